@@ -1,0 +1,129 @@
+import { createProjectGraphAsync, readCachedProjectGraph } from '@nx/devkit';
+import nx from '@nx/eslint-plugin';
+import { defineConfig, globalIgnores } from 'eslint/config';
+import jsoncParser from 'jsonc-eslint-parser';
+import tseslint from 'typescript-eslint';
+
+// Without a project graph Nx's rules skip themselves with a mere warning. Nx makes a fresh one before its tasks;
+// anybody else (an editor, a bare `eslint`) gets it made here, and where that fails lint fails.
+if (process.env.NX_TASK_TARGET_PROJECT === undefined) await createProjectGraphAsync();
+readCachedProjectGraph();
+
+/** Who may import whom. A project keeps every line whose tag it carries. */
+const boundaries = [
+  {
+    sourceTag: 'type:contract',
+    onlyDependOnLibsWithTags: ['type:contract'],
+    allowedExternalImports: ['zod'],
+  },
+  {
+    sourceTag: 'type:platform',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform'],
+  },
+  {
+    // Domains meet through events and jobs, never by import; people is their common core.
+    sourceTag: 'type:domain',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'scope:people'],
+    bannedExternalImports: ['fastify', '@fastify/*', 'bullmq', 'ioredis', '@modelcontextprotocol/*'],
+  },
+  {
+    sourceTag: 'type:client',
+    onlyDependOnLibsWithTags: ['type:contract'],
+  },
+  {
+    sourceTag: 'type:testing',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:client'],
+  },
+  {
+    sourceTag: 'type:tools',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:client', 'scope:people'],
+  },
+  {
+    sourceTag: 'type:app',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:domain', 'type:client'],
+    bannedExternalImports: ['bullmq', 'ioredis'],
+  },
+  {
+    // The gateway reaches the product over HTTP alone.
+    sourceTag: 'scope:mcp-gateway',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:client', 'scope:service'],
+    bannedExternalImports: ['kysely', 'pg'],
+  },
+  {
+    sourceTag: 'scope:license-service',
+    onlyDependOnLibsWithTags: ['scope:service', 'scope:database'],
+  },
+];
+
+/** Specs may also use the test world and whatever package helps to test. */
+const boundariesInSpecs = boundaries.map(({ sourceTag, onlyDependOnLibsWithTags }) => ({
+  sourceTag,
+  onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, 'type:testing'],
+}));
+
+const enforceBoundaries = (depConstraints) => [
+  'error',
+  {
+    depConstraints,
+    // A dynamic import is about what a process loads; whoever needs the module at once imports it as usual.
+    checkDynamicDependenciesExceptions: ['.*'],
+    // The specs of what the test world is made of use that world: a circle of specs, not of products.
+    ignoredCircularDependencies: [['tag:type:testing', '!tag:type:testing']],
+  },
+];
+
+export default defineConfig(
+  globalIgnores(['**/dist', '**/node_modules', '**/coverage', '.nx', '.data']),
+  {
+    files: ['**/*.ts'],
+    extends: [tseslint.configs.strictTypeChecked],
+    plugins: { '@nx': nx },
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries),
+      '@typescript-eslint/consistent-type-imports': ['error', { fixStyle: 'inline-type-imports' }],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/no-unused-vars': [
+        'error',
+        { argsIgnorePattern: '^_', varsIgnorePattern: '^_', ignoreRestSiblings: true },
+      ],
+      '@typescript-eslint/require-await': 'off',
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      'max-lines': ['error', 400],
+    },
+  },
+  {
+    files: ['**/*.spec.ts', 'apps/*/test/**/*.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': enforceBoundaries(boundariesInSpecs),
+      'no-restricted-properties': [
+        'error',
+        { object: 'it', property: 'only', message: 'It silently switches the other tests off.' },
+        { object: 'describe', property: 'only', message: 'It silently switches the other tests off.' },
+      ],
+    },
+  },
+  { files: ['**/*.js', '**/*.mjs'], extends: [tseslint.configs.strict] },
+  { files: ['**/*.generated.ts'], rules: { 'max-lines': 'off' } },
+  {
+    // The dependency graph, and with it `nx affected`, is as honest as these manifests.
+    files: ['apps/*/package.json', 'libs/*/package.json'],
+    plugins: { '@nx': nx },
+    languageOptions: { parser: jsoncParser },
+    rules: {
+      '@nx/dependency-checks': [
+        'error',
+        {
+          buildTargets: ['typecheck'],
+          ignoredFiles: ['{projectRoot}/**/*.spec.ts', '{projectRoot}/test/**/*'],
+        },
+      ],
+    },
+  },
+);

@@ -1,0 +1,17 @@
+// Run with `--rootDir <project>`, one project at a time: ESM in node:vm keeps every module graph until its process ends.
+import { fileURLToPath } from 'node:url';
+
+const here = (path) => fileURLToPath(new URL(path, import.meta.url));
+
+/** @type {import('jest').Config} */
+export default {
+  testEnvironment: 'node',
+  testMatch: ['**/*.spec.ts'],
+  extensionsToTreatAsEsm: ['.ts'],
+  // Nothing to transform: Jest erases types with Node's own stripTypeScriptTypes, so what is tested is what ships.
+  transform: {},
+  injectGlobals: false,
+  globalSetup: here('./tools/jest/start-services.ts'),
+  globalTeardown: here('./tools/jest/stop-services.ts'),
+  workerIdleMemoryLimit: '1GB',
+};

@@ -1,0 +1,59 @@
+// node tools/build/build-app.ts <projectRoot> [outputFolder]
+// Bundles an app into a folder that runs wherever Node is: no node_modules, nothing of the repository.
+import { existsSync } from 'node:fs';
+import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { build } from 'esbuild';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../..');
+const [projectRoot, outputFolder] = process.argv.slice(2);
+if (projectRoot === undefined) throw new Error('usage: build-app.ts <projectRoot> [outputFolder]');
+const outdir = path.resolve(workspaceRoot, outputFolder ?? path.join('dist', projectRoot));
+
+// The server, and the operators' command line of an app that has one. Each is one file that stands alone.
+const entryPoints = ['main.ts', 'cli.ts']
+  .map((name) => path.join(workspaceRoot, projectRoot, 'src', name))
+  .filter((file) => existsSync(file));
+if (!entryPoints[0]?.endsWith('main.ts')) {
+  throw new Error(`${projectRoot} has no src/main.ts`);
+}
+
+// Bundled CommonJS packages call require and read __dirname, which an ES module has not.
+const commonJsNames = `
+import { createRequire as createRequireForBundle } from 'node:module';
+import { fileURLToPath as fileUrlToPathForBundle } from 'node:url';
+const require = createRequireForBundle(import.meta.url);
+const __filename = fileUrlToPathForBundle(import.meta.url);
+const __dirname = import.meta.dirname;`;
+
+await rm(outdir, { recursive: true, force: true });
+await mkdir(outdir, { recursive: true });
+
+const { metafile } = await build({
+  absWorkingDir: workspaceRoot,
+  entryPoints,
+  outdir,
+  bundle: true,
+  platform: 'node',
+  format: 'esm',
+  target: 'node24',
+  sourcemap: 'linked',
+  sourcesContent: false,
+  metafile: true,
+  legalComments: 'linked',
+  keepNames: true,
+  logLevel: 'warning',
+  banner: { js: commonJsNames.trim() },
+});
+await writeFile(path.join(outdir, 'package.json'), '{ "private": true, "type": "module" }\n');
+
+// An app that bundles the database migrates it from the SQL files beside it.
+if (Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'))) {
+  await cp(path.join(workspaceRoot, 'libs/database/migrations'), path.join(outdir, 'migrations'), {
+    recursive: true,
+  });
+}
+
+for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
+  if (file.endsWith('.js')) console.log(`${path.basename(file)}: ${Math.round(bytes / 1024)} KiB`);
+}

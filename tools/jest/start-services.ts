@@ -1,0 +1,52 @@
+// Jest's globalSetup: brings up, for the whole run, the servers that the project's specs can reach and no others.
+import { mkdir } from 'node:fs/promises';
+import path from 'node:path';
+import { servicesOf } from './services-of.ts';
+import stopServices, { stopLater } from './stop-services.ts';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../..');
+const templateName = 'muster_template';
+
+export default async function startServices(run: { rootDir: string; outputFile?: string }): Promise<void> {
+  // Jest does not make the folder that --outputFile names.
+  if (run.outputFile !== undefined) await mkdir(path.dirname(run.outputFile), { recursive: true });
+
+  const services = await servicesOf(workspaceRoot, run.rootDir);
+  try {
+    if (services.has('postgres')) process.env['TEST_DATABASE_URL'] = await startMigratedPostgres();
+    if (services.has('redis')) process.env['TEST_REDIS_URL'] = await findOrStartRedis();
+  } catch (error) {
+    // Jest runs no globalTeardown after a globalSetup that failed.
+    await stopServices();
+    throw error;
+  }
+}
+
+/** Starts Postgres and migrates one template, from which each spec's world clones a database of its own. */
+async function startMigratedPostgres(): Promise<string> {
+  const { startPostgres } = await import('../dev/postgres.ts');
+  const postgres = await startPostgres({ durable: false });
+  stopLater(postgres);
+
+  const { default: pg } = await import('pg');
+  const client = new pg.Client({ connectionString: postgres.url });
+  await client.connect();
+  await client.query(`create database ${templateName}`);
+  await client.end();
+
+  const templateUrl = new URL(postgres.url);
+  templateUrl.pathname = `/${templateName}`;
+  const { migrate } = await import('@muster/database');
+  await migrate(templateUrl.href);
+  return postgres.url;
+}
+
+/** The one that REDIS_URL names, as in CI, or one of our own. */
+async function findOrStartRedis(): Promise<string> {
+  const { findGivenRedis, startRedis } = await import('../dev/redis.ts');
+  const given = await findGivenRedis();
+  if (given !== undefined) return given;
+  const redis = await startRedis({ durable: false });
+  stopLater(redis);
+  return redis.url;
+}

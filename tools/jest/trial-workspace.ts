@@ -1,0 +1,117 @@
+// A throw-away copy of this workspace's rules and manifests without its code, for tests that break a rule on purpose.
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../..');
+
+const rules = [
+  '.gitignore',
+  '.prettierignore',
+  '.prettierrc.json',
+  'eslint.config.js',
+  'jest.config.js',
+  'nx.json',
+  'package-lock.json',
+  'package.json',
+  'tsconfig.base.json',
+  'tools',
+];
+
+export interface Outcome {
+  exitCode: number;
+  stdout: string;
+  stderr: string;
+}
+
+export interface TrialWorkspace {
+  root: string;
+  write(files: Record<string, string>): Promise<void>;
+  /** Runs one of the workspace's own commands (`nx`, `eslint`, `node`) in the copy. */
+  run(command: string, args: string[], env?: Record<string, string>): Promise<Outcome>;
+  remove(): Promise<void>;
+}
+
+export interface TrialOptions {
+  /** With the real apps and libs: their manifests, not their code. */
+  realProjects: boolean;
+  /** What is added or replaced, by path; a package.json among them makes another project. */
+  files: Record<string, string>;
+}
+
+export async function createTrialWorkspace({ realProjects, files }: TrialOptions): Promise<TrialWorkspace> {
+  const root = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-trial-')));
+  for (const file of [...rules, ...(realProjects ? await projectFiles() : [])]) {
+    await cp(path.join(workspaceRoot, file), path.join(root, file), {
+      recursive: true,
+      filter: (source) => !source.endsWith('.spec.ts'),
+    });
+  }
+  const write = async (contents: Record<string, string>): Promise<void> => {
+    for (const [file, content] of Object.entries(contents)) {
+      await mkdir(path.dirname(path.join(root, file)), { recursive: true });
+      await writeFile(path.join(root, file), content);
+    }
+  };
+  await write(files);
+  await linkPackages(root);
+  return {
+    root,
+    write,
+    run: (command, args, env = {}) => run(root, command, args, env),
+    remove: () => rm(root, { recursive: true, force: true }),
+  };
+}
+
+async function projectFolders(root: string): Promise<string[]> {
+  const folders = ['apps', 'libs'].map(async (parent) => {
+    const names = await readdir(path.join(root, parent)).catch(() => []);
+    return names.map((name) => `${parent}/${name}`);
+  });
+  return (await Promise.all(folders)).flat();
+}
+
+async function projectFiles(): Promise<string[]> {
+  const folders = await projectFolders(workspaceRoot);
+  return folders.flatMap((folder) => [`${folder}/package.json`, `${folder}/tsconfig.json`]);
+}
+
+/** What npm would install, except that @muster/* are the copy's own. */
+async function linkPackages(root: string): Promise<void> {
+  const installed = path.join(workspaceRoot, 'node_modules');
+  const linked = path.join(root, 'node_modules');
+  await mkdir(path.join(linked, '@muster'), { recursive: true });
+  for (const name of await readdir(installed)) {
+    if (name !== '@muster') await symlink(path.join(installed, name), path.join(linked, name));
+  }
+  for (const folder of await projectFolders(root)) {
+    await symlink(path.join(root, folder), path.join(linked, '@muster', path.basename(folder)));
+  }
+}
+
+function run(root: string, command: string, args: string[], env: Record<string, string>): Promise<Outcome> {
+  // What the Nx that may be running this test says to its tasks is not meant for the one started here.
+  const inherited = Object.entries(process.env).filter(([name]) => !/^(NX_|NODE_OPTIONS$)/.test(name));
+  const bin = path.join(root, 'node_modules/.bin');
+  return new Promise((resolve) => {
+    execFile(
+      path.join(bin, command),
+      args,
+      {
+        cwd: root,
+        env: {
+          ...Object.fromEntries(inherited),
+          FORCE_COLOR: '0',
+          PATH: `${bin}${path.delimiter}${process.env['PATH'] ?? ''}`,
+          ...env,
+        },
+        maxBuffer: 64 * 1024 * 1024,
+      },
+      (error, stdout, stderr) => {
+        const exitCode = error === null ? 0 : typeof error.code === 'number' ? error.code : 1;
+        resolve({ exitCode, stdout, stderr });
+      },
+    );
+  });
+}
