@@ -1,0 +1,14 @@
+export * from './kernel/access.ts';
+export * from './kernel/api-error.ts';
+export * from './kernel/errors.ts';
+export * from './kernel/events.ts';
+export * from './kernel/operation.ts';
+export * from './kernel/pagination.ts';
+export { isCleanText, isUuid } from './kernel/values.ts';
+export * from './records/comment.ts';
+export * from './records/member.ts';
+export * from './records/org.ts';
+export * from './records/project.ts';
+export * from './records/story.ts';
+export * from './records/trail.ts';
+export * from './registry.ts';

@@ -1,0 +1,136 @@
+/** The values that parameters and records are made of. Formats are checked here and nowhere else. */
+import { z } from 'zod';
+
+/** Lower-case canonical UUID. */
+const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+const storyKey = /^[A-Za-z][A-Za-z0-9]{1,9}-[1-9][0-9]{0,8}$/;
+const projectKey = /^[A-Za-z][A-Za-z0-9]{1,9}$/;
+
+export const isUuid = (text: string): boolean => uuid.test(text);
+
+export const Id = z
+  .string()
+  .regex(uuid, 'must be a lower-case UUID')
+  .meta({ format: 'uuid', description: 'UUIDv7, lower case' });
+
+/** A story's id or its key, `WEB-42` in any case. */
+export const StoryRef = z
+  .string()
+  .refine((text) => uuid.test(text) || storyKey.test(text), 'must be a story id or a key such as WEB-42')
+  .meta({ description: "The story's id or its key, such as WEB-42", maxLength: 36, 'x-muster-ref': 'story' });
+
+/** A project's id or its key, `WEB` in any case. */
+export const ProjectRef = z
+  .string()
+  .refine((text) => uuid.test(text) || projectKey.test(text), 'must be a project id or a key such as WEB')
+  .meta({
+    description: "The project's id or its key, such as WEB",
+    maxLength: 36,
+    'x-muster-ref': 'project',
+  });
+
+function codePoints(text: string): number {
+  let count = 0;
+  for (const _ of text) count += 1;
+  return count;
+}
+
+/** Length is counted in code points; `length` in UTF-16 units bounds it from both sides, so counting is rare. */
+const fits = (text: string, max: number): boolean =>
+  text.length <= max || (text.length <= 2 * max && codePoints(text) <= max);
+
+/** Whether the text can be stored and sent on: valid Unicode, no NUL. */
+export const isCleanText = (text: string): boolean => text.isWellFormed() && !text.includes('\0');
+
+const cleanText = () =>
+  z.string().refine(isCleanText, { error: 'must be valid Unicode without NUL', abort: true });
+
+const bounded = (schema: z.ZodString, max: number, min: number) =>
+  schema
+    .refine((value) => fits(value, max), `must have at most ${max} characters`)
+    .refine(
+      (value) => value.length >= min,
+      min === 1 ? 'must not be empty' : `must have at least ${min} characters`,
+    )
+    .meta({ maxLength: max, ...(min > 0 && { minLength: min }) });
+
+/** Free text of `min` to `max` code points. */
+export const text = (max: number, min = 0) => bounded(cleanText(), max, min);
+
+/** Text of at most `max` bytes in UTF-8. */
+export const textOfBytes = (max: number) =>
+  cleanText()
+    .refine(
+      (value) => value.length * 3 <= max || new TextEncoder().encode(value).length <= max,
+      `must have at most ${max} bytes`,
+    )
+    .meta({ maxLength: max });
+
+/** A name or title: NFC, no line breaks, not blank. It must fit as it is kept: NFC makes some texts longer. */
+export const name = (max: number) =>
+  bounded(
+    cleanText().overwrite((value) => value.normalize('NFC').trim()),
+    max,
+    1,
+  )
+    // A name stands on one line in lists, logs and mail headers.
+    .refine((value) => !/[\u0001-\u001f\u007f\u2028\u2029]/.test(value), 'must not have control characters');
+
+/** What to search for: matched literally, in any case. */
+export const SearchText = text(200, 1).meta({ description: 'Text to search for, in any case' });
+
+const rfc3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;
+const calendarDate = /^(\d{4})-(\d{2})-(\d{2})$/;
+const earliest = Date.UTC(1970, 0, 1);
+const latest = Date.UTC(2200, 0, 1);
+
+/** Date.parse rolls 30 February over to March; the text must come back as it went in. */
+function isCalendarDate(value: string): boolean {
+  if (!calendarDate.test(value)) return false;
+  const time = Date.parse(`${value}T00:00:00Z`);
+  return time >= earliest && time < latest && new Date(time).toISOString().startsWith(value);
+}
+
+/** A point in time given by a caller: RFC 3339 between 1970 and 2200, brought to UTC with milliseconds. */
+export const Instant = z
+  .string()
+  .refine(
+    (value) => {
+      if (!rfc3339.test(value) || !isCalendarDate(value.slice(0, 10))) return false;
+      const time = Date.parse(value);
+      return time >= earliest && time < latest;
+    },
+    { error: 'must be an RFC 3339 time between 1970 and 2200', abort: true },
+  )
+  .overwrite((value) => new Date(value).toISOString())
+  .meta({ format: 'date-time' });
+
+/** A time in an answer: ISO 8601 UTC with milliseconds. */
+export const Time = z
+  .string()
+  .regex(/^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}\.\d{3}Z$/)
+  .meta({ format: 'date-time' });
+
+/** A calendar day, `2026-11-21`. */
+export const Day = z
+  .string()
+  .refine(isCalendarDate, 'must be a date such as 2026-11-21')
+  .meta({ format: 'date' });
+
+/** Starts at 1, +1 each change. Sent back as `expectedVersion` it makes an edit conditional. */
+export const Version = z.int().min(1).max(2_147_483_647);
+export const ExpectedVersion = Version.optional().meta({
+  description: 'The version you read; if it changed since, 409 version_mismatch',
+});
+
+/** http or https, at most 2,048 characters. */
+export const Url = z
+  .string()
+  .max(2048)
+  .refine(
+    (value) => /^https?:\/\//i.test(value) && isCleanText(value) && URL.canParse(value),
+    'must be an http(s) URL',
+  )
+  .meta({ format: 'uri' });
+
+export const Deleted = z.object({ deleted: z.literal(true) });

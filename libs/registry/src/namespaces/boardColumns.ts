@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { project } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
+import { BoardColumn, ColumnName, ColumnStatus, WipLimit } from '../records/project.ts';
+
+const ColumnWithCount = BoardColumn.extend({ storyCount: z.int() });
+
+export const boardColumns = {
+  create: operation({
+    name: 'boardColumns.create',
+    effect: 'write',
+    summary: 'Add a column to the board',
+    description: `Every column stands for one status. It goes right after afterColumnId, else to the end.`,
+    access: project('lead'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      name: ColumnName,
+      status: ColumnStatus,
+      wipLimit: WipLimit.optional(),
+      afterColumnId: Id.optional(),
+    }),
+    result: z.object({ column: BoardColumn }),
+    refusals: ['archived', 'mismatched_project', 'limit_exceeded'],
+    emits: ['column.created'],
+    example: { projectId: 'WEB', name: 'Blocked by design', status: 'ready' },
+  }),
+  list: operation({
+    name: 'boardColumns.list',
+    effect: 'read',
+    summary: 'List the columns of a board',
+    description: `In board order, each with the number of its stories. A board has at most 50 active columns, so this is not paged.`,
+    access: project('viewer'),
+    params: z.strictObject({ projectId: ProjectRef, includeArchived: z.boolean().default(false) }),
+    result: z.object({ items: z.array(ColumnWithCount), nextCursor: z.null() }),
+    example: { projectId: 'WEB' },
+  }),
+  update: operation({
+    name: 'boardColumns.update',
+    effect: 'write',
+    summary: 'Rename a column or change its limit',
+    description: `wipLimit null lifts the limit. A column's status is for good: stories in it have that status.`,
+    access: project('lead'),
+    params: z.strictObject({
+      columnId: Id,
+      name: ColumnName.optional(),
+      wipLimit: WipLimit.nullable().optional(),
+      expectedVersion: ExpectedVersion,
+    }),
+    result: z.object({ column: BoardColumn }),
+    refusals: ['version_mismatch', 'archived'],
+    emits: ['column.updated'],
+    example: { columnId: '01936d5c-0000-7000-8000-000000000001', wipLimit: 5 },
+  }),
+  reorder: operation({
+    name: 'boardColumns.reorder',
+    effect: 'write',
+    summary: 'Put the columns in another order',
+    description: `columnIds names all active columns, each once, from left to right.`,
+    access: project('lead'),
+    params: z.strictObject({ projectId: ProjectRef, columnIds: z.array(Id).min(1).max(50) }),
+    result: z.object({ items: z.array(BoardColumn), nextCursor: z.null() }),
+    refusals: ['incomplete_order', 'archived'],
+    emits: ['columns.reordered'],
+    example: {
+      projectId: 'DOCS',
+      columnIds: ['01936d5c-0000-7000-8000-000000000012', '01936d5c-0000-7000-8000-000000000011'],
+    },
+  }),
+  archive: operation({
+    name: 'boardColumns.archive',
+    effect: 'write',
+    summary: 'Take a column off the board',
+    description: `Its stories move to the end of moveStoriesToColumnId, which must be of the same status. A board keeps at least one column for backlog and one for done.`,
+    access: project('lead'),
+    params: z.strictObject({ columnId: Id, moveStoriesToColumnId: Id.optional() }),
+    result: z.object({ column: BoardColumn, movedStories: z.int() }),
+    refusals: ['column_not_empty', 'last_column', 'invalid_transition', 'mismatched_project', 'archived'],
+    emits: ['column.archived'],
+    example: { columnId: '01936d5c-0000-7000-8000-000000000001' },
+  }),
+};

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { project } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Day, Deleted, ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
+import { Color, Epic, EpicDescription, EpicTitle } from '../records/project.ts';
+
+const EpicStatus = z.enum(['open', 'done', 'canceled']);
+
+export const epics = {
+  create: operation({
+    name: 'epics.create',
+    effect: 'write',
+    summary: 'Create an epic',
+    description: `An epic groups stories of one project toward one outcome.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      title: EpicTitle,
+      description: EpicDescription.optional(),
+      color: Color.optional(),
+      targetDate: Day.optional(),
+    }),
+    result: z.object({ epic: Epic }),
+    refusals: ['archived'],
+    emits: ['epic.created'],
+    example: { projectId: 'WEB', title: 'Accounts and sign-in' },
+  }),
+  update: operation({
+    name: 'epics.update',
+    effect: 'write',
+    summary: 'Change an epic',
+    description: `Fields left out stay as they are; color and targetDate are cleared by null. Its status is its own and changes no story.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      epicId: Id,
+      title: EpicTitle.optional(),
+      description: EpicDescription.optional(),
+      color: Color.nullable().optional(),
+      targetDate: Day.nullable().optional(),
+      status: EpicStatus.optional(),
+      expectedVersion: ExpectedVersion,
+    }),
+    result: z.object({ epic: Epic }),
+    refusals: ['version_mismatch', 'archived'],
+    emits: ['epic.updated'],
+    example: { epicId: '01936d5c-0000-7000-8000-000000000002', status: 'done' },
+  }),
+  delete: operation({
+    name: 'epics.delete',
+    effect: 'write',
+    summary: 'Delete an epic',
+    description: `Its stories stay, without an epic.`,
+    access: project('lead'),
+    params: z.strictObject({ epicId: Id }),
+    result: Deleted,
+    refusals: ['archived'],
+    emits: ['epic.deleted'],
+    example: { epicId: '01936d5c-0000-7000-8000-000000000002' },
+  }),
+  list: operation({
+    name: 'epics.list',
+    effect: 'read',
+    summary: 'List the epics of a project',
+    description: `Oldest first, each with how many of its stories there are and are done; canceled ones do not count.`,
+    access: project('viewer'),
+    params: z.strictObject({ projectId: ProjectRef, status: EpicStatus.optional(), ...page }),
+    result: pageOf(Epic),
+    example: { projectId: 'WEB' },
+  }),
+};

@@ -1,0 +1,168 @@
+import { z } from 'zod';
+import { org, project } from '../kernel/access.ts';
+import { bulkBodyLimit, operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Deleted, ExpectedVersion, Id, name, ProjectRef, SearchText, text } from '../kernel/values.ts';
+import {
+  BoardColumn,
+  EpicDescription,
+  EpicTitle,
+  NewColumn,
+  Project,
+  ProjectKey,
+  Repository,
+  StoryStatus,
+  Visibility,
+} from '../records/project.ts';
+import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle } from '../records/story.ts';
+
+const ProjectName = name(120);
+const ProjectDescription = text(20_000);
+const Columns = z
+  .array(NewColumn)
+  .min(1)
+  .max(50)
+  .refine(
+    (columns) => ['backlog', 'done'].every((status) => columns.some((column) => column.status === status)),
+    'needs a column of status backlog and one of status done',
+  );
+const LocalId = text(200, 1);
+
+export const projects = {
+  create: operation({
+    name: 'projects.create',
+    effect: 'write',
+    summary: 'Create a project with its board',
+    description: `The creator becomes its lead. Without columns the board gets Backlog, Ready, In progress, In review and Done. The key is the prefix of its story keys and cannot change.`,
+    access: org('member'),
+    params: z.strictObject({
+      key: ProjectKey,
+      name: ProjectName,
+      description: ProjectDescription.optional(),
+      visibility: Visibility.default('org'),
+      repository: Repository.optional(),
+      columns: Columns.optional(),
+    }),
+    result: z.object({ project: Project, columns: z.array(BoardColumn) }),
+    refusals: ['already_exists', 'limit_exceeded'],
+    emits: ['project.created'],
+    example: { key: 'APP', name: 'Mobile app' },
+  }),
+  get: operation({
+    name: 'projects.get',
+    effect: 'read',
+    summary: 'Get a project with its columns and counts',
+    description: `The project, its active columns in board order, and how many stories have each status.`,
+    access: project('viewer'),
+    params: z.strictObject({ projectId: ProjectRef }),
+    result: z.object({
+      project: Project,
+      columns: z.array(BoardColumn),
+      counts: z.record(StoryStatus, z.int()),
+    }),
+    example: { projectId: 'WEB' },
+  }),
+  list: operation({
+    name: 'projects.list',
+    effect: 'read',
+    summary: 'List the projects you may see',
+    description: `By key, with your role in each. Archived ones only when asked for.`,
+    access: org('viewer'),
+    params: z.strictObject({
+      includeArchived: z.boolean().default(false),
+      query: SearchText.optional(),
+      ...page,
+    }),
+    result: pageOf(Project),
+    example: { limit: 20 },
+  }),
+  update: operation({
+    name: 'projects.update',
+    effect: 'write',
+    summary: 'Change a project, archive it or bring it back',
+    description: `Fields left out stay as they are; repository null clears it. An archived project takes no writes but the one that brings it back.`,
+    access: project('lead'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      name: ProjectName.optional(),
+      description: ProjectDescription.optional(),
+      visibility: Visibility.optional(),
+      repository: Repository.nullable().optional(),
+      archived: z.boolean().optional(),
+      expectedVersion: ExpectedVersion,
+    }),
+    result: z.object({ project: Project }),
+    refusals: ['version_mismatch', 'archived'],
+    emits: ['project.updated', 'project.archived', 'project.unarchived'],
+    reachesArchived: true,
+    example: { projectId: 'WEB', description: 'The public web site' },
+  }),
+  delete: operation({
+    name: 'projects.delete',
+    effect: 'write',
+    summary: 'Delete a project and everything in it',
+    description: `Cannot be undone. confirmKey repeats the project's key, so that a slip of the hand deletes nothing.`,
+    access: org('admin'),
+    params: z.strictObject({ projectId: ProjectRef, confirmKey: text(10, 1) }),
+    result: Deleted,
+    refusals: ['confirmation_mismatch'],
+    emits: ['project.deleted'],
+    auditsRefusal: true,
+    example: { projectId: 'OLD', confirmKey: 'OLD' },
+  }),
+  convertLocal: operation({
+    name: 'projects.convertLocal',
+    effect: 'write',
+    summary: 'Bring a local board in as a project, all or nothing',
+    description: `Up to 2,000 stories with epics and specs in one call. Stories go to the first column of their status, in the order given. The same localProjectId again gives the same answer and doubles nothing.`,
+    access: org('member'),
+    params: z.strictObject({
+      localProjectId: LocalId,
+      key: ProjectKey,
+      name: ProjectName,
+      description: ProjectDescription.optional(),
+      columns: Columns.optional(),
+      epics: z
+        .array(
+          z.strictObject({
+            localId: LocalId,
+            title: EpicTitle,
+            description: EpicDescription.optional(),
+            status: z.enum(['open', 'done', 'canceled']).default('open'),
+          }),
+        )
+        .max(500)
+        .default([]),
+      stories: z
+        .array(
+          z.strictObject({
+            localId: LocalId,
+            title: StoryTitle,
+            description: StoryDescription.optional(),
+            status: StoryStatus.default('backlog'),
+            epicLocalId: LocalId.optional(),
+            priority: Priority.default('none'),
+            labels: Labels.default([]),
+            estimate: Estimate.optional(),
+            spec: SpecContent.optional(),
+          }),
+        )
+        .max(2000)
+        .default([]),
+    }),
+    result: z.object({
+      project: Project,
+      mapping: z.object({ epics: z.record(z.string(), Id), stories: z.record(z.string(), Id) }),
+    }),
+    refusals: ['already_exists', 'limit_exceeded'],
+    emits: ['project.converted'],
+    bodyLimit: bulkBodyLimit,
+    example: {
+      localProjectId: 'laptop-1/tools',
+      key: 'TOOLS',
+      name: 'Tools',
+      epics: [{ localId: 'e1', title: 'Setup' }],
+      stories: [{ localId: 's1', title: 'Install script', status: 'ready', epicLocalId: 'e1' }],
+    },
+  }),
+};

@@ -1,0 +1,27 @@
+import { z } from 'zod';
+import { org } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { Id, Time } from '../kernel/values.ts';
+import { Member, Token } from '../records/member.ts';
+import { Entitlement, Org } from '../records/org.ts';
+
+export const session = {
+  identity: operation({
+    name: 'session.identity',
+    effect: 'read',
+    summary: 'Say who the token is',
+    description: `The member behind the token, the organization, the token itself and its scopes, the member's teams, and what the plan allows. A good first call.`,
+    access: org('viewer'),
+    params: z.strictObject({}),
+    result: z.object({
+      member: Member,
+      org: Org,
+      token: Token,
+      teams: z.array(z.object({ id: Id, name: z.string(), role: z.enum(['lead', 'member']) })),
+      entitlement: Entitlement,
+      serverTime: Time,
+      apiVersion: z.string(),
+    }),
+    example: {},
+  }),
+};

@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import { project } from '../kernel/access.ts';
+import { largeBodyLimit, operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { StoryRef, text } from '../kernel/values.ts';
+import { Spec, SpecContent, SpecEntry } from '../records/story.ts';
+
+const SpecVersion = z.int().min(0).max(2_147_483_647);
+
+export const storySpec = {
+  get: operation({
+    name: 'storySpec.get',
+    effect: 'read',
+    summary: "Get a story's spec",
+    description: `The newest version, or the one asked for. Never written is version 0 and empty.`,
+    access: project('viewer'),
+    params: z.strictObject({ storyId: StoryRef, version: SpecVersion.optional() }),
+    result: z.object({ spec: Spec }),
+    example: { storyId: 'WEB-1' },
+  }),
+  update: operation({
+    name: 'storySpec.update',
+    effect: 'write',
+    summary: "Write a story's spec",
+    description: `Each change is a new version; the same content makes none. With baseVersion, a spec that somebody changed since is not overwritten. Approvals of an older version turn stale.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      storyId: StoryRef,
+      content: SpecContent,
+      baseVersion: SpecVersion.optional(),
+      note: text(500).optional(),
+    }),
+    result: z.object({ spec: Spec }),
+    refusals: ['version_mismatch', 'archived'],
+    emits: ['spec.updated'],
+    bodyLimit: largeBodyLimit,
+    example: { storyId: 'WEB-1', content: '# Sign in with a passkey\n\nNo password is asked for.\n' },
+  }),
+  history: operation({
+    name: 'storySpec.history',
+    effect: 'read',
+    summary: 'List the versions of a spec',
+    description: `Newest first, without content, each with the lines added and removed against the one before.`,
+    access: project('viewer'),
+    params: z.strictObject({ storyId: StoryRef, ...page }),
+    result: pageOf(SpecEntry.extend({ linesAdded: z.int(), linesRemoved: z.int() })),
+    example: { storyId: 'WEB-1' },
+  }),
+  restore: operation({
+    name: 'storySpec.restore',
+    effect: 'write',
+    summary: 'Bring an old version of a spec back',
+    description: `As a new version with the old content; history is never rewritten. Restoring what is current changes nothing.`,
+    access: project('contributor'),
+    params: z.strictObject({ storyId: StoryRef, version: z.int().min(1).max(2_147_483_647) }),
+    result: z.object({ spec: Spec }),
+    refusals: ['archived'],
+    emits: ['spec.restored'],
+    example: { storyId: 'WEB-1', version: 1 },
+  }),
+};

@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Id, text, Time, Version } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+export const CommentBody = text(20_000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
+
+/** One emoji as people see it: at most 32 UTF-16 units covers every sequence in Unicode's own list. */
+export const Emoji = text(32, 1).refine((value) => /^\p{RGI_Emoji}$/v.test(value), 'must be one emoji');
+
+/** The place in a spec that a comment speaks of. */
+export const Anchor = z.strictObject({ specVersion: z.int().min(1), line: z.int().min(1).max(1_000_000) });
+
+const Reaction = z.object({ emoji: z.string(), count: z.int(), mine: z.boolean() });
+
+export const Comment = z
+  .object({
+    id: Id,
+    storyId: Id,
+    parentId: Id.nullable(),
+    kind: z.enum(['comment', 'question', 'decision']),
+    body: z.string().nullable().describe('null: deleted, kept for its replies'),
+    author: Actor,
+    directedTo: Id.nullable(),
+    mentions: z.array(Id),
+    anchor: z.object({ specVersion: z.int(), line: z.int() }).nullable(),
+    reactions: z.array(Reaction),
+    resolvedAt: Time.nullable(),
+    resolvedBy: Actor.nullable(),
+    editedAt: Time.nullable(),
+    deletedAt: Time.nullable(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Comment' });
+export type Comment = z.infer<typeof Comment>;
+
+/** A root comment with its replies, oldest first. */
+export const Thread = Comment.extend({ replies: z.array(Comment) }).meta({ id: 'Thread' });

@@ -1,0 +1,49 @@
+import { z } from 'zod';
+import { orgRoles, scopes } from '../kernel/access.ts';
+import { Id, name, Time, Version } from '../kernel/values.ts';
+
+export const MemberName = name(120);
+export const AgentName = name(120);
+export const TokenName = name(120);
+/** As it was written; two that differ only in case are one address. */
+export const EmailAddress = z.email().min(3).max(320);
+
+/** Who did something: a member, an agent of a member, or the system itself. */
+export const Actor = z
+  .object({
+    kind: z.enum(['member', 'agent', 'system']),
+    memberId: Id.nullable(),
+    agentId: Id.nullable(),
+    name: z.string(),
+  })
+  .meta({ id: 'Actor' });
+export type Actor = z.infer<typeof Actor>;
+
+/** A member where another record holds one. */
+export const MemberRef = z.object({ id: Id, name: z.string(), handle: z.string() });
+export type MemberRef = z.infer<typeof MemberRef>;
+
+export const Member = z
+  .object({
+    id: Id,
+    email: z.string(),
+    name: z.string(),
+    handle: z.string().describe('Unique in the organization; comments mention by it'),
+    role: z.enum(orgRoles),
+    status: z.enum(['active', 'removed']),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Member' });
+export type Member = z.infer<typeof Member>;
+
+export const Token = z
+  .object({
+    id: Id,
+    name: z.string(),
+    scopes: z.array(z.enum(scopes)),
+    expiresAt: Time.nullable(),
+    agentId: Id.nullable(),
+  })
+  .meta({ id: 'Token' });

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { Id, name, Time, Version } from '../kernel/values.ts';
+
+export const OrgName = name(120);
+export const OrgSlug = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be 3 to 40 of a-z, 0-9 and -');
+
+export const Org = z
+  .object({
+    id: Id,
+    slug: z.string(),
+    name: z.string(),
+    description: z.string(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Org' });
+export type Org = z.infer<typeof Org>;
+
+export const plans = ['free', 'team', 'enterprise'] as const;
+export type Plan = (typeof plans)[number];
+
+/** What the organization's plan allows and what it uses. A limit of null is none. */
+export const Entitlement = z
+  .object({
+    plan: z.enum(plans),
+    status: z.enum(['trialing', 'active', 'past_due', 'canceled']),
+    features: z.record(z.string(), z.boolean()),
+    limits: z.object({
+      seats: z.int().nullable(),
+      projects: z.int().nullable(),
+      agentsInCatalog: z.int().nullable(),
+      auditRetentionDays: z.int().nullable(),
+    }),
+    usage: z.object({ seats: z.int(), projects: z.int(), agentsInCatalog: z.int() }),
+    currentPeriodEnd: Time.nullable(),
+  })
+  .meta({ id: 'Entitlement' });
+export type Entitlement = z.infer<typeof Entitlement>;
+
+/** The rules an organization sets for itself. What it never set has the default written here. */
+export const Policy = z
+  .object({
+    defaultLeaseTtlSeconds: z.int().min(5).default(900),
+    maxLeaseTtlSeconds: z.int().min(5).default(14_400),
+    maxLockTtlSeconds: z.int().min(5).default(86_400),
+    requiredApprovals: z.int().min(0).default(0),
+    requireSpecToStart: z.boolean().default(false),
+    requireMergeProof: z.boolean().default(false),
+    agentsMayReview: z.boolean().default(true),
+    agentsMayComplete: z.boolean().default(true),
+    authorMayApprove: z.boolean().default(false),
+    wipLimits: z.enum(['off', 'warn', 'block']).default('warn'),
+    completeStoryOnMerge: z.boolean().default(true),
+    allowedEmailDomains: z.array(z.string()).default([]),
+    gamificationEnabled: z.boolean().default(true),
+    auditRetentionDays: z.int().min(1).default(365),
+  })
+  .meta({ id: 'Policy' });
+export type Policy = z.infer<typeof Policy>;

@@ -1,0 +1,92 @@
+import { z } from 'zod';
+import { projectRoles } from '../kernel/access.ts';
+import { Day, Id, name, text, Time, Url, Version } from '../kernel/values.ts';
+
+export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
+export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
+export type StoryStatus = z.infer<typeof StoryStatus>;
+
+/** `canceled` needs no column: such a story leaves the board. */
+export const ColumnStatus = z.enum(['backlog', 'ready', 'in_progress', 'in_review', 'done']);
+export type ColumnStatus = z.infer<typeof ColumnStatus>;
+
+export const ProjectKey = z
+  .string()
+  .regex(/^[A-Z][A-Z0-9]{1,9}$/, 'must be 2 to 10 of A-Z and 0-9, the first a letter')
+  .meta({ description: 'Prefix of its story keys, such as WEB' });
+
+export const Visibility = z.enum(['org', 'private']);
+
+/** Where the code lives. */
+export const Repository = z.strictObject({
+  provider: z.enum(['github', 'gitlab', 'bitbucket', 'other']),
+  url: Url,
+  defaultBranch: name(255).default('main'),
+});
+
+export const Project = z
+  .object({
+    id: Id,
+    key: ProjectKey,
+    name: z.string(),
+    description: z.string(),
+    visibility: Visibility,
+    repository: z.object({ provider: z.string(), url: z.string(), defaultBranch: z.string() }).nullable(),
+    origin: z.enum(['hosted', 'converted']),
+    archivedAt: Time.nullable(),
+    myRole: z.enum(projectRoles),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Project' });
+export type Project = z.infer<typeof Project>;
+
+/** A project where another record holds one. */
+export const ProjectShort = z.object({ id: Id, key: ProjectKey, name: z.string() });
+
+export const ColumnName = name(80);
+export const WipLimit = z.int().min(1).max(10_000);
+
+export const BoardColumn = z
+  .object({
+    id: Id,
+    projectId: Id,
+    name: z.string(),
+    status: ColumnStatus,
+    position: z.int().min(0).describe('0 is leftmost'),
+    wipLimit: z.int().nullable(),
+    archivedAt: Time.nullable(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'BoardColumn' });
+export type BoardColumn = z.infer<typeof BoardColumn>;
+
+export const NewColumn = z.strictObject({
+  name: ColumnName,
+  status: ColumnStatus,
+  wipLimit: WipLimit.optional(),
+});
+
+export const Color = z.string().regex(/^#[0-9a-f]{6}$/, 'must be a color such as #3366cc');
+export const EpicTitle = name(300);
+export const EpicDescription = text(20_000);
+
+export const Epic = z
+  .object({
+    id: Id,
+    projectId: Id,
+    title: z.string(),
+    description: z.string(),
+    color: z.string().nullable(),
+    targetDate: Day.nullable(),
+    status: z.enum(['open', 'done', 'canceled']),
+    progress: z.object({ total: z.int(), done: z.int() }),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Epic' });
+export type Epic = z.infer<typeof Epic>;

@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { Id, Instant, name, StoryRef, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+import { StoryStatus } from './project.ts';
+
+export const priorities = ['none', 'low', 'medium', 'high', 'urgent'] as const;
+export const Priority = z.enum(priorities);
+export type Priority = z.infer<typeof Priority>;
+
+export const StoryTitle = name(300);
+export const StoryDescription = text(20_000);
+export const Label = name(50);
+export const Labels = z
+  .array(Label)
+  .max(20)
+  .overwrite((labels) => [...new Set(labels)])
+  .meta({ description: 'At most 20; twice the same counts once' });
+export const Estimate = z
+  .number()
+  .min(0)
+  .max(10_000)
+  .meta({ description: "In the team's own unit, such as points" });
+export const BlockedBy = z.array(StoryRef).max(100);
+
+/** Why a story waits, and who can lift it. A reason, never a status. */
+export const Blocked = z.strictObject({
+  kind: z.enum(['dependency', 'needs_input', 'external']),
+  note: text(2000),
+  unblockerMemberId: Id,
+});
+
+const Sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits');
+const Branch = name(255);
+
+/** What is known of the code of a story; a field that is left out keeps what it was, null clears it. */
+export const GitMeta = z.strictObject({
+  branch: Branch.nullish(),
+  baseBranch: Branch.nullish(),
+  headSha: Sha.nullish(),
+  diffHash: text(128, 1).nullish(),
+  pullRequest: z
+    .strictObject({
+      number: z.int().min(1),
+      url: Url,
+      state: z.enum(['draft', 'open', 'merged', 'closed']),
+      title: text(300).optional(),
+    })
+    .nullish(),
+  checks: z.enum(['pending', 'passing', 'failing']).nullish(),
+});
+
+export const Git = z.object({
+  branch: z.string().nullable(),
+  baseBranch: z.string().nullable(),
+  headSha: z.string().nullable(),
+  diffHash: z.string().nullable(),
+  pullRequest: z
+    .object({ number: z.int(), url: z.string(), state: z.string(), title: z.string().nullable() })
+    .nullable(),
+  checks: z.string().nullable(),
+});
+export type Git = z.infer<typeof Git>;
+
+/** The record of another tracker that this story mirrors. */
+export const UpstreamInput = z.strictObject({
+  provider: z.enum(['github', 'gitlab', 'jira', 'linear', 'other']),
+  externalId: text(255, 1),
+  url: Url.optional(),
+  state: text(100).optional(),
+  syncedAt: Instant.optional(),
+});
+
+export const Upstream = z.object({
+  provider: z.string(),
+  externalId: z.string(),
+  url: z.string().nullable(),
+  state: z.string().nullable(),
+  syncedAt: Time.nullable(),
+});
+
+/** A story as lists show it: everything but the description. */
+export const StorySummary = z
+  .object({
+    id: Id,
+    key: z.string().describe('Such as WEB-42'),
+    number: z.int().min(1),
+    projectId: Id,
+    title: z.string(),
+    status: StoryStatus,
+    columnId: Id.nullable().describe('null while canceled'),
+    rank: z.string().describe('Orders stories in a column, compared byte by byte'),
+    epicId: Id.nullable(),
+    priority: Priority,
+    labels: z.array(z.string()),
+    estimate: z.number().nullable(),
+    blockedBy: z.array(Id),
+    blocked: z.object({ kind: z.string(), note: z.string(), unblockerMemberId: Id.nullable() }).nullable(),
+    specVersion: z.int().min(0).describe('0: no spec yet'),
+    git: Git.nullable(),
+    upstream: Upstream.nullable(),
+    createdBy: Actor,
+    completedAt: Time.nullable(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'StorySummary' });
+export type StorySummary = z.infer<typeof StorySummary>;
+
+export const Story = StorySummary.extend({ description: z.string() }).meta({ id: 'Story' });
+export type Story = z.infer<typeof Story>;
+
+/** Something that the caller should know of a write that succeeded. */
+export const Warning = z
+  .object({ code: z.enum(['wip_limit']), message: z.string(), columnId: Id })
+  .meta({ id: 'Warning' });
+export type Warning = z.infer<typeof Warning>;
+
+/** A spec is markdown of at most 256 KiB. */
+export const SpecContent = textOfBytes(256 * 1024);
+
+export const SpecEntry = z
+  .object({
+    storyId: Id,
+    version: z.int().min(0),
+    contentHash: z.string().nullable().describe('SHA-256 of the content, hexadecimal'),
+    author: Actor.nullable(),
+    note: z.string().nullable(),
+    createdAt: Time.nullable(),
+  })
+  .meta({ id: 'SpecEntry' });
+
+export const Spec = SpecEntry.extend({ content: z.string() }).meta({ id: 'Spec' });
+export type Spec = z.infer<typeof Spec>;

@@ -1,0 +1,34 @@
+/** What is left behind by writes: the activity for everyone, the audit for admins. */
+import { z } from 'zod';
+import { Id, Time } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+export const ActivityItem = z
+  .object({
+    id: Id,
+    kind: z.string(),
+    actor: Actor,
+    projectId: Id.nullable(),
+    subject: z.object({ type: z.string(), id: Id, key: z.string().nullable(), title: z.string() }),
+    data: z.record(z.string(), z.unknown()),
+    at: Time,
+  })
+  .meta({ id: 'ActivityItem' });
+export type ActivityItem = z.infer<typeof ActivityItem>;
+
+export const AuditEntry = z
+  .object({
+    id: Id,
+    at: Time,
+    actor: Actor,
+    tokenId: Id.nullable(),
+    operation: z.string(),
+    target: z.string().nullable().describe('The record named by the first parameter'),
+    outcome: z.enum(['allowed', 'denied']),
+    reason: z.string().nullable(),
+    ip: z.string().nullable(),
+    userAgent: z.string().nullable(),
+    requestId: z.string(),
+  })
+  .meta({ id: 'AuditEntry' });
+export type AuditEntry = z.infer<typeof AuditEntry>;

@@ -1,0 +1,190 @@
+/** The laws that every contract keeps. They are written over the registry, so a new operation falls under them. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { targetKinds } from './kernel/access.ts';
+import { reasons } from './kernel/errors.ts';
+import { eventKinds, events } from './kernel/events.ts';
+import { generalBodyLimit, type Operation } from './kernel/operation.ts';
+import { isOperation, operations, registry } from './registry.ts';
+import { jsonSchemaOf, type Schema, surfaceText } from './surface.ts';
+
+/** Each operation with the place it stands at. */
+function* placesOf(node: object, place: readonly string[] = []): Generator<[string, Operation]> {
+  for (const [word, child] of Object.entries(node) as [string, unknown][]) {
+    if (isOperation(child)) yield [[...place, word].join('.'), child];
+    else yield* placesOf(child as object, [...place, word]);
+  }
+}
+const places = [...placesOf(registry)];
+const all = [...operations.values()];
+const each = all.map((operation): [string, Operation] => [operation.name, operation]);
+
+/** A schema and everything in it. */
+function* partsOf(schema: Schema, at = ''): Generator<[string, Schema]> {
+  yield [at, schema];
+  for (const [name, field] of Object.entries(schema.properties ?? {})) yield* partsOf(field, `${at}.${name}`);
+  for (const [name, record] of Object.entries(schema.$defs ?? {})) yield* partsOf(record, `${at}#${name}`);
+  for (const choice of schema.anyOf ?? []) yield* partsOf(choice, at);
+  if (schema.items !== undefined) yield* partsOf(schema.items, `${at}[]`);
+  if (typeof schema.additionalProperties === 'object') yield* partsOf(schema.additionalProperties, `${at}.*`);
+}
+const paramsOf = (operation: Operation): [string, Schema][] => [
+  ...partsOf(jsonSchemaOf(operation.params, 'input')),
+];
+const resultOf = (operation: Operation): [string, Schema][] => [
+  ...partsOf(jsonSchemaOf(operation.result, 'output')),
+];
+/** Where the schemas are that do not keep a law. */
+const against = (parts: [string, Schema][], breaks: (part: Schema) => boolean): string[] =>
+  parts.filter(([, part]) => breaks(part)).map(([at]) => at);
+
+describe('names', () => {
+  it.each(places)('%s stands where its name says', (place, operation) => {
+    expect(operation.name).toBe(place);
+    expect(operation.namespace).toBe(place.slice(0, place.lastIndexOf('.')));
+    expect(place).toMatch(/^[a-z][A-Za-z]*(\.[a-z][A-Za-z]*)+$/);
+  });
+
+  it('are given once', () => {
+    expect(operations.size).toBe(places.length);
+    const asPaths = all.map((operation) => operation.name.replaceAll('.', '/').toLowerCase());
+    expect(new Set(asPaths).size).toBe(asPaths.length);
+  });
+
+  it('say a list is a list', () => {
+    const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
+    for (const { name } of reads) expect(name).toMatch(/\.(list|history)[A-Za-z]*$/);
+  });
+});
+
+describe.each(each)('%s', (_name, operation) => {
+  it('says what it does in a line, and more in sentences', () => {
+    expect(operation.summary).toMatch(/^[A-Z].*[^.\s]$/);
+    expect(operation.summary.length).toBeLessThanOrEqual(80);
+    expect(operation.description).toMatch(/^[^\s].*[^\s]\.$/s);
+    expect(operation.description).not.toContain(operation.summary);
+  });
+
+  it('accepts its own example, and no parameter beyond', () => {
+    const parsed = operation.params.safeParse(operation.example);
+    expect(parsed.error?.issues).toBeUndefined();
+    // A client sends JSON.
+    expect(JSON.parse(JSON.stringify(operation.example))).toEqual(operation.example);
+    const surplus = operation.params.safeParse({ ...operation.example, notAParameter: 1 });
+    expect(surplus.error?.issues).toMatchObject([{ code: 'unrecognized_keys', keys: ['notAParameter'] }]);
+  });
+
+  it('refuses unknown fields at any depth of its parameters', () => {
+    const open = against(
+      paramsOf(operation),
+      (part) => part.properties !== undefined && part.additionalProperties !== false,
+    );
+    expect(open).toEqual([]);
+  });
+
+  it('bounds every text, list and number that it takes', () => {
+    const unbounded = against(paramsOf(operation), (part) => {
+      if (part.enum !== undefined || 'const' in part) return false;
+      if (part.type === 'string') return !['maxLength', 'pattern', 'format'].some((bound) => bound in part);
+      if (part.type === 'array') return !('maxItems' in part);
+      return (part.type === 'integer' || part.type === 'number') && !('minimum' in part && 'maximum' in part);
+    });
+    expect(unbounded).toEqual([]);
+  });
+
+  it('takes a body large enough for its longest texts', () => {
+    const longest = paramsOf(operation).map(([, part]) =>
+      typeof part['maxLength'] === 'number' ? part['maxLength'] : 0,
+    );
+    expect(Math.max(0, ...longest)).toBeLessThan(operation.bodyLimit);
+    expect(operation.bodyLimit).toBeGreaterThanOrEqual(generalBodyLimit);
+  });
+
+  it('answers an object in which nothing is ever missing, only null', () => {
+    const parts = resultOf(operation);
+    expect(parts[0]?.[1].type).toBe('object');
+    const optional = against(parts, ({ properties = {}, required = [] }) =>
+      Object.keys(properties).some((field) => !required.includes(field)),
+    );
+    expect(optional).toEqual([]);
+  });
+
+  it('has pages, or says why not', () => {
+    if (!('items' in operation.result.shape)) return;
+    expect(Object.keys(operation.result.shape)).toContain('nextCursor');
+    if (operation.effect === 'write') return;
+    const paged = 'limit' in operation.params.shape && 'cursor' in operation.params.shape;
+    expect(paged || operation.description.includes('not paged')).toBe(true);
+  });
+
+  it('finds its project by its first parameter', () => {
+    const [first] = Object.keys(operation.params.shape);
+    if (operation.access.kind !== 'project') {
+      expect(operation.target).toBeNull();
+      return;
+    }
+    expect(Object.keys(targetKinds)).toContain(first);
+    expect(operation.target).toBe(first);
+  });
+
+  it('refuses a write into an archived project, or says that it reaches one', () => {
+    const guarded =
+      operation.effect === 'write' && operation.access.kind === 'project' && !operation.reachesArchived;
+    if (guarded) expect(operation.refusals).toContain('archived');
+    if (operation.effect === 'read') expect(operation.reachesArchived).toBe(false);
+  });
+
+  it('names refusals and events that there are, each once', () => {
+    for (const reason of operation.refusals) expect(Object.keys(reasons)).toContain(reason);
+    for (const kind of operation.emits) expect(eventKinds).toContain(kind);
+    expect(new Set(operation.refusals).size).toBe(operation.refusals.length);
+    expect(new Set(operation.emits).size).toBe(operation.emits.length);
+    if (operation.effect === 'read') expect([...operation.refusals, ...operation.emits]).toEqual([]);
+  });
+
+  it('takes expectedVersion exactly if it refuses another version, or has a base of its own', () => {
+    const conditional =
+      'expectedVersion' in operation.params.shape || 'baseVersion' in operation.params.shape;
+    expect(operation.refusals.includes('version_mismatch')).toBe(conditional);
+  });
+});
+
+describe('events and refusals', () => {
+  it('are named alike: events in the past tense, reasons in small letters', () => {
+    for (const kind of eventKinds) expect(kind).toMatch(/^[a-z]+\.[a-z][A-Za-z]*(ed|read)$/);
+    for (const reason of Object.keys(reasons)) expect(reason).toMatch(/^[a-z]+(_[a-z]+)*$/);
+    for (const { meaning, code } of Object.values(reasons)) {
+      expect(meaning).toMatch(/^[A-Z].*\.$/);
+      expect(['conflict', 'unprocessable']).toContain(code);
+    }
+    for (const data of Object.values(events)) expect(jsonSchemaOf(data, 'output').type).toBe('object');
+  });
+
+  it('all come from somewhere', () => {
+    const said = new Set<string>(all.flatMap((operation) => operation.emits));
+    expect(eventKinds.filter((kind) => !said.has(kind))).toEqual([]);
+    const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
+    // The pipeline and the operators' command line give these; the rest of the list waits for its operations, and may only shrink.
+    const fromElsewhere = [
+      'idempotency_in_flight',
+      'idempotency_mismatch',
+      'seats_exhausted',
+      'already_resolved',
+    ];
+    expect(
+      Object.keys(reasons)
+        .filter((reason) => !refused.has(reason))
+        .sort(),
+    ).toEqual(fromElsewhere.sort());
+  });
+});
+
+describe('the surface', () => {
+  // Meant to change? `npm run generate` pins it anew; the difference is for reviewers to read.
+  it('is the pinned one', () => {
+    const pinned = readFileSync(path.join(import.meta.dirname, '../surface.generated.json'), 'utf8');
+    expect(JSON.parse(surfaceText())).toEqual(JSON.parse(pinned));
+    expect(surfaceText()).toBe(pinned);
+  });
+});

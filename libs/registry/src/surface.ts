@@ -1,0 +1,82 @@
+/** The contract in brief, to be pinned: what a client could notice of a change, and nothing else. */
+import { z } from 'zod';
+import { operations } from './registry.ts';
+
+/** The parts of a JSON Schema that are of interest here. */
+export interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  readonly type?: string;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly enum?: readonly unknown[];
+  readonly const?: unknown;
+  readonly additionalProperties?: boolean | Schema;
+}
+
+/** What a zod schema accepts or answers, as JSON Schema; it is one, and the type only names some of its parts. */
+export const jsonSchemaOf = (schema: z.ZodType, io: 'input' | 'output'): Schema =>
+  z.toJSONSchema(schema, { io }) as Schema;
+
+type Shape = string | { readonly [field: string]: Shape } | readonly Shape[];
+
+/** What narrows a value, in one order. */
+const bounds = ['minLength', 'maxLength', 'minimum', 'maximum', 'minItems', 'maxItems', 'default'];
+/** Zod's own bounds of an integer. */
+const anyInteger: readonly unknown[] = [Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER];
+
+function boundsOf(schema: Schema): string {
+  const format = schema['format'] ?? schema['pattern'];
+  const narrowing = bounds
+    .filter((bound) => bound in schema && !anyInteger.includes(schema[bound]))
+    .map((bound) => ` ${bound}=${JSON.stringify(schema[bound])}`);
+  return (typeof format === 'string' ? ` ${format}` : '') + narrowing.join('');
+}
+
+/** A field that may be missing has a question mark; a record stands there by its name. */
+function brief(schema: Schema): Shape {
+  if (schema.$ref !== undefined) return schema.$ref.replace('#/$defs/', '');
+  if (schema.anyOf !== undefined) return schema.anyOf.map(brief);
+  if (schema.enum !== undefined) return schema.enum.join(' | ') + boundsOf(schema);
+  if ('const' in schema) return JSON.stringify(schema.const);
+  if (schema.type === 'array') return { [`each${boundsOf(schema)}`]: brief(schema.items ?? {}) };
+  if (schema.properties !== undefined) {
+    const required = new Set(schema.required);
+    return Object.fromEntries(
+      Object.entries(schema.properties).map(([name, field]) => [
+        required.has(name) ? name : `${name}?`,
+        brief(field),
+      ]),
+    );
+  }
+  if (typeof schema.additionalProperties === 'object') return { '*': brief(schema.additionalProperties) };
+  return (schema.type ?? 'any') + boundsOf(schema);
+}
+
+/** As it lies in surface.generated.json: records by name, and everything of each operation that clients go by. */
+export function surfaceText(): string {
+  const records: Record<string, Shape> = {};
+  const shapeOf = (schema: z.ZodType, io: 'input' | 'output'): Shape => {
+    const described = jsonSchemaOf(schema, io);
+    for (const [name, record] of Object.entries(described.$defs ?? {})) records[name] = brief(record);
+    return brief(described);
+  };
+  const statements = [...operations.values()].map(({ access, ...operation }): [string, unknown] => [
+    operation.name,
+    {
+      effect: operation.effect,
+      access: 'role' in access ? `${access.kind}:${access.role}` : access.kind,
+      scope: operation.scope,
+      target: operation.target,
+      bodyLimit: operation.bodyLimit,
+      refusals: [...operation.refusals].sort(),
+      emits: [...operation.emits].sort(),
+      params: shapeOf(operation.params, 'input'),
+      result: shapeOf(operation.result, 'output'),
+    },
+  ]);
+  return `${JSON.stringify({ records, operations: Object.fromEntries(statements) }, null, 2)}\n`;
+}
