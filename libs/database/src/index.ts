@@ -1,0 +1,18 @@
+export { BurstError, sendBurst, type Statement } from './burst.ts';
+export { newId } from './id.ts';
+export { identify, type Identity } from './identity.ts';
+export { BadCursor, decodeCursor, encodeCursor, pageOfRows } from './keyset.ts';
+export { migrate, migrationNames } from './migrate.ts';
+export {
+  DatabaseAway,
+  type Db,
+  type Entry,
+  inOrganization,
+  OutcomeUnknown,
+  type Visit,
+} from './organization.ts';
+export { asOperator } from './operator.ts';
+export { createPool, type Pool, type PoolConfig, toIso } from './pool.ts';
+export { type Param, query, type Query, sqlQuery, statement } from './query.ts';
+export { type DB } from './schema.generated.ts';
+export { type AuditFacts, type Happening, operatorTrail, trail } from './trail.ts';

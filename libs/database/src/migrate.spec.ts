@@ -1,0 +1,83 @@
+import { randomBytes } from 'node:crypto';
+import { describe, expect, it } from '@jest/globals';
+import pg from 'pg';
+import { migrate, migrationNames } from './migrate.ts';
+
+const serverUrl = (): string => process.env['TEST_DATABASE_URL'] ?? '';
+
+async function emptyDatabase(): Promise<string> {
+  const name = `empty_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: serverUrl() });
+  await admin.connect();
+  await admin.query(`create database ${name}`);
+  await admin.end();
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+async function rowsOf(url: string, sql: string): Promise<unknown[]> {
+  const client = new pg.Client({ connectionString: url });
+  await client.connect();
+  try {
+    return (await client.query(sql)).rows as unknown[];
+  } finally {
+    await client.end();
+  }
+}
+
+describe('migrate', () => {
+  it('applies all that is missing, in order, and the second time nothing', async () => {
+    const url = await emptyDatabase();
+    expect(await migrate(url)).toEqual(migrationNames());
+    expect(await migrate(url)).toEqual([]);
+    expect(await rowsOf(url, 'select name from kysely_migration order by name')).toEqual(
+      migrationNames().map((name) => ({ name })),
+    );
+  });
+
+  it('does it once when three places start at the same time', async () => {
+    const url = await emptyDatabase();
+    const applied = await Promise.all([migrate(url), migrate(url), migrate(url)]);
+    expect(applied.map((names) => names.length).sort((a, b) => a - b)).toEqual([
+      0,
+      0,
+      migrationNames().length,
+    ]);
+  });
+
+  it('does it in two databases of one server at the same time, though they share the roles', async () => {
+    const urls = await Promise.all([emptyDatabase(), emptyDatabase()]);
+    expect(await Promise.all(urls.map(migrate))).toEqual([migrationNames(), migrationNames()]);
+  });
+
+  it('leaves nothing behind when one fails, and names it', async () => {
+    const url = await emptyDatabase();
+    // In the way of the last but one.
+    await rowsOf(url, 'create table outbox (id int)');
+    await expect(migrate(url)).rejects.toThrow(
+      /^migration 0005_trail failed: relation "outbox" already exists$/,
+    );
+    expect(
+      await rowsOf(
+        url,
+        `select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%'`,
+      ),
+    ).toEqual([{ tablename: 'outbox' }]);
+    await rowsOf(url, 'drop table outbox');
+    expect(await migrate(url)).toEqual(migrationNames());
+  });
+
+  it('says that a database cannot be reached', async () => {
+    // Port 1 refuses.
+    await expect(migrate('postgres://127.0.0.1:1/muster')).rejects.toThrow(
+      /^the database cannot be migrated: .+/,
+    );
+  });
+
+  it('numbers its files without a gap', () => {
+    expect(migrationNames().map((name) => Number(name.slice(0, 4)))).toEqual(
+      migrationNames().map((_, index) => index + 1),
+    );
+  });
+});

@@ -1,0 +1,275 @@
+/**
+ * The one door to the database: inOrganization opens a transaction, lets the caller's token in (app.enter checks
+ * token, membership and role again, and sets the organization that row security goes by), runs the work, commits.
+ *
+ * Statements asked for in the same tick go out together, and the first ones ride with the prologue. So a read is
+ * one round trip: enter and its query are one implicit transaction. A write is BEGIN, enter and its first
+ * statements; then what follows from them; then what was left for `later`, and COMMIT.
+ */
+import { type OrgRole } from '@muster/registry';
+import { type PoolClient } from 'pg';
+import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
+import { compiled, type Query } from './query.ts';
+import { type Pool } from './pool.ts';
+
+/** Who wants in, to do what. */
+export interface Visit {
+  readonly effect: 'read' | 'write';
+  /** SHA-256 of the token. */
+  readonly tokenHash: Buffer;
+  /** The least rank in the organization; 1 is viewer. */
+  readonly orgRank: number;
+  /** The record whose project decides, and the least rank there; null where no project is involved. */
+  readonly target: { readonly kind: string; readonly ref: string; readonly rank: number } | null;
+  /** Runs right after the entry, in the same transaction: claims an idempotency key. */
+  readonly claim: Statement | null;
+}
+
+/** What the door found out. */
+export interface Entry {
+  /** The transaction's time, by the database's clock. */
+  readonly at: string;
+  readonly orgRole: OrgRole;
+  /** The project of the target; null without one. */
+  readonly projectId: string | null;
+  readonly archived: boolean | null;
+}
+
+interface EntryRow {
+  readonly at: string;
+  readonly org_role: OrgRole;
+  readonly project_id: string | null;
+  readonly archived: boolean | null;
+}
+
+/** What a handler asks the database with. Every query carries the organization, and row security sees to it. */
+export interface Db {
+  all<Row>(source: Query<Row>): Promise<Row[]>;
+  /** The first row, or undefined. */
+  find<Row>(source: Query<Row>): Promise<Row | undefined>;
+  /** The only row; a fault where there is none. */
+  one<Row>(source: Query<Row>): Promise<Row>;
+  /** A write whose outcome nobody waits for: it goes out with COMMIT, in the order given. */
+  later(source: Query<unknown>): void;
+}
+
+/** The transaction's COMMIT was sent and no answer came: it may have happened. */
+export class OutcomeUnknown extends Error {
+  constructor(cause: unknown) {
+    super('the connection was lost while committing', { cause });
+    this.name = 'OutcomeUnknown';
+  }
+}
+
+/** No connection to be had. */
+export class DatabaseAway extends Error {
+  constructor(cause: unknown) {
+    super('no connection to Postgres', { cause });
+    this.name = 'DatabaseAway';
+  }
+}
+
+const begin: Statement = { sql: 'begin', parameters: [] };
+const commit: Statement = { sql: 'commit', parameters: [] };
+const rollback: Statement = { sql: 'rollback', parameters: [] };
+const enterSql = 'select * from app.enter($1, $2, $3, $4, $5)';
+
+/** The server ended the session: it was told to, crashed, or lost the connection. */
+const sessionEnded = /^(57P|08)/;
+
+/**
+ * Whether COMMIT may have happened though no answer came: the connection is gone without a word, or the server ended
+ * the session at COMMIT or between doing it and saying so.
+ */
+export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
+  error instanceof BurstError &&
+  (error.sqlState === undefined || (error.at >= commitAt && sessionEnded.test(error.sqlState)));
+
+interface Waiting {
+  readonly statement: Statement;
+  readonly resolve: (result: StatementResult) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** One visit: gathers statements, sends them, knows whether it is inside a transaction. */
+export class Session implements Db {
+  private readonly client: PoolClient;
+  private readonly visit: Visit;
+  private readonly enter: Statement;
+  private waiting: Waiting[] = [];
+  private readonly postponed: Statement[] = [];
+  private scheduled = false;
+  private readonly entryPromise: Promise<Entry>;
+  private settleEntry: { resolve: (entry: Entry) => void; reject: (error: unknown) => void };
+  private begun = false;
+  private inTransaction = false;
+  private sending: Promise<unknown> = Promise.resolve();
+
+  constructor(client: PoolClient, visit: Visit) {
+    this.client = client;
+    this.visit = visit;
+    const { tokenHash, target, orgRank } = visit;
+    this.enter = {
+      sql: enterSql,
+      parameters: [tokenHash, target?.kind ?? null, target?.ref ?? null, orgRank, target?.rank ?? null],
+    };
+    const { promise, resolve, reject } = Promise.withResolvers<Entry>();
+    this.entryPromise = promise;
+    this.settleEntry = { resolve, reject };
+    // Who never asks for the entry learns of its failure through the statements that rode with it.
+    promise.catch(() => undefined);
+  }
+
+  async all<Row>(source: Query<Row>): Promise<Row[]> {
+    return (await this.run(compiled(source))).rows as Row[];
+  }
+
+  async find<Row>(source: Query<Row>): Promise<Row | undefined> {
+    return (await this.all(source))[0];
+  }
+
+  async one<Row>(source: Query<Row>): Promise<Row> {
+    const row = await this.find(source);
+    if (row === undefined) throw new Error('a row that must be there is not');
+    return row;
+  }
+
+  later(source: Query<unknown>): void {
+    this.postponed.push(compiled(source));
+  }
+
+  /** What the door found out; goes out with the first statements. */
+  entry(): Promise<Entry> {
+    if (!this.begun) this.schedule();
+    return this.entryPromise;
+  }
+
+  /** Sends what is left, and COMMIT; only the server's word COMMIT is one. */
+  async commit(): Promise<void> {
+    if (this.visit.effect === 'read') {
+      await this.entry();
+      return;
+    }
+    const prologue = this.begun ? [] : this.prologue();
+    const statements = [...prologue, ...this.postponed, commit];
+    this.begun = true;
+    try {
+      const results = await sendBurst(this.client, statements);
+      if (prologue.length > 0) this.readEntry(results[1]);
+      if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+      this.inTransaction = false;
+    } catch (error) {
+      const fault = mayHaveCommitted(error, statements.length - 1) ? new OutcomeUnknown(error) : error;
+      this.settleEntry.reject(fault);
+      this.inTransaction = true;
+      throw fault;
+    }
+  }
+
+  /** Leaves nothing of the transaction; true when the connection can be used again. */
+  async abandon(error: unknown): Promise<boolean> {
+    await this.sending.catch(() => undefined);
+    const broken = (fault: unknown) =>
+      fault instanceof OutcomeUnknown || (fault instanceof BurstError && fault.sqlState === undefined);
+    if (broken(error)) return false;
+    if (!this.inTransaction) return true;
+    try {
+      await sendBurst(this.client, [rollback]);
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  private run(statement: Statement): Promise<StatementResult> {
+    return new Promise((resolve, reject) => {
+      this.waiting.push({ statement, resolve, reject });
+      this.schedule();
+    });
+  }
+
+  private schedule(): void {
+    if (this.scheduled) return;
+    this.scheduled = true;
+    queueMicrotask(() => {
+      this.scheduled = false;
+      this.sending = this.flush();
+    });
+  }
+
+  private prologue(): Statement[] {
+    if (this.visit.effect === 'read') return [this.enter];
+    return this.visit.claim === null ? [begin, this.enter] : [begin, this.enter, this.visit.claim];
+  }
+
+  private readEntry(result: StatementResult | undefined): void {
+    const row = result?.rows[0] as EntryRow | undefined;
+    if (row === undefined) throw new Error('the door answered nothing');
+    this.settleEntry.resolve({
+      at: row.at,
+      orgRole: row.org_role,
+      projectId: row.project_id,
+      archived: row.archived,
+    });
+  }
+
+  private async flush(): Promise<void> {
+    const batch = this.waiting;
+    this.waiting = [];
+    // A read enters with every burst, since each is a transaction of its own.
+    const prologue = this.begun && this.visit.effect === 'write' ? [] : this.prologue();
+    this.begun = true;
+    try {
+      if (this.visit.effect === 'write') this.inTransaction = true;
+      const results = await sendBurst(this.client, [
+        ...prologue,
+        ...batch.map((waiting) => waiting.statement),
+      ]);
+      if (prologue.length > 0) this.readEntry(results[this.visit.effect === 'read' ? 0 : 1]);
+      batch.forEach((waiting, index) => {
+        const result = results[prologue.length + index];
+        if (result !== undefined) waiting.resolve(result);
+      });
+    } catch (error) {
+      this.settleEntry.reject(error);
+      for (const waiting of batch) waiting.reject(error);
+    }
+  }
+}
+
+async function checkOut(pool: Pool): Promise<PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new DatabaseAway(error);
+  }
+}
+
+/**
+ * Runs `work` in a transaction of the organization that the visitor's token is in. Throws what the work throws,
+ * with nothing kept; a BurstError of class MU when the door said no, whatever the work did meanwhile.
+ */
+export async function inOrganization<Result>(
+  pool: Pool,
+  visit: Visit,
+  work: (session: Session) => Promise<Result>,
+): Promise<Result> {
+  const client = await checkOut(pool);
+  const session = new Session(client, visit);
+  let reusable = true;
+  try {
+    const result = await work(session);
+    await session.commit();
+    return result;
+  } catch (error) {
+    // The door's no goes before anything the work found to refuse.
+    const refused = await session.entry().then(
+      () => null,
+      (fault: unknown) => fault,
+    );
+    reusable = await session.abandon(refused ?? error);
+    throw refused ?? error;
+  } finally {
+    client.release(!reusable);
+  }
+}

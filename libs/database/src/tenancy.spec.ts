@@ -1,0 +1,152 @@
+/** What the catalogue must say of every table and function, so that none is forgotten when one is added. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { cloneDatabase, type TestDatabase } from '@muster/testing';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(() => database.close());
+
+const names = async (sql: string): Promise<string[]> =>
+  (await database.owner.query<{ name: string }>(sql)).rows.map((row) => row.name);
+
+/** Tables of organizations: all but the migrator's own. */
+const tables = `select c.oid, c.relname, c.relrowsecurity, c.relforcerowsecurity from pg_class c
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and c.relname not like 'kysely%'`;
+const hasOrgId = `exists (select from pg_attribute a where a.attrelid = t.oid and a.attname = 'org_id')`;
+/** The names of an index's or a constraint's columns, in their order. */
+const columnsOf = (relation: string, numbers: string) =>
+  `array(select a.attname::text from unnest(${numbers}) with ordinality k(attnum, ord)
+     join pg_attribute a on a.attrelid = ${relation} and a.attnum = k.attnum order by ord)`;
+
+/** Each law with the query for what breaks it. */
+const laws: Record<string, string> = {
+  'every table belongs to an organization, or is the organizations themselves': `select t.relname as name from (${tables}) t where not ${hasOrgId} and t.relname <> 'orgs'`,
+  'row security is on, and forced': `select t.relname as name from (${tables}) t where not (t.relrowsecurity and t.relforcerowsecurity)`,
+  'the service sees and writes the rows of its own organization only, by one policy': `select t.relname as name from (${tables}) t where (
+       select coalesce(array_agg(pg_get_expr(p.polqual, p.polrelid)
+           || coalesce(' check ' || pg_get_expr(p.polwithcheck, p.polrelid), '')), '{}')
+       from pg_policy p where p.polrelid = t.oid and (p.polroles && array['muster_app'::regrole::oid, 0::oid]) and p.polcmd = '*'
+     ) is distinct from array[case t.relname when 'orgs' then '(id = app.org_id())'
+                                             else '(org_id = app.org_id())' end]`,
+  'no policy is for everybody, or for somebody unknown': `select p.polname as name from pg_policy p where not (p.polroles <@ array(
+       select oid from pg_roles where rolname in ('muster_app', 'muster_operator', 'muster_door')))`,
+  'org_id leads in every primary key': `select t.relname as name from (${tables}) t where ${hasOrgId} and not exists (
+       select from pg_constraint c where c.conrelid = t.oid and c.contype = 'p'
+         and (${columnsOf('c.conrelid', 'c.conkey')})[1] = 'org_id')`,
+  // A token is found by its hash before its organization is known.
+  'org_id leads in every unique key, but the hash of tokens': `select i.indexrelid::regclass::text as name from pg_index i join (${tables}) t on t.oid = i.indrelid
+     where ${hasOrgId} and i.indisunique and (${columnsOf('i.indrelid', 'i.indkey::int2[]')})[1] is distinct from 'org_id'
+       and i.indexrelid::regclass::text <> 'tokens_hash_key'`,
+  // Foreign-key checks bypass row security: one without org_id takes another organization's row.
+  'every foreign key takes org_id along, to org_id': `select c.conname as name from pg_constraint c join (${tables}) t on t.oid = c.conrelid
+     where c.contype = 'f' and c.confrelid <> 'orgs'::regclass and not exists (
+       select from unnest(${columnsOf('c.conrelid', 'c.conkey')}, ${columnsOf('c.confrelid', 'c.confkey')}) k(here, there)
+       where here = 'org_id' and there = 'org_id')`,
+  'only org_id refers to an organization': `select c.conname as name from pg_constraint c where c.contype = 'f' and c.confrelid = 'orgs'::regclass
+       and ${columnsOf('c.conrelid', 'c.conkey')} <> array['org_id']`,
+  'functions that run as their owner say where they look for names': `select p.oid::regprocedure::text as name from pg_proc p
+     where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace) and p.prosecdef
+       and not exists (select from unnest(p.proconfig) setting where setting like 'search_path=%')`,
+  'functions that run as their owner are the door, and not for everybody': `select p.oid::regprocedure::text as name from pg_proc p
+     where p.prosecdef and p.pronamespace in ('app'::regnamespace, 'public'::regnamespace)
+       and (p.proowner <> 'muster_door'::regrole or has_function_privilege('public', p.oid, 'execute'))`,
+  'no view looks past row security': `select c.relname as name from pg_class c where c.relkind in ('v', 'm')
+       and c.relnamespace in ('app'::regnamespace, 'public'::regnamespace)
+       and not coalesce(c.reloptions @> array['security_invoker=true'], false)`,
+};
+
+describe('the catalogue', () => {
+  it.each(Object.entries(laws))('%s', async (_law, query) => {
+    expect(await names(query)).toEqual([]);
+  });
+
+  it('would tell of a table that somebody made without care', async () => {
+    await database.owner.query(`
+      create schema elsewhere;
+      create table careless (id uuid primary key, org_id uuid references orgs (id), creator uuid references orgs (id), token bytea unique);
+      create table homeless (id int);
+      create policy open on careless using (true);
+      create table half (org_id uuid, id uuid, other uuid references careless (id), primary key (org_id, id));
+      alter table half enable row level security;
+      create policy own_organization on half to muster_app using (org_id = app.org_id());
+      create policy also on half to muster_app using (true);
+      create function app.leak() returns bigint language sql security definer return (select count(*) from public.members);
+      create view everybody as select * from members;`);
+    try {
+      const found = await Promise.all(
+        Object.values(laws).map(async (query) => (await names(query)).length > 0),
+      );
+      expect(found).toEqual(found.map(() => true));
+    } finally {
+      await database.owner.query(
+        'drop view everybody; drop function app.leak(); drop table half, homeless, careless; drop schema elsewhere',
+      );
+    }
+  });
+});
+
+describe('the roles', () => {
+  it('cannot log in, own nothing that matters, and bypass nothing', async () => {
+    expect(
+      await names(`select rolname as name from pg_roles where rolname like 'muster%'
+        and (rolsuper or rolbypassrls or rolcanlogin or rolcreaterole or rolcreatedb or rolreplication)`),
+    ).toEqual([]);
+    expect(
+      await names(`select m.roleid::regrole::text as name from pg_auth_members m
+        where m.member in (select oid from pg_roles where rolname like 'muster%')`),
+    ).toEqual([]);
+    expect(
+      await names(`select c.relname as name from pg_class c where c.relowner in (select oid from pg_roles where rolname like 'muster%')
+        union all select p.proname from pg_proc p where p.proowner in ('muster_app'::regrole, 'muster_operator'::regrole)`),
+    ).toEqual([]);
+    expect(
+      await names(`select nspname as name from pg_namespace, unnest(array['muster_app', 'muster_operator', 'muster_door']) role
+      where has_schema_privilege(role, nspname, 'create') and nspname in ('app', 'public')`),
+    ).toEqual([]);
+  });
+
+  /** `table: privileges` of a role, beyond reading. */
+  const grants = (role: string) =>
+    names(`select t.relname || ': ' || string_agg(privilege, ' ' order by privilege) as name
+      from (select oid, relname from pg_class where relnamespace = 'public'::regnamespace and relkind = 'r') t,
+        unnest(array['INSERT', 'UPDATE', 'DELETE', 'TRUNCATE', 'REFERENCES', 'TRIGGER']) privilege
+      where has_table_privilege('${role}', t.oid, privilege) group by t.relname order by t.relname`);
+
+  it('leave the service no way to change or remove what is only to be added to', async () => {
+    const ofService = await grants('muster_app');
+    const limited = ofService.filter((line) => !line.endsWith(': DELETE INSERT UPDATE'));
+    expect(limited).toEqual([
+      'activity: INSERT',
+      'audit: INSERT',
+      'orgs: UPDATE',
+      'story_specs: DELETE INSERT',
+    ]);
+    // And it has no business with the migrator's books but to look whether they are current.
+    expect(ofService.filter((line) => line.startsWith('kysely'))).toEqual([]);
+    for (const table of ['activity', 'audit']) {
+      await expect(database.app.query(`update ${table} set actor = actor`)).rejects.toMatchObject({
+        code: '42501',
+      });
+      await expect(database.app.query(`delete from ${table}`)).rejects.toMatchObject({ code: '42501' });
+      await expect(database.app.query(`truncate ${table}`)).rejects.toMatchObject({ code: '42501' });
+    }
+    await expect(database.app.query(`update story_specs set content = ''`)).rejects.toMatchObject({
+      code: '42501',
+    });
+  });
+
+  it('let the door read, and operators keep who is in an organization', async () => {
+    expect(await grants('muster_door')).toEqual([]);
+    expect(await grants('muster_operator')).toEqual([
+      'agents: INSERT UPDATE',
+      'audit: INSERT',
+      'members: INSERT UPDATE',
+      'orgs: INSERT UPDATE',
+      'streams: INSERT UPDATE',
+      'subscriptions: INSERT UPDATE',
+      'tokens: INSERT UPDATE',
+    ]);
+  });
+});

@@ -1,0 +1,49 @@
+/** A database of its own for each spec file, cloned from the migrated template in some 15 ms. */
+import { randomBytes } from 'node:crypto';
+import { createPool, type Pool } from '@muster/database';
+import pg from 'pg';
+
+/** Set by Jest's global set-up: the server on which the template lies. */
+function serverUrl(): string {
+  const url = process.env['TEST_DATABASE_URL'];
+  if (url === undefined)
+    throw new Error('TEST_DATABASE_URL is missing: run specs through Jest, whose set-up starts Postgres');
+  return url;
+}
+
+export interface TestDatabase {
+  readonly url: string;
+  /** As the services see it: one organization at a time. */
+  readonly app: Pool;
+  /** As its owner, who sees all; for arranging and for looking at what is really there. */
+  readonly owner: Pool;
+  close(): Promise<void>;
+}
+
+export async function cloneDatabase(): Promise<TestDatabase> {
+  const name = `spec_${randomBytes(6).toString('hex')}`;
+  const admin = new pg.Client({ connectionString: serverUrl() });
+  await admin.connect();
+  try {
+    // Two clones at once would each find the template in use.
+    await admin.query('select pg_advisory_lock(4100)');
+    await admin.query(`create database ${name} template muster_template`);
+    // The pipeline runs the loser of a deadlock again, so nobody would notice one. Here nobody looks for them: whoever
+    // is in one comes to the lock timeout, and is refused.
+    await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
+  } finally {
+    await admin.end();
+  }
+  const url = new URL(serverUrl());
+  url.pathname = `/${name}`;
+  const app = createPool({ url: url.href, role: 'muster_app', name });
+  const owner = createPool({ url: url.href, role: null, name: `${name}-owner`, max: 4 });
+  return {
+    url: url.href,
+    app,
+    owner,
+    close: async () => {
+      await Promise.all([app.end(), owner.end()]);
+    },
+  };
+}

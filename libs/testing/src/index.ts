@@ -1,0 +1,10 @@
+export { cloneDatabase, type TestDatabase } from './database.ts';
+export {
+  type CallSetUp,
+  type OrgSetUp,
+  type People,
+  type Person,
+  type TokenSetUp,
+  useWorld,
+  type World,
+} from './world.ts';
