@@ -1,0 +1,254 @@
+/** The pipeline: what happens to every call, on every surface, in this order. */
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type AuditFacts,
+  type Entry,
+  type Happening,
+  inOrganization,
+  type Pool,
+  sqlQuery,
+  trail,
+  type Visit,
+} from '@muster/database';
+import {
+  type Actor,
+  type ApiError,
+  forbidden,
+  isUuid,
+  type Operation,
+  orgRank,
+  Policy,
+  projectRank,
+  refusal,
+  scopeCovers,
+  type Subject,
+  targetKinds,
+} from '@muster/registry';
+import { isSerializationLoss, toApiError } from './errors.ts';
+import { type Caller, type Handler, type HandlerContext } from './handle.ts';
+import {
+  claimKey,
+  fingerprintOf,
+  mayHaveAnswered,
+  isTwinRunning,
+  keepAnswer,
+  findAnswer,
+} from './idempotency.ts';
+import { parseParams } from './parse.ts';
+import { type AuthenticatedToken } from './tokens.ts';
+
+/** What a transport knows of a call. */
+export interface Call {
+  readonly token: AuthenticatedToken;
+  readonly params: unknown;
+  readonly requestId: string;
+  readonly idempotencyKey: string | null;
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+}
+
+export interface Answer {
+  /** The result as JSON text. */
+  readonly json: string;
+  /** The first answer to this Idempotency-Key, given again. */
+  readonly replayed: boolean;
+}
+
+/**
+ * Serialization losses are run this often before they become a 503, with a pause between: a loser that comes back at
+ * once takes the row again before the winner has woken up, and they meet in the next deadlock.
+ */
+const mostAttempts = 3;
+
+/** The defaults, parsed once: nearly every organization has them. */
+const defaultPolicy = Policy.parse({});
+
+const policyOf = (stored: unknown): Policy =>
+  typeof stored === 'object' && stored !== null && Object.keys(stored).length > 0
+    ? Policy.parse(stored)
+    : defaultPolicy;
+
+const storedPolicy = (caller: Caller) =>
+  sqlQuery<{ policy: unknown }>('select policy from orgs where id = $1', [caller.orgId]);
+
+const exactRank = (caller: Caller) =>
+  sqlQuery<{ rank: number }>(
+    `select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
+     from projects p join members m on m.org_id = p.org_id
+     where p.org_id = $1 and p.id = app.project_id() and m.id = $2`,
+    [caller.orgId, caller.memberId],
+  );
+
+function callerOf({ identity }: AuthenticatedToken): Caller {
+  const actor: Actor = {
+    kind: identity.agentId === null ? 'member' : 'agent',
+    memberId: identity.memberId,
+    agentId: identity.agentId,
+    name: identity.agentName ?? identity.memberName,
+  };
+  return {
+    orgId: identity.orgId,
+    memberId: identity.memberId,
+    agentId: identity.agentId,
+    tokenId: identity.tokenId,
+    actor,
+  };
+}
+
+/** The record whose project decides, as the door takes it: by id, or by key where the contract allows one. */
+function targetOf(operation: Operation, params: Record<string, unknown>): Visit['target'] {
+  if (operation.access.kind !== 'project' || operation.target === null) return null;
+  const ref = params[operation.target];
+  if (typeof ref !== 'string') return null;
+  const kind = targetKinds[operation.target];
+  return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
+}
+
+const firstText = (params: unknown): string | null => {
+  if (typeof params !== 'object' || params === null) return null;
+  const first: unknown = Object.values(params)[0];
+  return typeof first === 'string' ? first.slice(0, 200) : null;
+};
+
+/**
+ * Executes an operation for a caller:
+ *
+ * 1. The token was authenticated by the transport (tokens.ts); its scope must cover the operation.
+ * 2. Parameters are parsed against the contract: 400 with every field that does not fit.
+ * 3. The door opens the organization's transaction; it checks token, membership and role once more, finds the
+ *    project of the record named first, and the role there: 401, 403, 404.
+ * 4. A write with an Idempotency-Key claims it, or the first answer is given again; also where what the first call
+ *    did is why the door says no now (the record is deleted, the role handed on).
+ * 5. The handler runs. Its first statements ride with steps 3 and 4, so it may start before they are answered;
+ *    if they say no, that is the answer, and nothing of the handler stays.
+ * 6. A write into an archived project is refused, unless the contract lets the handler decide.
+ * 7. Events, outbox, the kept answer and the audit entry go out with COMMIT, in one burst.
+ * 8. A sensitive operation that was forbidden leaves an audit entry of its own.
+ *
+ * Throws an ApiError, or what toApiError makes one of.
+ */
+export async function execute(pool: Pool, handler: Handler, call: Call): Promise<Answer> {
+  const { operation } = handler;
+  const caller = callerOf(call.token);
+  try {
+    const params = parseParams(operation, call.params);
+    if (!scopeCovers(call.token.identity.scopes, operation.scope)) {
+      throw forbidden('scope', `The token's scope is too small; this needs ${operation.scope}.`);
+    }
+    return await perform(pool, handler, caller, call, params);
+  } catch (error) {
+    const known = toApiError(error);
+    if (known.code === 'unauthorized') call.token.forget();
+    if (known.code === 'forbidden' && operation.auditsRefusal)
+      await auditRefusal(pool, operation, caller, call, known);
+    throw known.code === 'internal' ? error : known;
+  }
+}
+
+async function perform(
+  pool: Pool,
+  handler: Handler,
+  caller: Caller,
+  call: Call,
+  params: Record<string, unknown>,
+): Promise<Answer> {
+  const { operation } = handler;
+  const key = operation.effect === 'write' ? call.idempotencyKey : null;
+  const fingerprint = key === null ? null : fingerprintOf(operation, params);
+  const visit: Visit = {
+    effect: operation.effect,
+    tokenHash: call.token.identity.tokenHash,
+    orgRank: operation.access.kind === 'org' ? orgRank(operation.access.role) : 1,
+    target: targetOf(operation, params),
+    claim: key === null || fingerprint === null ? null : claimKey(caller, operation, key, fingerprint),
+  };
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      const json = await inOrganization(pool, visit, async (session) => {
+        const happenings: Happening[] = [];
+        const context = contextOf(caller, params, session, happenings);
+        const result = await handler.run(context);
+        if (operation.effect === 'read') return JSON.stringify(result);
+        refuseArchived(operation, await session.entry());
+        const text = JSON.stringify(result);
+        if (key !== null) session.later(keepAnswer(caller, operation, key, text));
+        session.later(
+          trail(caller.orgId, caller.actor, auditFacts(operation, call), { allowed: true, happenings }),
+        );
+        return text;
+      });
+      return { json, replayed: false };
+    } catch (error) {
+      if (isSerializationLoss(error) && attempt < mostAttempts) {
+        await pause(attempt * (10 + Math.random() * 20));
+        continue;
+      }
+      if (key === null || fingerprint === null) throw error;
+      if (isTwinRunning(error)) throw refusal('idempotency_in_flight');
+      if (!mayHaveAnswered(error)) throw error;
+      const json = await inOrganization(
+        pool,
+        { ...visit, effect: 'read', orgRank: 1, target: null, claim: null },
+        (session) => findAnswer(session, caller, operation, key, fingerprint),
+      );
+      if (json === undefined) throw error;
+      return { json, replayed: true };
+    }
+  }
+}
+
+function contextOf(
+  caller: Caller,
+  params: Record<string, unknown>,
+  session: Parameters<Parameters<typeof inOrganization>[2]>[0],
+  happenings: Happening[],
+): HandlerContext<Operation> {
+  return {
+    params,
+    caller,
+    db: session,
+    access: async () => {
+      const { at, orgRole, projectId } = await session.entry();
+      return { at, orgRole, projectId };
+    },
+    policy: async () => policyOf((await session.one(storedPolicy(caller))).policy),
+    projectRank: async () => (await session.one(exactRank(caller))).rank,
+    emit: (kind: Happening['kind'], subject: Subject, data: Record<string, unknown>) => {
+      happenings.push({ kind, subject, data });
+    },
+    refuse: refusal,
+  };
+}
+
+function refuseArchived(operation: Operation, entry: Entry): void {
+  if (entry.archived === true && !operation.reachesArchived) throw refusal('archived');
+}
+
+const auditFacts = (operation: Operation, call: Call): AuditFacts => ({
+  operation: operation.name,
+  target: firstText(call.params),
+  tokenId: call.token.identity.tokenId,
+  ip: call.ip,
+  userAgent: call.userAgent,
+  requestId: call.requestId,
+});
+
+async function auditRefusal(
+  pool: Pool,
+  operation: Operation,
+  caller: Caller,
+  call: Call,
+  refused: ApiError,
+): Promise<void> {
+  const visit: Visit = {
+    effect: 'write',
+    tokenHash: call.token.identity.tokenHash,
+    orgRank: 1,
+    target: null,
+    claim: null,
+  };
+  const reason = typeof refused.details?.reason === 'string' ? refused.details.reason : refused.code;
+  await inOrganization(pool, visit, async (session) => {
+    session.later(trail(caller.orgId, caller.actor, auditFacts(operation, call), { allowed: false, reason }));
+  });
+}

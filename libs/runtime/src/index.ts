@@ -1,0 +1,28 @@
+export {
+  ApiError,
+  badRequest,
+  forbidden,
+  notFound,
+  refusal,
+  unauthorized,
+  unavailable,
+} from '@muster/registry';
+export { toApiError, validationHoles } from './errors.ts';
+export { type Answer, type Call, execute } from './execute.ts';
+export {
+  type AllHandlers,
+  type Caller,
+  handle,
+  type Handler,
+  type HandlerContext,
+  type HandlersOf,
+} from './handle.ts';
+export { parseWith } from './parse.ts';
+export {
+  type AuthenticatedToken,
+  type Authenticator,
+  createAuthenticator,
+  hashToken,
+  isWellFormedToken,
+  newTokenSecret,
+} from './tokens.ts';

@@ -1,0 +1,166 @@
+/** A service over real HTTP: health, the cap, errors, and stopping without failing anybody. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ApiError } from '@muster/registry';
+import { pino } from 'pino';
+import { createService, type Service } from './service.ts';
+
+const running: Service[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop()));
+});
+
+type Options = Partial<Parameters<typeof createService>[0]>;
+
+/** A service with a route that waits until it is told, and one that fails. */
+async function start(
+  options: Options = {},
+): Promise<{ service: Service; url: string; finish: () => void; reached: (count: number) => Promise<void> }> {
+  const service = createService({
+    name: 'trial',
+    logger: pino({ level: 'silent' }),
+    checks: [],
+    mostInFlight: 100,
+    trustProxy: false,
+    toApiError: (error) =>
+      error instanceof ApiError ? error : new ApiError('internal', 'Something went wrong on our side.'),
+    ...options,
+  });
+  const gate = Promise.withResolvers<undefined>();
+  let waiting = 0;
+  service.app.get('/slow', async () => {
+    waiting += 1;
+    await gate.promise;
+    return { done: true };
+  });
+  service.app.get('/fails', async () => {
+    throw new Error('the secret inside');
+  });
+  running.push(service);
+  const url = await service.app.listen({ host: '127.0.0.1', port: 0 });
+  return {
+    service,
+    url,
+    finish: () => {
+      gate.resolve(undefined);
+    },
+    reached: async (count) => {
+      while (waiting < count) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+describe('health', () => {
+  const check = (name: string, needed: boolean, well: boolean) => ({
+    name,
+    needed,
+    run: async () => (well ? undefined : 'away'),
+  });
+
+  it.each([
+    ['all is well', [check('a', true, true), check('b', false, true)], 200, 'ready'],
+    [
+      'something is away that it can do without',
+      [check('a', true, true), check('b', false, false)],
+      200,
+      'degraded',
+    ],
+    ['something is away that it needs', [check('a', true, false), check('b', false, true)], 503, 'not_ready'],
+  ])('when %s', async (_title, checks, status, word) => {
+    const { url } = await start({ checks });
+    const answer = await fetch(`${url}/readyz`);
+    expect([answer.status, ((await answer.json()) as { status: string }).status]).toEqual([status, word]);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  it('takes a check that hangs or throws for away', async () => {
+    const hangs = { name: 'hangs', needed: true, run: () => new Promise<undefined>(() => undefined) };
+    const throws = { name: 'throws', needed: false, run: () => Promise.reject(new Error('no')) };
+    const { url } = await start({ checks: [hangs, throws] });
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+      status: 'not_ready',
+      checks: { hangs: 'away', throws: 'away' },
+    });
+  });
+
+  it('asks what it stands on at most once a second, however often it is asked', async () => {
+    let asked = 0;
+    const counts = { name: 'counts', needed: true, run: async () => void (asked += 1) };
+    const { url } = await start({ checks: [counts] });
+    await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/readyz`)));
+    expect(asked).toBeLessThanOrEqual(2);
+  });
+});
+
+describe('the cap', () => {
+  it('answers 503 with Retry-After past it, keeps answering health, and recovers', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 3 });
+    const slow = Array.from({ length: 3 }, () => fetch(`${url}/slow`));
+    await reached(3);
+    const refused = await fetch(`${url}/slow`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({
+      code: 'unavailable',
+      details: { reason: 'overload', retryable: true },
+    });
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    finish();
+    expect((await Promise.all(slow)).map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect((await fetch(`${url}/slow`)).status).toBe(200);
+  });
+
+  it('counts the work of those who went away, until it is done', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 2 });
+    const gone = new AbortController();
+    const slow = [1, 2].map(() => fetch(`${url}/slow`, { signal: gone.signal }).catch(() => undefined));
+    await reached(2);
+    gone.abort();
+    await Promise.all(slow);
+    // Their work goes on, and more of it would be too much.
+    expect((await fetch(`${url}/slow`)).status).toBe(503);
+    finish();
+    let status = 503;
+    while (status === 503) status = (await fetch(`${url}/slow`)).status;
+    expect(status).toBe(200);
+  });
+});
+
+describe('errors', () => {
+  it('say nothing of the inside', async () => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/fails`);
+    const text = await answer.text();
+    expect(answer.status).toBe(500);
+    expect(JSON.parse(text)).toEqual({
+      code: 'internal',
+      message: 'Something went wrong on our side.',
+      status: 500,
+      requestId: answer.headers.get('x-request-id'),
+    });
+    expect(text).not.toContain('secret');
+  });
+
+  it('are JSON also where nothing answers', async () => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/nothing`);
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      expect.objectContaining({ code: 'not_found', details: { reason: 'no_such_path', retryable: false } }),
+    ]);
+  });
+});
+
+describe('stopping', () => {
+  it('finishes what runs, and is not ready meanwhile', async () => {
+    const { service, url, finish, reached } = await start();
+    const slow = fetch(`${url}/slow`);
+    await reached(1);
+    service.drain();
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+    const stopped = service.stop();
+    finish();
+    expect((await slow).status).toBe(200);
+    await stopped;
+    await expect(fetch(`${url}/livez`)).rejects.toThrow();
+  });
+});
