@@ -1,0 +1,67 @@
+/** A project as it comes into being, with what each has from its first moment: counters, a lead, a board. */
+import { type Db, newId, query } from '@muster/database';
+import { type ParamsOf, type Registry } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type ColumnRow, insertColumns } from './columns.ts';
+import { insertLead, insertProject, type ProjectRow } from './projects.ts';
+
+type Wanted = Pick<
+  ParamsOf<Registry['projects']['create']>,
+  'key' | 'name' | 'description' | 'repository'
+> & {
+  readonly visibility?: ProjectRow['visibility'];
+};
+
+/** The row of a new project, created `at`. */
+export const newProject = (wanted: Wanted, origin: ProjectRow['origin'], at: string): ProjectRow => ({
+  id: newId(),
+  key: wanted.key,
+  name: wanted.name,
+  description: wanted.description ?? '',
+  visibility: wanted.visibility ?? 'org',
+  repository: wanted.repository ?? null,
+  origin,
+  archived_at: null,
+  created_at: at,
+  updated_at: at,
+  version: 1,
+});
+
+/** What a new project brings along. */
+interface Contents {
+  readonly columns: readonly ColumnRow[];
+  readonly lastStoryNumber: number;
+  readonly canceledStories: number;
+  /** What it was converted from, and the answer to be given for that again. */
+  readonly local: {
+    readonly id: string;
+    readonly mapping: { readonly epics: Record<string, string>; readonly stories: Record<string, string> };
+  } | null;
+}
+
+/** Writes a new project with its contents; the caller becomes its lead. */
+export function setNewProject(
+  db: Db,
+  { orgId, memberId }: Caller,
+  project: ProjectRow,
+  contents: Contents,
+): void {
+  const { local } = contents;
+  db.later(
+    insertProject(orgId, {
+      ...project,
+      local_project_id: local?.id ?? null,
+      conversion: local?.mapping ?? null,
+    }),
+  );
+  db.later(
+    query.insertInto('project_counters').values({
+      org_id: orgId,
+      project_id: project.id,
+      last_story_number: contents.lastStoryNumber,
+      canceled_stories: contents.canceledStories,
+    }),
+  );
+  db.later(insertLead(orgId, project, memberId));
+  db.later(insertColumns(orgId, contents.columns));
+}

@@ -1,0 +1,40 @@
+/** For hand-written SQL: its values, and the ids that references stand for. */
+import { isUuid } from '@muster/registry';
+import { parseStoryRef } from './stories.ts';
+
+/** A pattern for `like` that finds the text anywhere, literally. */
+export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;
+
+/** Collects the values of a statement; `$(value)` is the placeholder that stands for it. */
+export class Values {
+  readonly list: unknown[] = [];
+  /** The organization: every table is asked with it. */
+  readonly org: string;
+
+  constructor(orgId: string) {
+    this.org = this.$(orgId);
+  }
+
+  $(value: unknown): string {
+    return `$${this.list.push(value)}`;
+  }
+
+  uuid(value: string): string {
+    return `${this.$(value)}::uuid`;
+  }
+
+  /** The id of the project that is meant by an id or a key. */
+  projectId(ref: string): string {
+    if (isUuid(ref)) return this.uuid(ref);
+    return `(select p.id from projects p where p.org_id = ${this.org} and p.key = ${this.$(ref.toUpperCase())})`;
+  }
+
+  /** The id of the story that is meant by an id or a key. */
+  storyId(ref: string): string {
+    const parsed = parseStoryRef(ref);
+    if ('id' in parsed) return this.uuid(parsed.id);
+    const project = this.projectId(parsed.projectKey);
+    return `(select k.id from stories k
+      where k.org_id = ${this.org} and k.project_id = ${project} and k.number = ${this.$(parsed.number)})`;
+  }
+}

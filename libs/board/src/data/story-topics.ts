@@ -1,0 +1,38 @@
+/** A story as something to speak of: without its texts, its blockers and its lock. */
+import { type Db, sqlQuery } from '@muster/database';
+import { type Caller, notFound } from '@muster/runtime';
+import { Values } from './refs.ts';
+import { type StoryRow } from './stories.ts';
+
+export type StoryTopic = Pick<
+  StoryRow,
+  'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version'
+>;
+
+export async function getStoryTopic(db: Db, orgId: string, ref: string): Promise<StoryTopic> {
+  const values = new Values(orgId);
+  const story = await db.find(
+    sqlQuery<StoryTopic>(
+      `select s.id, s.project_id, s.number, s.title, s.spec_version, p.key as project_key
+       from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+       where s.org_id = ${values.org} and s.id = ${values.storyId(ref)}`,
+      values.list,
+    ),
+  );
+  if (story === undefined) throw notFound();
+  return story;
+}
+
+/** Whether the caller may see the project of a story that is not the call's own. */
+export const canSeeStory = async (
+  db: Db,
+  { orgId, memberId, tokenId }: Caller,
+  storyId: string,
+): Promise<boolean> =>
+  (await db.find(
+    sqlQuery(
+      `select s.id from stories s join app.visible_projects($1, $2, $3) v on v.project_id = s.project_id
+       where s.org_id = $1 and s.id = $4`,
+      [orgId, memberId, tokenId, storyId],
+    ),
+  )) !== undefined;

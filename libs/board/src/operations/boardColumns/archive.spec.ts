@@ -1,0 +1,173 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { registry } from '@muster/registry';
+import { useWorld } from '@muster/testing';
+import { arrangeBoard } from '../../arrange-board.ts';
+import { wrongCounts } from '../../true-counts.ts';
+import { stories } from '../stories/handlers.ts';
+import { boardColumns } from './handlers.ts';
+
+const world = useWorld({ boardColumns, stories });
+
+/** A board with two columns for ready. */
+async function twoReady() {
+  const people = await world.org();
+  const board = await arrangeBoard(world, people.orgId);
+  const { column } = await people.ana.boardColumns.create({
+    projectId: board.projectId,
+    name: 'Ready too',
+    status: 'ready',
+    afterColumnId: board.columns.ready,
+  });
+  return { ...people, ...board, from: board.columns.ready, to: column.id };
+}
+
+describe('boardColumns.archive', () => {
+  it('moves the stories to the end of the other column, in the order they had', async () => {
+    const { ana, chloe, orgId, projectId, from, to } = await twoReady();
+    const make = async (title: string, columnId: string) =>
+      (await chloe.stories.create({ projectId, title, columnId })).story.id;
+    const [a, b, c] = [await make('a', from), await make('b', from), await make('c', from)];
+    const [d, e] = [await make('d', to), await make('e', to)];
+    await chloe.stories.reorder({ storyId: c, beforeStoryId: a });
+    const { story: before } = await chloe.stories.get({ storyId: b });
+
+    const answer = await ana.boardColumns.archive({ columnId: from, moveStoriesToColumnId: to });
+    expect(registry.boardColumns.archive.result.parse(answer)).toEqual(answer);
+    expect(answer).toMatchObject({
+      column: { id: from, archivedAt: expect.any(String), version: 2 },
+      movedStories: 3,
+    });
+
+    const { items } = await chloe.stories.list({ projectId, columnId: to });
+    expect(items.map(({ id }) => id)).toEqual([d, e, c, a, b]);
+    expect(new Set(items.map(({ rank }) => rank)).size).toBe(5);
+    const { story: after } = await chloe.stories.get({ storyId: b });
+    expect(after).toEqual({
+      ...before,
+      columnId: to,
+      rank: after.rank,
+      version: 2,
+      updatedAt: answer.column.updatedAt,
+    });
+    expect(await wrongCounts(world, projectId)).toEqual([]);
+    const columns = (await ana.boardColumns.list({ projectId })).items;
+    expect(columns.map(({ position, name }) => [position, name])).toEqual([
+      [0, 'backlog'],
+      [1, 'Ready too'],
+      [2, 'in_progress'],
+      [3, 'in_review'],
+      [4, 'done'],
+    ]);
+    const [event] = await world.rows(
+      'select kind, data from activity where org_id = $1 order by seq desc limit 1',
+      orgId,
+    );
+    expect(event).toEqual({ kind: 'column.archived', data: { movedStories: 3 } });
+  });
+
+  it('is safe to repeat', async () => {
+    const { ana, orgId, from } = await twoReady();
+    const { column } = await ana.boardColumns.archive({ columnId: from });
+    const said = await world.rows('select from activity where org_id = $1', orgId);
+    expect(await ana.boardColumns.archive({ columnId: from })).toEqual({ column, movedStories: 0 });
+    expect(await world.rows('select from activity where org_id = $1', orgId)).toHaveLength(said.length);
+  });
+
+  it('needs a target for stories, on the same board, of the same status, and still on it', async () => {
+    const { ana, orgId, projectId, columns, from, to } = await twoReady();
+    const { orgId: elsewhere } = await world.org();
+    const other = await arrangeBoard(world, orgId, { key: 'APP' });
+    const foreign = await arrangeBoard(world, elsewhere);
+    await ana.stories.create({ projectId, title: 'x', columnId: from });
+    const archive = (moveStoriesToColumnId?: string) =>
+      ana.boardColumns.archive({ columnId: from, ...(moveStoriesToColumnId && { moveStoriesToColumnId }) });
+    await expect(archive()).rejects.toMatchObject({ status: 422, reason: 'column_not_empty' });
+    await expect(archive(columns.done)).rejects.toMatchObject({ status: 422, reason: 'invalid_transition' });
+    await expect(archive(other.columns.ready)).rejects.toMatchObject({
+      status: 422,
+      reason: 'mismatched_project',
+    });
+    await expect(archive(foreign.columns.ready)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(archive(newId())).rejects.toMatchObject({ code: 'not_found' });
+    await expect(archive(from)).rejects.toMatchObject({ status: 400 });
+    await ana.boardColumns.archive({ columnId: to });
+    await expect(archive(to)).rejects.toMatchObject({ code: 'not_found' });
+    expect(await wrongCounts(world, projectId)).toEqual([]);
+  });
+
+  it('keeps a column for backlog and one for done, but no other', async () => {
+    const { ana, projectId, columns, from } = await twoReady();
+    for (const columnId of [columns.backlog, columns.done]) {
+      await expect(ana.boardColumns.archive({ columnId })).rejects.toMatchObject({
+        status: 422,
+        reason: 'last_column',
+      });
+    }
+    await ana.boardColumns.archive({ columnId: from });
+    for (const columnId of [columns.in_progress, columns.in_review])
+      await ana.boardColumns.archive({ columnId });
+    expect((await ana.boardColumns.list({ projectId })).items.map(({ name }) => name)).toEqual([
+      'backlog',
+      'Ready too',
+      'done',
+    ]);
+  });
+
+  it('lets only one of the last two go', async () => {
+    const { ana, ben, projectId, columns } = await twoReady();
+    const { column } = await ana.boardColumns.create({ projectId, name: 'Shipped', status: 'done' });
+    const outcomes = await world.contend(
+      { table: 'board_columns', id: columns.backlog },
+      () => ana.boardColumns.archive({ columnId: columns.done }),
+      () => ben.boardColumns.archive({ columnId: column.id }),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(1);
+    const refused = outcomes.find((outcome) => outcome.status === 'rejected');
+    expect(refused?.reason).toMatchObject({ reason: 'last_column' });
+  });
+
+  it('leaves no story behind when stories are moved and made in it at the same moment', async () => {
+    for (const archiveFirst of [true, false]) {
+      const { ana, ben, chloe, robo, projectId, from, to } = await twoReady();
+      const { story: mine } = await chloe.stories.create({ projectId, title: 'comes' });
+      const { story: theirs } = await chloe.stories.create({ projectId, title: 'goes', columnId: from });
+      const { story: third } = await chloe.stories.create({ projectId, title: 'goes along', columnId: to });
+      const archive = () => ana.boardColumns.archive({ columnId: from, moveStoriesToColumnId: to });
+      const moves = [
+        () => ben.stories.updateStatus({ storyId: mine.id, status: 'ready', columnId: from }),
+        () => chloe.stories.updateStatus({ storyId: theirs.id, status: 'in_progress' }),
+        () => robo.stories.create({ projectId, title: 'new', columnId: from }),
+        () => ben.stories.reorder({ storyId: third.id, columnId: from }),
+      ];
+      const calls = archiveFirst ? [archive, ...moves] : [...moves, archive];
+      const outcomes = await world.contend<unknown>({ table: 'board_columns', id: from }, ...calls);
+      for (const outcome of outcomes) {
+        // Who came after it finds no such column on the board.
+        if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' });
+      }
+      expect(await world.rows('select id from stories where column_id = $1', from)).toEqual([]);
+      expect(await wrongCounts(world, projectId)).toEqual([]);
+    }
+  });
+
+  it('moves 5,000 stories and keeps their order', async () => {
+    const { ana, orgId, projectId, from, to } = await twoReady();
+    await world.rows(
+      `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+       select $1, gen_random_uuid(), $2, n, 'x', 'ready', $3, 'a' || lpad(n::text, 6, '0'), '{}' from generate_series(1, 5000) n`,
+      orgId,
+      projectId,
+      from,
+    );
+    expect((await ana.boardColumns.archive({ columnId: from, moveStoriesToColumnId: to })).movedStories).toBe(
+      5000,
+    );
+    expect(await wrongCounts(world, projectId)).toEqual([]);
+    const order = await world.rows<{ number: number }>(
+      'select number from stories where column_id = $1 order by rank',
+      to,
+    );
+    expect(order.map(({ number }) => number)).toEqual(order.map((_, index) => index + 1));
+  });
+});

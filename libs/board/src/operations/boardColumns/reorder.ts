@@ -1,0 +1,27 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { changedColumn, lockBoard, setPositions, toColumn } from '../../data/columns.ts';
+import { aboutProject, getProject } from '../../data/projects.ts';
+import { inOrderOf, misplaced, onBoard } from '../../rules/columns.ts';
+
+export const reorder = handle(
+  registry.boardColumns.reorder,
+  async ({ params, caller, db, access, emit, refuse }) => {
+    const { projectId: projectRef, columnIds } = params;
+    const [{ at }, { columns }, project] = await Promise.all([
+      access(),
+      lockBoard(db, caller.orgId, { projectId: projectRef }),
+      getProject(db, caller.orgId, projectRef),
+    ]);
+    const ordered = inOrderOf(onBoard(columns), columnIds);
+    if (ordered === undefined) throw refuse('incomplete_order');
+
+    const moved = misplaced(ordered);
+    if (moved.length > 0) {
+      db.later(setPositions(caller.orgId, moved, at));
+      emit('columns.reordered', aboutProject(project), { columnIds });
+    }
+    const changed = new Map(moved.map((column) => [column.id, changedColumn(column, {}, at)]));
+    return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
+  },
+);

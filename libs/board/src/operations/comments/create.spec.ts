@@ -1,0 +1,187 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { registry, type Story } from '@muster/registry';
+import { type People, useWorld } from '@muster/testing';
+import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { stories } from '../stories/handlers.ts';
+import { storySpec } from '../storySpec/handlers.ts';
+import { comments } from './handlers.ts';
+
+const world = useWorld({ stories, storySpec, comments });
+
+let people: People;
+let board: Board;
+let story: Story;
+beforeEach(async () => {
+  people = await world.org();
+  board = await arrangeBoard(world, people.orgId);
+  ({ story } = await people.ana.stories.create({ projectId: board.projectId, title: 'Passkeys' }));
+});
+
+const say = async (params: object = {}) =>
+  (await people.chloe.comments.create({ storyId: story.id, body: 'Yes', ...params })).comment;
+
+describe('comments.create', () => {
+  it('keeps what was said, by whom and about which line, and says so', async () => {
+    await people.chloe.storySpec.update({ storyId: story.id, content: 'a\n' });
+    const { comment } = await people.robo.comments.create({
+      storyId: 'web-1',
+      body: 'Why this?',
+      kind: 'question',
+      directedTo: people.dan.me.memberId,
+      anchor: { specVersion: 1, line: 1 },
+    });
+    expect(registry.comments.create.result.parse({ comment })).toEqual({ comment });
+    expect(comment).toMatchObject({
+      storyId: story.id,
+      parentId: null,
+      kind: 'question',
+      body: 'Why this?',
+      directedTo: people.dan.me.memberId,
+      author: {
+        kind: 'agent',
+        memberId: people.chloe.me.memberId,
+        agentId: people.robo.me.agentId,
+        name: 'Robo',
+      },
+      mentions: [],
+      anchor: { specVersion: 1, line: 1 },
+      reactions: [],
+      resolvedAt: null,
+      resolvedBy: null,
+      editedAt: null,
+      deletedAt: null,
+      version: 1,
+    });
+    expect(comment.updatedAt).toBe(comment.createdAt);
+    expect((await people.dan.comments.list({ storyId: story.id })).items).toEqual([
+      { ...comment, replies: [] },
+    ]);
+    const [event] = await world.rows(
+      `select * from activity where org_id = $1 and kind = 'comment.created'`,
+      people.orgId,
+    );
+    expect(event).toMatchObject({
+      story_id: story.id,
+      project_id: board.projectId,
+      subject: { type: 'story', id: story.id, key: 'WEB-1', title: 'Passkeys' },
+      data: {
+        commentId: comment.id,
+        parentId: null,
+        kind: 'question',
+        directedTo: people.dan.me.memberId,
+        mentions: [],
+      },
+    });
+  });
+
+  it('leaves the story as it was', async () => {
+    await say();
+    expect((await people.ana.stories.get({ storyId: story.id })).story).toEqual(story);
+  });
+
+  it('lets viewers speak, and nobody in an archived project', async () => {
+    expect(
+      (await people.dan.comments.create({ storyId: story.id, body: 'Me too' })).comment.author.name,
+    ).toBe('Dan');
+    await world.rows('update projects set archived_at = now() where id = $1', board.projectId);
+    await expect(say()).rejects.toMatchObject({ status: 422, reason: 'archived' });
+  });
+
+  it('mentions active members who can see the project, and nobody else', async () => {
+    const { ana, ben, dan } = people;
+    await world.rows(`update members set status = 'removed' where id = $1`, ben.me.memberId);
+    const foreign = await world.org();
+    await world.member(foreign.orgId, 'Eve', 'member');
+    expect((await say({ body: '@Dan, @ana: `@chloe` @ben @eve @nobody ana@example.com' })).mentions).toEqual(
+      [ana.me.memberId, dan.me.memberId].sort(),
+    );
+    const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    const { story: secret } = await ana.stories.create({ projectId: hidden.projectId, title: 'x' });
+    const { comment } = await ana.comments.create({ storyId: secret.key, body: '@chloe @dan @ana' });
+    expect(comment.mentions).toEqual([ana.me.memberId]);
+  });
+
+  it('hangs a reply to a reply under the root', async () => {
+    const root = await say();
+    const reply = await say({ parentId: root.id });
+    const below = await say({ parentId: reply.id });
+    expect([reply.parentId, below.parentId]).toEqual([root.id, root.id]);
+  });
+
+  it('takes no parent of another story, and tells of it only who can see that story', async () => {
+    const { story: other } = await people.ana.stories.create({ projectId: board.projectId, title: 'y' });
+    const { comment: elsewhere } = await people.ana.comments.create({ storyId: other.id, body: 'x' });
+    await expect(say({ parentId: elsewhere.id })).rejects.toMatchObject({
+      status: 422,
+      reason: 'mismatched_project',
+    });
+
+    const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    const { story: secret } = await people.ana.stories.create({ projectId: hidden.projectId, title: 'x' });
+    const { comment: whisper } = await people.ana.comments.create({ storyId: secret.id, body: 'x' });
+    await expect(
+      people.ben.comments.create({ storyId: story.id, body: 'x', parentId: whisper.id }),
+    ).rejects.toMatchObject({
+      status: 422,
+    });
+    for (const parentId of [whisper.id, newId()]) {
+      await expect(say({ parentId })).rejects.toMatchObject({ status: 404, code: 'not_found' });
+    }
+  });
+
+  it('knows no addressee who is gone or elsewhere, and no version of the spec that is not there', async () => {
+    await world.rows(`update members set status = 'removed' where id = $1`, people.ben.me.memberId);
+    const foreign = await world.org();
+    for (const directedTo of [people.ben.me.memberId, foreign.ana.me.memberId, newId()]) {
+      await expect(say({ kind: 'question', directedTo })).rejects.toMatchObject({
+        status: 404,
+        code: 'not_found',
+      });
+    }
+    await people.chloe.storySpec.update({ storyId: story.id, content: 'a\n' });
+    await expect(say({ anchor: { specVersion: 2, line: 1 } })).rejects.toMatchObject({ status: 404 });
+    expect((await people.dan.comments.list({ storyId: story.id })).items).toEqual([]);
+  });
+
+  it('answers a reply to a thread that was deleted meanwhile as to one that never was', async () => {
+    const root = await say();
+    const [removed, replied] = await world.contend<unknown>(
+      { table: 'comments', id: root.id },
+      () => people.chloe.comments.delete({ commentId: root.id }),
+      () => people.dan.comments.create({ storyId: story.id, body: 'x', parentId: root.id }),
+    );
+    // Either may come first; what may not be is a reply that was acknowledged and is gone.
+    expect(removed?.status).toBe('fulfilled');
+    const { items } = await people.dan.comments.list({ storyId: story.id });
+    if (replied?.status === 'rejected') {
+      expect(replied.reason).toMatchObject({ status: 404 });
+      expect(items).toEqual([]);
+    } else {
+      expect(items).toMatchObject([{ id: root.id, body: null, replies: [{ body: 'x' }] }]);
+    }
+  });
+
+  it('keeps a reply that was being written when its root was deleted', async () => {
+    const root = await say();
+    const writer = await world.database.owner.connect();
+    try {
+      await writer.query('begin');
+      await writer.query(
+        `insert into comments (org_id, id, story_id, parent_id, kind, body, author, author_member_id)
+         values ($1, $2, $3, $4, 'comment', 'x', $5, $6)`,
+        [people.orgId, newId(), story.id, root.id, root.author, people.dan.me.memberId],
+      );
+      const removed = people.chloe.comments.delete({ commentId: root.id });
+      const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+      while ((await world.rows(waits)).length === 0);
+      await writer.query('commit');
+      expect(await removed).toEqual({ deleted: true });
+    } finally {
+      writer.release();
+    }
+    expect((await people.dan.comments.list({ storyId: story.id })).items).toMatchObject([
+      { id: root.id, body: null, replies: [{ body: 'x' }] },
+    ]);
+  });
+});

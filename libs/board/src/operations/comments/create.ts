@@ -1,0 +1,59 @@
+import { newId } from '@muster/database';
+import { registry } from '@muster/registry';
+import { handle, notFound } from '@muster/runtime';
+import { isActiveMember } from '../../data/active-members.ts';
+import { type CommentRow, findMentioned, findParent, insertComment, toComment } from '../../data/comments.ts';
+import { aboutStory } from '../../data/stories.ts';
+import { canSeeStory, getStoryTopic } from '../../data/story-topics.ts';
+import { mentionedHandles } from '../../rules/mentions.ts';
+
+export const create = handle(
+  registry.comments.create,
+  async ({ params, caller, db, access, emit, refuse }) => {
+    const { storyId, parentId, directedTo, body, anchor } = params;
+    const { orgId } = caller;
+    const [story, { at }, parent, addresseeIsThere, mentions] = await Promise.all([
+      getStoryTopic(db, orgId, storyId),
+      access(),
+      parentId === undefined ? undefined : findParent(db, orgId, parentId),
+      directedTo === undefined ? true : isActiveMember(db, orgId, directedTo),
+      findMentioned(db, orgId, { ref: storyId }, mentionedHandles(body)),
+    ]);
+    if (!addresseeIsThere) throw notFound();
+    if (anchor !== undefined && anchor.specVersion > story.spec_version) throw notFound();
+    if (parentId !== undefined && parent?.story_id !== story.id) {
+      if (parent !== undefined && (await canSeeStory(db, caller, parent.story_id)))
+        throw refuse('mismatched_project');
+      throw notFound();
+    }
+
+    const comment: CommentRow = {
+      id: newId(),
+      story_id: story.id,
+      parent_id: parent === undefined ? null : (parent.parent_id ?? parent.id),
+      kind: params.kind,
+      body,
+      author: caller.actor,
+      author_member_id: caller.memberId,
+      directed_to: directedTo ?? null,
+      mentions,
+      anchor: anchor ?? null,
+      resolved_at: null,
+      resolved_by: null,
+      edited_at: null,
+      deleted_at: null,
+      created_at: at,
+      updated_at: at,
+      version: 1,
+    };
+    db.later(insertComment(orgId, comment));
+    emit('comment.created', aboutStory(story), {
+      commentId: comment.id,
+      parentId: comment.parent_id,
+      kind: comment.kind,
+      directedTo: comment.directed_to,
+      mentions,
+    });
+    return { comment: toComment(comment, []) };
+  },
+);

@@ -1,0 +1,17 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { create } from './create.ts';
+import { deleteOperation } from './delete.ts';
+import { list } from './list.ts';
+import { react } from './react.ts';
+import { resolve } from './resolve.ts';
+import { update } from './update.ts';
+
+export const comments = {
+  create,
+  list,
+  update,
+  delete: deleteOperation,
+  react,
+  resolve,
+} satisfies HandlersOf<Registry['comments']>;

@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listThreads } from '../../data/comment-threads.ts';
+
+export const list = handle(registry.comments.list, ({ params, caller, db }) =>
+  listThreads(db, caller.orgId, caller.memberId, params),
+);

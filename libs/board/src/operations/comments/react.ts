@@ -1,0 +1,28 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutStoryOf, lockComment, toComment } from '../../data/comments.ts';
+import { deleteReaction, insertReaction, listReactions } from '../../data/reactions.ts';
+import { withReaction } from '../../rules/reactions.ts';
+
+/** Different emojis under one comment. */
+const mostEmojis = 50;
+
+export const react = handle(registry.comments.react, async ({ params, caller, db, access, emit, refuse }) => {
+  const { commentId, emoji, on } = params;
+  const { orgId, memberId } = caller;
+  const [comment, before, { at }] = await Promise.all([
+    lockComment(db, orgId, commentId),
+    listReactions(db, orgId, memberId, commentId),
+    access(),
+  ]);
+  if (comment.deleted_at !== null) throw refuse('tombstone');
+  const after = withReaction(before, emoji, on);
+  if (after.length > before.length && after.length > mostEmojis)
+    throw refuse('limit_exceeded', { limit: mostEmojis });
+  if (after !== before) {
+    const given = { commentId, memberId, emoji, at };
+    db.later(on ? insertReaction(orgId, given) : deleteReaction(orgId, given));
+    emit('comment.reacted', aboutStoryOf(comment), { commentId, emoji, on });
+  }
+  return { comment: toComment(comment, after) };
+});

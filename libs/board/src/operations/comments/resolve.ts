@@ -1,0 +1,27 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutStoryOf, changedComment, lockComment, setComment, toComment } from '../../data/comments.ts';
+import { listReactions } from '../../data/reactions.ts';
+
+export const resolve = handle(
+  registry.comments.resolve,
+  async ({ params, caller, db, access, emit, refuse }) => {
+    const { commentId, resolved } = params;
+    const { orgId } = caller;
+    const [comment, reactions, { at }] = await Promise.all([
+      lockComment(db, orgId, commentId),
+      listReactions(db, orgId, caller.memberId, commentId),
+      access(),
+    ]);
+    if (comment.parent_id !== null) throw refuse('not_a_root', { rootId: comment.parent_id });
+    if ((comment.resolved_at !== null) === resolved) return { comment: toComment(comment, reactions) };
+
+    const resolution = resolved
+      ? { resolved_at: at, resolved_by: caller.actor }
+      : { resolved_at: null, resolved_by: null };
+    const changed = changedComment(comment, resolution, at);
+    db.later(setComment(orgId, changed));
+    emit(resolved ? 'comment.resolved' : 'comment.reopened', aboutStoryOf(comment), { commentId });
+    return { comment: toComment(changed, reactions) };
+  },
+);

@@ -1,0 +1,53 @@
+import { registry } from '@muster/registry';
+import { badRequest, handle } from '@muster/runtime';
+import { newColumn } from '../../data/columns.ts';
+import { convert, setConversion } from '../../data/conversion.ts';
+import { newProject, setNewProject } from '../../data/new-project.ts';
+import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
+import { aboutProject, findConverted, toProject } from '../../data/projects.ts';
+import { defaultColumns } from '../../rules/columns.ts';
+import { conversionIssues } from '../../rules/conversion.ts';
+import { leadRank } from './lead-rank.ts';
+
+export const convertLocal = handle(
+  registry.projects.convertLocal,
+  async ({ params, caller, db, access, emit, refuse }) => {
+    const { localProjectId, columns: wanted = defaultColumns } = params;
+    const issues = conversionIssues(params, wanted);
+    if (issues.length > 0)
+      throw badRequest('The local board does not hold together.', issues.slice(0, mostIssues));
+
+    // Whoever converts waits at the plan's limit: so the second of two calls for one local board finds the first.
+    const [{ at }, room, converted] = await Promise.all([
+      access(),
+      lockProjectRoom(db, caller.orgId),
+      findConverted(db, caller, localProjectId),
+    ]);
+    if (converted !== undefined) {
+      if (converted.rank === null || converted.conversion === null) throw refuse('already_exists');
+      return { project: toProject(converted, converted.rank), mapping: converted.conversion };
+    }
+    if (isFull(room)) throw refuse('limit_exceeded', { ...room });
+
+    const project = newProject(params, 'converted', at);
+    const empty = wanted.map((column, position) => newColumn(project.id, column, position, at));
+    const conversion = convert(caller, project.id, params, empty, at);
+    const { columns, epics, stories, canceledStories, mapping } = conversion;
+    setNewProject(db, caller, project, {
+      columns,
+      lastStoryNumber: stories.length,
+      canceledStories,
+      local: { id: localProjectId, mapping },
+    });
+    setConversion(db, caller, conversion, at);
+    emit('project.converted', aboutProject(project), {
+      localProjectId,
+      epics: epics.length,
+      stories: stories.length,
+    });
+    return { project: toProject(project, leadRank), mapping };
+  },
+);
+
+/** More than this many would only repeat themselves. */
+const mostIssues = 20;

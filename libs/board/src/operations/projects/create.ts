@@ -1,0 +1,24 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { newColumn, toColumn } from '../../data/columns.ts';
+import { newProject, setNewProject } from '../../data/new-project.ts';
+import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
+import { aboutProject, toProject } from '../../data/projects.ts';
+import { defaultColumns } from '../../rules/columns.ts';
+import { leadRank } from './lead-rank.ts';
+
+export const create = handle(
+  registry.projects.create,
+  async ({ params, caller, db, access, emit, refuse }) => {
+    const [{ at }, room] = await Promise.all([access(), lockProjectRoom(db, caller.orgId)]);
+    if (isFull(room)) throw refuse('limit_exceeded', { ...room });
+
+    const project = newProject(params, 'hosted', at);
+    const columns = (params.columns ?? defaultColumns).map((column, position) =>
+      newColumn(project.id, column, position, at),
+    );
+    setNewProject(db, caller, project, { columns, lastStoryNumber: 0, canceledStories: 0, local: null });
+    emit('project.created', aboutProject(project), {});
+    return { project: toProject(project, leadRank), columns: columns.map(toColumn) };
+  },
+);

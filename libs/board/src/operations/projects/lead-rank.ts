@@ -1,0 +1,4 @@
+import { projectRank } from '@muster/registry';
+
+/** Of who brings a project into being. */
+export const leadRank = projectRank('lead');

@@ -1,0 +1,396 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { registry, storyStatuses } from '@muster/registry';
+import { useWorld } from '@muster/testing';
+import { arrangeBoard } from '../../arrange-board.ts';
+import { boardColumns } from '../boardColumns/handlers.ts';
+import { comments } from '../comments/handlers.ts';
+import { epics } from '../epics/handlers.ts';
+import { stories } from '../stories/handlers.ts';
+import { projects } from './handlers.ts';
+
+const world = useWorld({ projects, boardColumns, epics, stories, comments });
+
+const eventsOf = (orgId: string) =>
+  world.rows<{ kind: string; data: unknown }>(
+    'select kind, data from activity where org_id = $1 order by seq',
+    orgId,
+  );
+
+describe('projects.create', () => {
+  it('makes a project with the usual board, and its creator the lead', async () => {
+    const { orgId, chloe, dan } = await world.org();
+    const made = await chloe.projects.create({ key: 'WEB', name: ' Web site ' });
+    expect(registry.projects.create.result.parse(made)).toEqual(made);
+    expect(made.project).toMatchObject({
+      key: 'WEB',
+      name: 'Web site',
+      description: '',
+      visibility: 'org',
+      repository: null,
+      origin: 'hosted',
+      archivedAt: null,
+      myRole: 'lead',
+      version: 1,
+    });
+    expect(made.columns.map(({ name, status, position }) => [name, status, position])).toEqual([
+      ['Backlog', 'backlog', 0],
+      ['Ready', 'ready', 1],
+      ['In progress', 'in_progress', 2],
+      ['In review', 'in_review', 3],
+      ['Done', 'done', 4],
+    ]);
+    const seen = await chloe.projects.get({ projectId: 'web' });
+    expect(seen).toEqual({ ...made, counts: Object.fromEntries(storyStatuses.map((status) => [status, 0])) });
+    expect((await dan.projects.get({ projectId: made.project.id })).project.myRole).toBe('viewer');
+    expect((await chloe.stories.create({ projectId: 'WEB', title: 'First' })).story.key).toBe('WEB-1');
+    expect((await eventsOf(orgId))[0]).toEqual({ kind: 'project.created', data: {} });
+  });
+
+  it('takes columns, a repository and privacy', async () => {
+    const { ben, chloe } = await world.org();
+    const repository = { provider: 'github' as const, url: 'https://example.com/acme/app' };
+    const { project, columns } = await chloe.projects.create({
+      key: 'APP',
+      name: 'App',
+      visibility: 'private',
+      repository,
+      columns: [
+        { name: 'To do', status: 'backlog' },
+        { name: 'Doing', status: 'in_progress', wipLimit: 2 },
+        { name: 'Done', status: 'done' },
+      ],
+    });
+    expect(project.repository).toEqual({ ...repository, defaultBranch: 'main' });
+    expect(columns.map(({ name, wipLimit }) => [name, wipLimit])).toEqual([
+      ['To do', null],
+      ['Doing', 2],
+      ['Done', null],
+    ]);
+    expect(await chloe.projects.get({ projectId: 'APP' })).toMatchObject({ project, columns });
+    expect((await ben.projects.get({ projectId: 'APP' })).project.myRole).toBe('lead');
+  });
+
+  it('refuses a key that is taken in the organization, and no other', async () => {
+    const { orgId, ana, ben } = await world.org();
+    const { ana: other } = await world.org();
+    await other.projects.create({ key: 'WEB', name: 'Web' });
+    const outcomes = await Promise.allSettled(
+      [ana, ben].map((who) => who.projects.create({ key: 'WEB', name: 'Web' })),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+    await expect(ana.projects.create({ key: 'WEB', name: 'x' })).rejects.toMatchObject({
+      status: 409,
+      reason: 'already_exists',
+    });
+    expect(await world.rows('select from projects where org_id = $1', orgId)).toHaveLength(1);
+    expect(await world.rows('select from board_columns where org_id = $1', orgId)).toHaveLength(5);
+  });
+
+  it('never goes past the limit of the plan, however many ask at once', async () => {
+    const { orgId, ana, ben, chloe, robo } = await world.org({ plan: 'free' });
+    await ana.projects.create({ key: 'OLD', name: 'Old' });
+    await ana.projects.update({ projectId: 'OLD', archived: true });
+    const outcomes = await Promise.allSettled(
+      Array.from({ length: 20 }, (_, n) =>
+        ([ana, ben, chloe, robo][n % 4] ?? ana).projects.create({ key: `P${n}`, name: 'x' }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(4);
+    for (const outcome of outcomes) {
+      if (outcome.status === 'rejected') {
+        expect(outcome.reason).toMatchObject({
+          status: 422,
+          reason: 'limit_exceeded',
+          body: { details: { limit: 5, used: 5 } },
+        });
+      }
+    }
+    expect(await world.rows('select from projects where org_id = $1', orgId)).toHaveLength(5);
+    await ana.projects.delete({ projectId: 'OLD', confirmKey: 'OLD' });
+    await ana.projects.create({ key: 'NEW', name: 'New' });
+  });
+
+  it('counts what another call is about to add', async () => {
+    const { orgId, ana, ben } = await world.org({ plan: 'free' });
+    // Who adds a project needs the organization's row, so all of them come to wait, wherever they count.
+    const outcomes = await world.contend(
+      { table: 'orgs', id: orgId },
+      ...Array.from(
+        { length: 8 },
+        (_, n) => () => (n % 2 === 0 ? ana : ben).projects.create({ key: `P${n}`, name: 'x' }),
+      ),
+    );
+    expect(outcomes.filter(({ status }) => status === 'fulfilled')).toHaveLength(5);
+  });
+
+  it('is not for viewers', async () => {
+    const { dan } = await world.org();
+    await expect(dan.projects.create({ key: 'WEB', name: 'x' })).rejects.toMatchObject({ code: 'forbidden' });
+  });
+});
+
+describe('projects.get', () => {
+  it('counts by status without looking at stories, canceled ones too', async () => {
+    const { orgId, chloe } = await world.org();
+    const { projectId } = await arrangeBoard(world, orgId);
+    for (const status of ['ready', 'ready', 'done'] as const)
+      await chloe.stories.create({ projectId, title: 'x', status });
+    await chloe.stories.updateStatus({ storyId: 'WEB-1', status: 'canceled' });
+    expect((await chloe.projects.get({ projectId })).counts).toEqual({
+      backlog: 0,
+      ready: 1,
+      in_progress: 0,
+      in_review: 0,
+      done: 1,
+      canceled: 1,
+    });
+  });
+});
+
+describe('projects.list', () => {
+  it('shows by key what one may see, with the role there', async () => {
+    const { orgId, ana, chloe, dan } = await world.org();
+    await arrangeBoard(world, orgId, { key: 'WEB' });
+    await arrangeBoard(world, orgId, { key: 'HID', visibility: 'private' });
+    const { projectId: old } = await arrangeBoard(world, orgId, { key: 'OLD' });
+    await world.rows('update projects set archived_at = now() where id = $1', old);
+    const { project: own } = await chloe.projects.create({ key: 'APP', name: 'App', visibility: 'private' });
+    const seenBy = async (who: typeof ana, params: object = {}) =>
+      (await who.projects.list(params)).items.map(({ key, myRole }) => `${key} ${myRole}`);
+    expect(await seenBy(ana)).toEqual(['APP lead', 'HID lead', 'WEB lead']);
+    expect(await seenBy(chloe)).toEqual(['APP lead', 'WEB contributor']);
+    expect(await seenBy(dan)).toEqual(['WEB viewer']);
+    expect(await seenBy(dan, { includeArchived: true })).toEqual(['OLD viewer', 'WEB viewer']);
+    const bound = await world.token(orgId, chloe.me.memberId, { projectIds: [own.id] });
+    expect(await seenBy(bound, { includeArchived: true })).toEqual(['APP lead']);
+    const { items } = await chloe.projects.list({ limit: 1 });
+    expect(items).toEqual([own]);
+  });
+
+  it('pages by key, and nobody is shown twice or left out while projects come', async () => {
+    const { orgId, ana } = await world.org();
+    for (const key of ['B1', 'B2', 'BB', 'C1']) await arrangeBoard(world, orgId, { key });
+    const first = await ana.projects.list({ limit: 2 });
+    await arrangeBoard(world, orgId, { key: 'A1' });
+    await arrangeBoard(world, orgId, { key: 'B3' });
+    const second = await ana.projects.list({ limit: 2, cursor: first.nextCursor ?? '' });
+    const third = await ana.projects.list({ limit: 2, cursor: second.nextCursor ?? '' });
+    expect([first, second, third].map(({ items }) => items.map(({ key }) => key))).toEqual([
+      ['B1', 'B2'],
+      ['B3', 'BB'],
+      ['C1'],
+    ]);
+    expect(third.nextCursor).toBeNull();
+    await expect(ana.projects.list({ cursor: 'bm9uZQ' })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('searches names and keys, literally and in any case', async () => {
+    const { ana } = await world.org();
+    for (const [key, name] of [
+      ['WEB', '100% Web'],
+      ['APP', 'Web_App'],
+      ['TOOLS', 'back\\slash'],
+    ] as const) {
+      await ana.projects.create({ key, name });
+    }
+    const found = async (query: string) => (await ana.projects.list({ query })).items.map(({ key }) => key);
+    expect(await found('web')).toEqual(['APP', 'WEB']);
+    expect(await found('ool')).toEqual(['TOOLS']);
+    expect(await found('%')).toEqual(['WEB']);
+    expect(await found('_')).toEqual(['APP']);
+    expect(await found('\\')).toEqual(['TOOLS']);
+    expect(await found('nothing')).toEqual([]);
+  });
+});
+
+describe('projects.update', () => {
+  it('changes what is given, clears the repository by null, and says which fields', async () => {
+    const { orgId, ana, chloe } = await world.org();
+    const repository = { provider: 'gitlab' as const, url: 'https://example.com/a', defaultBranch: 'trunk' };
+    const { project } = await ana.projects.create({ key: 'WEB', name: 'Web', repository });
+    expect((await ana.projects.update({ projectId: 'web', name: 'Web', repository })).project).toEqual(
+      project,
+    );
+    const { project: changed } = await ana.projects.update({
+      projectId: 'WEB',
+      name: 'Site',
+      description: 'The site',
+      visibility: 'private',
+      repository: null,
+      expectedVersion: 1,
+    });
+    expect(changed).toEqual({
+      ...project,
+      name: 'Site',
+      description: 'The site',
+      visibility: 'private',
+      repository: null,
+      version: 2,
+      updatedAt: changed.updatedAt,
+    });
+    expect((await ana.projects.get({ projectId: 'WEB' })).project).toEqual(changed);
+    expect(await eventsOf(orgId)).toEqual([
+      { kind: 'project.created', data: {} },
+      { kind: 'project.updated', data: { fields: ['name', 'description', 'visibility', 'repository'] } },
+    ]);
+    await expect(ana.projects.update({ projectId: 'WEB', expectedVersion: 1 })).rejects.toMatchObject({
+      reason: 'version_mismatch',
+      body: { details: { currentVersion: 2 } },
+    });
+    await expect(chloe.projects.update({ projectId: 'WEB', name: 'x' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('archives and brings back, and while archived takes nothing else', async () => {
+    const { orgId, ana, chloe } = await world.org();
+    await ana.projects.create({ key: 'WEB', name: 'Web' });
+    await expect(chloe.projects.update({ projectId: 'WEB', archived: true })).rejects.toMatchObject({
+      code: 'forbidden',
+    });
+    const { project } = await ana.projects.update({ projectId: 'WEB', archived: true });
+    expect(project).toMatchObject({ archivedAt: project.updatedAt, version: 2 });
+    for (const params of [{ name: 'x' }, { archived: true }, {}]) {
+      await expect(ana.projects.update({ projectId: 'WEB', ...params })).rejects.toMatchObject({
+        status: 422,
+        reason: 'archived',
+      });
+    }
+    await expect(ana.epics.create({ projectId: 'WEB', title: 'x' })).rejects.toMatchObject({
+      reason: 'archived',
+    });
+    const { project: back } = await ana.projects.update({ projectId: 'WEB', archived: false, name: 'Back' });
+    expect(back).toMatchObject({ name: 'Back', archivedAt: null, version: 3 });
+    expect((await ana.projects.update({ projectId: 'WEB', archived: false })).project).toEqual(back);
+    expect((await eventsOf(orgId)).map(({ kind }) => kind)).toEqual([
+      'project.created',
+      'project.archived',
+      'project.updated',
+      'project.unarchived',
+    ]);
+  });
+
+  it('lets one of two with the same version through', async () => {
+    const { ana, ben } = await world.org();
+    const { project } = await ana.projects.create({ key: 'WEB', name: 'Web' });
+    const outcomes = await world.contend(
+      { table: 'projects', id: project.id },
+      () => ana.projects.update({ projectId: 'WEB', name: 'A', expectedVersion: 1 }),
+      () => ben.projects.update({ projectId: 'WEB', archived: true, expectedVersion: 1 }),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
+  });
+});
+
+describe('projects.delete', () => {
+  it('takes everything in the project along, and only that; what was recorded of it stays', async () => {
+    const { orgId, ana, ben, chloe } = await world.org();
+    for (const key of ['WEB', 'APP']) {
+      await ana.projects.create({ key, name: key });
+      const { epic } = await chloe.epics.create({ projectId: key, title: 'x' });
+      for (const status of ['ready', 'backlog'] as const) {
+        await chloe.stories.create({ projectId: key, title: 'x', status, epicId: epic.id, spec: '# x' });
+      }
+      await chloe.stories.update({ storyId: `${key}-1`, blockedBy: [`${key}-2`] });
+      await chloe.stories.updateStatus({ storyId: `${key}-2`, status: 'canceled' });
+      await chloe.comments.create({ storyId: `${key}-1`, body: 'x' });
+      await chloe.stories.select({ storyId: `${key}-1` });
+      await ana.projects.update({ projectId: key, archived: key === 'WEB' });
+    }
+    const left = () =>
+      world.rows<{ rows: string }>(
+        `select (select count(*) from projects where org_id = $1) || ' ' || (select count(*) from project_counters where org_id = $1)
+           || ' ' || (select count(*) from project_members where org_id = $1) || ' ' || (select count(*) from board_columns where org_id = $1)
+           || ' ' || (select count(*) from epics where org_id = $1) || ' ' || (select count(*) from stories where org_id = $1)
+           || ' ' || (select count(*) from story_specs where org_id = $1) || ' ' || (select count(*) from story_blockers where org_id = $1)
+           || ' ' || (select count(*) from comments where org_id = $1) as rows`,
+        orgId,
+      );
+    expect(await left()).toEqual([{ rows: '2 2 2 10 2 4 4 2 2' }]);
+    const before = await eventsOf(orgId);
+    expect(await ben.projects.delete({ projectId: 'web', confirmKey: 'WEB' })).toEqual({ deleted: true });
+    expect(await left()).toEqual([{ rows: '1 1 1 5 1 2 2 1 1' }]);
+    expect(await eventsOf(orgId)).toEqual([...before, { kind: 'project.deleted', data: { stories: 2 } }]);
+    const seen = await world.rows(
+      `select project_id, subject from activity where org_id = $1 and kind = 'project.deleted'`,
+      orgId,
+    );
+    expect(seen).toMatchObject([{ project_id: null, subject: { type: 'project', key: 'WEB' } }]);
+    await expect(ana.projects.get({ projectId: 'WEB' })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(ana.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+  });
+
+  it('wants the key exactly as it is shown', async () => {
+    const { ana } = await world.org();
+    await ana.projects.create({ key: 'WEB', name: 'Web' });
+    for (const confirmKey of ['web', 'WE', 'WEB ']) {
+      await expect(ana.projects.delete({ projectId: 'WEB', confirmKey })).rejects.toMatchObject({
+        status: 422,
+        reason: 'confirmation_mismatch',
+      });
+    }
+    await ana.projects.get({ projectId: 'WEB' });
+  });
+
+  it('is for admins, private projects too, and never for another organization or a token bound elsewhere', async () => {
+    const { orgId, ben, chloe } = await world.org();
+    const { ana: stranger } = await world.org();
+    const { project } = await chloe.projects.create({ key: 'WEB', name: 'Web', visibility: 'private' });
+    const other = await arrangeBoard(world, orgId, { key: 'APP' });
+    const params = { projectId: project.id, confirmKey: 'WEB' };
+    await expect(chloe.projects.delete(params)).rejects.toMatchObject({ code: 'forbidden' });
+    await expect(stranger.projects.delete(params)).rejects.toMatchObject({ code: 'not_found' });
+    await expect(stranger.projects.delete({ ...params, projectId: newId() })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    const bound = await world.token(orgId, ben.me.memberId, { projectIds: [other.projectId] });
+    await expect(bound.projects.delete(params)).rejects.toMatchObject({ code: 'not_found' });
+    await ben.projects.delete(params);
+    const audited = await world.rows(
+      `select outcome from audit where org_id = $1 and operation = 'projects.delete' order by seq`,
+      orgId,
+    );
+    expect(audited).toEqual([{ outcome: 'denied' }, { outcome: 'allowed' }]);
+    // Only who saw the project is to see that it went; of a private one, nobody.
+    expect(await world.rows('select project_id from activity where org_id = $1', orgId)).toEqual([
+      { project_id: project.id },
+      { project_id: project.id },
+    ]);
+  });
+
+  it('races with stories that are made in it, and leaves none of them', async () => {
+    const { orgId, ana, chloe } = await world.org();
+    const { project, columns } = await ana.projects.create({ key: 'WEB', name: 'Web' });
+    const outcomes = await world.contend<unknown>(
+      { table: 'board_columns', id: columns[0]?.id ?? '' },
+      () => chloe.stories.create({ projectId: 'WEB', title: 'a' }),
+      () => ana.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' }),
+      () => chloe.stories.create({ projectId: 'WEB', title: 'b' }),
+    );
+    expect(outcomes[1]?.status).toBe('fulfilled');
+    for (const outcome of outcomes)
+      if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' });
+    expect(await world.rows('select id from stories where project_id = $1', project.id)).toEqual([]);
+    expect((await eventsOf(orgId)).at(-1)).toMatchObject({ kind: 'project.deleted' });
+  });
+
+  it('takes a large board along, under the statement timeout', async () => {
+    const { orgId, ana } = await world.org();
+    const { project, columns } = await ana.projects.create({ key: 'WEB', name: 'Web' });
+    await world.rows('alter table stories disable trigger stories_counted_in');
+    await world.rows(
+      `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+       select $1, gen_random_uuid(), $2, n, 'x', 'backlog', $3, 'a' || lpad(n::text, 6, '0'), '{}' from generate_series(1, 10000) n`,
+      orgId,
+      project.id,
+      columns[0]?.id,
+    );
+    await world.rows('update board_columns set story_count = 10000 where id = $1', columns[0]?.id);
+    await world.rows('alter table stories enable trigger stories_counted_in');
+    await ana.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' });
+    expect((await eventsOf(orgId)).at(-1)).toEqual({ kind: 'project.deleted', data: { stories: 10_000 } });
+  }, 20_000);
+});

@@ -1,0 +1,48 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutProject, lockProject, type ProjectRow, setProject, toProject } from '../../data/projects.ts';
+import { changedFields } from '../../rules/changes.ts';
+
+export const update = handle(
+  registry.projects.update,
+  async ({ params, caller, db, access, projectRank, emit, refuse }) => {
+    const { projectId, archived, expectedVersion, ...plain } = params;
+    const [{ at }, rank, project] = await Promise.all([
+      access(),
+      projectRank(),
+      lockProject(db, caller.orgId, projectId),
+    ]);
+    if (expectedVersion !== undefined && expectedVersion !== project.version) {
+      throw refuse('version_mismatch', { currentVersion: project.version });
+    }
+    const isArchived = project.archived_at !== null;
+    if (isArchived && archived !== false) throw refuse('archived');
+
+    const fields = changedFields(fieldsOf(project), plain);
+    const turns = archived !== undefined && archived !== isArchived;
+    if (fields.length === 0 && !turns) return { project: toProject(project, rank) };
+
+    const changed: ProjectRow = {
+      ...project,
+      name: plain.name ?? project.name,
+      description: plain.description ?? project.description,
+      visibility: plain.visibility ?? project.visibility,
+      repository: plain.repository === undefined ? project.repository : plain.repository,
+      archived_at: archived === true ? at : null,
+      updated_at: at,
+      version: project.version + 1,
+    };
+    db.later(setProject(caller.orgId, changed));
+    if (fields.length > 0) emit('project.updated', aboutProject(changed), { fields });
+    if (turns) emit(archived ? 'project.archived' : 'project.unarchived', aboutProject(changed), {});
+    return { project: toProject(changed, rank) };
+  },
+);
+
+/** What an update may change, but for whether the project is archived. */
+const fieldsOf = ({ name, description, visibility, repository }: ProjectRow) => ({
+  name,
+  description,
+  visibility,
+  repository,
+});

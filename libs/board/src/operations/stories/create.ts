@@ -1,0 +1,87 @@
+import { newId } from '@muster/database';
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { blockersIn, findStories, insertBlockers } from '../../data/blockers.ts';
+import { notInProject } from '../../data/elsewhere.ts';
+import { findEpic } from '../../data/story-epics.ts';
+import { takeStoryNumber } from '../../data/project-counters.ts';
+import { lockEnd } from '../../data/ranks.ts';
+import { firstSpecRow, setSpec } from '../../data/specs.ts';
+import { aboutStory, insertStory, type StoryRow, toStory } from '../../data/stories.ts';
+import { rankBetween } from '../../rules/ranks.ts';
+import { isFinished, unmetGates, wipVerdict } from '../../rules/workflow.ts';
+
+/** Nobody has reviewed what does not exist yet. */
+const noReviews = { freshApprovals: 0, freshChangesRequested: 0 };
+
+export const create = handle(registry.stories.create, async (context) => {
+  const { params, caller, db, access, policy: askPolicy, emit, refuse } = context;
+  const { projectId: projectRef, columnId, status = 'backlog', epicId, blockedBy, spec = '' } = params;
+  const { orgId } = caller;
+  if (status === 'canceled') throw refuse('invalid_transition', { from: null, to: status });
+
+  const [{ at }, policy, project, end, epic, found] = await Promise.all([
+    access(),
+    askPolicy(),
+    takeStoryNumber(db, orgId, projectRef),
+    lockEnd(db, orgId, projectRef, columnId === undefined ? { status } : { columnId }),
+    epicId === undefined ? undefined : findEpic(db, orgId, epicId),
+    findStories(db, orgId, blockedBy),
+  ]);
+  const { project_id: projectId } = project;
+  if (end === undefined) {
+    throw columnId === undefined
+      ? refuse('invalid_transition', { from: null, to: status })
+      : await notInProject(context, projectId, 'board_columns', columnId);
+  }
+  if (epicId !== undefined && epic?.project_id !== projectId)
+    throw await notInProject(context, projectId, 'epics', epicId);
+  const blockers = await blockersIn(context, projectId, blockedBy, found);
+
+  const { column, last } = end;
+  const specVersion = spec === '' ? 0 : 1;
+  const unmet = unmetGates(column.status, policy, { specVersion, ...noReviews });
+  if (unmet.length > 0) throw refuse('policy', { unmet });
+  if (
+    wipVerdict({ wipLimit: column.wip_limit, storyCount: column.story_count }, policy.wipLimits) === 'refuse'
+  ) {
+    throw refuse('wip_limit', { columnId: column.id, limit: column.wip_limit });
+  }
+
+  const story: StoryRow = {
+    id: newId(),
+    ...project,
+    title: params.title,
+    description: params.description ?? '',
+    status: column.status,
+    column_id: column.id,
+    rank: rankBetween(last, null),
+    epic_id: epicId ?? null,
+    priority: params.priority,
+    labels: params.labels,
+    estimate: params.estimate ?? null,
+    blocked: null,
+    blocked_by: blockers,
+    spec_version: specVersion,
+    git: null,
+    upstream: null,
+    created_by: caller.actor,
+    completed_at: isFinished(column.status) ? at : null,
+    created_at: at,
+    updated_at: at,
+    version: 1,
+  };
+  db.later(insertStory(orgId, story));
+  if (blockers.length > 0) db.later(insertBlockers(orgId, projectId, story.id, blockers));
+  emit('story.created', aboutStory(story), { status: story.status });
+  if (specVersion > 0) {
+    const row = firstSpecRow(orgId, story.id, { content: spec, author: caller.actor, at });
+    db.later(setSpec(row));
+    emit('spec.updated', aboutStory(story), {
+      version: row.version,
+      linesAdded: row.lines_added,
+      linesRemoved: row.lines_removed,
+    });
+  }
+  return { story: toStory(story) };
+});

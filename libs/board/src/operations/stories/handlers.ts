@@ -1,0 +1,25 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { create } from './create.ts';
+import { deleteOperation } from './delete.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { reorder } from './reorder.ts';
+import { select } from './select.ts';
+import { update } from './update.ts';
+import { updateGitMeta } from './updateGitMeta.ts';
+import { updateStatus } from './updateStatus.ts';
+import { updateUpstream } from './updateUpstream.ts';
+
+export const stories = {
+  create,
+  get,
+  list,
+  update,
+  updateStatus,
+  reorder,
+  select,
+  updateGitMeta,
+  updateUpstream,
+  delete: deleteOperation,
+} satisfies HandlersOf<Registry['stories']>;

@@ -1,0 +1,217 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Registry, type InputOf, type StorySummary } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { stories } from './handlers.ts';
+
+const world = useWorld({ stories });
+
+type Params = Omit<InputOf<Registry['stories']['list']>, 'projectId'>;
+
+let people: People;
+let board: Board;
+let ana: Person;
+beforeEach(async () => {
+  people = await world.org();
+  board = await arrangeBoard(world, people.orgId);
+  ana = people.ana;
+});
+
+const make = async (params: object = {}) =>
+  (await ana.stories.create({ projectId: board.projectId, title: 'x', ...params })).story;
+const list = (params: Params = {}) => ana.stories.list({ projectId: board.key, ...params });
+const numbers = async (params: Params = {}) => (await list(params)).items.map(({ number }) => number);
+
+/** Everything, page by page; `between` happens between pages. */
+async function readAll(
+  params: Params,
+  between: () => Promise<unknown> = async () => undefined,
+): Promise<StorySummary[]> {
+  const items: StorySummary[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Awaited<ReturnType<typeof list>> = await list({
+      ...params,
+      ...(cursor !== null && { cursor }),
+    });
+    items.push(...page.items);
+    cursor = page.nextCursor;
+    if (cursor !== null) await between();
+  } while (cursor !== null);
+  return items;
+}
+
+describe('stories.list', () => {
+  it('shows the board column by column from top to bottom, the canceled ones last', async () => {
+    await make({ status: 'done' });
+    await make({ status: 'ready' });
+    await make();
+    await make({ status: 'ready' });
+    await make();
+    for (const storyId of ['WEB-5', 'WEB-3']) await ana.stories.updateStatus({ storyId, status: 'canceled' });
+    await ana.stories.reorder({ storyId: 'WEB-4', beforeStoryId: 'WEB-2' });
+    expect(await numbers()).toEqual([4, 2, 1, 5, 3]);
+    for (const limit of [1, 2, 3, 4, 5]) {
+      expect((await readAll({ limit })).map(({ number }) => number)).toEqual([4, 2, 1, 5, 3]);
+    }
+  });
+
+  it('shows everything of a story but its description', async () => {
+    const { description, ...summary } = await make({
+      description: 'long',
+      labels: ['a'],
+      estimate: 2.5,
+      blockedBy: [(await make()).id],
+    });
+    expect((await list()).items).toContainEqual(summary);
+    expect(description).toBe('long');
+  });
+
+  it('goes by what was changed last, or made last', async () => {
+    for (let n = 0; n < 5; n += 1) await make();
+    await ana.stories.update({ storyId: 'WEB-2', title: 'changed' });
+    // Milliseconds may be the same; what is changed last is not.
+    await world.rows(
+      `update stories set updated_at = updated_at + interval '1 s' where number = 2 and project_id = $1`,
+      board.projectId,
+    );
+    expect((await numbers({ sort: 'updated' }))[0]).toBe(2);
+    expect(await numbers({ sort: 'created' })).toEqual([5, 4, 3, 2, 1]);
+    for (const sort of ['updated', 'created'] as const) {
+      expect((await readAll({ sort, limit: 2 })).map(({ number }) => number)).toEqual(
+        await numbers({ sort }),
+      );
+    }
+  });
+
+  it('keeps all stories of one millisecond on their pages', async () => {
+    for (let n = 0; n < 7; n += 1) await make();
+    await world.rows(`update stories set updated_at = '2026-01-01' where project_id = $1`, board.projectId);
+    expect(new Set((await readAll({ sort: 'updated', limit: 2 })).map(({ number }) => number)).size).toBe(7);
+  });
+
+  it('adds filters up, in each order', async () => {
+    const epicId = newId();
+    await world.rows(
+      'insert into epics (org_id, id, project_id, title) values ($1, $2, $3, $4)',
+      people.orgId,
+      epicId,
+      board.projectId,
+      'E',
+    );
+    await make({ title: 'Sign in', labels: ['auth', 'ui'], epicId });
+    await make({ title: '100% of_it', status: 'ready', labels: ['ui'] });
+    await make({ title: 'back\\slash', status: 'done', epicId });
+    await make({ title: 'ÉTÉ', labels: ['auth'] });
+    await ana.stories.updateStatus({ storyId: 'WEB-4', status: 'canceled' });
+    await world.rows(
+      `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id)
+       select org_id, 'story', id, project_id, $2, $3 from stories where project_id = $1 and number in (2, 3)`,
+      board.projectId,
+      people.ben.me.memberId,
+      people.robo.me.agentId,
+    );
+    const { items } = await list({ sort: 'created' });
+    const updatedAt = (number: number) => items.find((item) => item.number === number)?.updatedAt ?? '';
+    const cases: [Params, number[]][] = [
+      [{ columnId: board.columns.ready }, [2]],
+      [{ columnId: newId() }, []],
+      [{ status: 'canceled' }, [4]],
+      [{ status: ['done', 'ready'] }, [2, 3]],
+      [{ status: ['done', 'canceled'] }, [3, 4]],
+      [{ epicId }, [1, 3]],
+      [{ epicId, status: 'done' }, [3]],
+      [{ label: 'auth' }, [1, 4]],
+      [{ label: 'auth', columnId: board.columns.backlog }, [1]],
+      [{ assigneeId: people.ben.me.memberId }, [2, 3]],
+      [{ agentId: people.robo.me.agentId ?? '', status: 'ready' }, [2]],
+      [{ assigneeId: people.ana.me.memberId }, []],
+      [{ query: 'SIGN' }, [1]],
+      [{ query: 'web-3' }, [3]],
+      [{ query: 'WEB-' }, [1, 2, 3, 4]],
+      [{ query: '%' }, [2]],
+      [{ query: '_' }, [2]],
+      [{ query: '\\' }, [3]],
+      [{ query: 'été' }, [4]],
+      [{ updatedSince: updatedAt(4) }, [4]],
+    ];
+    for (const sort of ['board', 'updated', 'created'] as const) {
+      for (const [filter, expected] of cases) {
+        const found = await readAll({ ...filter, sort, limit: 1 });
+        expect({ sort, filter, found: found.map(({ number }) => number).sort() }).toEqual({
+          sort,
+          filter,
+          found: expected,
+        });
+      }
+    }
+  });
+
+  it('misses and repeats no story that stood there throughout, whatever others write between pages', async () => {
+    const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
+    for (let n = 0; n < 30; n += 1) await make({ title: `stays ${n}`, status: statuses[n % 5] });
+    const { ben } = people;
+    const movable: string[] = [];
+    for (let n = 0; n < 10; n += 1)
+      movable.push((await make({ title: 'moves', status: statuses[n % 5] })).id);
+    let turn = 0;
+    const write = async () => {
+      turn += 1;
+      const status = statuses[turn % 5] ?? 'ready';
+      if (turn % 3 === 1) await make({ title: 'new', status });
+      const storyId = movable[turn % 10] ?? '';
+      const moving =
+        turn % 3 === 0
+          ? ben.stories.updateStatus({ storyId, status: 'canceled' })
+          : ben.stories.reorder({ storyId, beforeStoryId: `WEB-${(turn % 30) + 1}` });
+      // Not from done.
+      await moving.catch(() => undefined);
+      await ben.stories.update({ storyId, title: `moves ${turn}` });
+    };
+    for (const sort of ['board', 'updated', 'created'] as const) {
+      for (const limit of [2, 7]) {
+        const seen = (await readAll({ sort, limit }, write)).filter(({ title }) => title.startsWith('stays'));
+        expect(new Set(seen.map(({ id }) => id)).size).toBe(30);
+        expect(seen).toHaveLength(30);
+      }
+    }
+  });
+
+  it('takes only cursors that it gave out for the same order', async () => {
+    for (let n = 0; n < 3; n += 1) await make();
+    const { nextCursor } = await list({ limit: 1, sort: 'created' });
+    for (const cursor of [
+      nextCursor ?? '',
+      'x',
+      '',
+      Buffer.from('["board",0,"x","a"]').toString('base64url'),
+      Buffer.from('["board",0,"","\\u0000"]').toString('base64url'),
+    ]) {
+      await expect(list({ cursor })).rejects.toMatchObject({ code: 'bad_request' });
+    }
+    for (const cursor of [
+      '["updated","2026-02-31T00:00:00.000Z","' + newId() + '"]',
+      '["updated","now","' + newId() + '"]',
+    ]) {
+      await expect(
+        list({ sort: 'updated', cursor: Buffer.from(cursor).toString('base64url') }),
+      ).rejects.toMatchObject({ code: 'bad_request' });
+    }
+    // A cursor among the canceled ones, with a filter that has none of them.
+    const canceled = Buffer.from(JSON.stringify(['board', 2_147_483_647, '', 'a'])).toString('base64url');
+    expect((await list({ cursor: canceled, status: 'ready' })).items).toEqual([]);
+    expect((await list({ cursor: canceled, columnId: board.columns.ready, query: 'x' })).items).toEqual([]);
+  });
+
+  it('shows a private project to nobody else', async () => {
+    const hidden = await arrangeBoard(world, people.orgId, { key: 'HID', visibility: 'private' });
+    await expect(people.chloe.stories.list({ projectId: hidden.projectId })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    await expect(people.chloe.stories.list({ projectId: 'NONE' })).rejects.toMatchObject({
+      code: 'not_found',
+    });
+    expect((await people.dan.stories.list({ projectId: board.projectId })).items).toEqual([]);
+  });
+});

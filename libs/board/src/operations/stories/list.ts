@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listStories } from '../../data/story-lists.ts';
+
+export const list = handle(registry.stories.list, ({ params, caller, db }) =>
+  listStories(db, caller.orgId, params),
+);

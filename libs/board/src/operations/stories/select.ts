@@ -1,0 +1,20 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { clearSelection, listOnlookers, setSelection } from '../../data/selections.ts';
+import { getStory } from '../../data/stories.ts';
+
+export const select = handle(registry.stories.select, async ({ params, caller, db, access }) => {
+  const { storyId: ref, deviceId = '' } = params;
+  const { orgId, memberId } = caller;
+  if (ref === null) {
+    db.later(clearSelection(orgId, memberId, deviceId));
+    return { selection: { storyId: null, since: null }, others: [] };
+  }
+  const [{ at }, story, others] = await Promise.all([
+    access(),
+    getStory(db, orgId, ref),
+    listOnlookers(db, orgId, ref, memberId),
+  ]);
+  db.later(setSelection(orgId, memberId, deviceId, story.id, at));
+  return { selection: { storyId: story.id, since: at }, others };
+});

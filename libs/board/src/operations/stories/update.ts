@@ -1,0 +1,88 @@
+import { registry } from '@muster/registry';
+import { handle, notFound } from '@muster/runtime';
+import { isActiveMember } from '../../data/active-members.ts';
+import {
+  blockersIn,
+  closesCircle,
+  deleteBlockers,
+  findStories,
+  insertBlockers,
+} from '../../data/blockers.ts';
+import { notInProject } from '../../data/elsewhere.ts';
+import { lockCounters } from '../../data/project-counters.ts';
+import { aboutStory, changedStory, lockStory, setStory, type StoryRow, toStory } from '../../data/stories.ts';
+import { lockEpicsOf } from '../../data/story-epics.ts';
+import { changedFields } from '../../rules/changes.ts';
+
+export const update = handle(registry.stories.update, async (context) => {
+  const { params, caller, db, access, emit, refuse } = context;
+  const { storyId: ref, blockedBy, blocked, epicId, expectedVersion, ...plain } = params;
+  const { orgId } = caller;
+
+  const [{ at }, , story, epics, named, unblockerIsMember] = await Promise.all([
+    access(),
+    blockedBy === undefined ? undefined : db.find(lockCounters(orgId, ref)),
+    lockStory(db, orgId, ref),
+    epicId === undefined ? [] : lockEpicsOf(db, orgId, ref, epicId),
+    findStories(db, orgId, blockedBy ?? []),
+    blocked == null ? true : isActiveMember(db, orgId, blocked.unblockerMemberId),
+  ]);
+  if (expectedVersion !== undefined && expectedVersion !== story.version) {
+    throw refuse('version_mismatch', { currentVersion: story.version });
+  }
+  if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
+    throw await notInProject(context, story.project_id, 'epics', epicId);
+  }
+  if (!unblockerIsMember) throw notFound();
+  const blockers =
+    blockedBy === undefined
+      ? story.blocked_by
+      : await blockersIn(context, story.project_id, blockedBy, named);
+  if (blockedBy !== undefined && (await closesCircle(db, orgId, story.id, blockers)))
+    throw refuse('blocking_circle');
+
+  const fields = changedFields(
+    { ...fieldsOf(story), blockedBy: story.blocked_by },
+    { ...plain, epicId, blocked, blockedBy: blockers },
+  );
+  if (fields.length === 0) return { story: toStory(story) };
+
+  const changes = {
+    title: params.title ?? story.title,
+    description: params.description ?? story.description,
+    epic_id: epicId === undefined ? story.epic_id : epicId,
+    priority: params.priority ?? story.priority,
+    labels: params.labels ?? story.labels,
+    estimate: params.estimate === undefined ? story.estimate : params.estimate,
+    blocked: blocked === undefined ? story.blocked : blocked,
+  };
+  const changed = { ...changedStory(story, changes, at), blocked_by: blockers };
+  db.later(
+    setStory(orgId, changed, [
+      'title',
+      'description',
+      'epic_id',
+      'priority',
+      'labels',
+      'estimate',
+      'blocked',
+    ]),
+  );
+  const gone = story.blocked_by.filter((id) => !blockers.includes(id));
+  const come = blockers.filter((id) => !story.blocked_by.includes(id));
+  if (gone.length > 0) db.later(deleteBlockers(orgId, story.id, gone));
+  if (come.length > 0) db.later(insertBlockers(orgId, story.project_id, story.id, come));
+  emit('story.updated', aboutStory(changed), { fields });
+  return { story: toStory(changed) };
+});
+
+/** What an update may change, by the names it has in the contract. */
+const fieldsOf = (story: StoryRow) => ({
+  title: story.title,
+  description: story.description,
+  epicId: story.epic_id,
+  priority: story.priority,
+  labels: story.labels,
+  estimate: story.estimate,
+  blocked: story.blocked,
+});

@@ -1,0 +1,20 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { lockMove } from '../../data/ranks.ts';
+import { toStory } from '../../data/stories.ts';
+import { moveStory } from './move-story.ts';
+
+export const updateStatus = handle(registry.stories.updateStatus, async (context) => {
+  const { params, caller, db, policy: askPolicy, refuse } = context;
+  const { status, columnId, expectedVersion } = params;
+  const to = { status, columnId };
+  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, caller.orgId, params.storyId, to)]);
+  const { story } = move;
+  if (expectedVersion !== undefined && expectedVersion !== story.version) {
+    throw refuse('version_mismatch', { currentVersion: story.version });
+  }
+  if (status === story.status && (columnId === undefined || columnId === story.column_id)) {
+    return { story: toStory(story), warnings: [] };
+  }
+  return moveStory(context, move, policy, to);
+});

@@ -1,0 +1,28 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../data/stories.ts';
+import { changedFields } from '../../rules/changes.ts';
+
+export const updateUpstream = handle(
+  registry.stories.updateUpstream,
+  async ({ params, caller, db, access, emit }) => {
+    const [{ at }, story] = await Promise.all([access(), lockStory(db, caller.orgId, params.storyId)]);
+    const upstream = params.upstream && {
+      provider: params.upstream.provider,
+      externalId: params.upstream.externalId,
+      url: params.upstream.url ?? null,
+      state: params.upstream.state ?? null,
+      syncedAt: params.upstream.syncedAt ?? null,
+    };
+    if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
+      return { story: toStory(story) };
+    const changed = changedStory(story, { upstream }, at);
+    // A second story with the same one is what the unique index refuses: already_exists.
+    db.later(setStory(caller.orgId, changed, ['upstream']));
+    emit('story.upstreamUpdated', aboutStory(story), {
+      provider: upstream?.provider ?? null,
+      externalId: upstream?.externalId ?? null,
+    });
+    return { story: toStory(changed) };
+  },
+);

@@ -1,0 +1,35 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
+import { aboutStory, changedStory, lockStory, setStory } from '../../data/stories.ts';
+
+export const update = handle(
+  registry.storySpec.update,
+  async ({ params, caller, db, access, emit, refuse }) => {
+    const { orgId, actor } = caller;
+    const [story, current, { at }] = await Promise.all([
+      lockStory(db, orgId, params.storyId),
+      getSpec(db, orgId, params.storyId),
+      access(),
+    ]);
+    if (params.baseVersion !== undefined && params.baseVersion !== current.version) {
+      throw refuse('version_mismatch', { currentVersion: current.version });
+    }
+    if (params.content === current.content) return { spec: current };
+
+    const spec = nextSpec(orgId, current, {
+      content: params.content,
+      author: actor,
+      note: params.note ?? null,
+      at,
+    });
+    db.later(setSpec(spec));
+    db.later(setStory(orgId, changedStory(story, { spec_version: spec.version }, at), ['spec_version']));
+    emit('spec.updated', aboutStory(story), {
+      version: spec.version,
+      linesAdded: spec.lines_added,
+      linesRemoved: spec.lines_removed,
+    });
+    return { spec: toSpec(spec) };
+  },
+);

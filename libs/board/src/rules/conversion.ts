@@ -1,0 +1,73 @@
+/** What a local board must be like to be brought in, and where its stories go. */
+import { type ColumnStatus, type Issue, type StoryStatus } from '@muster/registry';
+import { canceledRank, ranksAfter } from './ranks.ts';
+
+interface LocalBoard {
+  readonly epics: readonly { readonly localId: string }[];
+  readonly stories: readonly {
+    readonly localId: string;
+    readonly status: StoryStatus;
+    readonly epicLocalId?: string | undefined;
+  }[];
+}
+
+/** Local ids that an earlier one of the list has. */
+function repeated(list: string, items: readonly { readonly localId: string }[]): Issue[] {
+  const first = new Map<string, number>();
+  return items.flatMap(({ localId }, index) => {
+    const earlier = first.get(localId);
+    if (earlier === undefined) {
+      first.set(localId, index);
+      return [];
+    }
+    return [{ path: `${list}[${index}].localId`, message: `is the localId of ${list}[${earlier}] too` }];
+  });
+}
+
+/** All that keeps the board from being brought in, field by field; empty when nothing does. */
+export function conversionIssues(
+  { epics, stories }: LocalBoard,
+  columns: readonly { readonly status: ColumnStatus }[],
+): Issue[] {
+  const known = new Set(epics.map(({ localId }) => localId));
+  const placed = new Set<StoryStatus>([...columns.map(({ status }) => status), 'canceled']);
+  return [
+    ...repeated('epics', epics),
+    ...repeated('stories', stories),
+    ...stories.flatMap(({ status, epicLocalId }, index): Issue[] => [
+      ...(epicLocalId === undefined || known.has(epicLocalId)
+        ? []
+        : [{ path: `stories[${index}].epicLocalId`, message: 'names no epic of this call' }]),
+      ...(placed.has(status)
+        ? []
+        : [
+            {
+              path: `stories[${index}].status`,
+              message: `is ${status}, and the board has no column of that status`,
+            },
+          ]),
+    ]),
+  ];
+}
+
+export interface Placement {
+  /** Null: canceled, and in no column. */
+  readonly columnId: string | null;
+  readonly rank: string;
+}
+
+/** The place of each story: in the first column of its status, in the order given. */
+export function placeStories(
+  stories: readonly { readonly status: StoryStatus }[],
+  columns: readonly { readonly id: string; readonly status: ColumnStatus }[],
+): Placement[] {
+  const lanes = Map.groupBy(stories, ({ status }) => status);
+  const ranks = new Map([...lanes].map(([status, lane]) => [status, ranksAfter(null, lane.length).values()]));
+  return stories.map(({ status }) => {
+    if (status === 'canceled') return { columnId: null, rank: canceledRank() };
+    const column = columns.find((candidate) => candidate.status === status);
+    const rank = ranks.get(status)?.next().value;
+    if (column === undefined || rank === undefined) throw new Error(`no column of status ${status}`);
+    return { columnId: column.id, rank };
+  });
+}

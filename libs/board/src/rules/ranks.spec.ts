@@ -1,0 +1,68 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { canceledRank, longestRank, rankAfresh, rankBetween } from './ranks.ts';
+
+interface Ranked {
+  id: string;
+  rank: string;
+}
+
+/** A column as the operations keep it: rows with ranks, in no order. */
+function place(column: Ranked[], id: string, after: string | undefined): Ranked[] {
+  const others = inOrder(column).filter((row) => row.id !== id);
+  const index = others.findIndex((row) => row.id === after);
+  const lower = others[index]?.rank ?? null;
+  const rank = rankBetween(lower, others[index + 1]?.rank ?? null);
+  if (rank.length <= longestRank) return [...others, { id, rank }];
+  const fresh = rankAfresh(column, id, lower);
+  return [...fresh.others, { id, rank: fresh.own }];
+}
+
+const inOrder = (column: Ranked[]) => column.toSorted((one, other) => (one.rank < other.rank ? -1 : 1));
+
+describe('ranks', () => {
+  it('keep the order of a list in which stories are put anywhere, any number of times', () => {
+    const step = fc.record({ moved: fc.nat(12), after: fc.nat(12) });
+    fc.assert(
+      fc.property(fc.array(step, { maxLength: 120 }), (steps) => {
+        let column: Ranked[] = [];
+        let list: string[] = [];
+        for (const { moved, after } of steps) {
+          const [id, anchor] = [`s${moved}`, `s${after}`];
+          if (id === anchor) continue;
+          column = place(column, id, anchor);
+          list = list.filter((other) => other !== id);
+          list.splice(list.indexOf(anchor) + 1, 0, id);
+          expect(inOrder(column).map((row) => row.id)).toEqual(list);
+        }
+      }),
+    );
+  });
+
+  it('stay short, and unique at every moment, when everybody puts stories at one and the same place', () => {
+    let column = [{ id: 'first', rank: rankBetween(null, null) }];
+    let afresh = 0;
+    for (let n = 0; n < 1_000; n += 1) {
+      const before = new Set(column.map(({ rank }) => rank));
+      const next = place(column, `s${n}`, 'first');
+      expect(new Set(next.map(({ rank }) => rank)).size).toBe(n + 2);
+      if (next.some(({ id, rank }) => id === 'first' && !before.has(rank))) {
+        afresh += 1;
+        // Row by row: none of the new ranks is one that another row still has.
+        expect(next.filter(({ rank }) => before.has(rank))).toEqual([]);
+      }
+      expect(next.every(({ rank }) => rank.length <= longestRank)).toBe(true);
+      column = next;
+    }
+    expect(inOrder(column).map(({ id }) => id)).toEqual([
+      'first',
+      ...Array.from({ length: 1_000 }, (_, n) => `s${999 - n}`),
+    ]);
+    expect(afresh).toBeGreaterThan(0);
+  });
+
+  it('of canceled stories follow the order in which they were canceled', () => {
+    const ranks = Array.from({ length: 50 }, canceledRank);
+    expect(ranks.toSorted()).toEqual(ranks);
+  });
+});

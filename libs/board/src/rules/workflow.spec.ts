@@ -1,0 +1,69 @@
+import { describe, expect, it } from '@jest/globals';
+import { type StoryStatus, storyStatuses } from '@muster/registry';
+import fc from 'fast-check';
+import { canMove, isFinished, unmetGates, wipVerdict, workflow } from './workflow.ts';
+
+const open: StoryStatus[] = ['backlog', 'ready', 'in_progress', 'in_review'];
+const status = fc.constantFrom(...storyStatuses);
+
+describe('the workflow', () => {
+  it('moves any open story to any other status', () => {
+    for (const from of open) {
+      for (const to of storyStatuses) expect(canMove(from, to)).toBe(from !== to);
+    }
+  });
+
+  it.each(['done', 'canceled'] as const)(
+    'reopens a %s story to backlog, ready or in progress, and moves it nowhere else',
+    (from) => {
+      expect(storyStatuses.filter((to) => canMove(from, to))).toEqual(['backlog', 'ready', 'in_progress']);
+    },
+  );
+
+  it('names each status, and no move to itself', () => {
+    expect(Object.keys(workflow)).toEqual([...storyStatuses]);
+    fc.assert(fc.property(status, (one) => !canMove(one, one)));
+  });
+
+  it('calls done and canceled finished', () => {
+    expect(storyStatuses.filter(isFinished)).toEqual(['done', 'canceled']);
+  });
+});
+
+describe('gates', () => {
+  const policy = { requireSpecToStart: true, requiredApprovals: 2 };
+  const shut = { specVersion: 0, freshApprovals: 0, freshChangesRequested: 1 };
+
+  it('ask for a spec on the way into in_progress', () => {
+    expect(unmetGates('in_progress', policy, shut)).toEqual([{ gate: 'requireSpecToStart' }]);
+    expect(unmetGates('in_progress', policy, { ...shut, specVersion: 1 })).toEqual([]);
+    expect(unmetGates('in_progress', { ...policy, requireSpecToStart: false }, shut)).toEqual([]);
+  });
+
+  it('ask for enough fresh approvals, and no changes requested, on the way into done', () => {
+    expect(unmetGates('done', policy, { ...shut, freshApprovals: 1 })).toEqual([
+      { gate: 'requiredApprovals', required: 2, fresh: 1 },
+      { gate: 'changesRequested', fresh: 1 },
+    ]);
+    expect(unmetGates('done', policy, { ...shut, freshApprovals: 2, freshChangesRequested: 0 })).toEqual([]);
+  });
+
+  it('are on no other way', () => {
+    for (const to of ['backlog', 'ready', 'in_review', 'canceled'] as const) {
+      expect(unmetGates(to, policy, shut)).toEqual([]);
+    }
+  });
+});
+
+describe('limits of work in progress', () => {
+  it('count the story that comes', () => {
+    expect(wipVerdict({ wipLimit: 2, storyCount: 1 }, 'block')).toBe('fine');
+    expect(wipVerdict({ wipLimit: 2, storyCount: 2 }, 'block')).toBe('refuse');
+    expect(wipVerdict({ wipLimit: 2, storyCount: 2 }, 'warn')).toBe('warn');
+  });
+
+  it('mean nothing where they are off or not set', () => {
+    expect(wipVerdict({ wipLimit: 2, storyCount: 9 }, 'off')).toBe('fine');
+    expect(wipVerdict({ wipLimit: null, storyCount: 9 }, 'block')).toBe('fine');
+  });
+});

@@ -1,0 +1,59 @@
+/** The workflow of a story: which moves there are, and what the organization's policy asks for on the way in. */
+import { type Policy, type StoryStatus } from '@muster/registry';
+
+/** From each status, the ones a story may move to. The only statement of it: diagrams are drawn from this too. */
+export const workflow: Readonly<Record<StoryStatus, readonly StoryStatus[]>> = {
+  backlog: ['ready', 'in_progress', 'in_review', 'done', 'canceled'],
+  ready: ['backlog', 'in_progress', 'in_review', 'done', 'canceled'],
+  in_progress: ['backlog', 'ready', 'in_review', 'done', 'canceled'],
+  in_review: ['backlog', 'ready', 'in_progress', 'done', 'canceled'],
+  done: ['backlog', 'ready', 'in_progress'],
+  canceled: ['backlog', 'ready', 'in_progress'],
+};
+
+/** Whether the workflow has this move. Staying where it is, is none. */
+export const canMove = (from: StoryStatus, to: StoryStatus): boolean => workflow[from].includes(to);
+
+/** Whether a story of this status is completed: only a reopening leads on from it. */
+export const isFinished = (status: StoryStatus): boolean => status === 'done' || status === 'canceled';
+
+/** What gates are judged by. A verdict is fresh while it is about the spec and the code as they are now. */
+export interface Gates {
+  readonly specVersion: number;
+  readonly freshApprovals: number;
+  readonly freshChangesRequested: number;
+}
+
+/** A gate that is shut, and what would open it; goes out as `details.unmet`. */
+export type Unmet =
+  | { readonly gate: 'requireSpecToStart' }
+  | { readonly gate: 'requiredApprovals'; readonly required: number; readonly fresh: number }
+  | { readonly gate: 'changesRequested'; readonly fresh: number };
+
+/** What is missing for a story to enter a status; empty when it may. */
+export function unmetGates(
+  to: StoryStatus,
+  policy: Pick<Policy, 'requireSpecToStart' | 'requiredApprovals'>,
+  { specVersion, freshApprovals, freshChangesRequested }: Gates,
+): Unmet[] {
+  const unmet: Unmet[] = [];
+  if (to === 'in_progress' && policy.requireSpecToStart && specVersion === 0) {
+    unmet.push({ gate: 'requireSpecToStart' });
+  }
+  if (to === 'done' && freshApprovals < policy.requiredApprovals) {
+    unmet.push({ gate: 'requiredApprovals', required: policy.requiredApprovals, fresh: freshApprovals });
+  }
+  if (to === 'done' && freshChangesRequested > 0) {
+    unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
+  }
+  return unmet;
+}
+
+/** How full a column would be with one story more, against its limit. */
+export function wipVerdict(
+  column: { readonly wipLimit: number | null; readonly storyCount: number },
+  mode: Policy['wipLimits'],
+): 'fine' | 'warn' | 'refuse' {
+  if (mode === 'off' || column.wipLimit === null || column.storyCount < column.wipLimit) return 'fine';
+  return mode === 'block' ? 'refuse' : 'warn';
+}

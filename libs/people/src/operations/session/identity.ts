@@ -1,0 +1,21 @@
+import { apiVersion, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getEntitlement } from '../../data/entitlement.ts';
+import { getMember } from '../../data/members.ts';
+import { getOrg } from '../../data/orgs.ts';
+import { listTeamsOfMember } from '../../data/teams.ts';
+import { getToken } from '../../data/tokens.ts';
+
+/** One round trip: everything is asked for in the same tick. */
+export const identity = handle(registry.session.identity, async ({ caller, db, access }) => {
+  const { orgId, memberId, tokenId } = caller;
+  const [member, org, token, teams, entitlement, { at }] = await Promise.all([
+    getMember(db, orgId, memberId),
+    getOrg(db, orgId),
+    getToken(db, orgId, tokenId),
+    listTeamsOfMember(db, orgId, memberId),
+    getEntitlement(db, orgId),
+    access(),
+  ]);
+  return { member, org, token, teams, entitlement, serverTime: at, apiVersion };
+});

@@ -1,0 +1,47 @@
+import { operatorTrail, type Pool, query } from '@muster/database';
+import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
+import { z } from 'zod';
+import { getSeatsTaken, lockSeats } from '../data/entitlement.ts';
+import { memberColumns, setNewMember, toMember } from '../data/members.ts';
+import { getOrgBySlug, operate, parseInput } from './operate.ts';
+
+const NewMember = z.strictObject({
+  org: OrgSlug,
+  email: EmailAddress,
+  name: MemberName,
+  // The owner comes with the organization, and is exactly one.
+  role: z.enum(['admin', 'member', 'viewer']),
+});
+
+/** Makes somebody a member; all but viewers take a seat, and without a free one it is refused. */
+export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise<{ member: Member }> {
+  return operate(pool, async (db) => {
+    const { org: slug, ...newMember } = parseInput(NewMember, input);
+    const org = await getOrgBySlug(db, slug);
+    // Held until commit: whoever else adds a member waits here, so that seats and handles are given once.
+    const seats = await lockSeats(db, org.id);
+    if (newMember.role !== 'viewer' && (await getSeatsTaken(db, org.id)) >= seats) {
+      throw refusal('seats_exhausted', { seats });
+    }
+    const member = await setNewMember(db, org.id, newMember);
+    db.later(operatorTrail(org.id, 'operators.addMember', member.email));
+    return { member };
+  });
+}
+
+/** The active members of an organization, by name. */
+export function listMembers(pool: Pool, input: { readonly org: string }): Promise<Member[]> {
+  return operate(pool, async (db) => {
+    const org = await getOrgBySlug(db, input.org);
+    const rows = await db.all(
+      query
+        .selectFrom('members')
+        .select(memberColumns)
+        .where('org_id', '=', org.id)
+        .where('status', '=', 'active')
+        .orderBy('name')
+        .orderBy('id'),
+    );
+    return rows.map(toMember);
+  });
+}

@@ -1,0 +1,71 @@
+import { newId, operatorTrail, type Pool, query } from '@muster/database';
+import {
+  EmailAddress,
+  type Member,
+  MemberName,
+  type Org,
+  OrgName,
+  OrgSlug,
+  type Plan,
+  plans,
+  refusal,
+} from '@muster/registry';
+import { z } from 'zod';
+import { setNewMember } from '../data/members.ts';
+import { orgColumns, toOrg } from '../data/orgs.ts';
+import { planLimits, startingSeats } from '../rules/entitlement.ts';
+import { operate, parseInput } from './operate.ts';
+
+const NewOrganization = z.strictObject({
+  name: OrgName,
+  slug: OrgSlug,
+  plan: z.enum(plans).default('free'),
+  seats: z.int().min(1).max(1_000_000).optional(),
+  owner: z.strictObject({ email: EmailAddress, name: MemberName }),
+});
+
+/** Makes an organization with its owner. Without a plan it is free; without seats it has what the plan starts with. */
+export function createOrganization(
+  pool: Pool,
+  input: z.input<typeof NewOrganization>,
+): Promise<{ org: Org; owner: Member }> {
+  return operate(pool, async (db) => {
+    const { name, slug, plan, owner, ...bought } = parseInput(NewOrganization, input);
+    const seats = bought.seats ?? startingSeats[plan];
+    const { seats: mostSeats } = planLimits(plan);
+    if (mostSeats !== null && seats > mostSeats) throw refusal('limit_exceeded', { plan, mostSeats });
+    const orgId = newId();
+    const org = await db.one(
+      query.insertInto('orgs').values({ id: orgId, slug, name }).returning(orgColumns),
+    );
+    await db.all(query.insertInto('streams').values({ org_id: orgId }));
+    await db.all(query.insertInto('subscriptions').values({ org_id: orgId, plan, seats, status: 'active' }));
+    const member = await setNewMember(db, orgId, { ...owner, role: 'owner' });
+    db.later(operatorTrail(orgId, 'operators.createOrganization', slug));
+    return { org: toOrg(org), owner: member };
+  });
+}
+
+export interface OrganizationLine {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly plan: Plan;
+  readonly seats: number;
+  readonly createdAt: string;
+}
+
+/** All organizations, by slug. */
+export function listOrganizations(pool: Pool): Promise<OrganizationLine[]> {
+  return operate(pool, async (db) => {
+    const rows = await db.all(
+      query
+        .selectFrom('orgs as o')
+        .innerJoin('subscriptions as s', 's.org_id', 'o.id')
+        .select(['o.id', 'o.slug', 'o.name', 's.plan', 's.seats', 'o.created_at as createdAt'])
+        .where('o.deleted_at', 'is', null)
+        .orderBy('o.slug'),
+    );
+    return rows;
+  });
+}

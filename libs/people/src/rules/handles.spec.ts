@@ -1,0 +1,43 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { handleFor, uniqueHandle } from './handles.ts';
+
+const shape = /^[a-z0-9][a-z0-9-]{0,38}$/;
+
+describe('handles', () => {
+  it.each([
+    ['Ana', 'x@y.example', 'ana'],
+    ['Chloé', 'x@y.example', 'chloe'],
+    ['Ana María  Ruiz', 'x@y.example', 'ana-maria-ruiz'],
+    ["Jeanne D'Arc", 'x@y.example', 'jeanne-d-arc'],
+    ['Łukasz Weiß', 'x@y.example', 'lukasz-weiss'],
+    ['ＡＮＡ', 'x@y.example', 'ana'],
+    ['李雷', 'li.lei@y.example', 'li-lei'],
+    ['李雷', '李@y.example', 'member'],
+    ['--', '-@y.example', 'member'],
+    ['A'.repeat(120), 'x@y.example', 'a'.repeat(32)],
+  ])('makes of %j and %j the handle %j', (name, email, handle) => {
+    expect(handleFor(name, email)).toBe(handle);
+  });
+
+  it('always fit the shape and are never taken', () => {
+    fc.assert(
+      fc.property(
+        fc.string({ unit: 'grapheme' }),
+        fc.oneof(fc.emailAddress(), fc.string({ unit: 'binary' })),
+        fc.integer({ min: 0, max: 200 }),
+        (name, email, others) => {
+          const wanted = handleFor(name, email);
+          const taken = new Set<string>();
+          for (let count = 0; count < others; count += 1) taken.add(uniqueHandle(wanted, taken));
+          expect(taken.size).toBe(others);
+          const handle = uniqueHandle(wanted, taken);
+          expect(handle).toMatch(shape);
+          expect(taken.has(handle)).toBe(false);
+          expect(handle.startsWith(wanted)).toBe(true);
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,52 @@
+/** The audit trail: what was done and what was refused, for the admins. Postgres lets nobody change it. */
+import { type Db, type DB } from '@muster/database';
+import { type AuditEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Selectable } from 'kysely';
+import { ofActor } from './actors.ts';
+import { walkDown } from './streams.ts';
+import { Values } from './values.ts';
+
+type AuditRow = Selectable<DB['audit']>;
+type List = Registry['audit']['list'];
+
+const toEntry = (row: AuditRow): AuditEntry => ({
+  id: row.id,
+  at: row.at,
+  actor: row.actor,
+  tokenId: row.token_id,
+  operation: row.operation,
+  target: row.target,
+  outcome: row.outcome,
+  reason: row.reason,
+  ip: row.ip,
+  userAgent: row.user_agent,
+  requestId: row.request_id,
+});
+
+/** A page of the trail, newest first. */
+export async function listAudit(db: Db, orgId: string, params: ParamsOf<List>): Promise<ResultOf<List>> {
+  const values = new Values(orgId);
+  const { actorId, operation, outcome, limit, cursor } = params;
+  // The narrowest stream is walked down; what else was asked for is looked at on the way.
+  const filters: string[][] = [];
+  if (actorId !== undefined) filters.push(ofActor(values, actorId));
+  if (operation !== undefined) filters.push([`e.operation = ${values.$(operation)}`]);
+  // Not as a value, so that Postgres sees that the index of the denied ones serves.
+  if (outcome !== undefined) filters.push([`e.outcome = '${outcome}'`]);
+  const [along = ['true'], ...rest] = filters;
+  const where = rest.map((alternatives) => `(${alternatives.join(' or ')})`);
+
+  const from = params.from === undefined ? undefined : values.instant(params.from);
+  const to = params.to === undefined ? undefined : values.instant(params.to);
+  const { rows, nextCursor } = await walkDown(db, {
+    table: 'audit',
+    values,
+    along,
+    where,
+    from,
+    to,
+    limit,
+    cursor,
+  });
+  return { items: rows.map(toEntry), nextCursor };
+}

@@ -1,0 +1,46 @@
+/** What of the organization a caller may see. */
+import { type Db, sqlQuery } from '@muster/database';
+import { type Caller, notFound } from '@muster/runtime';
+import { Values } from './values.ts';
+
+/** SQL for the projects that the caller may see, as `project_id`. */
+const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
+  `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
+
+/**
+ * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody
+ * may see. Owners and admins, unless their token is bound to projects, see what is left of deleted ones as well.
+ */
+export const isVisible = (values: Values, caller: Caller, projectId: string): string => `(
+  (select m.role in ('owner', 'admin') and t.project_ids is null
+    from members m join tokens t on t.org_id = m.org_id and t.id = ${values.uuid(caller.tokenId)}
+    where m.org_id = ${values.org} and m.id = ${values.uuid(caller.memberId)})
+  or ${projectId} is null
+  or ${projectId} in (select v.project_id from ${visibleProjects(values, caller)} v))`;
+
+/** 404 unless the caller may see the project. */
+export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
+  const values = new Values(caller.orgId);
+  const id = values.projectId(ref);
+  const found = await db.find(
+    sqlQuery(
+      `select v.project_id from ${visibleProjects(values, caller)} v where v.project_id = ${id}`,
+      values.list,
+    ),
+  );
+  if (found === undefined) throw notFound();
+}
+
+/** 404 unless there is the story, in a project that the caller may see. */
+export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {
+  const values = new Values(caller.orgId);
+  const id = values.storyId(ref);
+  const found = await db.find(
+    sqlQuery(
+      `select s.id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
+       where s.org_id = ${values.org} and s.id = ${id}`,
+      values.list,
+    ),
+  );
+  if (found === undefined) throw notFound();
+}

@@ -1,0 +1,268 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type EventKind, eventKinds, registry } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { mostLookedAt } from '../../data/streams.ts';
+import { activity } from './handlers.ts';
+
+const world = useWorld({ activity });
+
+let people: People;
+beforeEach(async () => {
+  people = await world.org();
+});
+
+interface Entry {
+  readonly kind?: EventKind;
+  readonly by?: Person;
+  readonly projectId?: string | null;
+  readonly storyId?: string | null;
+  readonly at?: string;
+}
+
+/** Writes entries into the stream of the organization as a transaction would; answers their ids, the oldest first. */
+async function happen(...entries: Entry[]): Promise<string[]> {
+  const ids = entries.map(() => newId());
+  const { ana, orgId } = people;
+  await world.rows(
+    `with s as (update streams set activity = activity + jsonb_array_length($2) where org_id = $1 returning activity)
+     insert into activity (org_id, seq, id, kind, actor, member_id, agent_id, project_id, story_id, subject, data, at)
+     select $1, s.activity - jsonb_array_length($2) + e.n, (e.v ->> 'id')::uuid, e.v ->> 'kind', e.v -> 'actor',
+       (e.v ->> 'memberId')::uuid, (e.v ->> 'agentId')::uuid, (e.v ->> 'projectId')::uuid, (e.v ->> 'storyId')::uuid,
+       e.v -> 'subject', '{"fields": ["title"]}', coalesce((e.v ->> 'at')::timestamptz, now())
+     from s, jsonb_array_elements($2) with ordinality e (v, n)`,
+    orgId,
+    JSON.stringify(
+      entries.map(({ kind = 'story.updated', by = ana, projectId = null, storyId = null, at }, index) => ({
+        id: ids[index],
+        kind,
+        memberId: by.me.memberId,
+        agentId: by.me.agentId,
+        projectId,
+        storyId,
+        at,
+        actor: {
+          kind: by.me.agentId === null ? 'member' : 'agent',
+          memberId: by.me.memberId,
+          agentId: by.me.agentId,
+          name: by.me.name,
+        },
+        subject: { type: 'story', id: storyId ?? newId(), key: 'WEB-1', title: 'Passkeys' },
+      })),
+    ),
+  );
+  return ids;
+}
+
+async function arrangeStory(key: string, visibility: 'org' | 'private', orgId = people.orgId) {
+  const [projectId, storyId, columnId] = [newId(), newId(), newId()];
+  await world.rows(
+    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, $3, $4, 'hosted')`,
+    orgId,
+    projectId,
+    key,
+    visibility,
+  );
+  await world.rows(
+    `insert into board_columns (org_id, id, project_id, name, status, position) values ($1, $2, $3, 'Backlog', 'backlog', 0)`,
+    orgId,
+    columnId,
+    projectId,
+  );
+  await world.rows(
+    `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+     values ($1, $2, $3, 7, 'Passkeys', 'backlog', $4, 'a0', '{}')`,
+    orgId,
+    storyId,
+    projectId,
+    columnId,
+  );
+  return { projectId, storyId };
+}
+
+type Params = Parameters<Person['activity']['list']>[0];
+const seen = async (who: Person, params: Params = {}) =>
+  (await who.activity.list(params)).items.map((item) => item.id);
+
+/** All pages, each with what it had. */
+async function pages(who: Person, params: Params) {
+  const all = [];
+  let cursor: string | undefined;
+  do {
+    const { items, nextCursor } = await who.activity.list({
+      ...params,
+      ...(cursor !== undefined && { cursor }),
+    });
+    all.push(items.map((item) => item.id));
+    cursor = nextCursor ?? undefined;
+  } while (cursor !== undefined);
+  return all;
+}
+
+describe('activity.list', () => {
+  it('tells what happened as it was said, newest first, in pages that nothing new disturbs', async () => {
+    const { projectId, storyId } = await arrangeStory('WEB', 'org');
+    const ids = await happen({ by: people.robo, projectId, storyId }, {}, {}, {}, {});
+    const first = await people.dan.activity.list({ limit: 2 });
+    const [later = ''] = await happen({});
+    const second = await people.dan.activity.list({ limit: 2, cursor: first.nextCursor ?? '' });
+    const third = await people.dan.activity.list({ limit: 2, cursor: second.nextCursor ?? '' });
+    expect([first, second, third].flatMap(({ items }) => items.map((item) => item.id))).toEqual(
+      [...ids].reverse(),
+    );
+    expect(third.nextCursor).toBeNull();
+    expect((await seen(people.dan))[0]).toBe(later);
+    expect(registry.activity.list.result.parse(third)).toEqual(third);
+    expect(third.items[0]).toMatchObject({
+      kind: 'story.updated',
+      projectId,
+      data: { fields: ['title'] },
+      actor: {
+        kind: 'agent',
+        memberId: people.chloe.me.memberId,
+        agentId: people.robo.me.agentId,
+        name: 'Robo',
+      },
+      subject: { type: 'story', id: storyId, key: 'WEB-1', title: 'Passkeys' },
+    });
+  });
+
+  it('shows each what they may see: nothing of private projects, nothing beyond what a token is bound to', async () => {
+    const open = await arrangeStory('WEB', 'org');
+    const hidden = await arrangeStory('HID', 'private');
+    const gone = newId();
+    const ids = await happen({}, open, hidden, { projectId: gone });
+    const [everywhere = '', inOpen = '', inHidden = '', ofDeleted = ''] = ids;
+    expect(await seen(people.ana)).toEqual([...ids].reverse());
+    expect(await seen(people.ben)).toEqual([...ids].reverse());
+    for (const who of [people.chloe, people.robo, people.dan])
+      expect(await seen(who)).toEqual([inOpen, everywhere]);
+
+    const bound = await world.token(people.orgId, people.ana.me.memberId, { projectIds: [hidden.projectId] });
+    expect(await seen(bound)).toEqual([inHidden, everywhere]);
+    await world.rows(
+      `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'viewer')`,
+      people.orgId,
+      hidden.projectId,
+      people.dan.me.memberId,
+    );
+    expect(await seen(people.dan)).toEqual([inHidden, inOpen, everywhere]);
+    expect(await seen(people.dan)).not.toContain(ofDeleted);
+  });
+
+  it('answers projects and stories that are missing, hidden, of another organization, or not of the token alike', async () => {
+    await arrangeStory('WEB', 'org');
+    const hidden = await arrangeStory('HID', 'private');
+    const foreign = await arrangeStory('AWAY', 'org', (await world.org()).orgId);
+    await happen(hidden);
+    const open = await arrangeStory('OPEN', 'org');
+    const bound = await world.token(people.orgId, people.chloe.me.memberId, { projectIds: [open.projectId] });
+    const nowhere = { projectId: newId(), storyId: newId() };
+    const answers = new Set<string>();
+    const ask = async (who: Person, params: Params) => {
+      const answer: unknown = await who.activity.list(params).catch((error: unknown) => error);
+      answers.add(JSON.stringify(answer, (key, value: unknown) => (key === 'requestId' ? '' : value)));
+    };
+    for (const { projectId, storyId } of [hidden, foreign, nowhere]) {
+      await ask(people.chloe, { projectId });
+      await ask(people.chloe, { storyId });
+    }
+    for (const projectId of ['HID', 'AWAY', 'NONE']) await ask(people.chloe, { projectId });
+    for (const storyId of ['HID-7', 'AWAY-7', 'NONE-7', 'WEB-8']) await ask(people.chloe, { storyId });
+    await ask(bound, { projectId: 'WEB' });
+    await ask(bound, { storyId: 'WEB-7' });
+    expect(answers.size).toBe(1);
+    expect([...answers][0]).toContain('"status":404');
+  });
+
+  it('filters by project, story, actor, kind and time, each alone and together', async () => {
+    const { ana, chloe, robo, dan } = people;
+    const web = await arrangeStory('WEB', 'org');
+    const app = await arrangeStory('APP', 'org');
+    const entries: (Entry & { at: string })[] = [];
+    const kinds = ['story.updated', 'comment.created', 'spec.updated'] as const;
+    for (let index = 0; index < 120; index += 1) {
+      const { projectId, storyId } = index % 2 === 0 ? web : app;
+      entries.push({
+        kind: kinds[index % 3] ?? 'story.updated',
+        by: [ana, chloe, robo, dan][(index >> 1) % 4] ?? ana,
+        projectId: index % 10 === 9 ? null : projectId,
+        storyId: index % 5 === 0 ? null : index % 10 === 9 ? null : storyId,
+        at: new Date(Date.UTC(2026, 0, 1, 0, index)).toISOString(),
+      });
+    }
+    const ids = await happen(...entries);
+    const robots = robo.me.agentId ?? '';
+    const since = entries[60]?.at ?? '';
+    const filters: Record<string, [Params, (entry: Entry & { at: string }) => boolean]> = {
+      project: [{ projectId: 'web' }, (entry) => entry.projectId === web.projectId],
+      story: [{ storyId: app.storyId }, (entry) => entry.storyId === app.storyId],
+      storyKey: [{ storyId: 'App-7' }, (entry) => entry.storyId === app.storyId],
+      member: [{ actorId: chloe.me.memberId }, (entry) => entry.by?.me.memberId === chloe.me.memberId],
+      agent: [{ actorId: robots }, (entry) => entry.by?.me.agentId === robots],
+      kinds: [{ kinds: ['spec.updated', 'comment.created'] }, (entry) => entry.kind !== 'story.updated'],
+      since: [{ since }, (entry) => entry.at >= since],
+      nobody: [{ actorId: newId() }, () => false],
+    };
+    const names = Object.keys(filters);
+    for (const one of names) {
+      for (const other of names) {
+        const [params, fits] = filters[one] ?? [];
+        const [more, alsoFits] = filters[other] ?? [];
+        const merged = { ...params, ...more };
+        // Of two filters on one field the later holds.
+        const both =
+          Object.keys(merged).length < Object.keys({ ...params }).length + Object.keys({ ...more }).length;
+        const expected = ids.filter((_, index) => {
+          const entry = entries[index];
+          return entry !== undefined && alsoFits?.(entry) === true && (both || fits?.(entry) === true);
+        });
+        const got = await pages(dan, { ...merged, limit: 7 });
+        expect({ one, other, got: got.flat() }).toEqual({ one, other, got: expected.reverse() });
+      }
+    }
+  });
+
+  it('finds by time what transactions of different length left out of order', async () => {
+    const minute = (seconds: number) => new Date(Date.UTC(2026, 0, 1, 0, 0, seconds)).toISOString();
+    // Their times are when they began, their order is when they ended.
+    const times = [0, 100, 130, 95, 140, 200, 160, 210, 260].map(minute);
+    const ids = await happen(...times.map((at) => ({ at })));
+    for (const since of [...times, minute(-5), minute(999)]) {
+      expect(await seen(people.dan, { since })).toEqual(
+        ids.filter((_, index) => (times[index] ?? '') >= since).reverse(),
+      );
+    }
+  });
+
+  it('looks at so many entries a page at most, and goes on from there', async () => {
+    const rare = { kind: 'project.created' } as const;
+    // The second of them, counted from the newest, is the last entry that is looked at.
+    const ids = [
+      ...(await happen(rare, rare)),
+      ...(await happen(...Array.from({ length: mostLookedAt - 2 }, () => ({})))),
+      ...(await happen(rare)),
+    ];
+    const expected = [ids.at(-1), ids[1], ids[0]];
+    const found = await pages(people.ana, { kinds: ['project.created'] });
+    expect(found).toEqual([expected.slice(0, 1), expected.slice(1)]);
+    expect((await pages(people.dan, { kinds: ['project.created'], limit: 1 })).flat()).toEqual(expected);
+    expect((await pages(people.dan, { kinds: ['project.deleted'] })).flat()).toEqual([]);
+    const all = await pages(people.dan, { limit: 200 });
+    expect(all.flat()).toEqual([...ids].reverse());
+    expect(all.slice(0, -1).every((page) => page.length === 200)).toBe(true);
+  });
+
+  it('takes no cursor that it did not give, and no kind that there is not', async () => {
+    for (const cursor of [
+      'x',
+      Buffer.from('["a"]').toString('base64url'),
+      Buffer.from('[1.5]').toString('base64url'),
+    ]) {
+      await expect(people.dan.activity.list({ cursor })).rejects.toMatchObject({ status: 400 });
+    }
+    const kinds = ['story.exploded'] as unknown as typeof eventKinds;
+    await expect(people.dan.activity.list({ kinds })).rejects.toMatchObject({ status: 400 });
+    expect(await seen(people.dan, { kinds: eventKinds })).toEqual([]);
+  });
+});

@@ -1,0 +1,13 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listActivity } from '../../data/activity.ts';
+import { requireProject, requireStory } from '../../data/visible.ts';
+
+export const list = handle(registry.activity.list, async ({ params, caller, db }) => {
+  const [page] = await Promise.all([
+    listActivity(db, caller, params),
+    params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
+    params.storyId === undefined ? undefined : requireStory(db, caller, params.storyId),
+  ]);
+  return page;
+});

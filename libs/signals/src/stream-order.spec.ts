@@ -1,0 +1,127 @@
+/** The promise of the streams: whoever reads on from what they have seen misses nothing, whoever writes meanwhile. */
+import { expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { type Person, useWorld } from '@muster/testing';
+import { activity } from './operations/activity/handlers.ts';
+
+/** Says that an epic was made, as often as its description has letters, and makes none. */
+const create = handle(registry.epics.create, async ({ params, access, emit }) => {
+  const { projectId, at } = await access();
+  const id = newId();
+  const epic = {
+    id,
+    projectId: projectId ?? '',
+    title: params.title,
+    description: '',
+    color: null,
+    targetDate: null,
+    status: 'open' as const,
+    progress: { total: 0, done: 0 },
+    createdAt: at,
+    updatedAt: at,
+    version: 1,
+  };
+  for (const letter of params.description ?? '') {
+    emit('epic.created', { type: 'epic', id, key: null, title: `${params.title}/${letter}`, projectId }, {});
+  }
+  return { epic };
+});
+
+const world = useWorld({ activity, epics: { create } });
+
+/** Reads the stream forward: from the newest entry back to the last one seen, and that turned around. */
+function follower(who: Person) {
+  const seen: string[] = [];
+  return {
+    seen,
+    catchUp: async () => {
+      const fresh: string[] = [];
+      let cursor: string | undefined;
+      for (;;) {
+        const { items, nextCursor } = await who.activity.list({
+          limit: 20,
+          ...(cursor !== undefined && { cursor }),
+        });
+        const known = items.findIndex((item) => item.id === seen.at(-1));
+        fresh.push(...items.slice(0, known === -1 ? items.length : known).map((item) => item.id));
+        if (known !== -1 || nextCursor === null) break;
+        cursor = nextCursor;
+      }
+      seen.push(...fresh.reverse());
+    },
+  };
+}
+
+async function arrangeProject(orgId: string): Promise<string> {
+  const projectId = newId();
+  await world.rows(
+    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
+    orgId,
+    projectId,
+  );
+  return projectId;
+}
+
+it('leaves a stream without gaps in the order of commits, which followers see whole and once, while 24 write', async () => {
+  const { orgId, ana, ben, chloe, robo, dan } = await world.org();
+  const projectId = await arrangeProject(orgId);
+  const followers = [follower(dan), follower(chloe), follower(ben)];
+  let writing = true;
+  const following = followers.map(async ({ catchUp }) => {
+    while (writing) await catchUp();
+    await catchUp();
+  });
+  const writers = Array.from({ length: 24 }, async (_, writer) => {
+    const who = [ana, ben, chloe, robo][writer % 4] ?? ana;
+    for (let turn = 0; turn < 8; turn += 1) {
+      await who.epics.create({
+        projectId,
+        title: `${writer}/${turn}`,
+        description: 'abc'.slice((writer + turn) % 3),
+      });
+    }
+  });
+  await Promise.all(writers);
+  writing = false;
+  await Promise.all(following);
+
+  const stream = await world.rows<{ seq: number; id: string; subject: { title: string } }>(
+    'select seq, id, subject from activity where org_id = $1 order by seq',
+    orgId,
+  );
+  expect(stream).toHaveLength(24 * 8 * 2);
+  expect(stream.map((entry) => entry.seq)).toEqual(stream.map((_, index) => index + 1));
+  for (const { seen } of followers) expect(seen).toEqual(stream.map((entry) => entry.id));
+  // What one writer did comes in the order in which it was done and said.
+  for (let writer = 0; writer < 24; writer += 1) {
+    const done = stream.map((entry) => entry.subject.title).filter((title) => title.startsWith(`${writer}/`));
+    expect(done).toEqual([...done].sort());
+  }
+});
+
+it('would be missed by a follower if numbers were given before the commit, as a sequence gives them', async () => {
+  const { orgId, dan } = await world.org();
+  const { seen, catchUp } = follower(dan);
+  const write = async (seq: number) => {
+    const client = await world.database.owner.connect();
+    await client.query('begin');
+    await client.query(
+      `insert into activity (org_id, seq, id, kind, actor, subject, data)
+       values ($1, $2, $3, 'epic.created', '{"kind":"system","memberId":null,"agentId":null,"name":"x"}', $4, '{}')`,
+      [orgId, seq, newId(), { type: 'epic', id: newId(), key: null, title: 'x' }],
+    );
+    return async () => {
+      await client.query('commit');
+      client.release();
+    };
+  };
+  const slow = await write(1);
+  const fast = await write(2);
+  await fast();
+  await catchUp();
+  await slow();
+  await catchUp();
+  expect(seen).toHaveLength(1);
+});
