@@ -1,0 +1,13 @@
+import leven from 'leven';
+
+/** The names nearest to a mistyped one, at most three; none where nothing is near. */
+export function closestTo(mistyped: string, names: readonly string[]): string[] {
+  const wanted = mistyped.slice(0, 100).toLowerCase();
+  const most = Math.max(2, Math.floor(wanted.length / 3));
+  return names
+    .map((name) => ({ name, off: leven(wanted, name.toLowerCase()) }))
+    .filter(({ off }) => off <= most)
+    .sort((a, b) => a.off - b.off)
+    .slice(0, 3)
+    .map(({ name }) => name);
+}

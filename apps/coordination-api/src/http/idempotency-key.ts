@@ -1,0 +1,14 @@
+import { badRequest } from '@muster/registry';
+import { type FastifyRequest } from 'fastify';
+
+const printable = /^[\x20-\x7e]{1,255}$/;
+
+/** The `Idempotency-Key` header; null where there is none. Throws 400 for one that does not fit. */
+export function idempotencyKeyOf(request: FastifyRequest): string | null {
+  const key = request.headers['idempotency-key'];
+  if (key === undefined) return null;
+  if (typeof key === 'string' && printable.test(key)) return key;
+  throw badRequest('The Idempotency-Key does not fit.', [
+    { path: 'Idempotency-Key', message: 'must be 1 to 255 printable characters' },
+  ]);
+}

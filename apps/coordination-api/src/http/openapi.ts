@@ -1,0 +1,211 @@
+/** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, at start-up. */
+import {
+  apiVersion,
+  type ErrorCode,
+  ErrorBody,
+  errorStatus,
+  type Operation,
+  operations,
+  reasons,
+} from '@muster/registry';
+import { z } from 'zod';
+import { pathsOf } from './operationRoutes.ts';
+
+type Json = Record<string, unknown>;
+
+const errorText: Record<number, string> = {
+  400: 'The body is no JSON object, or the parameters do not fit',
+  401: 'The token is missing, malformed, unknown, revoked or expired',
+  403: 'You may see the thing but not do this, or the token scope is too small',
+  404: 'No such record, or none that you may see',
+  409: 'Conflict',
+  413: 'The body is too large',
+  415: 'The body is not application/json in UTF-8',
+  422: 'The state does not allow it',
+  429: 'Too many calls; see Retry-After',
+  500: 'A fault of ours',
+  503: 'Away or overloaded; see Retry-After',
+};
+
+/** What any call can meet, whatever the operation. */
+const alwaysPossible: readonly ErrorCode[] = [
+  'bad_request',
+  'unauthorized',
+  'forbidden',
+  'not_found',
+  'payload_too_large',
+  'unsupported_media_type',
+  'rate_limited',
+  'internal',
+  'unavailable',
+];
+
+/** JSON schemas refer to records by name; OpenAPI keeps those under components. */
+function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
+  const {
+    $defs,
+    $schema: _dialect,
+    ...json
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Json & { $defs?: Json };
+  for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= relink(definition);
+  return relink(json) as Json;
+}
+
+function relink(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(relink);
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(node)
+      .filter(([key]) => key !== 'id' || typeof (node as Json)['id'] !== 'string')
+      .map(([key, value]) => [
+        key,
+        key === '$ref' && typeof value === 'string'
+          ? value.replace('#/$defs/', '#/components/schemas/')
+          : relink(value),
+      ]),
+  );
+}
+
+const errorResponse = (status: number, refusals: readonly string[]): Json => ({
+  description:
+    refusals.length > 0 ? `${errorText[status] ?? ''}: ${refusals.join(', ')}` : (errorText[status] ?? ''),
+  content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
+  ...((status === 429 || status === 503) && {
+    headers: { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } } },
+  }),
+});
+
+function responsesOf(operation: Operation, components: Json): Json {
+  const writes = operation.effect === 'write';
+  const idempotency = writes ? (['idempotency_in_flight', 'idempotency_mismatch'] as const) : [];
+  const refusals = [...operation.refusals, ...idempotency];
+  const statuses = new Set(
+    alwaysPossible
+      .map((code) => errorStatus[code])
+      .concat(refusals.map((reason) => errorStatus[reasons[reason].code])),
+  );
+  return {
+    200: {
+      description: 'Done',
+      content: { 'application/json': { schema: toSchema(operation.result, 'output', components) } },
+    },
+    ...Object.fromEntries(
+      [...statuses]
+        .sort((a, b) => a - b)
+        .map((status) => [
+          status,
+          errorResponse(
+            status,
+            refusals.filter((reason) => errorStatus[reasons[reason].code] === status),
+          ),
+        ]),
+    ),
+  };
+}
+
+const idempotencyKey = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description:
+    'Makes the write safe to repeat: the same key and body answer the first result again, for 24 hours',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+function accessText({ access, scope }: Operation): string {
+  const who =
+    access.kind === 'self' || access.kind === 'platform'
+      ? access.kind
+      : `${access.role} of the ${access.kind === 'org' ? 'organization' : 'project'}`;
+  return `Needs at least: ${who}; token scope ${scope}.`;
+}
+
+function pathItem(operation: Operation, components: Json): Json {
+  return {
+    post: {
+      operationId: operation.name.replaceAll('.', '_'),
+      tags: [operation.namespace],
+      summary: operation.summary,
+      description: `${operation.description}\n\n${accessText(operation)}`,
+      ...(operation.effect === 'write' && { parameters: [idempotencyKey] }),
+      requestBody: {
+        required: !operation.params.safeParse({}).success,
+        content: {
+          'application/json': {
+            schema: toSchema(operation.params, 'input', components),
+            example: operation.example,
+          },
+        },
+      },
+      responses: responsesOf(operation, components),
+      'x-muster-effect': operation.effect,
+      'x-muster-scope': operation.scope,
+    },
+  };
+}
+
+/** The dispatcher: every operation under one path. */
+const dispatcher = (names: readonly string[]): Json => ({
+  post: {
+    operationId: 'query',
+    tags: ['query'],
+    summary: 'Call any operation by its name',
+    description: 'The same operations as under their own paths.',
+    parameters: [idempotencyKey],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { operation: { type: 'string', enum: names }, params: { type: 'object' } },
+            required: ['operation'],
+            additionalProperties: false,
+          },
+          example: { operation: 'session.identity', params: {} },
+        },
+      },
+    },
+    responses: {
+      200: {
+        description: 'The result of the operation',
+        content: { 'application/json': { schema: { type: 'object' } } },
+      },
+      ...Object.fromEntries(
+        [...new Set(Object.values(errorStatus))]
+          .sort((a, b) => a - b)
+          .map((status) => [status, errorResponse(status, [])]),
+      ),
+    },
+  },
+});
+
+export function openApi(baseUrl: string): Json {
+  const components: Json = {};
+  toSchema(z.object({ error: ErrorBody }), 'output', components);
+  const paths: Json = { '/api/query': dispatcher([...operations.keys()]) };
+  for (const operation of operations.values()) {
+    const [path] = pathsOf(operation.name);
+    if (path !== undefined) paths[path] = pathItem(operation, components);
+  }
+  const namespaces = [...new Set([...operations.values()].map((operation) => operation.namespace))];
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Muster',
+      version: apiVersion,
+      description: 'Coordinates a team, people and coding agents alike, around a codebase.',
+      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+    },
+    servers: [{ url: baseUrl }],
+    security: [{ bearer: [] }],
+    tags: ['query', ...namespaces].map((name) => ({ name })),
+    paths,
+    components: {
+      schemas: components,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', description: 'A token of a member or of an agent' },
+      },
+    },
+  };
+}

@@ -1,0 +1,186 @@
+/**
+ * Both ways in. Each operation has a path of its own, in every spelling that CONTRACT allows; `POST /api/query`
+ * takes its name in the body. What happens to a call is the pipeline's; here it only gets in and out of HTTP.
+ */
+import { ApiError, badRequest, bulkBodyLimit, type Operation } from '@muster/registry';
+import { type AuthenticatedToken, type Authenticator, execute, type Handler } from '@muster/runtime';
+import { type Pool } from '@muster/database';
+import { type Metrics } from '@muster/service';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Logger } from 'pino';
+import { authenticate } from './authenticate.ts';
+import { closestTo } from './did-you-mean.ts';
+import { idempotencyKeyOf } from './idempotency-key.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who calls; set before the body is read. */
+    caller: AuthenticatedToken | null;
+  }
+}
+
+export interface RouteOptions {
+  readonly pool: Pool;
+  readonly authenticator: Authenticator;
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** All paths of an operation: every dot of its name as a slash, or kept. The first is the documented one. */
+export function pathsOf(name: string): string[] {
+  const [first = '', ...rest] = name.split('.');
+  const spellings = rest.reduce<string[]>(
+    (paths, word) => paths.flatMap((path) => [`${path}/${word}`, `${path}.${word}`]),
+    [first],
+  );
+  return spellings.map((path) => `/api/${path}`);
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const notAnObject = (): ApiError =>
+  new ApiError('bad_request', 'The body must be a JSON object.', {
+    reason: 'invalid_json',
+    retryable: false,
+  });
+
+type Run = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
+
+/** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
+function runner(handler: Handler, { pool, metrics, logger }: RouteOptions): Run {
+  const { operation } = handler;
+  const count = metrics.operation(operation.name);
+  return async (request, reply, params) => {
+    const token = request.caller;
+    if (token === null) throw new Error(`${operation.name} was reached without authentication`);
+    let outcome = 'internal';
+    try {
+      const answer = await execute(pool, handler, {
+        token,
+        params,
+        requestId: request.id,
+        idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
+        ip: request.ip,
+        userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+      });
+      outcome = answer.replayed ? 'replayed' : 'ok';
+      if (answer.replayed) reply.header('idempotency-replayed', 'true');
+      return await reply
+        .header('content-type', 'application/json; charset=utf-8')
+        .header('cache-control', 'no-store')
+        .send(answer.json);
+    } catch (error) {
+      if (error instanceof ApiError) outcome = error.code;
+      throw error;
+    } finally {
+      const seconds = reply.elapsedTime / 1_000;
+      count(outcome, seconds);
+      logger.info(
+        {
+          requestId: request.id,
+          operation: operation.name,
+          orgId: token.identity.orgId,
+          memberId: token.identity.memberId,
+          agentId: token.identity.agentId,
+          outcome,
+          durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        },
+        'operation',
+      );
+    }
+  };
+}
+
+/** The body of an operation's own path: absent means no parameters. */
+const paramsOf = (body: unknown): unknown => {
+  if (body === undefined) return {};
+  if (!isObject(body)) throw notAnObject();
+  return body;
+};
+
+function unknownOperation(name: string, names: readonly string[]): ApiError {
+  const didYouMean = closestTo(name, names);
+  return new ApiError('unknown_operation', 'There is no such operation.', {
+    reason: 'unknown_operation',
+    retryable: false,
+    ...(didYouMean.length > 0 && { didYouMean }),
+  });
+}
+
+/** The routes see larger bodies than the operation takes where several operations share one. */
+function checkSize(operation: Operation, request: FastifyRequest): void {
+  const bytes = Number(request.headers['content-length'] ?? 0);
+  if (bytes > operation.bodyLimit) {
+    throw new ApiError(
+      'payload_too_large',
+      `The body is larger than the ${operation.bodyLimit} bytes that ${operation.name} takes.`,
+      {
+        reason: 'body_too_large',
+        limit: operation.bodyLimit,
+        retryable: false,
+      },
+    );
+  }
+}
+
+export function addOperationRoutes(app: FastifyInstance, options: RouteOptions): void {
+  const { authenticator, handlers } = options;
+  const names = [...handlers.keys()];
+  const runners = new Map(
+    [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options)]),
+  );
+
+  app.decorateRequest('caller', null);
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    request.caller = await authenticate(authenticator, request);
+  };
+
+  for (const { operation } of handlers.values()) {
+    const run = runners.get(operation.name);
+    if (run === undefined) continue;
+    for (const url of pathsOf(operation.name)) {
+      app.post(url, { onRequest, bodyLimit: operation.bodyLimit }, (request, reply) =>
+        run(request, reply, paramsOf(request.body)),
+      );
+    }
+  }
+
+  app.post('/api/query', { onRequest, bodyLimit: bulkBodyLimit }, (request, reply) => {
+    if (!isObject(request.body)) throw notAnObject();
+    const { operation: name, params = {}, ...others } = request.body;
+    if (typeof name !== 'string' || name === '') {
+      throw badRequest('The body names no operation.', [
+        { path: 'operation', message: 'must be the name of an operation' },
+      ]);
+    }
+    const [unknown] = Object.keys(others);
+    if (unknown !== undefined) {
+      throw badRequest('The body has more than operation and params.', [
+        { path: unknown.slice(0, 200), message: 'is not a field here; parameters go into params' },
+      ]);
+    }
+    const handler = handlers.get(name);
+    const run = runners.get(name);
+    if (handler === undefined || run === undefined) throw unknownOperation(name, names);
+    checkSize(handler.operation, request);
+    if (!isObject(params))
+      throw badRequest('params must be an object.', [{ path: 'params', message: 'must be an object' }]);
+    return run(request, reply, params);
+  });
+
+  // A path below /api that is no operation: the caller mistyped a name, so say which ones are near.
+  app.post('/api/*', { onRequest }, (request) => {
+    const name = request.url
+      .replace(/^\/api\//, '')
+      .replace(/\?.*$/s, '')
+      .replaceAll('/', '.');
+    const didYouMean = closestTo(name, names);
+    throw new ApiError('not_found', 'No operation has this path.', {
+      reason: 'no_such_path',
+      retryable: false,
+      ...(didYouMean.length > 0 && { didYouMean }),
+    });
+  });
+}

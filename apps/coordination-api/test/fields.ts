@@ -1,0 +1,68 @@
+/** The fields of parameters that name records, found in the contract itself so that a new one is met by itself. */
+import { type Operation } from '@muster/registry';
+import { z } from 'zod';
+import { type Records } from './example-org.ts';
+
+type Path = readonly (string | number)[];
+
+export interface RefField {
+  readonly path: Path;
+  readonly kind: keyof Records;
+}
+
+interface Json {
+  readonly type?: string;
+  readonly format?: string;
+  readonly properties?: Record<string, Json>;
+  readonly items?: Json;
+  readonly anyOf?: readonly Json[];
+  readonly 'x-muster-ref'?: 'story' | 'project';
+}
+
+/** Which kind of record a field of ids names. A field that is missing here fails the loop that meets it. */
+const kindOfIdField: Record<string, keyof Records> = {
+  columnId: 'column',
+  columnIds: 'column',
+  afterColumnId: 'column',
+  moveStoriesToColumnId: 'column',
+  epicId: 'epic',
+  commentId: 'comment',
+  parentId: 'comment',
+  directedTo: 'member',
+  unblockerMemberId: 'member',
+  assigneeId: 'member',
+  agentId: 'agent',
+  actorId: 'member',
+};
+
+function* walk(schema: Json, path: Path): Generator<RefField> {
+  for (const option of schema.anyOf ?? []) yield* walk(option, path);
+  if (schema['x-muster-ref'] !== undefined) yield { path, kind: schema['x-muster-ref'] };
+  else if (schema.format === 'uuid') {
+    const word = path.filter((part): part is string => typeof part === 'string').at(-1) ?? '';
+    const kind = kindOfIdField[word];
+    if (kind === undefined) throw new Error(`teach this test which kind of record ${word} names`);
+    yield { path, kind };
+  }
+  if (schema.items !== undefined) yield* walk(schema.items, [...path, 0]);
+  for (const [key, property] of Object.entries(schema.properties ?? {}))
+    yield* walk(property, [...path, key]);
+}
+
+/** Every parameter of the operation that names a record. */
+export const refFields = (operation: Operation): RefField[] => [
+  ...walk(z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json, []),
+];
+
+/** A deep copy of `value` in which the place at `path` holds `leaf`; what is missing on the way is made. */
+export function withLeaf(value: unknown, path: Path, leaf: unknown): unknown {
+  const [head, ...rest] = path;
+  if (head === undefined) return leaf;
+  if (typeof head === 'number') {
+    const items = Array.isArray(value) ? [...(value as unknown[])] : [];
+    items[head] = withLeaf(items[head], rest, leaf);
+    return items;
+  }
+  const object = typeof value === 'object' && value !== null && !Array.isArray(value) ? value : {};
+  return { ...object, [head]: withLeaf((object as Record<string, unknown>)[head], rest, leaf) };
+}

@@ -1,0 +1,197 @@
+/** What holds for every operation, asked of every operation: a new one falls under these by being registered. */
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Operation, operations, orgRank, projectRank } from '@muster/registry';
+import { type Person } from '@muster/testing';
+import { pathsOf } from '../src/http/operationRoutes.ts';
+import { useApi } from './api.ts';
+import { type ExampleOrg, exampleOrg } from './example-org.ts';
+
+const api = useApi();
+const { world } = api;
+const all = [...operations.values()];
+const named = all.map((operation) => [operation.name, operation] as const);
+
+const example = (operation: Operation): unknown => operation.example;
+
+const audited = (
+  orgId: string,
+  operation: Operation,
+): Promise<{ outcome: string; reason: string | null; request_id: string }[]> =>
+  world.rows(
+    'select outcome, reason, request_id from audit where org_id = $1 and operation = $2',
+    orgId,
+    operation.name,
+  );
+
+/** Those whose role is one too low for the operation, and what they must hear. */
+function tooLow(operation: Operation, org: ExampleOrg): { who: Person; status: number }[] {
+  const { access } = operation;
+  if (access.kind === 'org') {
+    const people = [org.dan, org.chloe, org.ben].slice(0, orgRank(access.role) - 1);
+    return people.map((who) => ({ who, status: 403 }));
+  }
+  if (access.kind === 'project') {
+    const people = [org.looker, org.contributor].slice(0, projectRank(access.role) - 1);
+    return [{ who: org.outsider, status: 404 }, ...people.map((who) => ({ who, status: 403 }))];
+  }
+  return [];
+}
+
+describe('every operation', () => {
+  it.each(named)(
+    '%s refuses no token, a bad one, an unknown, a revoked and an expired one, all alike',
+    async (_name, operation) => {
+      const org = await exampleOrg(world);
+      const revoked = await world.token(org.orgId, org.ana.me.memberId);
+      const expired = await world.token(org.orgId, org.ana.me.memberId);
+      // Both were good and are remembered as good before they end.
+      for (const { me } of [revoked, expired])
+        expect((await api.call(me.token, 'session.identity')).status).toBe(200);
+      await world.rows(
+        `update tokens set revoked_at = now() where hash = sha256($1::bytea)`,
+        Buffer.from(revoked.me.token),
+      );
+      await world.rows(
+        `update tokens set expires_at = now() - interval '1 s' where hash = sha256($1::bytea)`,
+        Buffer.from(expired.me.token),
+      );
+      const unknown = 'must_test_00000000000000000000000000000000000000';
+      const bodies = new Set<string>();
+      for (const token of [
+        null,
+        'nonsense',
+        unknown,
+        `${org.ana.me.token}x`,
+        revoked.me.token,
+        expired.me.token,
+      ]) {
+        const answer = await api.call(token, operation.name, example(operation), { 'x-request-id': 'same' });
+        expect([token, answer.status, answer.headers.get('www-authenticate')]).toEqual([
+          token,
+          401,
+          'Bearer',
+        ]);
+        bodies.add(answer.text);
+      }
+      expect(bodies.size).toBe(1);
+      expect(await audited(org.orgId, operation)).toEqual([]);
+    },
+  );
+
+  it.each(named)(
+    '%s refuses each role that is too low, and a scope that is too small',
+    async (_name, operation) => {
+      const org = await exampleOrg(world);
+      for (const { who, status } of tooLow(operation, org)) {
+        const answer = await api.call(who.me.token, operation.name, example(operation));
+        expect([who.me.name, answer.status]).toEqual([who.me.name, status]);
+      }
+      const smaller = {
+        read: [],
+        write: ['read'],
+        admin: ['read', 'write'],
+        platform: ['read', 'write', 'admin'],
+      } as const;
+      const held = smaller[operation.scope];
+      if (held.length > 0) {
+        const weak = await world.token(org.orgId, org.ana.me.memberId, { scopes: held });
+        const answer = await api.call(weak.me.token, operation.name, example(operation));
+        expect([answer.status, answer.body.details?.reason]).toEqual([403, 'scope']);
+      }
+      const entries = await audited(org.orgId, operation);
+      expect(entries.every((entry) => entry.outcome === 'denied')).toBe(true);
+      if (!operation.auditsRefusal) expect(entries).toEqual([]);
+      else expect(entries.length).toBeGreaterThan(0);
+    },
+  );
+
+  it.each(named)(
+    '%s accepts its own example, answers what it declares, and leaves an audit entry if it writes',
+    async (_name, operation) => {
+      const org = await exampleOrg(world);
+      const answer = await api.call(org.ana.me.token, operation.name, example(operation));
+      expect([answer.status, answer.text]).toEqual([200, expect.any(String)]);
+      // Parsing drops what is not declared, so anything undeclared would show here.
+      expect(operation.result.parse(answer.body)).toEqual(answer.body);
+      const entries = await audited(org.orgId, operation);
+      const requestId = answer.headers.get('x-request-id');
+      expect(entries).toEqual(
+        operation.effect === 'write' ? [{ outcome: 'allowed', reason: null, request_id: requestId }] : [],
+      );
+    },
+  );
+
+  it.each(named)('%s says what happened only in events that it declares', async (_name, operation) => {
+    const org = await exampleOrg(world);
+    await api.call(org.ana.me.token, operation.name, example(operation));
+    const kinds = await world.rows<{ kind: string }>(
+      'select kind from activity where org_id = $1',
+      org.orgId,
+    );
+    const outbox = await world.rows<{ kind: string }>(
+      `select payload ->> 'kind' as kind from outbox where org_id = $1`,
+      org.orgId,
+    );
+    const declared: readonly string[] = operation.emits;
+    expect(kinds.filter(({ kind }) => !declared.includes(kind))).toEqual([]);
+    expect(outbox.map(({ kind }) => kind).sort()).toEqual(kinds.map(({ kind }) => kind).sort());
+  });
+
+  it.each(named)('%s answers the same on every path and through the dispatcher', async (_name, operation) => {
+    for (const path of pathsOf(operation.name)) {
+      const org = await exampleOrg(world);
+      const answer = await api.request(path, { token: org.ana.me.token, body: example(operation) });
+      expect([path, answer.status]).toEqual([path, 200]);
+    }
+    const org = await exampleOrg(world);
+    const answer = await api.request('/api/query', {
+      token: org.ana.me.token,
+      body: { operation: operation.name, params: example(operation) },
+    });
+    expect(answer.status).toBe(200);
+  });
+
+  it.each(named)('%s refuses a parameter that it does not know, and names it', async (_name, operation) => {
+    const org = await exampleOrg(world);
+    const answer = await api.call(org.ana.me.token, operation.name, {
+      ...(example(operation) as object),
+      tpyo: 1,
+    });
+    expect([
+      answer.status,
+      answer.body.code,
+      answer.body.details?.issues?.map((issue) => issue.path),
+    ]).toEqual([400, 'bad_request', ['tpyo']]);
+  });
+});
+
+describe('every write', () => {
+  const writes = named.filter(([, operation]) => operation.effect === 'write');
+
+  it.each(writes)('%s happens once for one Idempotency-Key', async (_name, operation) => {
+    const org = await exampleOrg(world);
+    const headers = { 'idempotency-key': newId() };
+    const first = await api.call(org.ana.me.token, operation.name, example(operation), headers);
+    const second = await api.call(org.ana.me.token, operation.name, example(operation), headers);
+    expect([first.status, second.status, second.text]).toEqual([200, 200, first.text]);
+    expect([first.headers.get('idempotency-replayed'), second.headers.get('idempotency-replayed')]).toEqual([
+      null,
+      'true',
+    ]);
+    expect(await audited(org.orgId, operation)).toHaveLength(1);
+  });
+
+  it.each(writes)(
+    '%s into an archived project is refused where the contract says so',
+    async (_name, operation) => {
+      if (operation.access.kind !== 'project') return;
+      const org = await exampleOrg(world);
+      await world.rows(`update projects set archived_at = now() where org_id = $1`, org.orgId);
+      const answer = await api.call(org.ana.me.token, operation.name, example(operation));
+      const declared: readonly string[] = operation.refusals;
+      if (!declared.includes('archived')) expect(answer.status).toBe(200);
+      else expect([answer.status, answer.body.details?.reason]).toEqual([422, 'archived']);
+    },
+  );
+});

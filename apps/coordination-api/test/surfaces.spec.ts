@@ -1,0 +1,82 @@
+/** What the API shows of itself: its description, its health, its metrics. */
+import { describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
+import { useApi } from './api.ts';
+
+const api = useApi();
+
+interface OpenApi {
+  readonly openapi: string;
+  readonly info: { readonly version: string };
+  readonly paths: Record<
+    string,
+    {
+      readonly post: {
+        readonly operationId: string;
+        readonly responses: Record<string, unknown>;
+        readonly requestBody: {
+          readonly content: { readonly 'application/json': { readonly example: unknown } };
+        };
+      };
+    }
+  >;
+}
+
+describe('/openapi.json', () => {
+  const read = async (): Promise<OpenApi> =>
+    (await api.request('/openapi.json', { method: 'GET' })).body as unknown as OpenApi;
+
+  it('is OpenAPI 3.1.0 without a fault that a linter finds', async () => {
+    const document = await read();
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
+    const config = await createConfig({ extends: ['spec'] });
+    const problems = await lintDocument({
+      document: makeDocumentFromString(JSON.stringify(document), 'openapi.json'),
+      externalRefResolver: new BaseResolver(),
+      config,
+    });
+    expect(
+      problems.map((problem) => `${problem.message} ${JSON.stringify(problem.location[0]?.pointer)}`),
+    ).toEqual([]);
+  });
+
+  it('has every operation once, with its own id, its example and every documented error status', async () => {
+    const document = await read();
+    const posts = Object.values(document.paths).map((item) => item.post);
+    const ids = posts.map((post) => post.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const operation of operations.values()) {
+      const post = document.paths[`/api/${operation.name.replaceAll('.', '/')}`]?.post;
+      expect(post?.requestBody.content['application/json'].example).toEqual(operation.example);
+      expect(Object.keys(post?.responses ?? {})).toEqual(
+        expect.arrayContaining(['200', '400', '401', '403', '404', '413', '415', '429', '500', '503']),
+      );
+    }
+  });
+});
+
+describe('health and metrics', () => {
+  it('is live and ready while Postgres is there', async () => {
+    expect((await api.request('/livez', { method: 'GET' })).body).toEqual({ status: 'live' });
+    const ready = await api.request('/readyz', { method: 'GET' });
+    expect([ready.status, ready.body]).toEqual([200, { status: 'ready', checks: { postgres: 'ok' } }]);
+  });
+
+  it('counts operations by name and outcome for Prometheus', async () => {
+    const { ana } = await api.org();
+    await api.call(ana.me.token, 'session.identity');
+    await api.call(ana.me.token, 'session.identity', { tpyo: 1 });
+    const response = await fetch(new URL('/metrics', api.url()));
+    const text = await response.text();
+    expect(text).toMatch(
+      /muster_operations_total\{operation="session\.identity",outcome="ok",service="coordination-api"\} \d+/,
+    );
+    expect(text).toMatch(
+      /muster_operations_total\{operation="session\.identity",outcome="bad_request".*\} 1/,
+    );
+    expect(text).toMatch(
+      /muster_operation_duration_seconds_bucket\{le="0\.005",service="coordination-api",operation="session\.identity"\} \d+/,
+    );
+  });
+});
