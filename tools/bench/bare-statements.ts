@@ -1,0 +1,81 @@
+/**
+ * What the product is measured against: the same rows with the least that Postgres and Node can do for them. Tables
+ * of the same columns and indexes without foreign keys, triggers and row security; numbers and streams from
+ * sequences, which take no lock until commit; one statement per operation.
+ */
+export const bareTables = `
+  create schema bare;
+  create table bare.stories (like public.stories including all);
+  create table bare.comments (like public.comments including all);
+  create table bare.activity (like public.activity including all);
+  create table bare.audit (like public.audit including all);
+  create table bare.outbox (like public.outbox including all);
+  create sequence bare.number start 1000000 cache 100;
+  create sequence bare.activity_seq cache 100;
+  create sequence bare.audit_seq cache 100;
+  insert into bare.stories select * from public.stories;
+  analyze bare.stories`;
+
+const summary = `s.id, 'BARE-' || s.number as key, s.number, s.project_id as "projectId", s.title, s.status,
+  s.column_id as "columnId", s.rank, s.epic_id as "epicId", s.priority, s.labels, s.estimate,
+  array[]::uuid[] as "blockedBy", s.blocked, s.spec_version as "specVersion", s.git, s.upstream,
+  s.created_by as "createdBy", s.completed_at as "completedAt", s.created_at as "createdAt",
+  s.updated_at as "updatedAt", s.version`;
+
+/** Activity, outbox and audit of a write to the story of the CTE `s`; `$1` is the organization, `$2` the actor. */
+const trailOf = (kind: string, operation: string): string => `
+  a as (insert into bare.activity (org_id, seq, id, kind, actor, member_id, project_id, story_id, subject, data)
+    select $1::uuid, nextval('bare.activity_seq'), uuidv7(), '${kind}', $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, s.project_id, s.id,
+      jsonb_build_object('type', 'story', 'id', s.id, 'key', 'BARE-' || s.number, 'title', s.title),
+      jsonb_build_object('to', s.status) from s),
+  o as (insert into bare.outbox (org_id, id, topic, payload)
+    select $1::uuid, uuidv7(), 'event', jsonb_build_object('kind', '${kind}') from s),
+  u as (insert into bare.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, request_id)
+    select $1::uuid, nextval('bare.audit_seq'), uuidv7(), $2::jsonb, ($2::jsonb ->> 'memberId')::uuid, '${operation}', s.id, 'allowed',
+      '127.0.0.1', 'bare' from s)`;
+
+/** Statements by the path they answer at, and how their values are found in the body. */
+export const bareStatements = {
+  '/stories/get': {
+    text: `select ${summary}, s.description from bare.stories s where s.org_id = $1::uuid and s.id = $2`,
+    values: ['orgId', 'storyId'],
+    answer: 'story',
+  },
+  '/stories/list': {
+    text: `select ${summary} from bare.stories s where s.org_id = $1::uuid and s.project_id = $2
+      order by s.column_id, s.rank limit $3`,
+    values: ['orgId', 'projectId', 'limit'],
+    answer: 'items',
+  },
+  '/stories/create': {
+    text: `with n as materialized (select nextval('bare.number') as number),
+      s as (insert into bare.stories (org_id, id, project_id, number, title, description, status, column_id, rank,
+          priority, labels, created_by)
+        select $1::uuid, uuidv7(), $3::uuid, n.number, $4::text, $5::text, 'backlog', $6::uuid, 'z' || n.number, $7::text, $8::text[], $2::jsonb
+        from n returning *),
+      ${trailOf('story.created', 'stories.create')}
+      select ${summary}, s.description from s`,
+    values: ['orgId', 'actor', 'projectId', 'title', 'description', 'columnId', 'priority', 'labels'],
+    answer: 'story',
+  },
+  '/stories/updateStatus': {
+    text: `with s as (update bare.stories
+        set status = $4, column_id = $5, rank = 'z' || nextval('bare.number'), updated_at = now(), version = version + 1
+        where org_id = $1::uuid and id = $3 returning *),
+      ${trailOf('story.statusChanged', 'stories.updateStatus')}
+      select ${summary}, s.description from s`,
+    values: ['orgId', 'actor', 'storyId', 'status', 'columnId'],
+    answer: 'story',
+  },
+  '/comments/create': {
+    text: `with s as (select * from bare.stories where org_id = $1::uuid and id = $3),
+      c as (insert into bare.comments (org_id, id, story_id, kind, body, author, author_member_id)
+        select $1::uuid, uuidv7(), s.id, 'comment', $4::text, $2::jsonb, ($2::jsonb ->> 'memberId')::uuid from s returning *),
+      ${trailOf('comment.created', 'comments.create')}
+      select c.id, c.story_id as "storyId", c.kind, c.body, c.author, c.mentions, c.created_at as "createdAt", c.version from c`,
+    values: ['orgId', 'actor', 'storyId', 'body'],
+    answer: 'comment',
+  },
+} as const;
+
+export type BarePath = keyof typeof bareStatements;

@@ -1,0 +1,255 @@
+// npm run bench: what the product costs over the least that Node and Postgres can do for the same rows. Both servers
+// run side by side and take turns, round by round, so that what the machine does meanwhile falls on both. Nothing
+// fails for being slow; anything but 2xx does.
+//
+//   --rounds 5      rounds, each with every operation on both sides
+//   --seconds 1.2   load on one side at a time
+//   --only a,b      operations by name, such as stories.get
+//   --growth        reads at 1,000 and at 100,000 stories instead
+//   --json          the results as JSON on standard output; progress goes to standard error
+//
+// Writes are spread over eight organizations with two projects each, as a service has it: the writes of one
+// organization take turns at its stream row until they are on disk. How that is for an organization alone is a line
+// of its own, with eight projects.
+import { parseArgs } from 'node:util';
+import { createPool, migrate, type Pool } from '@muster/database';
+import { bareTables } from './bare-statements.ts';
+import { type BenchOrg, makeOrg } from './data.ts';
+import { measureGrowth } from './growth.ts';
+import { startLoadProcess } from './load-process.ts';
+import { type Bench, measure, type Sample } from './measure.ts';
+import { readServerUse } from './processor-time.ts';
+import { type Row, type Summary, renderTable, summarize } from './report.ts';
+import { startCounter } from './round-trips.ts';
+import { Services } from './services.ts';
+import { connections, type Work, works } from './works.ts';
+
+const orgCount = 8;
+const projectsPerOrg = 2;
+const projectsAlone = 8;
+const warmUpSeconds = 0.7;
+const roundTripCalls = 20;
+
+const { values: options } = parseArgs({
+  options: {
+    rounds: { type: 'string', default: '5' },
+    seconds: { type: 'string', default: '1.2' },
+    only: { type: 'string' },
+    growth: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+  },
+});
+const rounds = positive('rounds', options.rounds);
+const seconds = positive('seconds', options.seconds);
+const only = options.only?.split(',').map((name) => name.trim());
+
+function positive(name: string, text: string): number {
+  const value = Number(text);
+  if (value > 0) return value;
+  throw new Error(`--${name} is no number above 0: ${text}`);
+}
+
+const say = (line: string): void => void (options.json ? process.stderr : process.stdout).write(`${line}\n`);
+
+/** An operation on certain organizations. */
+interface Course {
+  readonly name: string;
+  readonly work: Work;
+  readonly orgs: readonly BenchOrg[];
+  readonly goal: number | null;
+}
+
+interface Results {
+  readonly summaries: readonly Summary[];
+  readonly startMillis: number;
+  readonly idleBytes: number;
+  readonly loadedBytes: number;
+}
+
+async function compare(services: Services): Promise<Results> {
+  const chosen = works.filter(
+    ({ operation, name }) => only === undefined || only.includes(operation) || only.includes(name),
+  );
+  if (chosen.length === 0)
+    throw new Error(
+      `--only names none of: ${[...new Set(works.map(({ operation }) => operation))].join(', ')}`,
+    );
+  say('Starting PostgreSQL (fsync on), building and starting coordination-api');
+  const postgres = await services.postgres();
+  await migrate(postgres.url);
+  const main = await services.bundle();
+  const api = await services.api(main, postgres.url);
+  const { residentBytes: idleBytes } = await readServerUse(api.url);
+  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
+  services.onStop(() => owner.end());
+
+  say(`Making ${orgCount + 1} organizations, projects of 200 stories`);
+  const orgs: BenchOrg[] = [];
+  for (let index = 0; index < orgCount; index += 1) {
+    orgs.push(await makeOrg(owner, api.url, `bench-${index}`, projectsPerOrg));
+  }
+  const alone = await makeOrg(owner, api.url, 'bench-alone', projectsAlone);
+  await owner.query(bareTables);
+  await owner.query('analyze');
+  const bareUrl = await services.bare(postgres.url);
+  const load = startLoadProcess();
+  services.onStop(() => {
+    load.stop();
+  });
+  const bench = { load, owner, postmaster: postgres.pid };
+  const courses = [
+    ...chosen.map((work): Course => ({ name: work.name, work, orgs, goal: work.goal })),
+    ...chosen
+      .filter(({ isWrite }) => isWrite)
+      .map((work): Course => ({ name: `${work.name}, one organization`, work, orgs: [alone], goal: null })),
+  ];
+  const roundTrips = await countRoundTrips(main, postgres.url, courses);
+  const sides = { ours: api.url, theirs: bareUrl };
+  const rows = await runCourses(bench, courses, sides);
+  const { residentBytes: loadedBytes } = await readServerUse(api.url);
+  return {
+    summaries: rows.map((row) => summarize({ ...row, roundTrips: roundTrips.get(row.name) ?? null })),
+    ...{ startMillis: api.startMillis, idleBytes, loadedBytes },
+  };
+}
+
+const lanesOf = ({ work, orgs }: Course, side: 'muster' | 'bare') =>
+  Array.from({ length: connections }, (_, connection) =>
+    work.lane(orgs, connection).map((twin) => twin[side]),
+  );
+
+async function runCourses(
+  bench: Bench,
+  courses: readonly Course[],
+  urls: { readonly ours: string; readonly theirs: string },
+): Promise<Row[]> {
+  const samples = courses.map((course) => ({ course, ours: [] as Sample[], theirs: [] as Sample[] }));
+  const ours = async (course: Course, time: number): Promise<Sample> => {
+    const before = await eventsOf(bench.owner);
+    const sample = await measure(
+      bench,
+      `coordination-api, ${course.name}`,
+      urls.ours,
+      lanesOf(course, 'muster'),
+      time,
+    );
+    if (course.work.isWrite) await checkWritten(bench.owner, course.name, before, sample);
+    return sample;
+  };
+  const theirs = (course: Course, time: number): Promise<Sample> =>
+    measure(bench, `bare, ${course.name}`, urls.theirs, lanesOf(course, 'bare'), time);
+
+  say('Warming up');
+  for (const { course } of samples) {
+    await ours(course, warmUpSeconds);
+    await theirs(course, warmUpSeconds);
+  }
+  for (let round = 1; round <= rounds; round += 1) {
+    for (const [index, { course, ours: mine, theirs: others }] of samples.entries()) {
+      // Who goes first changes, so that neither always finds the machine as the other left it.
+      const oursFirst = (round + index) % 2 === 0;
+      if (oursFirst) mine.push(await ours(course, seconds));
+      others.push(await theirs(course, seconds));
+      if (!oursFirst) mine.push(await ours(course, seconds));
+    }
+    say(`Round ${round} of ${rounds}`);
+  }
+  return samples.map(({ course, ours: mine, theirs: others }) => ({
+    ...{ name: course.name, goal: course.goal, roundTrips: null },
+    ...{ ours: mine, theirs: others },
+  }));
+}
+
+async function eventsOf(owner: Pool): Promise<number> {
+  const { rows } = await owner.query<{ events: number }>('select sum(activity)::int as events from streams');
+  return rows[0]?.events ?? 0;
+}
+
+/**
+ * A write that changes nothing is cheap; each that was answered must have left its event. The first of a connection
+ * may have been done by the round before, in which it was cut off.
+ */
+async function checkWritten(owner: Pool, name: string, before: number, { answered }: Sample): Promise<void> {
+  const written = (await eventsOf(owner)) - before;
+  if (written >= answered - connections) return;
+  throw new Error(`${name}: ${answered} writes were answered and ${written} left an event`);
+}
+
+/** How often each operation waits for Postgres, by counting on the wire. */
+async function countRoundTrips(
+  main: string,
+  databaseUrl: string,
+  courses: readonly Course[],
+): Promise<Map<string, number>> {
+  const services = new Services();
+  try {
+    const counter = await startCounter(databaseUrl);
+    services.onStop(() => {
+      counter.stop();
+    });
+    const api = await services.api(main, counter.url);
+    const counts = new Map<string, number>();
+    for (const course of courses) {
+      const requests = course.work.lane(course.orgs, 0).map(({ muster }) => muster);
+      const send = async (calls: number): Promise<void> => {
+        for (const { path, headers, body } of requests.slice(0, calls)) {
+          const answer = await fetch(`${api.url}${path}`, { method: 'POST', headers, body });
+          if (!answer.ok) throw new Error(`${course.name}: ${answer.status} ${await answer.text()}`);
+          await answer.arrayBuffer();
+        }
+      };
+      // The first call of a token looks it up.
+      await send(1);
+      counter.take();
+      await send(roundTripCalls);
+      counts.set(course.name, counter.take() / roundTripCalls);
+    }
+    return counts;
+  } finally {
+    await services.stop();
+  }
+}
+
+const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
+
+async function run(): Promise<void> {
+  const services = new Services();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void services.stop().finally(() => process.exit(130)));
+  }
+  try {
+    if (options.growth) {
+      const summaries = await measureGrowth(services, { rounds, seconds, say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ growth: summaries }, null, 2)}\n`);
+      else
+        say(
+          `\n${renderTable(summaries, '100,000 / 1,000 stories')}\n\nGoal: no operation costs more than 1.3 times as much.`,
+        );
+      return;
+    }
+    const results = await compare(services);
+    if (options.json) {
+      process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+      return;
+    }
+    const { summaries, startMillis, idleBytes, loadedBytes } = results;
+    say(`\n${renderTable(summaries, 'Muster / bare')}\n`);
+    say(
+      `${connections} connections, ${rounds} rounds of ${seconds} s on each side; medians, and the ratio of each round's rates.`,
+    );
+    say(`CPU of the server and of PostgreSQL per request. Round trips: to PostgreSQL, per call.`);
+    say(
+      `Ready after ${Math.round(startMillis)} ms (goal 400), ${mebibytes(idleBytes)} idle (150), ${mebibytes(loadedBytes)} under load (300).`,
+    );
+  } finally {
+    await services.stop();
+  }
+}
+
+process.exitCode = await run().then(
+  () => 0,
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  },
+);

@@ -1,0 +1,57 @@
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+
+/** A request as one connection sends it. */
+export interface LoadRequest {
+  readonly path: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A run against one server: each connection goes through its own requests again and again. */
+export interface Run {
+  readonly url: string;
+  readonly lanes: readonly (readonly LoadRequest[])[];
+  readonly seconds: number;
+}
+
+export interface LoadResult {
+  /** Requests answered with 2xx per second, from the start to the last answer. */
+  readonly rate: number;
+  readonly answered: number;
+  /** Those that were cut off at the end included: the server worked on them too. */
+  readonly sent: number;
+  /** Errors of connections and answers other than 2xx. */
+  readonly failed: number;
+  /** The first answer other than 2xx. */
+  readonly refused: { readonly status: number; readonly body: string } | null;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface LoadProcess {
+  run(run: Run): Promise<LoadResult>;
+  stop(): void;
+}
+
+export function startLoadProcess(): LoadProcess {
+  const child = fork(path.join(import.meta.dirname, 'load.ts'), { execArgv: [] });
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the load process ended (code ${String(code)})`);
+  });
+  // Its end is met by the run that waits for it; at the end nobody does.
+  ended.catch(() => undefined);
+  return {
+    run: async (run) => {
+      const answer = once(child, 'message');
+      child.send(run);
+      const [result] = (await Promise.race([answer, ended])) as [LoadResult];
+      return result;
+    },
+    stop: () => {
+      child.disconnect();
+    },
+  };
+}

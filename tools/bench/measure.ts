@@ -1,0 +1,77 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Pool } from '@muster/database';
+import { type LoadProcess, type LoadRequest, type LoadResult } from './load-process.ts';
+import { readPostgresSeconds, readServerUse, type ServerUse } from './processor-time.ts';
+
+/** One round on one side. */
+export interface Sample {
+  /** Requests per second. */
+  readonly rate: number;
+  /** Processor time per request, of the server and of PostgreSQL. */
+  readonly serverMicros: number;
+  readonly postgresMicros: number | null;
+  readonly p50: number;
+  readonly p99: number;
+  readonly answered: number;
+  readonly sent: number;
+}
+
+const lookMillis = 10;
+const mostLooks = 500;
+/** Between two statements of one transaction a connection is never idle, but the next caller may be about to come. */
+const looksInARow = 3;
+
+export interface Bench {
+  readonly load: LoadProcess;
+  /** The owner's connections. */
+  readonly owner: Pool;
+  /** Process id of PostgreSQL. */
+  readonly postmaster: number;
+}
+
+/** Puts load on a server for a while. Throws when anything was answered with other than 2xx. */
+export async function measure(
+  { load, owner, postmaster }: Bench,
+  what: string,
+  url: string,
+  lanes: readonly (readonly LoadRequest[])[],
+  seconds: number,
+): Promise<Sample> {
+  const before = await readServerUse(url);
+  const postgresBefore = await readPostgresSeconds(postmaster);
+  const result = await load.run({ url, lanes, seconds });
+  const after = await untilIdle(url, owner);
+  const postgresAfter = await readPostgresSeconds(postmaster);
+  refuseFailures(what, result);
+  const { rate, answered, sent, p50, p99 } = result;
+  const micros = (used: number): number => (used / sent) * 1e6;
+  return {
+    ...{ rate, answered, sent, p50, p99 },
+    serverMicros: micros(after.cpuSeconds - before.cpuSeconds),
+    postgresMicros:
+      postgresBefore === null || postgresAfter === null ? null : micros(postgresAfter - postgresBefore),
+  };
+}
+
+/** What was cut off at the end of a run is finished before the next begins: servers go on for callers that left. */
+async function untilIdle(url: string, owner: Pool): Promise<ServerUse> {
+  let quiet = 0;
+  for (let looks = 0; looks < mostLooks; looks += 1) {
+    await pause(lookMillis);
+    // Its answer also shows that the server has had a turn since, to send what it still had to send.
+    const use = await readServerUse(url);
+    const { rows } = await owner.query(
+      `select from pg_stat_activity where backend_type = 'client backend' and state <> 'idle' and pid <> pg_backend_pid()`,
+    );
+    quiet = rows.length === 0 ? quiet + 1 : 0;
+    if (quiet === looksInARow) return use;
+  }
+  throw new Error('PostgreSQL does not come to rest');
+}
+
+/** A server that refuses is fast; its rate would be a lie. */
+function refuseFailures(what: string, { failed, refused, answered }: LoadResult): void {
+  if (failed === 0 && answered > 1) return;
+  const first = refused === null ? '' : `; the first: ${refused.status} ${refused.body}`;
+  throw new Error(`${what}: ${failed} calls failed and ${answered} were answered${first}`);
+}

@@ -1,0 +1,38 @@
+import { readdir, readFile } from 'node:fs/promises';
+
+/** What a server says of itself in Prometheus's format. */
+export interface ServerUse {
+  readonly cpuSeconds: number;
+  readonly residentBytes: number;
+}
+
+export async function readServerUse(url: string): Promise<ServerUse> {
+  const text = await (await fetch(`${url}/metrics`)).text();
+  const value = (name: string): number => {
+    const [, number] = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text) ?? [];
+    if (number === undefined) throw new Error(`${url}/metrics has no ${name}`);
+    return Number(number);
+  };
+  return {
+    cpuSeconds: value('process_cpu_seconds_total'),
+    residentBytes: value('process_resident_memory_bytes'),
+  };
+}
+
+/** Processor time that PostgreSQL has used so far, all of its processes together; null where it cannot be read. */
+export async function readPostgresSeconds(postmaster: number): Promise<number | null> {
+  if (process.platform !== 'linux') return null;
+  let nanoseconds = 0;
+  for (const name of await readdir('/proc')) {
+    if (!/^\d+$/.test(name)) continue;
+    // A process may end while it is looked at.
+    const stat = await readFile(`/proc/${name}/stat`, 'utf8').catch(() => '');
+    const parent = Number(stat.slice(stat.lastIndexOf(')') + 2).split(' ')[1]);
+    if (parent !== postmaster && Number(name) !== postmaster) continue;
+    const [onProcessor = '0'] = (await readFile(`/proc/${name}/schedstat`, 'utf8').catch(() => '')).split(
+      ' ',
+    );
+    nanoseconds += Number(onProcessor);
+  }
+  return nanoseconds / 1e9;
+}

@@ -1,0 +1,105 @@
+import { type Sample } from './measure.ts';
+
+/** What was measured of one operation, against something else. */
+export interface Row {
+  readonly name: string;
+  readonly ours: readonly Sample[];
+  readonly theirs: readonly Sample[];
+  readonly goal: number | null;
+  readonly roundTrips: number | null;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length / 2;
+  const [low, high] = [sorted[Math.ceil(middle) - 1], sorted[Math.floor(middle)]];
+  return low === undefined || high === undefined ? NaN : (low + high) / 2;
+}
+
+/** The rounds' own ratios: both sides of a round ran next to each other. */
+export const ratios = ({ ours, theirs }: Pick<Row, 'ours' | 'theirs'>): number[] =>
+  ours.flatMap(({ rate }, round) => {
+    const other = theirs[round];
+    return other === undefined ? [] : [rate / other.rate];
+  });
+
+export interface Summary {
+  readonly name: string;
+  readonly goal: number | null;
+  readonly met: boolean | null;
+  readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
+  readonly ours: SideSummary;
+  readonly theirs: SideSummary;
+  readonly roundTrips: number | null;
+}
+
+interface SideSummary {
+  readonly rate: number;
+  readonly serverMicros: number;
+  readonly postgresMicros: number | null;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+const summarizeSide = (samples: readonly Sample[]): SideSummary => {
+  const of = (value: (sample: Sample) => number): number => median(samples.map(value));
+  const postgres = of(({ postgresMicros }) => postgresMicros ?? NaN);
+  return {
+    rate: of(({ rate }) => rate),
+    serverMicros: of(({ serverMicros }) => serverMicros),
+    postgresMicros: Number.isNaN(postgres) ? null : postgres,
+    p50: of(({ p50 }) => p50),
+    p99: of(({ p99 }) => p99),
+  };
+};
+
+export function summarize(row: Row): Summary {
+  const each = ratios(row);
+  const ratio = { median: median(each), min: Math.min(...each), max: Math.max(...each) };
+  return {
+    ...{ name: row.name, goal: row.goal, ratio, roundTrips: row.roundTrips },
+    met: row.goal === null ? null : ratio.median >= row.goal,
+    ours: summarizeSide(row.ours),
+    theirs: summarizeSide(row.theirs),
+  };
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+const two = (value: number): string => value.toFixed(2);
+const micros = (value: number | null): string => (value === null ? '–' : whole(value));
+
+const heads = [
+  '',
+  'req/s',
+  'CPU µs',
+  'Postgres µs',
+  'p50 ms',
+  'p99 ms',
+  'ratio (min–max)',
+  'goal',
+  'round trips',
+];
+
+/** A table for people; `/` stands between ours and theirs. */
+export function renderTable(summaries: readonly Summary[], sides: string): string {
+  const rows = summaries.map(({ name, ours, theirs, ratio, goal, met, roundTrips }) => [
+    name,
+    `${whole(ours.rate)} / ${whole(theirs.rate)}`,
+    `${whole(ours.serverMicros)} / ${whole(theirs.serverMicros)}`,
+    `${micros(ours.postgresMicros)} / ${micros(theirs.postgresMicros)}`,
+    `${two(ours.p50)} / ${two(theirs.p50)}`,
+    `${two(ours.p99)} / ${two(theirs.p99)}`,
+    `${two(ratio.median)} (${two(ratio.min)}–${two(ratio.max)})`,
+    goal === null ? '' : `≥ ${two(goal)} ${met === true ? 'met' : 'NOT MET'}`,
+    roundTrips === null ? '' : roundTrips.toFixed(1),
+  ]);
+  const table = [[sides, ...heads.slice(1)], ...rows];
+  const widths = heads.map((_, column) => Math.max(...table.map((row) => row[column]?.length ?? 0)));
+  const line = (row: readonly string[]): string =>
+    row
+      .map((cell, column) =>
+        column === 0 ? cell.padEnd(widths[0] ?? 0) : cell.padStart(widths[column] ?? 0),
+      )
+      .join('  ');
+  return table.map((row) => `  ${line(row).trimEnd()}`).join('\n');
+}

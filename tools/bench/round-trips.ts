@@ -1,0 +1,72 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+
+/** Stands between a client and PostgreSQL and counts how often the client waits for an answer. */
+export interface Counter {
+  /** The database, by way of the counter. */
+  readonly url: string;
+  /** Round trips since it was asked last. */
+  take(): number;
+  stop(): void;
+}
+
+/** A client waits after Sync (extended protocol) and after Query (simple protocol). */
+const waits = new Set(['S'.charCodeAt(0), 'Q'.charCodeAt(0)]);
+
+export async function startCounter(databaseUrl: string): Promise<Counter> {
+  const target = new URL(databaseUrl);
+  let count = 0;
+  const sockets = new Set<Socket>();
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname);
+    const see = watcher(() => {
+      count += 1;
+    });
+    client.on('data', see);
+    for (const [one, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      one.setNoDelay(true);
+      one.pipe(other);
+      one.on('error', () => other.destroy());
+      sockets.add(one);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
+  const url = new URL(databaseUrl);
+  url.port = address.port.toString();
+  return {
+    url: url.href,
+    take: () => {
+      const taken = count;
+      count = 0;
+      return taken;
+    },
+    stop: () => {
+      server.close();
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+/** Follows the messages of a client: a type and a length, but for the first, which has no type. */
+function watcher(onWait: () => void): (chunk: Buffer) => void {
+  let rest: Buffer = Buffer.alloc(0);
+  let greeted = false;
+  return (chunk) => {
+    rest = Buffer.concat([rest, chunk]);
+    for (;;) {
+      const head = greeted ? 1 : 0;
+      if (rest.length < head + 4) return;
+      const end = head + rest.readUInt32BE(head);
+      if (rest.length < end) return;
+      if (greeted && waits.has(rest[0] ?? 0)) onWait();
+      greeted = true;
+      rest = rest.subarray(end);
+    }
+  };
+}

@@ -1,0 +1,152 @@
+import { pathOf } from '@muster/client';
+import { type BarePath } from './bare-statements.ts';
+import { type BenchOrg, type BenchProject, description, titleOf } from './data.ts';
+import { type LoadRequest } from './load-process.ts';
+
+export const connections = 32;
+/** Different requests of one connection, which it repeats. */
+const requestsPerLane = 64;
+
+/** One request, as the product takes it and as the bare server does. */
+interface Twin {
+  readonly muster: LoadRequest;
+  readonly bare: LoadRequest;
+}
+
+/** Something that is measured on both sides. */
+export interface Work {
+  readonly name: string;
+  readonly operation: string;
+  readonly isWrite: boolean;
+  /** The least share of the bare rate, by the goals; null: shown, not judged. */
+  readonly goal: number | null;
+  /** What one connection sends, again and again. */
+  lane(orgs: readonly BenchOrg[], connection: number): Twin[];
+}
+
+const json = { 'content-type': 'application/json' };
+
+const twin = (
+  org: BenchOrg,
+  operation: string,
+  barePath: BarePath,
+  params: Record<string, unknown>,
+  bareOnly: Record<string, unknown> = {},
+): Twin => ({
+  muster: {
+    path: pathOf(operation),
+    headers: { ...json, authorization: `Bearer ${org.token}` },
+    body: JSON.stringify(params),
+  },
+  bare: {
+    path: barePath,
+    headers: json,
+    body: JSON.stringify({ ...params, ...bareOnly, orgId: org.orgId, actor: org.actor }),
+  },
+});
+
+/** The element there, round and round. */
+function pick<Element>(elements: readonly Element[], index: number): Element {
+  const element = elements[index % elements.length];
+  if (element === undefined) throw new Error('nothing to pick from');
+  return element;
+}
+
+const times = (make: (index: number) => Twin): Twin[] =>
+  Array.from({ length: requestsPerLane }, (_, index) => make(index));
+
+/** Connections are spread over the organizations first, then over the busy projects of each. */
+function placeOf(
+  orgs: readonly BenchOrg[],
+  connection: number,
+): { org: BenchOrg; project: BenchProject; seat: number } {
+  const org = pick(orgs, connection);
+  const turn = Math.floor(connection / orgs.length);
+  return { org, project: pick(org.busy, turn), seat: Math.floor(turn / org.busy.length) };
+}
+
+const list = (limit: number): Work => ({
+  name: `stories.list, ${limit}`,
+  operation: 'stories.list',
+  isWrite: false,
+  goal: 0.85,
+  lane: (orgs, connection) => {
+    const org = pick(orgs, connection);
+    return times(() => twin(org, 'stories.list', '/stories/list', { projectId: org.still.projectId, limit }));
+  },
+});
+
+/** Stories that one connection moves; nobody else moves them. */
+const storiesPerMover = 16;
+
+export const works: readonly Work[] = [
+  {
+    name: 'stories.get',
+    operation: 'stories.get',
+    isWrite: false,
+    goal: 0.6,
+    lane: (orgs, connection) => {
+      const org = pick(orgs, connection);
+      return times((index) => {
+        const storyId = pick(org.still.storyIds, connection * 7 + index * 3);
+        return twin(org, 'stories.get', '/stories/get', { storyId });
+      });
+    },
+  },
+  list(50),
+  list(200),
+  {
+    name: 'stories.create',
+    operation: 'stories.create',
+    isWrite: true,
+    goal: 0.5,
+    lane: (orgs, connection) => {
+      const { org, project } = placeOf(orgs, connection);
+      return times((index) => {
+        const params = {
+          projectId: project.projectId,
+          title: titleOf(index),
+          description: description(`page ${index}`),
+          priority: pick(['none', 'medium', 'high'], index),
+          labels: ['backend', 'bug'],
+        };
+        return twin(org, 'stories.create', '/stories/create', params, {
+          columnId: project.columnIds.backlog,
+        });
+      });
+    },
+  },
+  {
+    name: 'stories.updateStatus',
+    operation: 'stories.updateStatus',
+    isWrite: true,
+    goal: 0.5,
+    lane: (orgs, connection) => {
+      const { org, project, seat } = placeOf(orgs, connection);
+      return times((index) => {
+        // There and back, so that each is a move; only one that was cut off in between may find its story there.
+        const storyId = pick(
+          project.backlogIds,
+          seat * storiesPerMover + (Math.floor(index / 2) % storiesPerMover),
+        );
+        const status = index % 2 === 0 ? 'in_progress' : 'backlog';
+        const columnId = project.columnIds[status];
+        return twin(org, 'stories.updateStatus', '/stories/updateStatus', { storyId, status }, { columnId });
+      });
+    },
+  },
+  {
+    name: 'comments.create',
+    operation: 'comments.create',
+    isWrite: true,
+    goal: 0.5,
+    lane: (orgs, connection) => {
+      const { org, project } = placeOf(orgs, connection);
+      return times((index) => {
+        const storyId = pick(project.storyIds, connection * 5 + index);
+        const body = `Measured again on the ${index}th: the first answer came 340 ms after the second. With the fix it is dropped, and the log has a line for it. Ready for review.`;
+        return twin(org, 'comments.create', '/comments/create', { storyId, body });
+      });
+    },
+  },
+];

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process';
+import { stat } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** An account of the machine, by number. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/**
+ * PostgreSQL refuses to run as root; where we are root (in a container, mostly) it runs as the owner of the data that
+ * are there already, else as `postgres` or `nobody`. Undefined when we are not root and it simply runs as us.
+ */
+export async function accountForPostgres(existingData?: string): Promise<Account | undefined> {
+  const us = process.getuid?.();
+  const owner = existingData === undefined ? undefined : await ownerOf(existingData);
+  if (us !== 0) {
+    if (owner === undefined || owner.uid === us) return undefined;
+    throw new Error(
+      `the data of PostgreSQL in ${existingData} are another account's, as which Muster ran before: run it as that one`,
+    );
+  }
+  if (owner !== undefined && owner.uid !== 0) return owner;
+  for (const name of ['postgres', 'nobody']) {
+    const ids = await Promise.all(['-u', '-g'].map((flag) => run('id', [flag, name]))).catch(() => undefined);
+    const [uid, gid] = ids?.map(({ stdout }) => Number(stdout)) ?? [];
+    if (uid !== undefined && gid !== undefined) return { uid, gid };
+  }
+  throw new Error(
+    'PostgreSQL does not run as root, and there is no account "postgres" or "nobody" to run it as',
+  );
+}
+
+async function ownerOf(file: string): Promise<Account | undefined> {
+  const stats = await stat(file).catch(() => undefined);
+  // What lies in another account's private folder cannot be looked at; then the folder tells.
+  if (stats !== undefined) return { uid: stats.uid, gid: stats.gid };
+  const parent = await stat(path.dirname(file)).catch(() => undefined);
+  return parent === undefined ? undefined : { uid: parent.uid, gid: parent.gid };
+}
+
+/** Whether the account can go to the folder and write there: every folder on the way counts, so it is tried. */
+export async function canWorkIn(folder: string, account: Account | undefined): Promise<boolean> {
+  return succeedsAs(account, '/bin/sh', ['-c', 'test -w "$1" && test -x "$1"', 'sh', folder]);
+}
+
+/** Whether a program can be reached and run by the account. */
+export async function succeedsAs(
+  account: Account | undefined,
+  program: string,
+  args: readonly string[],
+): Promise<boolean> {
+  return run(program, args, { cwd: '/', ...account }).then(
+    () => true,
+    () => false,
+  );
+}

@@ -1,0 +1,98 @@
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { openAppLog } from './app-log.ts';
+import { commandLineOf, endProcess } from './foreign-process.ts';
+import { keepRunning, type Kept } from './keep-running.ts';
+import { portOfApp, portsOfApps, type AppName } from './ports.ts';
+import { untilReady } from './readiness.ts';
+import { dataFolder, repositoryRoot } from './repository.ts';
+import { startServiceProcess, type ServiceProcess } from './service-process.ts';
+
+/** An app of this repository that can be started. */
+export interface App {
+  readonly name: AppName;
+  readonly port: number;
+  /** The variable that sets the port. */
+  readonly variable: string;
+  readonly url: string;
+  /** From the root of the repository; with it the command line names the app. */
+  readonly main: string;
+}
+
+/** Process ids of the apps, for a start that finds them without a runner. */
+const runningFolder = path.join(dataFolder, 'running');
+
+/** The apps that exist; some are built later than others. */
+export function findApps(environment: NodeJS.ProcessEnv): App[] {
+  return (Object.keys(portsOfApps) as AppName[])
+    .map((name) => {
+      const port = portOfApp(name, environment);
+      const main = `apps/${name}/src/main.ts`;
+      return { name, port, variable: portsOfApps[name].variable, url: `http://127.0.0.1:${port}`, main };
+    })
+    .filter(({ main }) => existsSync(path.join(repositoryRoot, main)));
+}
+
+/** Ends apps that outlived a runner which was killed together with their leashes: they still have the ports. */
+export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
+  await mkdir(runningFolder, { recursive: true });
+  for (const app of apps) {
+    const note = path.join(runningFolder, app.name);
+    const pid = Number(await readFile(note, 'utf8').catch(() => '0'));
+    if (pid === 0) continue;
+    if ((await commandLineOf(pid)).includes(app.main)) {
+      await endProcess(pid, [
+        ['SIGTERM', 10],
+        ['SIGKILL', 5],
+      ]);
+    }
+    await rm(note);
+  }
+}
+
+/** Starts an app under the Node that runs this, keeps it running, and returns once it says that it is ready. */
+export async function startApp(
+  app: App,
+  environment: NodeJS.ProcessEnv,
+  say: (line: string) => void,
+): Promise<Kept<ServiceProcess>> {
+  const log = await openAppLog(app.name);
+  const note = path.join(runningFolder, app.name);
+  let wasReady = false;
+  const start = async (): Promise<ServiceProcess> => {
+    const { child, service } = await startServiceProcess(
+      process.execPath,
+      ['--enable-source-maps', app.main],
+      {
+        cwd: repositoryRoot,
+        env: { ...environment, PORT: app.port.toString() },
+        stdio: log.stdio,
+        stopSignal: 'TERM',
+        // Longer than an app gives itself to finish what it is doing.
+        graceSeconds: 25,
+      },
+    );
+    log.follow(child);
+    await writeFile(note, service.pid.toString());
+    try {
+      // Later it may well be up before what it needs is up again.
+      if (!wasReady) await untilReady(app.name, app.url, service);
+      wasReady = true;
+      return service;
+    } catch (error) {
+      await service.stop();
+      const message = error instanceof Error ? error.message : String(error);
+      throw new Error(`${message}; the end of ${log.file}:\n${await log.tail()}`, { cause: error });
+    }
+  };
+  const kept = await keepRunning(app.name, start, say);
+  return {
+    ...kept,
+    stop: async () => {
+      await kept.stop();
+      await log.close();
+      await rm(note, { force: true });
+    },
+  };
+}

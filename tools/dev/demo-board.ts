@@ -1,0 +1,112 @@
+import { createClient, httpTransport, type Client } from '@muster/client';
+import { type StoryStatus } from '@muster/registry';
+import { demoEpics, demoStories, type DemoComment, type DemoStory, type Person } from './demo-stories.ts';
+import { type Tokens } from './dev-file.ts';
+
+export const demoProjectKey = 'WEB';
+
+/** What a story went through before it is where it is. */
+const wayTo: Record<StoryStatus, readonly StoryStatus[]> = {
+  backlog: [],
+  ready: ['ready'],
+  in_progress: ['ready', 'in_progress'],
+  in_review: ['ready', 'in_progress', 'in_review'],
+  done: ['ready', 'in_progress', 'in_review', 'done'],
+  canceled: ['canceled'],
+};
+
+/** Makes the project and its board with the operations that everybody uses, each as the person who would do it. */
+export async function makeDemoBoard(baseUrl: string, tokens: Tokens): Promise<void> {
+  const as = (token: string): Client => createClient(httpTransport({ baseUrl, token }));
+  const people: Record<Person, Client> = {
+    ana: as(tokens.owner),
+    ben: as(tokens.admin),
+    chloe: as(tokens.member),
+    agent: as(tokens.agent),
+  };
+  await people.ana.projects.create({
+    key: demoProjectKey,
+    name: 'Web shop',
+    description: 'The shop at acme.example: catalogue, basket, checkout, account.',
+    repository: { provider: 'github', url: 'https://github.com/acme-example/web-shop' },
+    columns: [
+      { name: 'Backlog', status: 'backlog' },
+      { name: 'Ready', status: 'ready' },
+      { name: 'In progress', status: 'in_progress', wipLimit: 5 },
+      { name: 'In review', status: 'in_review', wipLimit: 4 },
+      { name: 'Done', status: 'done' },
+    ],
+  });
+  const epicIds = new Map<string, string>();
+  for (const [name, epic] of Object.entries(demoEpics)) {
+    const made = await people.ana.epics.create({ projectId: demoProjectKey, ...epic });
+    epicIds.set(name, made.epic.id);
+  }
+  const storyIds = new Map<string, string>();
+  for (const story of demoStories)
+    storyIds.set(story.title, await makeStory(people, story, epicIds, storyIds));
+}
+
+async function makeStory(
+  people: Record<Person, Client>,
+  story: DemoStory,
+  epicIds: ReadonlyMap<string, string>,
+  storyIds: ReadonlyMap<string, string>,
+): Promise<string> {
+  const author = people[story.by];
+  const epicId = story.epic && epicIds.get(story.epic);
+  const blockedBy = (story.blockedBy ?? []).flatMap((title) => storyIds.get(title) ?? []);
+  const {
+    story: { id },
+  } = await author.stories.create({
+    projectId: demoProjectKey,
+    title: story.title,
+    ...(story.description !== undefined && { description: story.description }),
+    ...(epicId !== undefined && { epicId }),
+    ...(story.priority !== undefined && { priority: story.priority }),
+    ...(story.estimate !== undefined && { estimate: story.estimate }),
+    labels: [...(story.labels ?? [])],
+    blockedBy,
+  });
+  if (story.spec !== undefined) await writeSpec(people, author, id, story.spec);
+  for (const status of wayTo[story.status]) await author.stories.updateStatus({ storyId: id, status });
+  for (const comment of story.comments ?? []) await makeComment(people, id, comment);
+  return id;
+}
+
+/** In two versions, so that there is a history to look at: the first without its last section. */
+async function writeSpec(
+  people: Record<Person, Client>,
+  author: Client,
+  storyId: string,
+  content: string,
+): Promise<void> {
+  const draft = `${content.slice(0, content.lastIndexOf('\n\n'))}\n`;
+  const { spec } = await author.storySpec.update({ storyId, content: draft, note: 'First draft' });
+  await people.chloe.storySpec.update({
+    storyId,
+    content,
+    baseVersion: spec.version,
+    note: 'After refinement',
+  });
+}
+
+async function makeComment(
+  people: Record<Person, Client>,
+  storyId: string,
+  comment: DemoComment,
+): Promise<void> {
+  const made = await people[comment.by].comments.create({
+    storyId,
+    body: comment.body,
+    ...(comment.kind !== undefined && { kind: comment.kind }),
+  });
+  const root = made.comment.id;
+  for (const { by, body } of comment.replies ?? []) {
+    await people[by].comments.create({ storyId, body, parentId: root });
+  }
+  for (const { by, emoji } of comment.reactions ?? [])
+    await people[by].comments.react({ commentId: root, emoji });
+  if (comment.resolvedBy !== undefined)
+    await people[comment.resolvedBy].comments.resolve({ commentId: root });
+}

@@ -1,0 +1,52 @@
+import path from 'node:path';
+import { demoPeople } from './demo.ts';
+import { devFilePath, type DevFile, type Tokens } from './dev-file.ts';
+import { repositoryRoot } from './repository.ts';
+
+/** What a person sees when all is up: fits one screen of 24 lines by the time everything exists. */
+export function renderPage(facts: DevFile): string {
+  const addresses: [string, string | null][] = [
+    ['API', facts.baseUrl],
+    ['MCP', facts.mcpUrl],
+    ['Licenses', facts.licenseUrl],
+    ['Docs', facts.docsUrl],
+    ['PostgreSQL', facts.databaseUrl],
+    ['Redis', facts.redisUrl],
+  ];
+  return [
+    '',
+    'Muster is up.',
+    '',
+    ...addresses.flatMap(([name, url]) => (url === null ? [] : [`  ${name.padEnd(11)}${url}`])),
+    '',
+    ...renderTokens(facts),
+    '',
+    `The same facts for scripts: ${path.relative(repositoryRoot, devFilePath)}; logs: .data/logs; a fresh start: rm -r .data`,
+    'Ctrl-C stops all of it; the data stay.',
+    '',
+    '',
+  ].join('\n');
+}
+
+function renderTokens({ orgSlug, projectKey, tokens, baseUrl }: DevFile): string[] {
+  if (baseUrl === null) return ['No app exists yet.'];
+  if (tokens === null || orgSlug === null) {
+    return ['This database has organizations of its own: npm run muster -- token create makes a token.'];
+  }
+  const [operation, params] =
+    projectKey === null
+      ? ['session/identity', '{}']
+      : ['stories/list', `{"projectId":"${projectKey}","limit":3}`];
+  const call =
+    `curl -s ${baseUrl}/api/${operation} -H 'Authorization: Bearer ${tokens.member}' ` +
+    `-H 'Content-Type: application/json' -d '${params}'`;
+  return [
+    `Organization ${orgSlug}${projectKey === null ? '' : `, project ${projectKey}`}, and tokens of its people:`,
+    ...(Object.keys(demoPeople) as (keyof Tokens)[]).map(
+      (who) => `  ${who.padEnd(11)}${tokens[who]}  ${demoPeople[who]}`,
+    ),
+    '',
+    'Try it:',
+    `  ${call}`,
+  ];
+}

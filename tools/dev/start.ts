@@ -1,0 +1,158 @@
+// npm start: the whole of Muster on this machine, from nothing to an address that answers.
+import { createPool, migrate } from '@muster/database';
+import { beginShowingLogs } from './app-log.ts';
+import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
+import { provideDemo, type Demo } from './demo.ts';
+import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
+import { claimInstance } from './instance.ts';
+import { keepRunning } from './keep-running.ts';
+import { renderPage } from './page.ts';
+import { readPort, refuseTakenPorts } from './ports.ts';
+import { startPostgres } from './postgres.ts';
+import { say, step } from './progress.ts';
+import { findGivenRedis, startRedis } from './redis.ts';
+import { Shutdown } from './shutdown.ts';
+
+async function start(): Promise<void> {
+  let claim;
+  try {
+    claim = await claimInstance();
+  } catch (error) {
+    say(messageOf(error));
+    process.exit(1);
+  }
+  const shutdown = new Shutdown(say, () => {
+    const facts = readDevFile();
+    if (facts?.pid === process.pid) writeDevFile({ ...facts, pid: null });
+    claim.release();
+  });
+  try {
+    await bringUp(shutdown);
+  } catch (error) {
+    // Where a signal came meanwhile, steps fail because what they need is being stopped; that ends the process.
+    if (shutdown.isUnderWay) return;
+    say(messageOf(error));
+    await shutdown.stop();
+    claim.release();
+    process.exit(1);
+  }
+}
+
+async function bringUp(shutdown: Shutdown): Promise<void> {
+  const startedAt = new Date().toISOString();
+  const apps = findApps(process.env);
+  await endAbandonedApps(apps);
+  await refuseTakenPorts(apps);
+
+  const databaseUrl = await step('PostgreSQL', () => provideDatabase(shutdown));
+  const redisUrl = await step('Redis', () => provideRedis(shutdown));
+  await step('Migrations', () => migrate(databaseUrl));
+
+  const urlOf = (name: App['name']): string | null => apps.find((app) => app.name === name)?.url ?? null;
+  const baseUrl = urlOf('coordination-api');
+  const environment = {
+    LOG_LEVEL: 'info',
+    ...(baseUrl !== null && { BASE_URL: baseUrl }),
+    ...process.env,
+    // Some shells set HOST to the machine's name.
+    HOST: '127.0.0.1',
+    NODE_ENV: 'development',
+    DATABASE_URL: databaseUrl,
+    REDIS_URL: redisUrl,
+  };
+  for (const app of apps) {
+    await step(app.name, async () => shutdown.add(await startApp(app, environment, say)));
+  }
+
+  const last = readDevFile();
+  const demo =
+    baseUrl === null
+      ? undefined
+      : await step('Demo organization', () =>
+          provideDemo(databaseUrl, baseUrl, last?.tokens ?? undefined).catch((error: unknown) => {
+            throw new Error(`the demo could not be made: ${messageOf(error)}`, { cause: error });
+          }),
+        );
+  const facts: DevFile = {
+    baseUrl,
+    mcpUrl: withPath(urlOf('mcp-gateway'), '/api/mcp'),
+    licenseUrl: urlOf('license-service'),
+    docsUrl: urlOf('docs'),
+    workerUrl: urlOf('delivery-worker'),
+    databaseUrl,
+    redisUrl,
+    ...factsOf(demo),
+    pid: process.pid,
+    startedAt,
+  };
+  if (shutdown.isUnderWay) return;
+  writeDevFile(facts);
+  process.stdout.write(renderPage(facts));
+  beginShowingLogs();
+}
+
+/** Tokens that do not belong to this database stay in nobody's file. */
+function factsOf(demo: Demo | undefined): Pick<DevFile, 'orgSlug' | 'projectKey' | 'tokens'> {
+  return demo ?? { orgSlug: null, projectKey: null, tokens: null };
+}
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+async function provideDatabase(shutdown: Shutdown): Promise<string> {
+  const given = process.env['DATABASE_URL'];
+  if (given !== undefined && given !== '') {
+    await refuseAbsentDatabase(given);
+    return given;
+  }
+  let port = readPort('POSTGRES_PORT', process.env);
+  if (port !== undefined) await refuseTakenPorts([{ name: 'PostgreSQL', port, variable: 'POSTGRES_PORT' }]);
+  const kept = await keepRunning(
+    'PostgreSQL',
+    async () => {
+      const postgres = await startPostgres({ durable: true, ...(port !== undefined && { port }) });
+      // The apps know the address: when it is started again it must be there.
+      port = postgres.port;
+      return postgres;
+    },
+    say,
+  );
+  await shutdown.add(kept);
+  return kept.current().url;
+}
+
+async function refuseAbsentDatabase(url: string): Promise<void> {
+  const pool = createPool({ url, role: null, max: 1 });
+  try {
+    await pool.query('select');
+  } catch (error) {
+    throw new Error(`the PostgreSQL that DATABASE_URL names cannot be used: ${messageOf(error)}`, {
+      cause: error,
+    });
+  } finally {
+    await pool.end();
+  }
+}
+
+async function provideRedis(shutdown: Shutdown): Promise<string> {
+  const given = await findGivenRedis();
+  if (given !== undefined) return given;
+  let port = readPort('REDIS_PORT', process.env);
+  if (port !== undefined) await refuseTakenPorts([{ name: 'Redis', port, variable: 'REDIS_PORT' }]);
+  const kept = await keepRunning(
+    'Redis',
+    async () => {
+      const redis = await startRedis({ durable: true, say, ...(port !== undefined && { port }) });
+      port = redis.port;
+      return redis;
+    },
+    say,
+  );
+  await shutdown.add(kept);
+  return kept.current().url;
+}
+
+function withPath(url: string | null, suffix: string): string | null {
+  return url === null ? null : `${url}${suffix}`;
+}
+
+await start();

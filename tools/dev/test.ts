@@ -1,0 +1,68 @@
+// npm test: lint, types, tests and builds of every project, and the formatting of all files. Nx shows each task as it
+// finishes, and everything a failed one said. The last line is `N passed, N failed`.
+import { spawn } from 'node:child_process';
+import { existsSync, readFileSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { tally, type JestResults, type NxRun } from '../jest/tally.ts';
+import { findRedisProgram } from './redis-program.ts';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../..');
+const nxRunFile = path.join(workspaceRoot, '.nx/cache/run.json');
+const resultsFolder = path.join(workspaceRoot, 'dist/test-results');
+/** A connection that a spec leaves open makes Jest wait for ever. */
+const longestMinutes = 15;
+
+/** Undefined where nothing was written. */
+function readJson(file: string): unknown {
+  return existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined;
+}
+
+async function runNx(): Promise<number> {
+  const nx = spawn(
+    process.execPath,
+    [
+      path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
+      'run-many',
+      '--targets=lint,typecheck,test,build,format',
+      '--parallel=2',
+    ],
+    {
+      cwd: workspaceRoot,
+      env: {
+        ...(process.stdout.isTTY ? {} : { FORCE_COLOR: '0' }),
+        ...process.env,
+        NX_CACHE_DIRECTORY: path.dirname(nxRunFile),
+      },
+      stdio: ['ignore', 'inherit', 'inherit'],
+      timeout: longestMinutes * 60_000,
+    },
+  );
+  // Nx ends its tasks, and they their servers, before it goes.
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => nx.kill('SIGTERM'));
+  return new Promise((resolve, reject) => {
+    nx.once('error', reject);
+    nx.once('exit', (code) => {
+      if (nx.killed) console.error(`npm test: stopped, by a signal or after ${longestMinutes} minutes`);
+      resolve(code ?? 1);
+    });
+  });
+}
+
+// Two projects would otherwise find Redis missing at once, and both install it.
+if (process.env['REDIS_URL'] === undefined) {
+  await findRedisProgram((line) => console.log(line)).catch((error: unknown) => console.error(String(error)));
+}
+
+// What an earlier run left must not be counted for this one; of cached tasks Nx brings the results back.
+await rm(nxRunFile, { force: true });
+await rm(resultsFolder, { recursive: true, force: true });
+const exitCode = await runNx();
+const { passed, failed, complaints } = tally(
+  readJson(nxRunFile) as NxRun | undefined,
+  exitCode,
+  (projectName) => readJson(path.join(resultsFolder, `${projectName}.json`)) as JestResults | undefined,
+);
+for (const complaint of complaints) console.error(`npm test: ${complaint}`);
+console.log(`${passed} passed, ${failed} failed`);
+process.exitCode = failed === 0 ? 0 : 1;

@@ -1,0 +1,42 @@
+/** What is generated from the sources and checked in: each file's place and its text as it should be now. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { migrate } from '@muster/database';
+import { surfaceText } from '@muster/registry/surface';
+import { Client } from 'pg';
+import prettier from 'prettier';
+import { startPostgres } from '../dev/postgres.ts';
+import { writeRowTypes } from './row-types.ts';
+import { schemaSql } from './schema-sql.ts';
+
+/** Text by path, relative to the repository. */
+export type GeneratedFiles = ReadonlyMap<string, string>;
+
+export async function generatedFiles(): Promise<GeneratedFiles> {
+  const postgres = await startPostgres({ durable: false });
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-generate-'));
+  const client = new Client({ connectionString: postgres.url });
+  try {
+    await migrate(postgres.url);
+    await client.connect();
+    const types = path.join(folder, 'schema.ts');
+    await writeRowTypes(postgres.url, types);
+    return new Map([
+      [
+        'libs/database/src/schema.generated.ts',
+        await prettier.format(await readFile(types, 'utf8'), {
+          parser: 'typescript',
+          singleQuote: true,
+          printWidth: 110,
+        }),
+      ],
+      ['libs/database/schema.sql', await schemaSql(client)],
+      ['libs/registry/surface.generated.json', surfaceText()],
+    ]);
+  } finally {
+    await client.end();
+    await postgres.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
