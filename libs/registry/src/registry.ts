@@ -1,25 +1,57 @@
 /** The registry: every operation, by its name. */
 import { type Operation } from './kernel/operation.ts';
 import { activity } from './namespaces/activity.ts';
+import { admin } from './namespaces/admin.ts';
+import { assignments } from './namespaces/assignments.ts';
 import { audit } from './namespaces/audit.ts';
+import { billing } from './namespaces/billing.ts';
 import { boardColumns } from './namespaces/boardColumns.ts';
+import { broadcasts } from './namespaces/broadcasts.ts';
 import { comments } from './namespaces/comments.ts';
+import { contracts } from './namespaces/contracts.ts';
+import { devices } from './namespaces/devices.ts';
 import { epics } from './namespaces/epics.ts';
+import { gamification } from './namespaces/gamification.ts';
+import { invitations } from './namespaces/invitations.ts';
+import { members } from './namespaces/members.ts';
+import { notifications } from './namespaces/notifications.ts';
+import { orgs } from './namespaces/orgs.ts';
+import { policy } from './namespaces/policy.ts';
 import { projects } from './namespaces/projects.ts';
+import { prompts } from './namespaces/prompts.ts';
+import { reviewers } from './namespaces/reviewers.ts';
 import { session } from './namespaces/session.ts';
 import { stories } from './namespaces/stories.ts';
+import { storyCollaboration } from './namespaces/storyCollaboration.ts';
 import { storySpec } from './namespaces/storySpec.ts';
+import { teams } from './namespaces/teams.ts';
 
 export const registry = {
   session,
+  orgs,
+  members,
+  invitations,
+  policy,
+  teams,
+  devices,
   projects,
   boardColumns,
   epics,
   stories,
   storySpec,
+  storyCollaboration,
   comments,
+  assignments,
+  reviewers,
+  prompts,
+  contracts,
   activity,
   audit,
+  broadcasts,
+  notifications,
+  gamification,
+  billing,
+  admin,
 };
 export type Registry = typeof registry;
 

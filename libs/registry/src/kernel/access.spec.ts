@@ -1,6 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { orgRank, orgRoles, projectRank, projectRoles, type Scope, scopeCovers, scopes } from './access.ts';
+import {
+  orgRank,
+  orgRoles,
+  projectRank,
+  projectRoles,
+  type Scope,
+  scopeCovers,
+  scopes,
+  targetKindOf,
+} from './access.ts';
 
 describe('scopeCovers', () => {
   it.each([
@@ -50,5 +59,16 @@ describe('ranks', () => {
     expect(projectRoles.map(projectRank)).toEqual([1, 2, 3]);
     expect(orgRank('owner')).toBeGreaterThan(orgRank('admin'));
     expect(projectRank('lead')).toBeGreaterThan(projectRank('contributor'));
+  });
+});
+
+describe('the kind of a target', () => {
+  it('goes by the parameter, or by the one that says it', () => {
+    expect(targetKindOf('epicId', { epicId: 'x', targetType: 'story' })).toBe('epic');
+    const kinds = ['story', 'epic', 'delivery_group'].map((targetType) =>
+      targetKindOf('targetId', { targetType, targetId: 'x' }),
+    );
+    expect(kinds).toEqual(['story', 'epic', 'deliveryGroup']);
+    expect(() => targetKindOf('targetId', { targetType: 'column', targetId: 'x' })).toThrow('targetType');
   });
 });

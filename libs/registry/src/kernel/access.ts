@@ -38,7 +38,7 @@ export function scopeCovers(held: readonly Scope[], needed: Scope): boolean {
 
 /**
  * The parameters that name a record inside a project. The first one an operation declares is its target: the
- * project of that record decides the caller's role.
+ * project of that record decides the caller's role. Where it can name several kinds, the parameter before says which.
  */
 export const targetKinds = {
   projectId: 'project',
@@ -46,6 +46,22 @@ export const targetKinds = {
   columnId: 'column',
   epicId: 'epic',
   commentId: 'comment',
+  accessRequestId: 'accessRequest',
+  targetId: {
+    saidBy: 'targetType',
+    kinds: { story: 'story', epic: 'epic', delivery_group: 'deliveryGroup' },
+  },
 } as const;
 export type TargetParam = keyof typeof targetKinds;
-export type TargetKind = (typeof targetKinds)[TargetParam];
+type Named = (typeof targetKinds)[TargetParam];
+type Polymorphic = Exclude<Named, string>;
+export type TargetKind = Extract<Named, string> | Polymorphic['kinds'][keyof Polymorphic['kinds']];
+
+/** The kind of record that the target parameter names in this call; another parameter may be the one that says it. */
+export function targetKindOf(param: TargetParam, params: Readonly<Record<string, unknown>>): TargetKind {
+  const named = targetKinds[param];
+  if (typeof named === 'string') return named;
+  const found = Object.entries(named.kinds).find(([type]) => type === params[named.saidBy]);
+  if (found === undefined) throw new Error(`${named.saidBy} says none of the kinds that ${param} can name`);
+  return found[1];
+}

@@ -36,6 +36,7 @@ export const reasons = {
     retryable: true,
     meaning: 'The first call with this key is still running.',
   },
+  expired: { code: 'unprocessable', retryable: false, meaning: 'Its time is over; ask for a new one.' },
   invalid_transition: { code: 'unprocessable', retryable: false, meaning: 'The workflow has no such move.' },
   policy: {
     code: 'unprocessable',
@@ -66,6 +67,36 @@ export const reasons = {
     code: 'unprocessable',
     retryable: false,
     meaning: 'The records named belong to different projects.',
+  },
+  no_role_in_project: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'Whoever is named has no role in the project and could not see it; give one first.',
+  },
+  owner_required: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'There is exactly one owner, whom nobody changes but the owner by transferring.',
+  },
+  seat_required: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'A viewer holds no seat and cannot own the organization; make them a member first.',
+  },
+  seats_in_use: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'Fewer seats than are in use; free some first.',
+  },
+  lead_required: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'A private project keeps at least one lead.',
+  },
+  malformed_content: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'The content does not parse as the kind it claims to be.',
   },
   idempotency_mismatch: {
     code: 'unprocessable',

@@ -44,6 +44,56 @@ export const events = {
   'comment.reacted': z.object({ commentId: Id, emoji: z.string(), on: z.boolean() }),
   'comment.resolved': z.object({ commentId: Id }),
   'comment.reopened': z.object({ commentId: Id }),
+  // Organization and people.
+  'org.updated': changed,
+  'org.ownershipTransferred': z.object({ fromMemberId: Id, toMemberId: Id }),
+  'org.deleted': z.object({ purgeAfter: z.string() }),
+  'policy.updated': changed,
+  'member.roleChanged': z.object({ from: z.string(), to: z.string() }),
+  'member.removed': nothing,
+  'member.departed': nothing,
+  'invitation.created': z.object({ role: z.string() }),
+  'invitation.renewed': nothing,
+  'invitation.revoked': nothing,
+  'invitation.accepted': z.object({ memberId: Id, invitedBy: Id.nullable() }),
+  'team.created': nothing,
+  'team.updated': changed,
+  'team.deleted': nothing,
+  'team.memberAdded': z.object({ memberId: Id, role: z.string() }),
+  'team.memberRoleChanged': z.object({ memberId: Id, role: z.string() }),
+  'team.memberRemoved': z.object({ memberId: Id }),
+  // Who may see and do what in a project.
+  'project.memberAdded': z.object({ memberId: Id, role: z.string() }),
+  'project.memberRemoved': z.object({ memberId: Id }),
+  'project.teamAssigned': z.object({ teamId: Id, role: z.string() }),
+  'project.teamUnassigned': z.object({ teamId: Id }),
+  'access.requested': z.object({ accessRequestId: Id, memberId: Id, role: z.string() }),
+  'access.resolved': z.object({
+    accessRequestId: Id,
+    memberId: Id,
+    decision: z.string(),
+    role: z.string(),
+  }),
+  // Collaboration.
+  'assignment.changed': z.object({
+    memberId: Id.nullable(),
+    agentId: Id.nullable(),
+    previousMemberId: Id.nullable(),
+    previousAgentId: Id.nullable(),
+  }),
+  'assignment.cleared': z.object({ previousMemberId: Id.nullable(), previousAgentId: Id.nullable() }),
+  'reviewer.added': z.object({ memberId: Id.nullable(), agentId: Id.nullable() }),
+  'reviewer.removed': z.object({ memberId: Id.nullable(), agentId: Id.nullable() }),
+  'review.decided': z.object({ verdict: z.string(), note: z.string().nullable() }),
+  'review.retracted': z.object({ previousVerdict: z.string() }),
+  'prompt.created': z.object({ slug: z.string() }),
+  'prompt.updated': z.object({ slug: z.string() }),
+  'prompt.deleted': z.object({ slug: z.string() }),
+  'contract.published': z.object({ slug: z.string(), version: z.int() }),
+  // Signals, money, points.
+  'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
+  'seats.changed': z.object({ from: z.int(), to: z.int() }),
+  'points.cleared': z.object({ memberId: Id.nullable() }),
 } as const;
 
 export type EventKind = keyof typeof events;
@@ -52,7 +102,23 @@ export const eventKinds = Object.keys(events) as [EventKind, ...EventKind[]];
 
 /** What an event is about. `projectId` decides who sees it: those with a role in that project; null: everyone. */
 export interface Subject {
-  readonly type: 'project' | 'column' | 'epic' | 'story';
+  readonly type:
+    | 'project'
+    | 'column'
+    | 'epic'
+    | 'story'
+    | 'org'
+    | 'member'
+    | 'invitation'
+    | 'team'
+    | 'prompt'
+    | 'contract'
+    | 'broadcast'
+    | 'subscription'
+    | 'delivery_group'
+    | 'execution'
+    | 'lock'
+    | 'agent';
   readonly id: string;
   readonly key: string | null;
   readonly title: string;

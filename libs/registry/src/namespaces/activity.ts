@@ -17,7 +17,7 @@ export const activity = {
       projectId: ProjectRef.optional(),
       storyId: StoryRef.optional(),
       actorId: Id.optional(),
-      kinds: z.array(z.enum(eventKinds)).min(1).max(50).optional(),
+      kinds: z.array(z.enum(eventKinds)).min(1).max(eventKinds.length).optional(),
       since: Instant.optional(),
       ...page,
     }),

@@ -15,6 +15,7 @@ import {
   Visibility,
 } from '../records/project.ts';
 import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle } from '../records/story.ts';
+import { projectAccess } from './projects-access.ts';
 
 const ProjectName = name(120);
 const ProjectDescription = text(20_000);
@@ -80,7 +81,7 @@ export const projects = {
     name: 'projects.update',
     effect: 'write',
     summary: 'Change a project, archive it or bring it back',
-    description: `Fields left out stay as they are; repository null clears it. An archived project takes no writes but the one that brings it back.`,
+    description: `Fields left out stay as they are; repository null clears it. An archived project takes no writes but the one that brings it back. Whoever makes a project private that has no lead of its own becomes its lead.`,
     access: project('lead'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -93,7 +94,7 @@ export const projects = {
     }),
     result: z.object({ project: Project }),
     refusals: ['version_mismatch', 'archived'],
-    emits: ['project.updated', 'project.archived', 'project.unarchived'],
+    emits: ['project.updated', 'project.archived', 'project.unarchived', 'project.memberAdded'],
     reachesArchived: true,
     example: { projectId: 'WEB', description: 'The public web site' },
   }),
@@ -165,4 +166,5 @@ export const projects = {
       stories: [{ localId: 's1', title: 'Install script', status: 'ready', epicLocalId: 'e1' }],
     },
   }),
+  ...projectAccess,
 };

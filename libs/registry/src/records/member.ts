@@ -19,6 +19,11 @@ export const Actor = z
   .meta({ id: 'Actor' });
 export type Actor = z.infer<typeof Actor>;
 
+export const memberStatuses = ['active', 'removed'] as const;
+/** The roles that are given; ownership is transferred. */
+export const GivenRole = z.enum(['admin', 'member', 'viewer']);
+export type GivenRole = z.infer<typeof GivenRole>;
+
 /** A member where another record holds one. */
 export const MemberRef = z.object({ id: Id, name: z.string(), handle: z.string() });
 export type MemberRef = z.infer<typeof MemberRef>;
@@ -30,7 +35,7 @@ export const Member = z
     name: z.string(),
     handle: z.string().describe('Unique in the organization; comments mention by it'),
     role: z.enum(orgRoles),
-    status: z.enum(['active', 'removed']),
+    status: z.enum(memberStatuses),
     createdAt: Time,
     updatedAt: Time,
     version: Version,

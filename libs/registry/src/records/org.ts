@@ -1,7 +1,8 @@
 import { z } from 'zod';
-import { Id, name, Time, Version } from '../kernel/values.ts';
+import { Id, name, text, Time, Version } from '../kernel/values.ts';
 
 export const OrgName = name(120);
+export const OrgDescription = text(2_000);
 export const OrgSlug = z.string().regex(/^[a-z0-9-]{3,40}$/, 'must be 3 to 40 of a-z, 0-9 and -');
 
 export const Org = z
@@ -38,13 +39,23 @@ export const Entitlement = z
   .meta({ id: 'Entitlement' });
 export type Entitlement = z.infer<typeof Entitlement>;
 
+/** Five seconds to a week. */
+const LeaseTtl = z.int().min(5).max(604_800);
+const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
+/** In any case; kept in small letters. */
+const DomainName = z
+  .string()
+  .toLowerCase()
+  .regex(domainName, 'must be a domain name such as example.com')
+  .meta({ maxLength: 253 });
+
 /** The rules an organization sets for itself. What it never set has the default written here. */
 export const Policy = z
   .object({
-    defaultLeaseTtlSeconds: z.int().min(5).default(900),
-    maxLeaseTtlSeconds: z.int().min(5).default(14_400),
-    maxLockTtlSeconds: z.int().min(5).default(86_400),
-    requiredApprovals: z.int().min(0).default(0),
+    defaultLeaseTtlSeconds: LeaseTtl.default(900),
+    maxLeaseTtlSeconds: LeaseTtl.default(14_400),
+    maxLockTtlSeconds: LeaseTtl.default(86_400),
+    requiredApprovals: z.int().min(0).max(20).default(0),
     requireSpecToStart: z.boolean().default(false),
     requireMergeProof: z.boolean().default(false),
     agentsMayReview: z.boolean().default(true),
@@ -52,9 +63,13 @@ export const Policy = z
     authorMayApprove: z.boolean().default(false),
     wipLimits: z.enum(['off', 'warn', 'block']).default('warn'),
     completeStoryOnMerge: z.boolean().default(true),
-    allowedEmailDomains: z.array(z.string()).default([]),
+    allowedEmailDomains: z.array(DomainName).max(100).default([]),
     gamificationEnabled: z.boolean().default(true),
-    auditRetentionDays: z.int().min(1).default(365),
+    auditRetentionDays: z.int().min(1).max(3_650).default(365),
   })
   .meta({ id: 'Policy' });
 export type Policy = z.infer<typeof Policy>;
+
+/** The policy as it is shown, with the version that an update names. */
+export const PolicyRecord = Policy.extend({ version: Version }).meta({ id: 'PolicyRecord' });
+export type PolicyRecord = z.infer<typeof PolicyRecord>;

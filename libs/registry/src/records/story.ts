@@ -29,7 +29,8 @@ export const Blocked = z.strictObject({
   unblockerMemberId: Id,
 });
 
-const Sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits');
+export const Sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits');
+export const DiffHash = text(128, 1);
 const Branch = name(255);
 
 /** What is known of the code of a story; a field that is left out keeps what it was, null clears it. */
@@ -37,7 +38,7 @@ export const GitMeta = z.strictObject({
   branch: Branch.nullish(),
   baseBranch: Branch.nullish(),
   headSha: Sha.nullish(),
-  diffHash: text(128, 1).nullish(),
+  diffHash: DiffHash.nullish(),
   pullRequest: z
     .strictObject({
       number: z.int().min(1),

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import { org, project } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Deleted, Id, ProjectRef } from '../kernel/values.ts';
+import { Assignment } from '../records/assignment.ts';
+import { isTargetRef, noTargetRef, TargetRef, TargetType } from '../records/target.ts';
+
+export const assignments = {
+  set: operation({
+    name: 'assignments.set',
+    effect: 'write',
+    summary: 'Assign a story, an epic or a delivery group',
+    description: `To a person, an agent or both, side by side. What is left out stays, null clears; when both are null nobody is assigned. Whoever is named, or the member whose agent it is, must be able to see the project. Repeating it changes nothing.`,
+    access: project('contributor'),
+    params: z
+      .strictObject({
+        targetType: TargetType,
+        targetId: TargetRef,
+        memberId: Id.nullable().optional(),
+        agentId: Id.nullable().optional(),
+      })
+      .refine(isTargetRef, noTargetRef),
+    result: z.object({ assignment: Assignment }),
+    refusals: ['no_role_in_project', 'archived'],
+    emits: ['assignment.changed', 'assignment.cleared'],
+    example: {
+      targetType: 'story',
+      targetId: 'WEB-1',
+      memberId: '01936d5c-0000-7000-8000-000000000050',
+      agentId: '01936d5c-0000-7000-8000-000000000051',
+    },
+  }),
+  clear: operation({
+    name: 'assignments.clear',
+    effect: 'write',
+    summary: 'Take an assignment back',
+    description: `Neither a person nor an agent is assigned any more. Where nobody was, there is nothing to be found.`,
+    access: project('contributor'),
+    params: z.strictObject({ targetType: TargetType, targetId: TargetRef }).refine(isTargetRef, noTargetRef),
+    result: Deleted,
+    refusals: ['archived'],
+    emits: ['assignment.cleared'],
+    example: { targetType: 'story', targetId: 'WEB-2' },
+  }),
+  listForProject: operation({
+    name: 'assignments.listForProject',
+    effect: 'read',
+    summary: 'List who is assigned to what in a project',
+    description: `Stories first, then epics, then delivery groups; the newest of each first.`,
+    access: project('viewer'),
+    params: z.strictObject({ projectId: ProjectRef, ...page }),
+    result: pageOf(Assignment),
+    example: { projectId: 'WEB' },
+  }),
+  listForOrg: operation({
+    name: 'assignments.listForOrg',
+    effect: 'read',
+    summary: 'List who is assigned to what in the organization',
+    description: `In the projects that you may see; of one member or one agent where named. Stories first, then epics, then delivery groups; the newest of each first.`,
+    access: org('viewer'),
+    params: z.strictObject({ memberId: Id.optional(), agentId: Id.optional(), ...page }),
+    result: pageOf(Assignment),
+    example: { memberId: '01936d5c-0000-7000-8000-000000000050' },
+  }),
+};

@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { org, orgRoles, projectRoles, self } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Deleted, Id, ProjectRef, SearchText } from '../kernel/values.ts';
+import { Invitation } from '../records/invitation.ts';
+import { EmailAddress, GivenRole, Member, memberStatuses } from '../records/member.ts';
+import { ProjectShort } from '../records/project.ts';
+import { TeamRef, TeamRole } from '../records/team.ts';
+
+const example = { memberId: '01936d5c-0000-7000-8000-000000000020' };
+
+export const members = {
+  invite: operation({
+    name: 'members.invite',
+    effect: 'write',
+    summary: 'Invite somebody into the organization by e-mail',
+    description: `The e-mail has the secret that lets them in, good for 7 days. All but viewers need a free seat, which is theirs from now on. Whoever accepts is in these teams, and in these projects as contributor (a viewer as viewer). An invitation that expired is renewed. Only the owner invites an admin.`,
+    access: org('admin'),
+    params: z.strictObject({
+      email: EmailAddress,
+      role: GivenRole.default('member'),
+      teamIds: z.array(Id).max(50).default([]),
+      projectIds: z.array(ProjectRef).max(50).default([]),
+    }),
+    result: z.object({ invitation: Invitation }),
+    refusals: ['already_exists', 'seats_exhausted', 'policy'],
+    emits: ['invitation.created', 'invitation.renewed'],
+    auditsRefusal: true,
+    example: { email: 'noor@example.com', role: 'member', projectIds: ['WEB'] },
+  }),
+  list: operation({
+    name: 'members.list',
+    effect: 'read',
+    summary: 'List the members of the organization',
+    description: `By name. Those who were removed only with status removed; query finds a part of the name, the handle or the e-mail.`,
+    access: org('viewer'),
+    params: z.strictObject({
+      query: SearchText.optional(),
+      role: z.enum(orgRoles).optional(),
+      status: z.enum(memberStatuses).default('active'),
+      ...page,
+    }),
+    result: pageOf(Member),
+    example: { role: 'member' },
+  }),
+  profile: operation({
+    name: 'members.profile',
+    effect: 'read',
+    summary: 'Show a member with teams, projects and what they have done',
+    description: `Without memberId, yourself. Of the member's projects only those that you may see too, with the role that the member has there; at most 200 teams and 200 projects that are not archived.`,
+    access: org('viewer'),
+    params: z.strictObject({ memberId: Id.optional() }),
+    result: z.object({
+      member: Member,
+      teams: z.array(TeamRef.extend({ role: TeamRole })),
+      projects: z.array(ProjectShort.extend({ role: z.enum(projectRoles) })),
+      stats: z.object({
+        storiesDone: z.int().describe('Stories in done that are assigned to the member'),
+        reviewsGiven: z.int().describe('Verdicts that stand'),
+        commentsWritten: z.int().describe('By the member, not by an agent'),
+        activeExecutions: z.int(),
+      }),
+    }),
+    example,
+  }),
+  setRole: operation({
+    name: 'members.setRole',
+    effect: 'write',
+    summary: "Change a member's role in the organization",
+    description: `Only the owner makes or unmakes an admin, and nobody changes the owner's role. A viewer who becomes more takes a seat. The role one has succeeds and changes nothing.`,
+    access: org('admin'),
+    params: z.strictObject({ memberId: Id, role: GivenRole }),
+    result: z.object({ member: Member }),
+    refusals: ['owner_required', 'seats_exhausted'],
+    emits: ['member.roleChanged'],
+    auditsRefusal: true,
+    example: { ...example, role: 'viewer' },
+  }),
+  removeMember: operation({
+    name: 'members.removeMember',
+    effect: 'write',
+    summary: 'Remove a member from the organization',
+    description: `At once: tokens are revoked, the agents' too; assignments, memberships and devices end. What the member did stays. Only the owner removes an admin.`,
+    access: org('admin'),
+    params: z.strictObject({ memberId: Id }),
+    result: Deleted,
+    refusals: ['owner_required'],
+    emits: ['member.removed'],
+    auditsRefusal: true,
+    example,
+  }),
+  leave: operation({
+    name: 'members.leave',
+    effect: 'write',
+    summary: 'Leave the organization',
+    description: `As if removed, by yourself: the token that calls it ends too. The owner transfers the organization first.`,
+    access: self(),
+    params: z.strictObject({}),
+    result: Deleted,
+    refusals: ['owner_required'],
+    emits: ['member.departed'],
+    auditsRefusal: true,
+    example: {},
+  }),
+};

@@ -1,0 +1,51 @@
+import { z } from 'zod';
+import { org } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { ExpectedVersion } from '../kernel/values.ts';
+import { Policy, PolicyRecord } from '../records/org.ts';
+
+/** Left out: unchanged; null: back to the default. */
+const change = <Field extends z.ZodType>(field: z.ZodDefault<Field>) => field.unwrap().nullable().optional();
+const { shape } = Policy;
+
+export const policy = {
+  get: operation({
+    name: 'policy.get',
+    effect: 'read',
+    summary: 'Get the rules that the organization sets for itself',
+    description: `What was never set shows its default.`,
+    access: org('viewer'),
+    params: z.strictObject({}),
+    result: z.object({ policy: PolicyRecord }),
+    example: {},
+  }),
+  update: operation({
+    name: 'policy.update',
+    effect: 'write',
+    summary: 'Change the rules of the organization',
+    description: `Fields left out stay as they are; null brings back the default. A default lease longer than the longest is refused, and so is a longer audit than the plan keeps.`,
+    access: org('admin'),
+    params: z.strictObject({
+      defaultLeaseTtlSeconds: change(shape.defaultLeaseTtlSeconds),
+      maxLeaseTtlSeconds: change(shape.maxLeaseTtlSeconds),
+      maxLockTtlSeconds: change(shape.maxLockTtlSeconds),
+      requiredApprovals: change(shape.requiredApprovals),
+      requireSpecToStart: change(shape.requireSpecToStart),
+      requireMergeProof: change(shape.requireMergeProof),
+      agentsMayReview: change(shape.agentsMayReview),
+      agentsMayComplete: change(shape.agentsMayComplete),
+      authorMayApprove: change(shape.authorMayApprove),
+      wipLimits: change(shape.wipLimits),
+      completeStoryOnMerge: change(shape.completeStoryOnMerge),
+      allowedEmailDomains: change(shape.allowedEmailDomains),
+      gamificationEnabled: change(shape.gamificationEnabled),
+      auditRetentionDays: change(shape.auditRetentionDays),
+      expectedVersion: ExpectedVersion,
+    }),
+    result: z.object({ policy: PolicyRecord }),
+    refusals: ['version_mismatch', 'policy', 'limit_exceeded'],
+    emits: ['policy.updated'],
+    auditsRefusal: true,
+    example: { requiredApprovals: 1, allowedEmailDomains: ['example.com'] },
+  }),
+};

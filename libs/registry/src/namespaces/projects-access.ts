@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { org, project } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Deleted, Id, ProjectRef } from '../kernel/values.ts';
+import {
+  AccessDecision,
+  AccessMessage,
+  AccessRequest,
+  AccessRequestState,
+  Participant,
+  ProjectMember,
+  RoleInProject,
+  ProjectTeam,
+} from '../records/access.ts';
+import { TeamRef } from '../records/team.ts';
+
+const memberId = '01936d5c-0000-7000-8000-000000000040';
+const teamId = '01936d5c-0000-7000-8000-000000000042';
+const accessRequestId = '01936d5c-0000-7000-8000-000000000043';
+
+/** What `projects` has for who may see and do what in one. */
+export const projectAccess = {
+  members: {
+    add: operation({
+      name: 'projects.members.add',
+      effect: 'write',
+      summary: 'Give a member a role in a project',
+      description: `Again, it changes the role; the role they have changes nothing. What counts is the highest of this, their teams and what the organization gives. Viewers of the organization can only be viewers here. The last lead of a private project keeps the role.`,
+      access: project('lead'),
+      params: z.strictObject({ projectId: ProjectRef, memberId: Id, role: RoleInProject }),
+      result: z.object({ projectMember: ProjectMember }),
+      refusals: ['policy', 'lead_required', 'archived'],
+      emits: ['project.memberAdded'],
+      example: { projectId: 'WEB', memberId, role: 'lead' },
+    }),
+    remove: operation({
+      name: 'projects.members.remove',
+      effect: 'write',
+      summary: "Take a member's own role in a project away",
+      description: `What their teams and the organization give stays. The last lead of a private project cannot go.`,
+      access: project('lead'),
+      params: z.strictObject({ projectId: ProjectRef, memberId: Id }),
+      result: Deleted,
+      refusals: ['lead_required', 'archived'],
+      emits: ['project.memberRemoved'],
+      example: { projectId: 'WEB', memberId },
+    }),
+    list: operation({
+      name: 'projects.members.list',
+      effect: 'read',
+      summary: 'List who has a role in a project',
+      description: `By name, each with the role that counts and where it comes from; of equal ones, given directly goes before by a team before by the organization.`,
+      access: project('viewer'),
+      params: z.strictObject({ projectId: ProjectRef, ...page }),
+      result: pageOf(Participant),
+      example: { projectId: 'WEB' },
+    }),
+  },
+  assignTeam: operation({
+    name: 'projects.assignTeam',
+    effect: 'write',
+    summary: 'Give a team a role in a project',
+    description: `Everybody in the team has it there, whoever joins later too. Again, it changes the role. The last lead of a private project may be in a team.`,
+    access: project('lead'),
+    params: z.strictObject({ projectId: ProjectRef, teamId: Id, role: RoleInProject }),
+    result: z.object({ projectTeam: ProjectTeam }),
+    refusals: ['lead_required', 'archived'],
+    emits: ['project.teamAssigned'],
+    example: { projectId: 'WEB', teamId, role: 'lead' },
+  }),
+  unassignTeam: operation({
+    name: 'projects.unassignTeam',
+    effect: 'write',
+    summary: "Take a team's role in a project away",
+    description: `Its members keep what they have otherwise. A team with the last lead of a private project cannot go.`,
+    access: project('lead'),
+    params: z.strictObject({ projectId: ProjectRef, teamId: Id }),
+    result: Deleted,
+    refusals: ['lead_required', 'archived'],
+    emits: ['project.teamUnassigned'],
+    example: { projectId: 'WEB', teamId },
+  }),
+  teams: {
+    list: operation({
+      name: 'projects.teams.list',
+      effect: 'read',
+      summary: 'List the teams of a project',
+      description: `By name, each with the role that its members have there.`,
+      access: project('viewer'),
+      params: z.strictObject({ projectId: ProjectRef, ...page }),
+      result: pageOf(z.object({ team: TeamRef, role: RoleInProject })),
+      example: { projectId: 'WEB' },
+    }),
+  },
+  requestAccess: operation({
+    name: 'projects.requestAccess',
+    effect: 'write',
+    summary: 'Ask for a role in a project',
+    description: `Also in a private one, of which one must know the id or key: the only operation that tells it from none, and it tells no more than the id. A request that waits for an answer is answered again as it is. Whoever has that role, or a higher one, is refused.`,
+    access: org('member'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      role: RoleInProject.default('contributor'),
+      message: AccessMessage.optional(),
+    }),
+    result: z.object({ accessRequest: AccessRequest }),
+    refusals: ['already_exists', 'archived'],
+    emits: ['access.requested'],
+    example: { projectId: 'WEB', role: 'lead', message: 'I take over the sign-up pages' },
+  }),
+  accessRequests: {
+    list: operation({
+      name: 'projects.accessRequests.list',
+      effect: 'read',
+      summary: 'List who asked for a role in a project',
+      description: `Newest first, in any state or in one.`,
+      access: project('lead'),
+      params: z.strictObject({ projectId: ProjectRef, state: AccessRequestState.optional(), ...page }),
+      result: pageOf(AccessRequest),
+      example: { projectId: 'WEB', state: 'pending' },
+    }),
+    resolve: operation({
+      name: 'projects.accessRequests.resolve',
+      effect: 'write',
+      summary: 'Approve or deny a request for access',
+      description: `Approving gives the member the role asked for, or the one named here, and never lowers what they were given before. It is decided once.`,
+      access: project('lead'),
+      params: z
+        .strictObject({
+          accessRequestId: Id,
+          decision: AccessDecision,
+          role: RoleInProject.optional().describe('Instead of the one asked for'),
+          note: AccessMessage.optional(),
+        })
+        .refine(({ decision, role }) => decision === 'approve' || role === undefined, {
+          path: ['role'],
+          message: 'goes with approve only',
+        }),
+      result: z.object({ accessRequest: AccessRequest }),
+      refusals: ['already_resolved', 'policy', 'archived'],
+      emits: ['access.resolved'],
+      auditsRefusal: true,
+      example: { accessRequestId, decision: 'approve', note: 'Welcome' },
+    }),
+  },
+};

@@ -1,0 +1,90 @@
+import { z } from 'zod';
+import { org, project } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Deleted, Id, StoryRef } from '../kernel/values.ts';
+import { Reviewer, ReviewNote, Verdict } from '../records/review.ts';
+import { DiffHash, Sha } from '../records/story.ts';
+
+const someone = { memberId: Id.optional(), agentId: Id.optional() };
+type Someone = { readonly memberId?: string | undefined; readonly agentId?: string | undefined };
+
+const isOne = ({ memberId, agentId }: Someone): boolean =>
+  (memberId === undefined) !== (agentId === undefined);
+const notOne = { error: 'give either memberId or agentId', path: ['memberId'] };
+
+export const reviewers = {
+  add: operation({
+    name: 'reviewers.add',
+    effect: 'write',
+    summary: 'Ask a member or an agent to review a story',
+    description: `Who reviews must be able to see the project; an agent sees what its member sees. Whether agents may review at all is the policy's to say. A story has at most 50 reviewers.`,
+    access: project('contributor'),
+    params: z.strictObject({ storyId: StoryRef, ...someone }).refine(isOne, notOne),
+    result: z.object({ reviewer: Reviewer }),
+    refusals: ['already_exists', 'no_role_in_project', 'policy', 'limit_exceeded', 'archived'],
+    emits: ['reviewer.added'],
+    example: { storyId: 'WEB-1', agentId: '01936d5c-0000-7000-8000-000000000051' },
+  }),
+  remove: operation({
+    name: 'reviewers.remove',
+    effect: 'write',
+    summary: 'Ask somebody to review a story no longer',
+    description: `The verdict goes with the reviewer, and counts no more.`,
+    access: project('contributor'),
+    params: z.strictObject({ storyId: StoryRef, ...someone }).refine(isOne, notOne),
+    result: Deleted,
+    refusals: ['archived'],
+    emits: ['reviewer.removed'],
+    example: { storyId: 'WEB-1', memberId: '01936d5c-0000-7000-8000-000000000050' },
+  }),
+  list: operation({
+    name: 'reviewers.list',
+    effect: 'read',
+    summary: 'List the reviewers of a story with their verdicts',
+    description: `In the order in which they were asked. An approval or a request for changes is stale once the spec has a newer version, or the diff is another one (by its hash where both are known, else by the head commit).`,
+    access: project('viewer'),
+    params: z.strictObject({ storyId: StoryRef, ...page }),
+    result: pageOf(Reviewer),
+    example: { storyId: 'WEB-1' },
+  }),
+  listForUser: operation({
+    name: 'reviewers.listForUser',
+    effect: 'read',
+    summary: 'List what somebody is asked to review',
+    description: `Yourself unless a member or an agent is named: with a member's token the member, with an agent's token the agent. The latest first, in the projects that you may see.`,
+    access: org('viewer'),
+    params: z
+      .strictObject({ ...someone, verdict: Verdict.optional(), ...page })
+      .refine((params) => params.memberId === undefined || params.agentId === undefined, {
+        error: 'give memberId or agentId, not both',
+        path: ['agentId'],
+      }),
+    result: pageOf(Reviewer),
+    example: { verdict: 'pending' },
+  }),
+  setVerdict: operation({
+    name: 'reviewers.setVerdict',
+    effect: 'write',
+    summary: 'Say what you think of a story you review',
+    description: `Only its reviewers may: a member with a member's token, an agent with its own. A verdict replaces the one before, note and all; pending takes it back. It is about the spec and the code as they are, unless you name what you reviewed: something older is stale at once. An author may not approve unless the policy lets authors: whoever is assigned, a contributor to the work, and the member whose agent that was; having written the spec makes nobody an author. Repeating it changes nothing.`,
+    access: project('viewer'),
+    params: z
+      .strictObject({
+        storyId: StoryRef,
+        verdict: Verdict,
+        note: ReviewNote.optional(),
+        specVersion: z.int().min(0).max(2_147_483_647).optional(),
+        headSha: Sha.optional(),
+        diffHash: DiffHash.optional(),
+      })
+      .refine((params) => params.verdict !== 'changes_requested' || params.note !== undefined, {
+        error: 'say in a note which changes you want',
+        path: ['note'],
+      }),
+    result: z.object({ reviewer: Reviewer }),
+    refusals: ['policy', 'archived'],
+    emits: ['review.decided', 'review.retracted'],
+    example: { storyId: 'WEB-2', verdict: 'approved', note: 'Reads well.' },
+  }),
+};

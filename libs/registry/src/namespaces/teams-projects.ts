@@ -1,0 +1,21 @@
+import { z } from 'zod';
+import { org } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Id } from '../kernel/values.ts';
+import { RoleInProject } from '../records/access.ts';
+import { ProjectShort } from '../records/project.ts';
+
+/** What `teams` has for the projects that a team has a role in. */
+export const teamProjects = {
+  list: operation({
+    name: 'teams.projects.list',
+    effect: 'read',
+    summary: 'List the projects of a team',
+    description: `By key, those that you may see, each with the role that the team has there.`,
+    access: org('viewer'),
+    params: z.strictObject({ teamId: Id, ...page }),
+    result: pageOf(z.object({ project: ProjectShort, role: RoleInProject })),
+    example: { teamId: '01936d5c-0000-7000-8000-000000000042' },
+  }),
+};

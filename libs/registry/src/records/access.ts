@@ -1,0 +1,69 @@
+/** Who may see and do what in a project, and who asks to. */
+import { z } from 'zod';
+import { projectRoles } from '../kernel/access.ts';
+import { Id, text, Time, Version } from '../kernel/values.ts';
+import { Actor, MemberRef } from './member.ts';
+
+/** As a parameter or a field; the type of its name is in the kernel. */
+export const RoleInProject = z.enum(projectRoles);
+
+/** A member who was given a role in the project itself. */
+export const ProjectMember = z
+  .object({
+    projectId: Id,
+    memberId: Id,
+    name: z.string(),
+    handle: z.string(),
+    role: RoleInProject.describe('As given; a viewer of the organization only ever reads'),
+    addedAt: Time,
+  })
+  .meta({ id: 'ProjectMember' });
+export type ProjectMember = z.infer<typeof ProjectMember>;
+
+/** A member with the role that counts in the project, and where that comes from. */
+export const Participant = z
+  .object({
+    memberId: Id,
+    name: z.string(),
+    role: RoleInProject,
+    via: z
+      .enum(['direct', 'team', 'org'])
+      .describe('Given to the member, to a team of theirs, or by the role in the organization'),
+  })
+  .meta({ id: 'Participant' });
+export type Participant = z.infer<typeof Participant>;
+
+/** A team whose members have a role in the project. */
+export const ProjectTeam = z
+  .object({ projectId: Id, teamId: Id, name: z.string(), role: RoleInProject, assignedAt: Time })
+  .meta({ id: 'ProjectTeam' });
+export type ProjectTeam = z.infer<typeof ProjectTeam>;
+
+export const accessRequestStates = ['pending', 'approved', 'denied'] as const;
+export const AccessRequestState = z.enum(accessRequestStates);
+export type AccessRequestState = z.infer<typeof AccessRequestState>;
+
+export const accessDecisions = ['approve', 'deny'] as const;
+export const AccessDecision = z.enum(accessDecisions);
+export type AccessDecision = z.infer<typeof AccessDecision>;
+
+export const AccessMessage = text(2_000, 1);
+
+/** Says nothing of the project but its id: whoever asks may not see it. */
+export const AccessRequest = z
+  .object({
+    id: Id,
+    projectId: Id,
+    member: MemberRef,
+    role: RoleInProject.describe('As asked for; once approved, as given'),
+    message: z.string().nullable(),
+    state: AccessRequestState,
+    resolvedBy: Actor.nullable(),
+    resolvedAt: Time.nullable(),
+    note: z.string().nullable(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'AccessRequest' });
+export type AccessRequest = z.infer<typeof AccessRequest>;

@@ -1,0 +1,25 @@
+import { z } from 'zod';
+import { Id, Time } from '../kernel/values.ts';
+import { Actor, MemberRef } from './member.ts';
+import { TargetType } from './target.ts';
+
+/** An agent where another record holds one. */
+export const AgentRef = z.object({ id: Id, name: z.string() });
+export type AgentRef = z.infer<typeof AgentRef>;
+
+/** Who works on something: a person and an agent side by side. */
+export const Assignment = z
+  .object({
+    targetType: TargetType,
+    targetId: Id,
+    targetKey: z.string().nullable().describe("A story's key, such as WEB-42"),
+    targetTitle: z.string(),
+    projectId: Id,
+    member: MemberRef.nullable(),
+    agent: AgentRef.nullable(),
+    assignedBy: Actor.nullable().describe('Who changed it last; null where nobody is assigned'),
+    createdAt: Time.nullable(),
+    updatedAt: Time.nullable(),
+  })
+  .meta({ id: 'Assignment' });
+export type Assignment = z.infer<typeof Assignment>;

@@ -1,0 +1,73 @@
+import { z } from 'zod';
+import { orgRoles } from '../kernel/access.ts';
+import { Id, Time, Version } from '../kernel/values.ts';
+import { plans } from './org.ts';
+
+/** Money is in whole minor units of the currency, such as cents. */
+const Amount = z.int();
+const Currency = z.string().describe('ISO 4217, such as USD');
+
+/** Seats up to and with `upTo` cost `unitAmount` each; null: all further ones. */
+export const SeatTier = z.object({ upTo: z.int().nullable(), unitAmount: Amount });
+
+/** What seats cost: graduated, so that each seat costs what the tier that it falls in says. */
+export const SeatPricing = z
+  .object({
+    plan: z.enum(plans),
+    currency: Currency,
+    interval: z.literal('month'),
+    tiers: z.array(SeatTier),
+    seats: z.int().describe('Seats bought'),
+    amount: Amount.describe('What these cost for a whole interval'),
+  })
+  .meta({ id: 'SeatPricing' });
+export type SeatPricing = z.infer<typeof SeatPricing>;
+
+export const SeatUsage = z
+  .object({
+    purchased: z.int(),
+    used: z.int().describe('Held by active members other than viewers'),
+    pending: z.int().describe('Reserved by invitations that can still be accepted'),
+    available: z.int(),
+    byRole: z.record(z.enum(orgRoles), z.int()).describe('Active members; viewers hold no seat'),
+    recalculatedAt: Time,
+  })
+  .meta({ id: 'SeatUsage' });
+export type SeatUsage = z.infer<typeof SeatUsage>;
+
+export const subscriptionStatuses = ['trialing', 'active', 'past_due', 'canceled'] as const;
+
+export const Subscription = z
+  .object({
+    id: Id,
+    plan: z.enum(plans),
+    status: z.enum(subscriptionStatuses),
+    seats: z.int(),
+    currentPeriodStart: Time,
+    currentPeriodEnd: Time,
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Subscription' });
+export type Subscription = z.infer<typeof Subscription>;
+
+export const ProrationLine = z.object({
+  kind: z.enum(['credit', 'charge']).describe('For the seats until now; for the seats from now on'),
+  seats: z.int(),
+  days: z.int().describe('What is left of the period, today included'),
+  amount: Amount.describe('Below zero for a credit'),
+});
+export type ProrationLine = z.infer<typeof ProrationLine>;
+
+/** What a change of seats costs for the rest of the period. The lines add up to the amount. */
+export const Proration = z
+  .object({
+    amount: Amount.describe('Below zero is a credit'),
+    currency: Currency,
+    from: Time.describe('The beginning of today, by UTC'),
+    to: Time.describe('The end of the period'),
+    lines: z.array(ProrationLine),
+  })
+  .meta({ id: 'Proration' });
+export type Proration = z.infer<typeof Proration>;

@@ -1,0 +1,26 @@
+import { z } from 'zod';
+import { Id, text, Time } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+export const broadcastLevels = ['info', 'warning', 'critical'] as const;
+export const BroadcastLevel = z.enum(broadcastLevels);
+
+export const BroadcastMessage = text(4_000, 1).refine(
+  (value) => value.trim().length > 0,
+  'must not be blank',
+);
+
+export const Broadcast = z
+  .object({
+    id: Id,
+    message: z.string(),
+    level: BroadcastLevel,
+    projectId: Id.nullable().describe('For those who may see the project; null: any'),
+    teamId: Id.nullable().describe('For those in the team; null: any'),
+    sender: Actor,
+    expiresAt: Time,
+    createdAt: Time,
+    updatedAt: Time,
+  })
+  .meta({ id: 'Broadcast' });
+export type Broadcast = z.infer<typeof Broadcast>;

@@ -1,0 +1,101 @@
+/** Everything that somebody needs to begin work on a story, as far as it has room. */
+import { z } from 'zod';
+import { Id, Time } from '../kernel/values.ts';
+import { Assignment } from './assignment.ts';
+import { Comment } from './comment.ts';
+import { Contract } from './contract.ts';
+import { Actor, MemberRef } from './member.ts';
+import { Policy } from './org.ts';
+import { Epic, StoryStatus } from './project.ts';
+import { Prompt } from './prompt.ts';
+import { Reviewer } from './review.ts';
+import { Spec, Story } from './story.ts';
+import { ActivityItem } from './trail.ts';
+
+const OpenComment = Comment.omit({ reactions: true });
+
+/** An unresolved thread: its root with its replies, oldest first. */
+export const OpenThread = OpenComment.extend({ replies: z.array(OpenComment) }).meta({ id: 'OpenThread' });
+export type OpenThread = z.infer<typeof OpenThread>;
+
+/** A file that this story's work touches and other live work touches or holds too. */
+export const Collision = z
+  .object({
+    path: z.string().describe('A path, or the name of a lock, that both are about'),
+    kind: z.enum(['execution', 'lock']).describe('What it collides with'),
+    id: Id.describe("The execution's or the lock's"),
+    storyId: Id.nullable(),
+    holder: Actor.nullable(),
+  })
+  .meta({ id: 'Collision' });
+export type Collision = z.infer<typeof Collision>;
+
+/** Why work on a story cannot begin. */
+export const obstacles = {
+  archived: 'The project is archived.',
+  finished: 'The story is done or canceled.',
+  blocked_by: 'Stories that it waits for are not finished.',
+  blocked: 'Somebody has to lift what it is blocked by.',
+  spec_missing: 'The policy asks for a spec.',
+  policy: 'The policy asks for something else.',
+  no_column: 'The board has no column for work in progress.',
+  wip_limit: 'The column for work in progress is at its limit.',
+  lease_held: 'Somebody else holds the lease.',
+  stop_requested: 'Somebody asked to stop.',
+} as const;
+export type Obstacle = keyof typeof obstacles;
+const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
+
+export const Readiness = z
+  .object({
+    canStart: z.boolean(),
+    reasons: z.array(z.enum(obstacleNames)).describe('Why it cannot; none when it can'),
+    openBlockers: z
+      .array(z.object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus }))
+      .describe('The stories that it waits for'),
+  })
+  .meta({ id: 'Readiness' });
+export type Readiness = z.infer<typeof Readiness>;
+
+/** The sections by name; what was not asked for, or found no room at all, is null or has no items. */
+const sections = z.object({
+  story: Story.nullable(),
+  epic: Epic.nullable(),
+  spec: Spec.nullable().describe(
+    'Cut at its end where it is named in truncated; contentHash is of the whole',
+  ),
+  openThreads: z.array(OpenThread).nullable().describe('Oldest first'),
+  reviewers: z.array(Reviewer).nullable(),
+  assignment: Assignment.nullable(),
+  execution: z.null().describe('Nothing is delivered yet'),
+  deliveryGroup: z.null().describe('Nothing is delivered yet'),
+  locks: z.array(z.never()).nullable().describe('Nothing is locked yet'),
+  collisions: z.array(Collision).nullable(),
+  prompts: z
+    .array(Prompt)
+    .nullable()
+    .describe("The project's and, where it has none of its own, the organization's"),
+  contracts: z
+    .array(Contract)
+    .nullable()
+    .describe("The newest versions; the story's first, then the project's"),
+  policy: Policy.nullable(),
+  recentActivity: z.array(ActivityItem).nullable().describe('The newest 20 of the story'),
+  others: z
+    .array(z.object({ member: MemberRef, since: Time }))
+    .nullable()
+    .describe('Who else looks at the story now'),
+  readiness: Readiness.nullable(),
+});
+export type ContextSections = z.infer<typeof sections>;
+export type ContextSection = keyof ContextSections;
+export const contextSections = Object.keys(sections.shape) as [ContextSection, ...ContextSection[]];
+
+export const StoryContext = sections.extend({
+  truncated: z.array(z.enum(contextSections)).describe('The sections that are not whole'),
+});
+export type StoryContext = z.infer<typeof StoryContext>;
+
+/** The least room that an answer can be held to: with every section cut to nothing it still fits. */
+export const leastContextBytes = 4 * 1024;
+export const mostContextBytes = 4 * 1024 * 1024;

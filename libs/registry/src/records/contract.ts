@@ -1,0 +1,39 @@
+import { z } from 'zod';
+import { Id, textOfBytes, Time, Version } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+/** What the content is written in; those of JSON are checked to be a JSON object. */
+export const contractKinds = [
+  'openapi',
+  'json_schema',
+  'typescript',
+  'protobuf',
+  'graphql',
+  'markdown',
+] as const;
+export const ContractKind = z.enum(contractKinds);
+export type ContractKind = z.infer<typeof ContractKind>;
+
+export const ContractContent = textOfBytes(256 * 1024).refine(
+  (content) => content.length > 0,
+  'must not be empty',
+);
+
+/** One version of an interface that stories agreed on. Versions never change; a new one may be of another kind. */
+export const Contract = z
+  .object({
+    id: Id.describe('The same in all versions'),
+    projectId: Id,
+    slug: z.string(),
+    version: Version,
+    kind: ContractKind,
+    content: z.string().nullable().describe('null: left out, as asked or for want of room'),
+    contentHash: z.string().describe('SHA-256 of the content, hexadecimal'),
+    size: z.int().describe('Bytes of the content'),
+    storyId: Id.nullable().describe('The story that this version was published for'),
+    note: z.string().nullable(),
+    publishedBy: Actor,
+    createdAt: Time,
+  })
+  .meta({ id: 'Contract' });
+export type Contract = z.infer<typeof Contract>;

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { Id, Time, Version } from '../kernel/values.ts';
+import { Actor, GivenRole } from './member.ts';
+
+/** Pending until it is accepted or revoked; past `expiresAt` a pending one is expired. */
+export const invitationStates = ['pending', 'expired', 'accepted', 'revoked'] as const;
+export const InvitationState = z.enum(invitationStates);
+export type InvitationState = z.infer<typeof InvitationState>;
+
+/** Somebody asked into the organization. The secret that lets them in is in the e-mail alone. */
+export const Invitation = z
+  .object({
+    id: Id,
+    email: z.string(),
+    role: GivenRole,
+    teamIds: z.array(Id).describe('The teams the new member will be in'),
+    projectIds: z
+      .array(Id)
+      .describe('The projects the new member will be a contributor of, or a viewer of if that is the role'),
+    state: InvitationState,
+    invitedBy: Actor,
+    expiresAt: Time,
+    memberId: Id.nullable().describe('Who it became'),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Invitation' });
+export type Invitation = z.infer<typeof Invitation>;

@@ -1,0 +1,51 @@
+/** What a member is told of, and by which ways. */
+import { z } from 'zod';
+import { Id, Time } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+export const notificationKinds = [
+  'mention',
+  'assigned',
+  'review_requested',
+  'review_verdict',
+  'comment_reply',
+  'handoff',
+  'lease_expired',
+  'lock_taken_over',
+  'lease_taken_over',
+  'broadcast',
+  'invitation_accepted',
+  'access_requested',
+  'access_resolved',
+  'seat_limit',
+] as const;
+export const NotificationKind = z.enum(notificationKinds);
+export type NotificationKind = z.infer<typeof NotificationKind>;
+
+/** The ways to a member; e-mail and push go out after the inbox. */
+export const notificationChannels = ['inbox', 'email', 'push'] as const;
+export const NotificationChannel = z.enum(notificationChannels);
+export type NotificationChannel = z.infer<typeof NotificationChannel>;
+
+export const Notification = z
+  .object({
+    id: Id,
+    kind: NotificationKind,
+    title: z.string(),
+    body: z.string(),
+    subject: z.object({ type: z.string(), id: Id, key: z.string().nullable(), title: z.string() }).nullable(),
+    actor: Actor,
+    readAt: Time.nullable(),
+    createdAt: Time,
+  })
+  .meta({ id: 'Notification' });
+export type Notification = z.infer<typeof Notification>;
+
+/** By which ways a member wants to be told of a kind. */
+export const NotificationPreference = z
+  .object({
+    kind: NotificationKind,
+    channels: z.object({ inbox: z.boolean(), email: z.boolean(), push: z.boolean() }),
+  })
+  .meta({ id: 'NotificationPreference' });
+export type NotificationPreference = z.infer<typeof NotificationPreference>;

@@ -1,0 +1,83 @@
+/** What operators of the installation see of all organizations. */
+import { z } from 'zod';
+import { orgRoles } from '../kernel/access.ts';
+import { Id, Time, Version } from '../kernel/values.ts';
+import { plans } from './org.ts';
+
+const OrgRef = z.object({ id: Id, slug: z.string(), name: z.string() });
+const status = z.enum(['trialing', 'active', 'past_due', 'canceled']);
+const count = z.int().min(0);
+
+/** A person: everything that goes by one e-mail address. */
+export const PlatformAccount = z
+  .object({
+    email: z.string(),
+    name: z.string().describe('As in the organization joined last'),
+    memberships: z.array(z.object({ orgId: Id, orgSlug: z.string(), memberId: Id, role: z.enum(orgRoles) })),
+  })
+  .meta({ id: 'PlatformAccount' });
+export type PlatformAccount = z.infer<typeof PlatformAccount>;
+
+export const PlatformOrg = z
+  .object({
+    id: Id,
+    slug: z.string(),
+    name: z.string(),
+    plan: z.enum(plans),
+    status,
+    seats: count,
+    owner: z.object({ email: z.string(), name: z.string() }).nullable(),
+    createdAt: Time,
+    deletedAt: Time.nullable().describe('Since when it waits to be purged'),
+  })
+  .meta({ id: 'PlatformOrg' });
+export type PlatformOrg = z.infer<typeof PlatformOrg>;
+
+export const PlatformTeam = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string(),
+    members: count,
+    org: OrgRef,
+    createdAt: Time,
+  })
+  .meta({ id: 'PlatformTeam' });
+export type PlatformTeam = z.infer<typeof PlatformTeam>;
+
+export const PlatformSubscription = z
+  .object({
+    org: OrgRef,
+    plan: z.enum(plans),
+    status,
+    seats: count,
+    currentPeriodEnd: Time.nullable(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'PlatformSubscription' });
+export type PlatformSubscription = z.infer<typeof PlatformSubscription>;
+
+const Queue = z.object({ waiting: count, active: count, delayed: count, failed: count });
+
+export const PlatformMetrics = z
+  .object({
+    orgs: count,
+    accounts: count.describe('Addresses that are in an organization'),
+    projects: count,
+    stories: count,
+    estimated: z
+      .array(z.string())
+      .describe('Which of these are estimates, because counting would take too long'),
+    plans: z.record(z.enum(plans), count).describe('Organizations by plan'),
+    executions: z.record(z.string(), count).describe('Executions by state'),
+    queues: z
+      .record(z.string(), Queue)
+      .describe('Work that follows from writes, by its kind; one without any is not there'),
+    outboxLagSeconds: count.describe('How long the work that is due has waited to be handed over'),
+    operationsLast24h: count.describe('Writes, and refusals that are audited'),
+    measuredAt: Time,
+  })
+  .meta({ id: 'PlatformMetrics' });
+export type PlatformMetrics = z.infer<typeof PlatformMetrics>;

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { Id, name, text, textOfBytes, Time, Version } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+/** How people and programs call a prompt or a contract. */
+export const Slug = z.string().regex(/^[a-z0-9-]{1,64}$/, 'must be 1 to 64 of a-z, 0-9 and -');
+
+export const PromptTitle = name(200);
+export const PromptBody = textOfBytes(64 * 1024).refine((body) => body.length > 0, 'must not be empty');
+export const PromptTags = z
+  .array(name(50))
+  .max(20)
+  .overwrite((tags) => [...new Set(tags)])
+  .meta({ description: 'At most 20; twice the same counts once' });
+
+/** What whoever uses the prompt fills in. */
+const PromptArgument = z.strictObject({
+  name: z.string().regex(/^[A-Za-z][A-Za-z0-9_-]{0,63}$/, 'must be a word such as storyKey'),
+  description: text(500).default(''),
+  required: z.boolean().default(false),
+});
+export const PromptArguments = z
+  .array(PromptArgument)
+  .max(20)
+  .refine((all) => new Set(all.map((argument) => argument.name)).size === all.length, 'names must be unique');
+
+export const Prompt = z
+  .object({
+    id: Id,
+    scope: z.enum(['org', 'project']).describe('Whose prompt it is'),
+    projectId: Id.nullable().describe("null: the organization's"),
+    slug: z.string(),
+    title: z.string(),
+    body: z.string().nullable().describe('null: left out, as asked or for want of room'),
+    arguments: z.array(z.object({ name: z.string(), description: z.string(), required: z.boolean() })),
+    tags: z.array(z.string()),
+    createdBy: Actor,
+    updatedBy: Actor,
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Prompt' });
+export type Prompt = z.infer<typeof Prompt>;

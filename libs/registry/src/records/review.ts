@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { Id, text, Time, Version } from '../kernel/values.ts';
+
+export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
+export const Verdict = z.enum(verdicts);
+export type Verdict = z.infer<typeof Verdict>;
+
+export const ReviewNote = text(4000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
+
+/** Who reviews: a member or an agent. */
+export const ReviewerRef = z.object({
+  kind: z.enum(['member', 'agent']),
+  id: Id.describe("The member's id or the agent's, as kind says"),
+  name: z.string(),
+  memberId: Id.describe("Of an agent: the member's whose agent it is"),
+  agentId: Id.nullable(),
+});
+export type ReviewerRef = z.infer<typeof ReviewerRef>;
+
+/** A reviewer of a story and the verdict, with what it is about. */
+export const Reviewer = z
+  .object({
+    id: Id,
+    storyId: Id,
+    storyKey: z.string().describe('Such as WEB-42'),
+    storyTitle: z.string(),
+    projectId: Id,
+    reviewer: ReviewerRef,
+    verdict: Verdict,
+    stale: z.boolean().describe('The spec or the code has moved on from what was approved or turned down'),
+    note: z.string().nullable(),
+    specVersion: z.int().min(0).nullable().describe('Of the spec that was reviewed; null while pending'),
+    headSha: z.string().nullable().describe('The head commit that was reviewed, where known'),
+    diffHash: z.string().nullable().describe('The diff that was reviewed, where known'),
+    decidedAt: Time.nullable(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Reviewer' });
+export type Reviewer = z.infer<typeof Reviewer>;

@@ -1,0 +1,20 @@
+/** A record of one of several kinds, named by two parameters. */
+import { z } from 'zod';
+import { isUuid, StoryRef } from '../kernel/values.ts';
+
+export const targetTypes = ['story', 'epic', 'delivery_group'] as const;
+export const TargetType = z.enum(targetTypes);
+export type TargetType = z.infer<typeof TargetType>;
+
+export const TargetRef = StoryRef.meta({
+  description: "The target's id; a story's key, such as WEB-42, does too",
+  maxLength: 36,
+  'x-muster-ref': 'story',
+});
+
+/** Whether the kind of target can be named like this, for `refine`; and what to say where it cannot. */
+export const isTargetRef = (params: {
+  readonly targetType: TargetType;
+  readonly targetId: string;
+}): boolean => params.targetType === 'story' || isUuid(params.targetId);
+export const noTargetRef = { error: 'must be an id, since only stories have keys', path: ['targetId'] };

@@ -1,0 +1,36 @@
+import { z } from 'zod';
+import { Id, name, text, Time, Version } from '../kernel/values.ts';
+
+export const teamRoles = ['lead', 'member'] as const;
+export const TeamRole = z.enum(teamRoles);
+export type TeamRole = z.infer<typeof TeamRole>;
+
+export const TeamName = name(120);
+export const TeamDescription = text(2_000);
+
+export const Team = z
+  .object({
+    id: Id,
+    name: z.string(),
+    description: z.string(),
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Team' });
+export type Team = z.infer<typeof Team>;
+
+/** A team where another record holds one. */
+export const TeamRef = z.object({ id: Id, name: z.string() });
+
+export const TeamMember = z
+  .object({
+    teamId: Id,
+    memberId: Id,
+    name: z.string(),
+    handle: z.string(),
+    role: TeamRole,
+    addedAt: Time,
+  })
+  .meta({ id: 'TeamMember' });
+export type TeamMember = z.infer<typeof TeamMember>;
