@@ -2,6 +2,21 @@
 
 -- Tables
 
+create table public.access_requests (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  member_id uuid not null,
+  role text not null,
+  message text,
+  state text not null default 'pending'::text,
+  resolved_by jsonb,
+  resolved_at timestamp(3) with time zone,
+  note text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.activity (
   org_id uuid not null,
   seq bigint not null,
@@ -30,6 +45,7 @@ create table public.assignments (
   project_id uuid not null,
   member_id uuid,
   agent_id uuid,
+  assigned_by jsonb not null default '{"kind": "system", "name": "Muster", "agentId": null, "memberId": null}'::jsonb,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now()
 );
@@ -64,6 +80,18 @@ create table public.board_columns (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
 );
+create table public.broadcasts (
+  org_id uuid not null,
+  id uuid not null,
+  message text not null,
+  level text not null,
+  project_id uuid,
+  team_id uuid,
+  sender jsonb not null,
+  sender_member_id uuid not null,
+  expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null default now()
+);
 create table public.comment_reactions (
   org_id uuid not null,
   comment_id uuid not null,
@@ -91,6 +119,46 @@ create table public.comments (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
 );
+create table public.contract_stories (
+  org_id uuid not null,
+  story_id uuid not null,
+  slug text collate "C" not null,
+  contract_id uuid not null,
+  project_id uuid not null
+);
+create table public.contract_versions (
+  org_id uuid not null,
+  contract_id uuid not null,
+  version integer not null,
+  project_id uuid not null,
+  kind text not null,
+  content text not null,
+  content_hash text not null,
+  story_id uuid,
+  note text,
+  published_by jsonb not null,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.contracts (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  slug text collate "C" not null,
+  version integer not null default 0,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.devices (
+  org_id uuid not null,
+  member_id uuid not null,
+  device_id text not null,
+  id uuid not null,
+  name text not null,
+  platform text not null,
+  push_token text,
+  app_version text,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
 create table public.epics (
   org_id uuid not null,
   id uuid not null,
@@ -106,6 +174,14 @@ create table public.epics (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
 );
+create table public.gamification_state (
+  org_id uuid not null,
+  counted_seq bigint not null default 0,
+  state text not null default 'done'::text,
+  job_id uuid,
+  requested_at timestamp(3) with time zone,
+  synced_at timestamp(3) with time zone
+);
 create table public.idempotency_keys (
   org_id uuid not null,
   token_id uuid not null,
@@ -114,6 +190,22 @@ create table public.idempotency_keys (
   fingerprint bytea not null,
   response text,
   created_at timestamp(3) with time zone not null default now()
+);
+create table public.invitations (
+  org_id uuid not null,
+  id uuid not null,
+  email text not null,
+  role text not null,
+  team_ids uuid[] not null default '{}'::uuid[],
+  project_ids uuid[] not null default '{}'::uuid[],
+  state text not null default 'pending'::text,
+  token_hash bytea,
+  invited_by jsonb not null,
+  expires_at timestamp(3) with time zone not null,
+  member_id uuid,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
 );
 create table public.members (
   org_id uuid not null,
@@ -126,6 +218,36 @@ create table public.members (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.notification_counts (
+  org_id uuid not null,
+  member_id uuid not null,
+  kind text not null,
+  project_id uuid,
+  place_id uuid not null default COALESCE(project_id, org_id),
+  unread integer not null
+);
+create table public.notification_preferences (
+  org_id uuid not null,
+  member_id uuid not null,
+  kind text not null,
+  channel text not null,
+  enabled boolean not null,
+  updated_at timestamp(3) with time zone not null default now()
+);
+create table public.notifications (
+  org_id uuid not null,
+  id uuid not null,
+  member_id uuid not null,
+  project_id uuid,
+  kind text not null,
+  title text not null,
+  body text not null default ''::text,
+  subject jsonb,
+  actor jsonb not null,
+  in_inbox boolean not null default true,
+  read_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null
 );
 create table public.orgs (
   id uuid not null,
@@ -148,7 +270,46 @@ create table public.outbox (
   dispatch_after timestamp(3) with time zone not null default now(),
   attempts integer not null default 0,
   done_at timestamp(3) with time zone,
-  dead_at timestamp(3) with time zone
+  dead_at timestamp(3) with time zone,
+  error text
+);
+create table public.point_days (
+  org_id uuid not null,
+  member_id uuid not null,
+  day date not null,
+  points integer not null
+);
+create table public.point_entries (
+  org_id uuid not null,
+  activity_seq bigint not null,
+  member_id uuid not null,
+  kind text not null,
+  subject_id uuid not null,
+  project_id uuid,
+  points integer not null,
+  at timestamp(3) with time zone not null,
+  taken_back_seq bigint
+);
+create table public.point_resets (
+  org_id uuid not null,
+  member_id uuid not null,
+  reset_seq bigint not null,
+  reset_on date not null
+);
+create table public.point_scores (
+  org_id uuid not null,
+  period text not null,
+  starts_on date not null,
+  scope_id uuid not null,
+  member_id uuid not null,
+  points integer not null
+);
+create table public.point_tallies (
+  org_id uuid not null,
+  member_id uuid not null,
+  kind text not null,
+  points integer not null,
+  times integer not null
 );
 create table public.project_counters (
   org_id uuid not null,
@@ -186,6 +347,35 @@ create table public.projects (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
 );
+create table public.prompts (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid,
+  slug text collate "C" not null,
+  title text not null,
+  body text not null,
+  arguments jsonb not null default '[]'::jsonb,
+  tags text[] not null default '{}'::text[],
+  created_by jsonb not null,
+  updated_by jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
+create table public.seat_ledger (
+  org_id uuid not null,
+  id uuid not null,
+  version integer not null,
+  at timestamp(3) with time zone not null,
+  actor jsonb not null,
+  from_seats integer not null,
+  to_seats integer not null,
+  amount bigint not null,
+  currency text not null,
+  lines jsonb not null,
+  period_start timestamp(3) with time zone not null,
+  period_end timestamp(3) with time zone not null
+);
 create table public.stories (
   org_id uuid not null,
   id uuid not null,
@@ -217,6 +407,23 @@ create table public.story_blockers (
   story_id uuid not null,
   blocker_id uuid not null
 );
+create table public.story_reviewers (
+  org_id uuid not null,
+  id uuid not null,
+  story_id uuid not null,
+  project_id uuid not null,
+  member_id uuid,
+  agent_id uuid,
+  verdict text not null default 'pending'::text,
+  note text,
+  spec_version integer,
+  head_sha text,
+  diff_hash text,
+  decided_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.story_selections (
   org_id uuid not null,
   member_id uuid not null,
@@ -246,7 +453,8 @@ create table public.subscriptions (
   plan text not null,
   status text not null default 'active'::text,
   seats integer not null,
-  current_period_end timestamp(3) with time zone,
+  current_period_start timestamp(3) with time zone not null default (date_trunc('day'::text, (now() AT TIME ZONE 'UTC'::text)) AT TIME ZONE 'UTC'::text),
+  current_period_end timestamp(3) with time zone not null default ((date_trunc('day'::text, (now() AT TIME ZONE 'UTC'::text)) + '1 mon'::interval) AT TIME ZONE 'UTC'::text),
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
@@ -285,6 +493,12 @@ create table public.tokens (
 
 -- Keys and checks
 
+alter table access_requests add constraint access_requests_check CHECK ((((state = 'pending'::text) = (resolved_at IS NULL)) AND ((resolved_at IS NULL) = (resolved_by IS NULL))));
+alter table access_requests add constraint access_requests_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table access_requests add constraint access_requests_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table access_requests add constraint access_requests_pkey PRIMARY KEY (org_id, id);
+alter table access_requests add constraint access_requests_role_check CHECK ((role = ANY (ARRAY['lead'::text, 'contributor'::text, 'viewer'::text])));
+alter table access_requests add constraint access_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text])));
 alter table activity add constraint activity_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table activity add constraint activity_pkey PRIMARY KEY (org_id, seq);
 alter table agents add constraint agents_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
@@ -305,6 +519,13 @@ alter table board_columns add constraint board_columns_org_id_project_id_id_key 
 alter table board_columns add constraint board_columns_pkey PRIMARY KEY (org_id, id);
 alter table board_columns add constraint board_columns_status_check CHECK ((status = ANY (ARRAY['backlog'::text, 'ready'::text, 'in_progress'::text, 'in_review'::text, 'done'::text])));
 alter table board_columns add constraint board_columns_wip_limit_check CHECK ((wip_limit >= 1));
+alter table broadcasts add constraint broadcasts_level_check CHECK ((level = ANY (ARRAY['info'::text, 'warning'::text, 'critical'::text])));
+alter table broadcasts add constraint broadcasts_message_check CHECK (((length(message) >= 1) AND (length(message) <= 4000)));
+alter table broadcasts add constraint broadcasts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table broadcasts add constraint broadcasts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table broadcasts add constraint broadcasts_org_id_sender_member_id_fkey FOREIGN KEY (org_id, sender_member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table broadcasts add constraint broadcasts_org_id_team_id_fkey FOREIGN KEY (org_id, team_id) REFERENCES teams(org_id, id) ON DELETE CASCADE;
+alter table broadcasts add constraint broadcasts_pkey PRIMARY KEY (org_id, id);
 alter table comment_reactions add constraint comment_reactions_org_id_comment_id_fkey FOREIGN KEY (org_id, comment_id) REFERENCES comments(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_pkey PRIMARY KEY (org_id, comment_id, emoji, member_id);
@@ -315,13 +536,45 @@ alter table comments add constraint comments_org_id_story_id_fkey FOREIGN KEY (o
 alter table comments add constraint comments_org_id_story_id_id_key UNIQUE (org_id, story_id, id);
 alter table comments add constraint comments_org_id_story_id_parent_id_fkey FOREIGN KEY (org_id, story_id, parent_id) REFERENCES comments(org_id, story_id, id) ON DELETE CASCADE;
 alter table comments add constraint comments_pkey PRIMARY KEY (org_id, id);
+alter table contract_stories add constraint contract_stories_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
+alter table contract_stories add constraint contract_stories_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
+alter table contract_stories add constraint contract_stories_pkey PRIMARY KEY (org_id, story_id, slug);
+alter table contract_versions add constraint contract_versions_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 262144)));
+alter table contract_versions add constraint contract_versions_kind_check CHECK ((kind = ANY (ARRAY['openapi'::text, 'json_schema'::text, 'typescript'::text, 'protobuf'::text, 'graphql'::text, 'markdown'::text])));
+alter table contract_versions add constraint contract_versions_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
+alter table contract_versions add constraint contract_versions_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE SET NULL (story_id);
+alter table contract_versions add constraint contract_versions_pkey PRIMARY KEY (org_id, contract_id, version);
+alter table contract_versions add constraint contract_versions_version_check CHECK ((version >= 1));
+alter table contracts add constraint contracts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table contracts add constraint contracts_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
+alter table contracts add constraint contracts_org_id_project_id_slug_key UNIQUE (org_id, project_id, slug);
+alter table contracts add constraint contracts_pkey PRIMARY KEY (org_id, id);
+alter table contracts add constraint contracts_slug_check CHECK ((slug ~ '^[a-z0-9-]{1,64}$'::text));
+alter table contracts add constraint contracts_version_check CHECK ((version >= 0));
+alter table devices add constraint devices_device_id_check CHECK (((length(device_id) >= 1) AND (length(device_id) <= 128)));
+alter table devices add constraint devices_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
+alter table devices add constraint devices_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table devices add constraint devices_pkey PRIMARY KEY (org_id, member_id, device_id);
+alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text])));
 alter table epics add constraint epics_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table epics add constraint epics_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table epics add constraint epics_pkey PRIMARY KEY (org_id, id);
 alter table epics add constraint epics_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text, 'canceled'::text])));
+alter table gamification_state add constraint gamification_state_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table gamification_state add constraint gamification_state_pkey PRIMARY KEY (org_id);
+alter table gamification_state add constraint gamification_state_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text])));
 alter table idempotency_keys add constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)));
 alter table idempotency_keys add constraint idempotency_keys_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (org_id, token_id, operation, key);
+alter table invitations add constraint invitations_check CHECK (((member_id IS NULL) = (state <> 'accepted'::text)));
+alter table invitations add constraint invitations_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
+alter table invitations add constraint invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table invitations add constraint invitations_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table invitations add constraint invitations_pkey PRIMARY KEY (org_id, id);
+alter table invitations add constraint invitations_role_check CHECK ((role = ANY (ARRAY['admin'::text, 'member'::text, 'viewer'::text])));
+alter table invitations add constraint invitations_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text])));
+alter table invitations add constraint invitations_token_hash_check CHECK ((length(token_hash) = 32));
+alter table invitations add constraint invitations_token_hash_key UNIQUE (token_hash);
 alter table members add constraint members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
 alter table members add constraint members_handle_check CHECK ((handle ~ '^[a-z0-9][a-z0-9-]{0,38}$'::text));
 alter table members add constraint members_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
@@ -329,12 +582,39 @@ alter table members add constraint members_org_id_fkey FOREIGN KEY (org_id) REFE
 alter table members add constraint members_pkey PRIMARY KEY (org_id, id);
 alter table members add constraint members_role_check CHECK ((role = ANY (ARRAY['owner'::text, 'admin'::text, 'member'::text, 'viewer'::text])));
 alter table members add constraint members_status_check CHECK ((status = ANY (ARRAY['active'::text, 'removed'::text])));
+alter table notification_counts add constraint notification_counts_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table notification_counts add constraint notification_counts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table notification_counts add constraint notification_counts_pkey PRIMARY KEY (org_id, member_id, kind, place_id);
+alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text, 'push'::text])));
+alter table notification_preferences add constraint notification_preferences_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (org_id, member_id, kind, channel);
+alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text])));
+alter table notifications add constraint notifications_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table notifications add constraint notifications_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table notifications add constraint notifications_pkey PRIMARY KEY (org_id, id);
 alter table orgs add constraint orgs_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table orgs add constraint orgs_pkey PRIMARY KEY (id);
 alter table orgs add constraint orgs_slug_check CHECK ((slug ~ '^[a-z0-9-]{3,40}$'::text));
 alter table orgs add constraint orgs_slug_key UNIQUE (slug);
 alter table outbox add constraint outbox_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table outbox add constraint outbox_pkey PRIMARY KEY (org_id, id);
+alter table point_days add constraint point_days_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table point_days add constraint point_days_pkey PRIMARY KEY (org_id, member_id, day);
+alter table point_days add constraint point_days_points_check CHECK ((points >= 0));
+alter table point_entries add constraint point_entries_check CHECK ((taken_back_seq > activity_seq));
+alter table point_entries add constraint point_entries_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table point_entries add constraint point_entries_pkey PRIMARY KEY (org_id, activity_seq, member_id, kind);
+alter table point_entries add constraint point_entries_points_check CHECK ((points > 0));
+alter table point_resets add constraint point_resets_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table point_resets add constraint point_resets_pkey PRIMARY KEY (org_id, member_id);
+alter table point_scores add constraint point_scores_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table point_scores add constraint point_scores_period_check CHECK ((period = ANY (ARRAY['week'::text, 'month'::text, 'all'::text])));
+alter table point_scores add constraint point_scores_pkey PRIMARY KEY (org_id, period, starts_on, scope_id, member_id);
+alter table point_scores add constraint point_scores_points_check CHECK ((points >= 0));
+alter table point_tallies add constraint point_tallies_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table point_tallies add constraint point_tallies_pkey PRIMARY KEY (org_id, member_id, kind);
+alter table point_tallies add constraint point_tallies_points_check CHECK ((points >= 0));
+alter table point_tallies add constraint point_tallies_times_check CHECK ((times >= 0));
 alter table project_counters add constraint project_counters_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table project_counters add constraint project_counters_pkey PRIMARY KEY (org_id, project_id);
 alter table project_members add constraint project_members_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
@@ -351,6 +631,19 @@ alter table projects add constraint projects_org_id_key_key UNIQUE (org_id, key)
 alter table projects add constraint projects_origin_check CHECK ((origin = ANY (ARRAY['hosted'::text, 'converted'::text])));
 alter table projects add constraint projects_pkey PRIMARY KEY (org_id, id);
 alter table projects add constraint projects_visibility_check CHECK ((visibility = ANY (ARRAY['org'::text, 'private'::text])));
+alter table prompts add constraint prompts_body_check CHECK ((octet_length(body) <= 65536));
+alter table prompts add constraint prompts_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table prompts add constraint prompts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table prompts add constraint prompts_pkey PRIMARY KEY (org_id, id);
+alter table prompts add constraint prompts_slug_check CHECK ((slug ~ '^[a-z0-9-]{1,64}$'::text));
+alter table prompts add constraint prompts_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)));
+alter table seat_ledger add constraint seat_ledger_check CHECK ((from_seats <> to_seats));
+alter table seat_ledger add constraint seat_ledger_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
+alter table seat_ledger add constraint seat_ledger_from_seats_check CHECK ((from_seats >= 1));
+alter table seat_ledger add constraint seat_ledger_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table seat_ledger add constraint seat_ledger_org_id_version_key UNIQUE (org_id, version);
+alter table seat_ledger add constraint seat_ledger_pkey PRIMARY KEY (org_id, id);
+alter table seat_ledger add constraint seat_ledger_to_seats_check CHECK ((to_seats >= 1));
 alter table stories add constraint stories_check CHECK (((column_id IS NULL) = (status = 'canceled'::text)));
 alter table stories add constraint stories_org_id_project_id_column_id_fkey FOREIGN KEY (org_id, project_id, column_id) REFERENCES board_columns(org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIGN KEY (org_id, project_id, epic_id) REFERENCES epics(org_id, project_id, id) ON DELETE SET NULL (epic_id);
@@ -365,6 +658,15 @@ alter table story_blockers add constraint story_blockers_check CHECK ((story_id 
 alter table story_blockers add constraint story_blockers_org_id_project_id_blocker_id_fkey FOREIGN KEY (org_id, project_id, blocker_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
 alter table story_blockers add constraint story_blockers_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
 alter table story_blockers add constraint story_blockers_pkey PRIMARY KEY (org_id, story_id, blocker_id);
+alter table story_reviewers add constraint story_reviewers_check CHECK ((num_nonnulls(member_id, agent_id) = 1));
+alter table story_reviewers add constraint story_reviewers_check1 CHECK ((((decided_at IS NULL) = (verdict = 'pending'::text)) AND ((spec_version IS NULL) = (verdict = 'pending'::text))));
+alter table story_reviewers add constraint story_reviewers_check2 CHECK (((verdict <> 'changes_requested'::text) OR (note IS NOT NULL)));
+alter table story_reviewers add constraint story_reviewers_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
+alter table story_reviewers add constraint story_reviewers_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table story_reviewers add constraint story_reviewers_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
+alter table story_reviewers add constraint story_reviewers_org_id_story_id_member_id_agent_id_key UNIQUE NULLS NOT DISTINCT (org_id, story_id, member_id, agent_id);
+alter table story_reviewers add constraint story_reviewers_pkey PRIMARY KEY (org_id, id);
+alter table story_reviewers add constraint story_reviewers_verdict_check CHECK ((verdict = ANY (ARRAY['pending'::text, 'approved'::text, 'changes_requested'::text, 'commented'::text])));
 alter table story_selections add constraint story_selections_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table story_selections add constraint story_selections_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
 alter table story_selections add constraint story_selections_pkey PRIMARY KEY (org_id, member_id, device_id);
@@ -373,6 +675,7 @@ alter table story_specs add constraint story_specs_pkey PRIMARY KEY (org_id, sto
 alter table story_specs add constraint story_specs_version_check CHECK ((version >= 1));
 alter table streams add constraint streams_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table streams add constraint streams_pkey PRIMARY KEY (org_id);
+alter table subscriptions add constraint subscriptions_check CHECK ((current_period_end > current_period_start));
 alter table subscriptions add constraint subscriptions_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table subscriptions add constraint subscriptions_pkey PRIMARY KEY (org_id);
 alter table subscriptions add constraint subscriptions_plan_check CHECK ((plan = ANY (ARRAY['free'::text, 'team'::text, 'enterprise'::text])));
@@ -396,34 +699,72 @@ alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['r
 
 -- Indexes
 
+CREATE INDEX access_requests_member ON public.access_requests USING btree (org_id, member_id);
+CREATE INDEX access_requests_project ON public.access_requests USING btree (org_id, project_id, id DESC);
+CREATE INDEX access_requests_state ON public.access_requests USING btree (org_id, project_id, state, id DESC);
 CREATE INDEX activity_agent ON public.activity USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
 CREATE INDEX activity_member ON public.activity USING btree (org_id, member_id, seq DESC);
 CREATE INDEX activity_project ON public.activity USING btree (org_id, project_id, seq DESC);
 CREATE INDEX activity_story ON public.activity USING btree (org_id, story_id, seq DESC) WHERE (story_id IS NOT NULL);
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
 CREATE INDEX assignments_member ON public.assignments USING btree (org_id, member_id, target_type, target_id);
+CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
+CREATE INDEX audit_age ON public.audit USING btree (org_id, at);
 CREATE INDEX audit_agent ON public.audit USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX audit_at ON public.audit USING brin (at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX audit_denied ON public.audit USING btree (org_id, seq DESC) WHERE (outcome = 'denied'::text);
 CREATE INDEX audit_member ON public.audit USING btree (org_id, member_id, seq DESC);
 CREATE INDEX audit_operation ON public.audit USING btree (org_id, operation, seq DESC);
 CREATE INDEX board_columns_order ON public.board_columns USING btree (org_id, project_id, "position");
+CREATE INDEX broadcasts_newest ON public.broadcasts USING btree (org_id, created_at DESC, id DESC);
+CREATE INDEX broadcasts_project ON public.broadcasts USING btree (org_id, project_id, created_at DESC, id DESC) WHERE (project_id IS NOT NULL);
+CREATE INDEX broadcasts_team ON public.broadcasts USING btree (org_id, team_id) WHERE (team_id IS NOT NULL);
+CREATE INDEX comments_author ON public.comments USING btree (org_id, author_member_id) WHERE ((body IS NOT NULL) AND ((author ->> 'agentId'::text) IS NULL));
+CREATE INDEX comments_open ON public.comments USING btree (org_id, story_id, id) WHERE ((parent_id IS NULL) AND (resolved_at IS NULL));
 CREATE INDEX comments_replies ON public.comments USING btree (org_id, parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX comments_roots ON public.comments USING btree (org_id, story_id, id) WHERE (parent_id IS NULL);
+CREATE INDEX contract_stories_contract ON public.contract_stories USING btree (org_id, contract_id);
+CREATE INDEX contract_versions_story ON public.contract_versions USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
-CREATE INDEX outbox_due ON public.outbox USING btree (dispatch_after) WHERE ((done_at IS NULL) AND (dead_at IS NULL));
+CREATE INDEX members_accounts ON public.members USING btree (lower(email) COLLATE "C") WHERE (status = 'active'::text);
+CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WHERE (status = 'active'::text);
+CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
+CREATE INDEX members_names ON public.members USING btree (org_id, status, name, id);
+CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;
+CREATE INDEX notifications_kind ON public.notifications USING btree (org_id, member_id, kind, id DESC);
+CREATE INDEX notifications_project ON public.notifications USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX notifications_unread ON public.notifications USING btree (org_id, member_id, id DESC) WHERE (in_inbox AND (read_at IS NULL));
+CREATE INDEX orgs_deleted ON public.orgs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX outbox_dead ON public.outbox USING btree (dead_at) WHERE ((dead_at IS NOT NULL) AND (done_at IS NULL));
+CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL);
+CREATE INDEX outbox_due ON public.outbox USING btree (topic, dispatch_after) WHERE ((done_at IS NULL) AND (dead_at IS NULL));
+CREATE INDEX outbox_undone ON public.outbox USING btree (org_id, topic) WHERE (done_at IS NULL);
+CREATE INDEX point_entries_standing ON public.point_entries USING btree (org_id, subject_id, kind) WHERE (taken_back_seq IS NULL);
+CREATE INDEX point_scores_board ON public.point_scores USING btree (org_id, period, starts_on, scope_id, points DESC, member_id);
 CREATE INDEX project_members_member ON public.project_members USING btree (org_id, member_id);
 CREATE INDEX project_teams_team ON public.project_teams USING btree (org_id, team_id);
 CREATE INDEX stories_epic ON public.stories USING btree (org_id, epic_id) WHERE (epic_id IS NOT NULL);
 CREATE INDEX stories_updated ON public.stories USING btree (org_id, project_id, updated_at DESC, id DESC);
 CREATE INDEX story_blockers_blocker ON public.story_blockers USING btree (org_id, blocker_id);
+CREATE INDEX story_reviewers_agent ON public.story_reviewers USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX story_reviewers_decided ON public.story_reviewers USING btree (org_id, member_id, decided_at) WHERE ((member_id IS NOT NULL) AND (decided_at IS NOT NULL));
+CREATE INDEX story_reviewers_member ON public.story_reviewers USING btree (org_id, member_id, id) WHERE (member_id IS NOT NULL);
+CREATE INDEX story_reviewers_story ON public.story_reviewers USING btree (org_id, story_id, id);
 CREATE INDEX story_selections_story ON public.story_selections USING btree (org_id, story_id, since);
+CREATE INDEX team_members_added ON public.team_members USING btree (org_id, team_id, created_at, member_id);
 CREATE INDEX team_members_member ON public.team_members USING btree (org_id, member_id);
+CREATE INDEX teams_everywhere ON public.teams USING btree (lower(name) COLLATE "C", id);
 CREATE INDEX tokens_member ON public.tokens USING btree (org_id, member_id);
+CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btree (org_id, project_id, member_id) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
+CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (org_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX members_handle ON public.members USING btree (org_id, handle);
 CREATE UNIQUE INDEX members_one_owner ON public.members USING btree (org_id) WHERE ((role = 'owner'::text) AND (status = 'active'::text));
 CREATE UNIQUE INDEX projects_local ON public.projects USING btree (org_id, local_project_id) WHERE (local_project_id IS NOT NULL);
+CREATE UNIQUE INDEX prompts_slug ON public.prompts USING btree (org_id, project_id, slug) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX stories_board ON public.stories USING btree (org_id, project_id, column_id, rank) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX stories_upstream ON public.stories USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX teams_name ON public.teams USING btree (org_id, lower(name));
@@ -447,6 +788,27 @@ begin
 end $function$
 ;
 alter function app.claim_key(uuid,uuid,text,text,bytea) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.count_read()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  with marked as (
+    select f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id) as place_id, count(*) as n
+    from fresh f join was w on w.org_id = f.org_id and w.id = f.id
+    where f.in_inbox and f.read_at is not null and w.read_at is null
+    group by 1, 2, 3, 4),
+  locked as materialized (
+    select c.org_id, c.member_id, c.kind, c.place_id, m.n
+    from notification_counts c join marked m using (org_id, member_id, kind, place_id)
+    order by c.org_id, c.member_id, c.kind, c.place_id for no key update of c)
+  update notification_counts c set unread = c.unread - l.n from locked l
+    where c.org_id = l.org_id and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id;
+  return null;
+end $function$
+;
+alter function app.count_read() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.count_stories()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -482,6 +844,22 @@ begin
 end $function$
 ;
 alter function app.count_stories() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.count_unread()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  insert into notification_counts as c (org_id, member_id, kind, project_id, unread)
+    select f.org_id, f.member_id, f.kind, f.project_id, count(*)
+    from fresh f where f.in_inbox and f.read_at is null
+    group by f.org_id, f.member_id, f.kind, f.project_id
+    order by f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id)
+    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread;
+  return null;
+end $function$
+;
+alter function app.count_unread() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.counts_by_hand()
  RETURNS boolean
  LANGUAGE sql
@@ -516,6 +894,14 @@ begin
   end if;
   if target_kind is null then return; end if;
 
+  -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
+  if target_kind = 'platform' then
+    if not exists (select from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
+      raise exception 'not for this token' using errcode = 'MU403';
+    end if;
+    perform set_config('muster.platform_pass', encode(token_hash, 'hex'), true);
+    return;
+  end if;
   case target_kind
     when 'project' then
       select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
@@ -545,6 +931,12 @@ begin
         from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
         join projects p on p.org_id = s.org_id and p.id = s.project_id
         where c.org_id = org and c.id = target_ref::uuid;
+    when 'accessRequest' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from access_requests r join projects p on p.org_id = r.org_id and p.id = r.project_id
+        where r.org_id = org and r.id = target_ref::uuid;
+    -- There are none yet that anybody could see.
+    when 'deliveryGroup' then null;
   end case;
   if project_id is not null and (bound is null or project_id = any (bound)) then
     project_rank := app.given_rank(sees, org_role);
@@ -563,6 +955,36 @@ begin
 end $function$
 ;
 alter function app.enter(bytea,text,text,integer,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.enter_by_invitation(secret_hash bytea, OUT at timestamp with time zone, OUT org_id uuid)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  select now(), i.org_id into at, org_id
+    from invitations i
+    join orgs o on o.id = i.org_id and o.deleted_at is null
+    where i.token_hash = secret_hash;
+  if not found then
+    raise exception 'no such invitation' using errcode = 'MU404';
+  end if;
+  perform set_config('muster.org_id', org_id::text, true);
+end $function$
+;
+alter function app.enter_by_invitation(bytea) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.estimated_rows(counted regclass)
+ RETURNS bigint
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog'
+BEGIN ATOMIC
+ SELECT (GREATEST(c.reltuples, (0)::real))::bigint AS "greatest"
+    FROM pg_class c
+   WHERE (c.oid = (estimated_rows.counted)::oid);
+END
+;
+alter function app.estimated_rows(regclass) owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.given_rank(visibility text, member_role text)
  RETURNS integer
  LANGUAGE sql
@@ -570,6 +992,24 @@ CREATE OR REPLACE FUNCTION app.given_rank(visibility text, member_role text)
 RETURN CASE WHEN (member_role = ANY (ARRAY['owner'::text, 'admin'::text])) THEN 3 WHEN (visibility = 'org'::text) THEN CASE member_role WHEN 'member'::text THEN 2 WHEN 'viewer'::text THEN 1 ELSE NULL::integer END ELSE NULL::integer END
 ;
 alter function app.given_rank(text,text) owner to the_migrator;
+CREATE OR REPLACE PROCEDURE app.guard_table(IN guarded regclass, IN rights text DEFAULT 'select, insert, update, delete'::text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public'
+AS $procedure$
+begin
+  execute format('alter table %s enable row level security, force row level security', guarded);
+  execute format('create policy own_organization on %s to muster_app using (org_id = app.org_id())', guarded);
+  execute format('grant %s on %s to muster_app', rights, guarded);
+end $procedure$
+;
+alter function app.guard_table(regclass,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.held_rank(project_role text, member_role text)
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+RETURN CASE WHEN (member_role = 'viewer'::text) THEN 1 ELSE array_position(ARRAY['viewer'::text, 'contributor'::text, 'lead'::text], project_role) END
+;
+alter function app.held_rank(text,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.identify(token_hash bytea)
  RETURNS TABLE(token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], member_name text, agent_name text)
  LANGUAGE sql
@@ -591,6 +1031,14 @@ BEGIN ATOMIC
 END
 ;
 alter function app.identify(bytea) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.is_counted(counted regclass)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog'
+RETURN (pg_relation_size(counted) <= ((32 * 1024) * 1024))
+;
+alter function app.is_counted(regclass) owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.keep_blocked_by()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -606,6 +1054,13 @@ begin
 end $function$
 ;
 alter function app.keep_blocked_by() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.new_id(moment timestamp with time zone)
+ RETURNS uuid
+ LANGUAGE sql
+ PARALLEL SAFE
+RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM moment) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid
+;
+alter function app.new_id(timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.org_id()
  RETURNS uuid
  LANGUAGE sql
@@ -613,6 +1068,141 @@ CREATE OR REPLACE FUNCTION app.org_id()
 RETURN (NULLIF(current_setting('muster.org_id'::text, true), ''::text))::uuid
 ;
 alter function app.org_id() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
+ RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+#variable_conflict use_column
+begin
+  perform app.require_platform();
+  return query
+    select l.nth, f.fits, l.address, a.email, a.name, a.memberships
+    from (select w.address, row_number() over (order by w.address) as nth from (
+        select lower(m.email) collate "C" as address from members m
+        where m.status = 'active' and lower(m.email) collate "C" > coalesce(after_address, '')
+        group by 1 order by 1 limit most) w) l
+    cross join lateral (
+      select (array_agg(m.email order by m.created_at desc))[1] as email,
+        (array_agg(m.name order by m.created_at desc))[1] as name,
+        jsonb_agg(jsonb_build_object('orgId', o.id, 'orgSlug', o.slug, 'memberId', m.id, 'role', m.role) order by o.slug)
+          as memberships
+      from members m join orgs o on o.id = m.org_id
+      where m.status = 'active' and lower(m.email) collate "C" = l.address) a
+    cross join lateral (select pattern is null or l.address ilike pattern or a.name ilike pattern as fits) f
+    where f.fits or l.nth = most
+    order by l.nth limit wanted + 1;
+end $function$
+;
+alter function app.platform_accounts(text,text,integer,integer) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.platform_metrics()
+ RETURNS TABLE(at timestamp with time zone, orgs bigint, accounts bigint, projects bigint, stories bigint, estimated text[], plans jsonb, queues jsonb, outbox_lag_seconds bigint, operations_last_24h bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+#variable_conflict use_column
+begin
+  perform app.require_platform();
+  return query
+    -- A row that was handed over is with a worker until its time to be handed over again has come.
+    with pending as (
+      select b.topic, min(b.dispatch_after) as due_since, count(*) filter (where b.dispatch_after <= now()) as waiting,
+        count(*) filter (where b.dispatch_after > now() and b.attempts > 0) as active,
+        count(*) filter (where b.dispatch_after > now() and b.attempts = 0) as delayed, 0 as failed
+      from outbox b where b.done_at is null and b.dead_at is null group by 1
+      union all
+      select b.topic, null, 0, 0, 0, count(*) from outbox b where b.dead_at is not null and b.done_at is null group by 1)
+    select now(),
+      (select count(*) from orgs o where o.deleted_at is null),
+      case when app.is_counted('members')
+        then (select count(distinct lower(m.email)) from members m where m.status = 'active')
+        else app.estimated_rows('members') end,
+      case when app.is_counted('projects') then (select count(*) from projects) else app.estimated_rows('projects') end,
+      case when app.is_counted('stories') then (select count(*) from stories) else app.estimated_rows('stories') end,
+      array(select case big.name when 'members' then 'accounts' else big.name end
+        from unnest(array['members', 'projects', 'stories']) big (name) where not app.is_counted(big.name::regclass)),
+      (select coalesce(jsonb_object_agg(s.plan, s.count), '{}') from (
+        select s.plan, count(*) from subscriptions s join orgs o on o.id = s.org_id and o.deleted_at is null group by 1) s),
+      (select coalesce(jsonb_object_agg(q.topic, jsonb_build_object(
+          'waiting', q.waiting, 'active', q.active, 'delayed', q.delayed, 'failed', q.failed)), '{}')
+        from (select p.topic, sum(p.waiting) as waiting, sum(p.active) as active, sum(p.delayed) as delayed,
+            sum(p.failed) as failed from pending p group by 1) q),
+      (select coalesce(floor(extract(epoch from greatest(now() - min(p.due_since), interval '0'))), 0)::bigint from pending p),
+      (select count(*) from audit e where e.at > now() - interval '24 hours');
+end $function$
+;
+alter function app.platform_metrics() owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.platform_orgs(after_slug text, pattern text, most integer, wanted integer)
+ RETURNS TABLE(nth bigint, fits boolean, id uuid, slug text, name text, plan text, status text, seats integer, owner_email text, owner_name text, created_at timestamp with time zone, deleted_at timestamp with time zone)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+#variable_conflict use_column
+begin
+  perform app.require_platform();
+  return query
+    select l.nth, f.fits, l.id, l.slug, l.name, s.plan, s.status, s.seats, m.email, m.name, l.created_at, l.deleted_at
+    from (select w.*, row_number() over (order by w.slug) as nth from (
+        select o.id, o.slug, o.name, o.created_at, o.deleted_at from orgs o
+        where o.slug > coalesce(after_slug, '') order by o.slug limit most) w) l
+    join subscriptions s on s.org_id = l.id
+    left join members m on m.org_id = l.id and m.role = 'owner' and m.status = 'active'
+    cross join lateral (select pattern is null or l.slug ilike pattern or l.name ilike pattern as fits) f
+    where f.fits or l.nth = most
+    order by l.nth limit wanted + 1;
+end $function$
+;
+alter function app.platform_orgs(text,text,integer,integer) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.platform_subscriptions(after_slug text, pattern text, most integer, wanted integer)
+ RETURNS TABLE(nth bigint, fits boolean, slug text, org_id uuid, org_name text, plan text, status text, seats integer, current_period_end timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, version integer)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+#variable_conflict use_column
+begin
+  perform app.require_platform();
+  return query
+    select l.nth, f.fits, l.slug, l.id, l.name, s.plan, s.status, s.seats, s.current_period_end, s.created_at, s.updated_at, s.version
+    from (select w.*, row_number() over (order by w.slug) as nth from (
+        select o.id, o.slug, o.name from orgs o
+        where o.slug > coalesce(after_slug, '') order by o.slug limit most) w) l
+    join subscriptions s on s.org_id = l.id
+    cross join lateral (select pattern is null or l.slug ilike pattern or l.name ilike pattern as fits) f
+    where f.fits or l.nth = most
+    order by l.nth limit wanted + 1;
+end $function$
+;
+alter function app.platform_subscriptions(text,text,integer,integer) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.platform_teams(after_name text, after_id uuid, pattern text, most integer, wanted integer)
+ RETURNS TABLE(nth bigint, fits boolean, sort_name text, id uuid, name text, description text, members bigint, created_at timestamp with time zone, team_org_id uuid, org_slug text, org_name text)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+#variable_conflict use_column
+begin
+  perform app.require_platform();
+  return query
+    select l.nth, f.fits, l.sort_name, l.id, l.name, l.description,
+      (select count(*) from team_members tm where tm.org_id = l.org_id and tm.team_id = l.id), l.created_at,
+      o.id, o.slug, o.name
+    from (select w.*, row_number() over (order by w.sort_name, w.id) as nth from (
+        select lower(t.name) collate "C" as sort_name, t.org_id, t.id, t.name, t.description, t.created_at from teams t
+        where (lower(t.name) collate "C", t.id)
+          > (coalesce(after_name, ''), coalesce(after_id, '00000000-0000-0000-0000-000000000000'))
+        order by 1, t.id limit most) w) l
+    join orgs o on o.id = l.org_id
+    cross join lateral (
+      select pattern is null or l.name ilike pattern or o.slug ilike pattern or o.name ilike pattern as fits) f
+    where f.fits or l.nth = most
+    order by l.nth limit wanted + 1;
+end $function$
+;
+alter function app.platform_teams(text,uuid,text,integer,integer) owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.project_id()
  RETURNS uuid
  LANGUAGE sql
@@ -624,9 +1214,59 @@ CREATE OR REPLACE FUNCTION app.project_rank(org uuid, project uuid, visibility t
  RETURNS integer
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN GREATEST(app.given_rank(visibility, member_role), (SELECT array_position(ARRAY['viewer'::text, 'contributor'::text, 'lead'::text], pm.role) AS array_position FROM project_members pm WHERE ((pm.org_id = project_rank.org) AND (pm.project_id = project_rank.project) AND (pm.member_id = project_rank.member))), (SELECT max(array_position(ARRAY['viewer'::text, 'contributor'::text, 'lead'::text], pt.role)) AS max FROM (project_teams pt JOIN team_members tm ON (((tm.org_id = pt.org_id) AND (tm.team_id = pt.team_id)))) WHERE ((pt.org_id = project_rank.org) AND (pt.project_id = project_rank.project) AND (tm.member_id = project_rank.member))))
+RETURN GREATEST(app.given_rank(visibility, member_role), (SELECT app.held_rank(pm.role, project_rank.member_role) AS held_rank FROM project_members pm WHERE ((pm.org_id = project_rank.org) AND (pm.project_id = project_rank.project) AND (pm.member_id = project_rank.member))), (SELECT max(app.held_rank(pt.role, project_rank.member_role)) AS max FROM (project_teams pt JOIN team_members tm ON (((tm.org_id = pt.org_id) AND (tm.team_id = pt.team_id)))) WHERE ((pt.org_id = project_rank.org) AND (pt.project_id = project_rank.project) AND (tm.member_id = project_rank.member))))
 ;
 alter function app.project_rank(uuid,uuid,text,uuid,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.release_member(org uuid, member uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+declare
+  own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
+begin
+  -- A token of an agent is a token of its member.
+  update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
+  -- Locked in one order, for two removals that meet: a member and an agent stand side by side, and the other one stays.
+  perform from assignments a
+    where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents))
+    order by a.target_type, a.target_id for update;
+  delete from assignments a
+    where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents))
+      and coalesce(a.member_id = member, true) and coalesce(a.agent_id = any (own_agents), true);
+  update assignments a
+    set member_id = nullif(a.member_id, member),
+      agent_id = case when a.agent_id = any (own_agents) then null else a.agent_id end,
+      updated_at = now()
+    where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents));
+  delete from team_members where org_id = org and member_id = member;
+  delete from project_members where org_id = org and member_id = member;
+  -- A request or a review that nobody waits for any more; what was decided stays.
+  delete from access_requests where org_id = org and member_id = member and state = 'pending';
+  delete from story_reviewers r
+    where r.org_id = org and (r.member_id = member or r.agent_id = any (own_agents)) and r.verdict = 'pending';
+  delete from story_selections where org_id = org and member_id = member;
+  delete from devices where org_id = org and member_id = member;
+end $function$
+;
+alter function app.release_member(uuid,uuid) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.require_platform()
+ RETURNS void
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  if not exists (
+    select from tokens t
+    join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
+    where t.hash = decode(current_setting('muster.platform_pass', true), 'hex') and 'platform' = any (t.scopes)
+      and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())) then
+    raise exception 'not for this token' using errcode = 'MU403';
+  end if;
+end $function$
+;
+alter function app.require_platform() owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.revoke_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -667,6 +1307,8 @@ alter function app.visible_projects(uuid,uuid,uuid) owner to the_migrator;
 
 -- Triggers
 
+CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
+CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
@@ -675,24 +1317,43 @@ CREATE TRIGGER story_blockers_kept AFTER INSERT OR DELETE ON public.story_blocke
 
 -- Row security
 
+alter table access_requests enable row level security, force row level security;
 alter table activity enable row level security, force row level security;
 alter table agents enable row level security, force row level security;
 alter table assignments enable row level security, force row level security;
 alter table audit enable row level security, force row level security;
 alter table board_columns enable row level security, force row level security;
+alter table broadcasts enable row level security, force row level security;
 alter table comment_reactions enable row level security, force row level security;
 alter table comments enable row level security, force row level security;
+alter table contract_stories enable row level security, force row level security;
+alter table contract_versions enable row level security, force row level security;
+alter table contracts enable row level security, force row level security;
+alter table devices enable row level security, force row level security;
 alter table epics enable row level security, force row level security;
+alter table gamification_state enable row level security, force row level security;
 alter table idempotency_keys enable row level security, force row level security;
+alter table invitations enable row level security, force row level security;
 alter table members enable row level security, force row level security;
+alter table notification_counts enable row level security, force row level security;
+alter table notification_preferences enable row level security, force row level security;
+alter table notifications enable row level security, force row level security;
 alter table orgs enable row level security, force row level security;
 alter table outbox enable row level security, force row level security;
+alter table point_days enable row level security, force row level security;
+alter table point_entries enable row level security, force row level security;
+alter table point_resets enable row level security, force row level security;
+alter table point_scores enable row level security, force row level security;
+alter table point_tallies enable row level security, force row level security;
 alter table project_counters enable row level security, force row level security;
 alter table project_members enable row level security, force row level security;
 alter table project_teams enable row level security, force row level security;
 alter table projects enable row level security, force row level security;
+alter table prompts enable row level security, force row level security;
+alter table seat_ledger enable row level security, force row level security;
 alter table stories enable row level security, force row level security;
 alter table story_blockers enable row level security, force row level security;
+alter table story_reviewers enable row level security, force row level security;
 alter table story_selections enable row level security, force row level security;
 alter table story_specs enable row level security, force row level security;
 alter table streams enable row level security, force row level security;
@@ -703,28 +1364,57 @@ alter table tokens enable row level security, force row level security;
 
 -- Policies
 
+create policy own_organization on access_requests for all to muster_app using (org_id = app.org_id());
+create policy the_door on access_requests for all to muster_door using true;
 create policy own_organization on activity for all to muster_app using (org_id = app.org_id());
+create policy worker on activity for all to muster_worker using true;
 create policy operators on agents for all to muster_operator using true;
 create policy own_organization on agents for all to muster_app using (org_id = app.org_id());
 create policy the_door on agents for all to muster_door using true;
 create policy own_organization on assignments for all to muster_app using (org_id = app.org_id());
 create policy operators on audit for all to muster_operator using true;
 create policy own_organization on audit for all to muster_app using (org_id = app.org_id());
+create policy the_platform on audit for select to muster_platform using true;
+create policy worker on audit for all to muster_worker using true;
 create policy own_organization on board_columns for all to muster_app using (org_id = app.org_id());
 create policy the_door on board_columns for all to muster_door using true;
+create policy own_organization on broadcasts for all to muster_app using (org_id = app.org_id());
 create policy own_organization on comment_reactions for all to muster_app using (org_id = app.org_id());
 create policy own_organization on comments for all to muster_app using (org_id = app.org_id());
 create policy the_door on comments for all to muster_door using true;
+create policy own_organization on contract_stories for all to muster_app using (org_id = app.org_id());
+create policy own_organization on contract_versions for all to muster_app using (org_id = app.org_id());
+create policy own_organization on contracts for all to muster_app using (org_id = app.org_id());
+create policy own_organization on devices for all to muster_app using (org_id = app.org_id());
 create policy own_organization on epics for all to muster_app using (org_id = app.org_id());
 create policy the_door on epics for all to muster_door using true;
+create policy own_organization on gamification_state for all to muster_app using (org_id = app.org_id());
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
+create policy worker on idempotency_keys for all to muster_worker using true;
+create policy operators on invitations for all to muster_operator using true;
+create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
+create policy the_door on invitations for all to muster_door using true;
 create policy operators on members for all to muster_operator using true;
 create policy own_organization on members for all to muster_app using (org_id = app.org_id());
 create policy the_door on members for all to muster_door using true;
+create policy the_platform on members for select to muster_platform using true;
+create policy own_organization on notification_counts for all to muster_app using (org_id = app.org_id());
+create policy own_organization on notification_preferences for all to muster_app using (org_id = app.org_id());
+create policy own_organization on notifications for all to muster_app using (org_id = app.org_id());
 create policy operators on orgs for all to muster_operator using true;
 create policy own_organization on orgs for all to muster_app using (id = app.org_id());
 create policy the_door on orgs for all to muster_door using true;
+create policy the_platform on orgs for select to muster_platform using true;
+create policy worker on orgs for all to muster_worker using true;
+create policy operators on outbox for all to muster_operator using true;
 create policy own_organization on outbox for all to muster_app using (org_id = app.org_id());
+create policy the_platform on outbox for select to muster_platform using true;
+create policy worker on outbox for all to muster_worker using true;
+create policy own_organization on point_days for all to muster_app using (org_id = app.org_id());
+create policy own_organization on point_entries for all to muster_app using (org_id = app.org_id());
+create policy own_organization on point_resets for all to muster_app using (org_id = app.org_id());
+create policy own_organization on point_scores for all to muster_app using (org_id = app.org_id());
+create policy own_organization on point_tallies for all to muster_app using (org_id = app.org_id());
 create policy own_organization on project_counters for all to muster_app using (org_id = app.org_id());
 create policy own_organization on project_members for all to muster_app using (org_id = app.org_id());
 create policy the_door on project_members for all to muster_door using true;
@@ -733,41 +1423,68 @@ create policy the_door on project_teams for all to muster_door using true;
 create policy operators on projects for all to muster_operator using true;
 create policy own_organization on projects for all to muster_app using (org_id = app.org_id());
 create policy the_door on projects for all to muster_door using true;
+create policy the_platform on projects for select to muster_platform using true;
+create policy own_organization on prompts for all to muster_app using (org_id = app.org_id());
+create policy own_organization on seat_ledger for all to muster_app using (org_id = app.org_id());
 create policy own_organization on stories for all to muster_app using (org_id = app.org_id());
 create policy the_door on stories for all to muster_door using true;
+create policy the_platform on stories for select to muster_platform using true;
 create policy own_organization on story_blockers for all to muster_app using (org_id = app.org_id());
 create policy the_door on story_blockers for all to muster_door using true;
+create policy own_organization on story_reviewers for all to muster_app using (org_id = app.org_id());
 create policy own_organization on story_selections for all to muster_app using (org_id = app.org_id());
 create policy own_organization on story_specs for all to muster_app using (org_id = app.org_id());
 create policy operators on streams for all to muster_operator using true;
 create policy own_organization on streams for all to muster_app using (org_id = app.org_id());
 create policy operators on subscriptions for all to muster_operator using true;
 create policy own_organization on subscriptions for all to muster_app using (org_id = app.org_id());
+create policy the_platform on subscriptions for select to muster_platform using true;
 create policy own_organization on team_members for all to muster_app using (org_id = app.org_id());
 create policy the_door on team_members for all to muster_door using true;
+create policy the_platform on team_members for select to muster_platform using true;
 create policy own_organization on teams for all to muster_app using (org_id = app.org_id());
+create policy the_platform on teams for select to muster_platform using true;
 create policy operators on tokens for all to muster_operator using true;
 create policy own_organization on tokens for all to muster_app using (org_id = app.org_id());
 create policy the_door on tokens for all to muster_door using true;
+create policy the_platform on tokens for select to muster_platform using true;
 
 -- Grants
 
+grant delete on activity to muster_worker;
+grant delete on audit to muster_worker;
+grant delete on idempotency_keys to muster_worker;
+grant delete on orgs to muster_worker;
+grant delete on outbox to muster_worker;
 grant delete, insert, select on story_specs to muster_app;
+grant delete, insert, select, update on access_requests to muster_app;
 grant delete, insert, select, update on agents to muster_app;
 grant delete, insert, select, update on assignments to muster_app;
 grant delete, insert, select, update on board_columns to muster_app;
+grant delete, insert, select, update on broadcasts to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
+grant delete, insert, select, update on devices to muster_app;
 grant delete, insert, select, update on epics to muster_app;
+grant delete, insert, select, update on gamification_state to muster_app;
 grant delete, insert, select, update on idempotency_keys to muster_app;
+grant delete, insert, select, update on invitations to muster_app;
 grant delete, insert, select, update on members to muster_app;
+grant delete, insert, select, update on notification_counts to muster_app;
+grant delete, insert, select, update on notification_preferences to muster_app;
 grant delete, insert, select, update on outbox to muster_app;
+grant delete, insert, select, update on point_days to muster_app;
+grant delete, insert, select, update on point_resets to muster_app;
+grant delete, insert, select, update on point_scores to muster_app;
+grant delete, insert, select, update on point_tallies to muster_app;
 grant delete, insert, select, update on project_counters to muster_app;
 grant delete, insert, select, update on project_members to muster_app;
 grant delete, insert, select, update on project_teams to muster_app;
 grant delete, insert, select, update on projects to muster_app;
+grant delete, insert, select, update on prompts to muster_app;
 grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
+grant delete, insert, select, update on story_reviewers to muster_app;
 grant delete, insert, select, update on story_selections to muster_app;
 grant delete, insert, select, update on streams to muster_app;
 grant delete, insert, select, update on subscriptions to muster_app;
@@ -777,16 +1494,25 @@ grant delete, insert, select, update on tokens to muster_app;
 grant insert on audit to muster_operator;
 grant insert, select on activity to muster_app;
 grant insert, select on audit to muster_app;
+grant insert, select on contract_stories to muster_app;
+grant insert, select on contract_versions to muster_app;
+grant insert, select on seat_ledger to muster_app;
 grant insert, select, update on agents to muster_operator;
+grant insert, select, update on contracts to muster_app;
 grant insert, select, update on members to muster_operator;
+grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
+grant insert, select, update on point_entries to muster_app;
 grant insert, select, update on streams to muster_operator;
 grant insert, select, update on subscriptions to muster_operator;
 grant insert, select, update on tokens to muster_operator;
+grant select on access_requests to muster_door;
 grant select on agents to muster_door;
 grant select on board_columns to muster_door;
 grant select on comments to muster_door;
 grant select on epics to muster_door;
+grant select on invitations to muster_door;
+grant select on invitations to muster_operator;
 grant select on kysely_migration to muster_app;
 grant select on members to muster_door;
 grant select on orgs to muster_door;
@@ -799,18 +1525,30 @@ grant select on story_blockers to muster_door;
 grant select on team_members to muster_door;
 grant select on tokens to muster_door;
 grant select, update on orgs to muster_app;
+grant select, update on outbox to muster_operator;
 
 -- Grants on functions
 
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
+grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
+grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
 grant execute on function app.enter(bytea,text,text,integer,integer) to muster_app;
+grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.given_rank(text,text) to public;
+grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.identify(bytea) to muster_app;
+grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.org_id() to public;
+grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
+grant execute on function app.platform_metrics() to muster_app;
+grant execute on function app.platform_orgs(text,text,integer,integer) to muster_app;
+grant execute on function app.platform_subscriptions(text,text,integer,integer) to muster_app;
+grant execute on function app.platform_teams(text,uuid,text,integer,integer) to muster_app;
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
+grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
 grant execute on function app.visible_projects(uuid,uuid,uuid) to public;

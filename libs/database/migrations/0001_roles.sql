@@ -2,10 +2,11 @@
 --   muster_app   what the services run as: owns nothing, bypasses nothing, sees one organization at a time.
 --   muster_operator  what the operators' command line runs as: all organizations, but only who is in them.
 --   muster_door  owns the functions that let somebody in; it alone reads tokens and members across organizations.
+--   muster_platform  owns the functions that show operators of the installation what is in all organizations.
 do $$
 declare wanted text;
 begin
-  foreach wanted in array array['muster_app', 'muster_operator', 'muster_door'] loop
+  foreach wanted in array array['muster_app', 'muster_operator', 'muster_door', 'muster_platform'] loop
     begin
       if not exists (select from pg_roles where rolname = wanted) then
         execute format('create role %I nologin', wanted);
@@ -15,11 +16,11 @@ begin
   end loop;
 end $$;
 -- Whoever migrates hands functions over to the door, and may run as the services do.
-grant muster_app, muster_operator, muster_door to current_user;
+grant muster_app, muster_operator, muster_door, muster_platform to current_user;
 
 create schema app;
-grant usage on schema app to muster_app, muster_door;
-grant usage on schema public to muster_app, muster_operator, muster_door;
+grant usage on schema app to muster_app, muster_door, muster_platform;
+grant usage on schema public to muster_app, muster_operator, muster_door, muster_platform;
 
 -- The organization this transaction is in; null outside one, and then every policy hides every row.
 create function app.org_id() returns uuid

@@ -17,10 +17,14 @@ create table subscriptions (
   plan text not null check (plan in ('free', 'team', 'enterprise')),
   status text not null default 'active' check (status in ('trialing', 'active', 'past_due', 'canceled')),
   seats int not null check (seats >= 1),
-  current_period_end timestamptz(3),
+  -- The month that is paid for. Past its end it is rolled forward when it is read, and written with the next change.
+  current_period_start timestamptz(3) not null default (date_trunc('day', now() at time zone 'UTC') at time zone 'UTC'),
+  current_period_end timestamptz(3) not null
+    default ((date_trunc('day', now() at time zone 'UTC') + interval '1 month') at time zone 'UTC'),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
-  version int not null default 1
+  version int not null default 1,
+  check (current_period_end > current_period_start)
 );
 
 create table members (
@@ -105,3 +109,30 @@ create table tokens (
 );
 -- Which tokens does a member have?
 create index tokens_member on tokens (org_id, member_id);
+
+-- Somebody asked in. Its secret is in the e-mail alone; a new one is made each time that an e-mail goes out.
+create table invitations (
+  org_id uuid not null references orgs (id) on delete cascade,
+  id uuid not null,
+  email text not null check (length(email) between 3 and 320),
+  role text not null check (role in ('admin', 'member', 'viewer')),
+  -- What the new member will be in, as far as it is there by then.
+  team_ids uuid[] not null default '{}',
+  project_ids uuid[] not null default '{}',
+  -- Past expires_at a pending one is expired: that is read, never written.
+  state text not null default 'pending' check (state in ('pending', 'accepted', 'revoked')),
+  token_hash bytea check (length(token_hash) = 32),
+  invited_by jsonb not null,
+  expires_at timestamptz(3) not null,
+  member_id uuid,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  version int not null default 1,
+  primary key (org_id, id),
+  -- An invitation is found before its organization is known.
+  unique (token_hash),
+  foreign key (org_id, member_id) references members (org_id, id) on delete cascade,
+  check ((member_id is null) = (state <> 'accepted'))
+);
+-- Is this address invited? Also how many are pending, for the seats that they reserve.
+create unique index invitations_pending on invitations (org_id, lower(email)) where state = 'pending';

@@ -65,14 +65,21 @@ return case
   when visibility = 'org' then case member_role when 'member' then 2 when 'viewer' then 1 end
 end;
 
+-- What a role that was given in a project counts there, as a rank. Viewers of the organization hold no seat: whatever
+-- they or their teams were given, and whatever they were before, they only ever read.
+create function app.held_rank(project_role text, member_role text) returns int
+language sql immutable parallel safe
+return case when member_role = 'viewer' then 1
+  else array_position(array['viewer', 'contributor', 'lead'], project_role) end;
+
 -- The role that counts, as a rank: 3 lead, 2 contributor, 1 viewer, null none. The only statement of the rule:
 -- the highest of direct membership, the teams on the project, lead for owners and admins, and what visibility gives.
 create function app.project_rank(org uuid, project uuid, visibility text, member uuid, member_role text) returns int
 language sql stable parallel safe
 return greatest(
   app.given_rank(visibility, member_role),
-  (select array_position(array['viewer', 'contributor', 'lead'], pm.role) from public.project_members pm
+  (select app.held_rank(pm.role, member_role) from public.project_members pm
     where pm.org_id = org and pm.project_id = project and pm.member_id = member),
-  (select max(array_position(array['viewer', 'contributor', 'lead'], pt.role)) from public.project_teams pt
+  (select max(app.held_rank(pt.role, member_role)) from public.project_teams pt
     join public.team_members tm on tm.org_id = pt.org_id and tm.team_id = pt.team_id
     where pt.org_id = org and pt.project_id = project and tm.member_id = member));

@@ -150,6 +150,8 @@ create table assignments (
   project_id uuid not null,
   member_id uuid,
   agent_id uuid,
+  -- The actor; the system where no operation did it.
+  assigned_by jsonb not null default '{"kind": "system", "memberId": null, "agentId": null, "name": "Muster"}',
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   primary key (org_id, target_type, target_id),

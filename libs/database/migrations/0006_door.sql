@@ -43,6 +43,14 @@ begin
   end if;
   if target_kind is null then return; end if;
 
+  -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
+  if target_kind = 'platform' then
+    if not exists (select from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
+      raise exception 'not for this token' using errcode = 'MU403';
+    end if;
+    perform set_config('muster.platform_pass', encode(token_hash, 'hex'), true);
+    return;
+  end if;
   case target_kind
     when 'project' then
       select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
@@ -72,6 +80,12 @@ begin
         from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
         join projects p on p.org_id = s.org_id and p.id = s.project_id
         where c.org_id = org and c.id = target_ref::uuid;
+    when 'accessRequest' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from access_requests r join projects p on p.org_id = r.org_id and p.id = r.project_id
+        where r.org_id = org and r.id = target_ref::uuid;
+    -- There are none yet that anybody could see.
+    when 'deliveryGroup' then null;
   end case;
   if project_id is not null and (bound is null or project_id = any (bound)) then
     project_rank := app.given_rank(sees, org_role);

@@ -6,7 +6,7 @@ declare
   guarded text;
 begin
   foreach guarded in array array[
-    'subscriptions', 'members', 'agents', 'teams', 'team_members', 'tokens',
+    'subscriptions', 'members', 'agents', 'teams', 'team_members', 'tokens', 'invitations',
     'projects', 'project_counters', 'project_members', 'project_teams',
     'board_columns', 'epics', 'stories', 'story_blockers', 'story_specs', 'story_selections', 'assignments',
     'comments', 'comment_reactions',
@@ -47,3 +47,13 @@ do $$ begin
     grant select on kysely_migration to muster_app;
   end if;
 end $$;
+
+-- Puts a table of a later migration under the same guard. `rights` is what the services may do to its rows.
+create procedure app.guard_table(guarded regclass, rights text default 'select, insert, update, delete')
+language plpgsql set search_path = pg_catalog, public as $$
+begin
+  execute format('alter table %s enable row level security, force row level security', guarded);
+  execute format('create policy own_organization on %s to muster_app using (org_id = app.org_id())', guarded);
+  execute format('grant %s on %s to muster_app', rights, guarded);
+end $$;
+revoke all on procedure app.guard_table(regclass, text) from public;

@@ -66,6 +66,14 @@ async function board({ orgId }: People, key: string, visibility = 'org') {
     actor,
     newId(),
   );
+  const accessRequestId = newId();
+  await world.rows(
+    `insert into access_requests (org_id, id, project_id, member_id, role) select $1, $2, $3, m.id, 'viewer'
+     from members m where m.org_id = $1 and m.role = 'viewer'`,
+    orgId,
+    accessRequestId,
+    projectId,
+  );
   const targets = [
     ['project', projectId],
     ['projectKey', key.toLowerCase()],
@@ -74,6 +82,7 @@ async function board({ orgId }: People, key: string, visibility = 'org') {
     ['column', columnId],
     ['epic', epicId],
     ['comment', commentId],
+    ['accessRequest', accessRequestId],
   ] as const;
   return { projectId, targets };
 }

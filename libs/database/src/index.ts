@@ -7,12 +7,17 @@ export {
   DatabaseAway,
   type Db,
   type Entry,
+  type InvitedEntry,
+  inInvitingOrganization,
   inOrganization,
   OutcomeUnknown,
   type Visit,
 } from './organization.ts';
 export { asOperator } from './operator.ts';
+export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
+export { containing, Values } from './values.ts';
+export { outboxRow } from './outbox.ts';
 export { createPool, type Pool, type PoolConfig, toIso } from './pool.ts';
 export { type Param, query, type Query, sqlQuery, statement } from './query.ts';
 export { type DB } from './schema.generated.ts';
-export { type AuditFacts, type Happening, operatorTrail, trail } from './trail.ts';
+export { type AuditFacts, type Happening, operatorTrail, trail, workerTrail } from './trail.ts';

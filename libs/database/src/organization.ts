@@ -42,6 +42,17 @@ interface EntryRow {
   readonly archived: boolean | null;
 }
 
+/** What the door found out about somebody who came by an invitation; it says nothing of what became of it. */
+export interface InvitedEntry {
+  readonly at: string;
+  readonly orgId: string;
+}
+
+interface InvitedEntryRow {
+  readonly at: string;
+  readonly org_id: string;
+}
+
 /** What a handler asks the database with. Every query carries the organization, and row security sees to it. */
 export interface Db {
   all<Row>(source: Query<Row>): Promise<Row[]>;
@@ -72,7 +83,6 @@ export class DatabaseAway extends Error {
 const begin: Statement = { sql: 'begin', parameters: [] };
 const commit: Statement = { sql: 'commit', parameters: [] };
 const rollback: Statement = { sql: 'rollback', parameters: [] };
-const enterSql = 'select * from app.enter($1, $2, $3, $4, $5)';
 
 /** The server ended the session: it was told to, crashed, or lost the connection. */
 const sessionEnded = /^(57P|08)/;
@@ -85,6 +95,39 @@ export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
   error instanceof BurstError &&
   (error.sqlState === undefined || (error.at >= commitAt && sessionEnded.test(error.sqlState)));
 
+/** A way in: what is sent first, and what the door's answer says. */
+interface WayIn<Found> {
+  readonly effect: Visit['effect'];
+  readonly enter: Statement;
+  readonly claim: Statement | null;
+  readonly read: (row: unknown) => Found;
+}
+
+/** The way in of whoever has a token. */
+const byToken = ({ effect, tokenHash, orgRank, target, claim }: Visit): WayIn<Entry> => ({
+  effect,
+  claim,
+  enter: {
+    sql: 'select * from app.enter($1, $2, $3, $4, $5)',
+    parameters: [tokenHash, target?.kind ?? null, target?.ref ?? null, orgRank, target?.rank ?? null],
+  },
+  read: (row) => {
+    const { at, org_role, project_id, archived } = row as EntryRow;
+    return { at, orgRole: org_role, projectId: project_id, archived };
+  },
+});
+
+/** The way in of whoever has the secret of an invitation, and no token yet. */
+const byInvitation = (secretHash: Buffer): WayIn<InvitedEntry> => ({
+  effect: 'write',
+  claim: null,
+  enter: { sql: 'select * from app.enter_by_invitation($1)', parameters: [secretHash] },
+  read: (row) => {
+    const { at, org_id } = row as InvitedEntryRow;
+    return { at, orgId: org_id };
+  },
+});
+
 interface Waiting {
   readonly statement: Statement;
   readonly resolve: (result: StatementResult) => void;
@@ -92,28 +135,22 @@ interface Waiting {
 }
 
 /** One visit: gathers statements, sends them, knows whether it is inside a transaction. */
-export class Session implements Db {
+export class Session<Found = Entry> implements Db {
   private readonly client: PoolClient;
-  private readonly visit: Visit;
-  private readonly enter: Statement;
+  private readonly wayIn: WayIn<Found>;
   private waiting: Waiting[] = [];
   private readonly postponed: Statement[] = [];
   private scheduled = false;
-  private readonly entryPromise: Promise<Entry>;
-  private settleEntry: { resolve: (entry: Entry) => void; reject: (error: unknown) => void };
+  private readonly entryPromise: Promise<Found>;
+  private settleEntry: { resolve: (entry: Found) => void; reject: (error: unknown) => void };
   private begun = false;
   private inTransaction = false;
   private sending: Promise<unknown> = Promise.resolve();
 
-  constructor(client: PoolClient, visit: Visit) {
+  constructor(client: PoolClient, wayIn: WayIn<Found>) {
     this.client = client;
-    this.visit = visit;
-    const { tokenHash, target, orgRank } = visit;
-    this.enter = {
-      sql: enterSql,
-      parameters: [tokenHash, target?.kind ?? null, target?.ref ?? null, orgRank, target?.rank ?? null],
-    };
-    const { promise, resolve, reject } = Promise.withResolvers<Entry>();
+    this.wayIn = wayIn;
+    const { promise, resolve, reject } = Promise.withResolvers<Found>();
     this.entryPromise = promise;
     this.settleEntry = { resolve, reject };
     // Who never asks for the entry learns of its failure through the statements that rode with it.
@@ -139,14 +176,14 @@ export class Session implements Db {
   }
 
   /** What the door found out; goes out with the first statements. */
-  entry(): Promise<Entry> {
+  entry(): Promise<Found> {
     if (!this.begun) this.schedule();
     return this.entryPromise;
   }
 
   /** Sends what is left, and COMMIT; only the server's word COMMIT is one. */
   async commit(): Promise<void> {
-    if (this.visit.effect === 'read') {
+    if (this.wayIn.effect === 'read') {
       await this.entry();
       return;
     }
@@ -198,34 +235,30 @@ export class Session implements Db {
   }
 
   private prologue(): Statement[] {
-    if (this.visit.effect === 'read') return [this.enter];
-    return this.visit.claim === null ? [begin, this.enter] : [begin, this.enter, this.visit.claim];
+    const { effect, enter, claim } = this.wayIn;
+    if (effect === 'read') return [enter];
+    return claim === null ? [begin, enter] : [begin, enter, claim];
   }
 
   private readEntry(result: StatementResult | undefined): void {
-    const row = result?.rows[0] as EntryRow | undefined;
+    const row = result?.rows[0];
     if (row === undefined) throw new Error('the door answered nothing');
-    this.settleEntry.resolve({
-      at: row.at,
-      orgRole: row.org_role,
-      projectId: row.project_id,
-      archived: row.archived,
-    });
+    this.settleEntry.resolve(this.wayIn.read(row));
   }
 
   private async flush(): Promise<void> {
     const batch = this.waiting;
     this.waiting = [];
     // A read enters with every burst, since each is a transaction of its own.
-    const prologue = this.begun && this.visit.effect === 'write' ? [] : this.prologue();
+    const prologue = this.begun && this.wayIn.effect === 'write' ? [] : this.prologue();
     this.begun = true;
     try {
-      if (this.visit.effect === 'write') this.inTransaction = true;
+      if (this.wayIn.effect === 'write') this.inTransaction = true;
       const results = await sendBurst(this.client, [
         ...prologue,
         ...batch.map((waiting) => waiting.statement),
       ]);
-      if (prologue.length > 0) this.readEntry(results[this.visit.effect === 'read' ? 0 : 1]);
+      if (prologue.length > 0) this.readEntry(results[this.wayIn.effect === 'read' ? 0 : 1]);
       batch.forEach((waiting, index) => {
         const result = results[prologue.length + index];
         if (result !== undefined) waiting.resolve(result);
@@ -249,13 +282,29 @@ async function checkOut(pool: Pool): Promise<PoolClient> {
  * Runs `work` in a transaction of the organization that the visitor's token is in. Throws what the work throws,
  * with nothing kept; a BurstError of class MU when the door said no, whatever the work did meanwhile.
  */
-export async function inOrganization<Result>(
+export const inOrganization = <Result>(
   pool: Pool,
   visit: Visit,
   work: (session: Session) => Promise<Result>,
+): Promise<Result> => throughDoor(pool, byToken(visit), work);
+
+/**
+ * The same for somebody with an invitation: `secretHash` is SHA-256 of its secret. A BurstError of class MU where no
+ * invitation has it.
+ */
+export const inInvitingOrganization = <Result>(
+  pool: Pool,
+  secretHash: Buffer,
+  work: (session: Session<InvitedEntry>) => Promise<Result>,
+): Promise<Result> => throughDoor(pool, byInvitation(secretHash), work);
+
+async function throughDoor<Found, Result>(
+  pool: Pool,
+  wayIn: WayIn<Found>,
+  work: (session: Session<Found>) => Promise<Result>,
 ): Promise<Result> {
   const client = await checkOut(pool);
-  const session = new Session(client, visit);
+  const session = new Session(client, wayIn);
   let reusable = true;
   try {
     const result = await work(session);

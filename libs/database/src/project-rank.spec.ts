@@ -10,22 +10,25 @@ const given = [null, ...projectRoles] as const;
 const cases = orgRoles.flatMap((orgRole) =>
   given.flatMap((direct) =>
     given.flatMap((team) =>
-      (['org', 'private'] as const).map((visibility) => ({ orgRole, direct, team, visibility })),
+      (['org', 'private'] as const).flatMap((visibility) =>
+        [false, true].map((archived) => ({ orgRole, direct, team, visibility, archived })),
+      ),
     ),
   ),
 );
 type Case = (typeof cases)[number];
 
-/** CONTRACT's sentence, with words for numbers. */
+/** CONTRACT's sentence, with words for numbers. Who is a viewer of the organization only ever reads; archived or not. */
 function roleThatCounts({ orgRole, direct, team, visibility }: Case): (typeof given)[number] {
   if (orgRole === 'owner' || orgRole === 'admin') return 'lead';
   const fromVisibility = visibility === 'private' ? null : orgRole === 'member' ? 'contributor' : 'viewer';
   const roles = [direct, team, fromVisibility];
-  return projectRoles.findLast((role) => roles.includes(role)) ?? null;
+  const highest = projectRoles.findLast((role) => roles.includes(role)) ?? null;
+  return orgRole === 'viewer' && highest !== null ? 'viewer' : highest;
 }
 
 describe('app.project_rank', () => {
-  it('is the highest of direct membership, teams, owner or admin, and visibility', async () => {
+  it('is the highest of direct membership, teams, owner or admin, and visibility, and no more than viewer for one', async () => {
     const { orgId, ana, ben, chloe, dan } = await world.org();
     const memberOf = { owner: ana, admin: ben, member: chloe, viewer: dan };
     // Everybody is in a team of their own, and in one that has no project.
@@ -48,11 +51,13 @@ describe('app.project_rank', () => {
       const projectId = newId();
       const { memberId } = memberOf[one.orgRole].me;
       await world.rows(
-        `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, 'P', $4, 'hosted')`,
+        `insert into projects (org_id, id, key, name, visibility, origin, archived_at)
+         values ($1, $2, $3, 'P', $4, 'hosted', case when $5 then now() end)`,
         orgId,
         projectId,
         `P${index}X`,
         one.visibility,
+        one.archived,
       );
       if (one.direct !== null)
         await world.rows(
@@ -84,7 +89,7 @@ describe('app.project_rank', () => {
       expect(row?.visible).toBe(row?.rank);
       counted.push([one, row?.rank ?? null]);
     }
-    expect(counted).toHaveLength(128);
+    expect(counted).toHaveLength(256);
     const expected = cases.map((one): [Case, number | null] => {
       const role = roleThatCounts(one);
       return [one, role === null ? null : projectRoles.indexOf(role) + 1];
@@ -123,6 +128,8 @@ describe('app.project_rank', () => {
     }
     const rank = `select app.project_rank($1, $2, 'private', $3, $4) as rank`;
     expect(await world.rows(rank, orgId, projectId, chloe.me.memberId, 'member')).toEqual([{ rank: 2 }]);
-    expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'viewer')).toEqual([{ rank: 3 }]);
+    expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'viewer')).toEqual([{ rank: 1 }]);
+    // The same rows, once Dan has a seat.
+    expect(await world.rows(rank, orgId, projectId, dan.me.memberId, 'member')).toEqual([{ rank: 3 }]);
   });
 });

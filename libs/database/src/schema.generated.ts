@@ -4,13 +4,19 @@
  */
 
 import type {
+  AccessRequestState,
   Actor,
   ColumnStatus,
+  ContractKind,
   Git,
+  GivenRole,
+  NotificationChannel,
+  NotificationKind,
   OrgRole,
   Plan,
   Priority,
   ProjectRole,
+  ProrationLine,
   Scope,
   StoryStatus,
 } from '@muster/registry';
@@ -21,17 +27,21 @@ export type Generated<T> =
     ? ColumnType<S, I | undefined, U>
     : ColumnType<T, T | undefined, T>;
 
-export type Json = JsonValue;
-
-export type JsonArray = JsonValue[];
-
-export type JsonObject = {
-  [x: string]: JsonValue | undefined;
-};
-
-export type JsonPrimitive = boolean | number | string | null;
-
-export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
+export interface AccessRequests {
+  created_at: Generated<string>;
+  id: string;
+  member_id: string;
+  message: string | null;
+  note: string | null;
+  org_id: string;
+  project_id: string;
+  resolved_at: string | null;
+  resolved_by: Actor | null;
+  role: ProjectRole;
+  state: Generated<AccessRequestState>;
+  updated_at: Generated<string>;
+  version: Generated<number>;
+}
 
 export interface Activity {
   actor: Actor;
@@ -58,6 +68,7 @@ export interface Agents {
 
 export interface Assignments {
   agent_id: string | null;
+  assigned_by: Generated<Actor>;
   created_at: Generated<string>;
   member_id: string | null;
   org_id: string;
@@ -100,6 +111,19 @@ export interface BoardColumns {
   wip_limit: number | null;
 }
 
+export interface Broadcasts {
+  created_at: Generated<string>;
+  expires_at: string;
+  id: string;
+  level: 'info' | 'warning' | 'critical';
+  message: string;
+  org_id: string;
+  project_id: string | null;
+  sender: Actor;
+  sender_member_id: string;
+  team_id: string | null;
+}
+
 export interface CommentReactions {
   comment_id: string;
   created_at: Generated<string>;
@@ -129,6 +153,50 @@ export interface Comments {
   version: Generated<number>;
 }
 
+export interface Contracts {
+  created_at: Generated<string>;
+  id: string;
+  org_id: string;
+  project_id: string;
+  slug: string;
+  version: Generated<number>;
+}
+
+export interface ContractStories {
+  contract_id: string;
+  org_id: string;
+  project_id: string;
+  slug: string;
+  story_id: string;
+}
+
+export interface ContractVersions {
+  content: string;
+  content_hash: string;
+  contract_id: string;
+  created_at: Generated<string>;
+  kind: ContractKind;
+  note: string | null;
+  org_id: string;
+  project_id: string;
+  published_by: Actor;
+  story_id: string | null;
+  version: number;
+}
+
+export interface Devices {
+  app_version: string | null;
+  created_at: Generated<string>;
+  device_id: string;
+  id: string;
+  member_id: string;
+  name: string;
+  org_id: string;
+  platform: 'macos' | 'windows' | 'linux' | 'ios' | 'android' | 'web';
+  push_token: string | null;
+  updated_at: Generated<string>;
+}
+
 export interface Epics {
   color: string | null;
   created_at: Generated<string>;
@@ -145,6 +213,15 @@ export interface Epics {
   version: Generated<number>;
 }
 
+export interface GamificationState {
+  counted_seq: Generated<number>;
+  job_id: string | null;
+  org_id: string;
+  requested_at: string | null;
+  state: Generated<'queued' | 'running' | 'done'>;
+  synced_at: string | null;
+}
+
 export interface IdempotencyKeys {
   created_at: Generated<string>;
   fingerprint: Buffer;
@@ -153,6 +230,23 @@ export interface IdempotencyKeys {
   org_id: string;
   response: string | null;
   token_id: string;
+}
+
+export interface Invitations {
+  created_at: Generated<string>;
+  email: string;
+  expires_at: string;
+  id: string;
+  invited_by: Actor;
+  member_id: string | null;
+  org_id: string;
+  project_ids: Generated<string[]>;
+  role: GivenRole;
+  state: Generated<'pending' | 'accepted' | 'revoked'>;
+  team_ids: Generated<string[]>;
+  token_hash: Buffer | null;
+  updated_at: Generated<string>;
+  version: Generated<number>;
 }
 
 export interface Members {
@@ -168,13 +262,46 @@ export interface Members {
   version: Generated<number>;
 }
 
+export interface NotificationCounts {
+  kind: NotificationKind;
+  member_id: string;
+  org_id: string;
+  place_id: Generated<string>;
+  project_id: string | null;
+  unread: number;
+}
+
+export interface NotificationPreferences {
+  channel: NotificationChannel;
+  enabled: boolean;
+  kind: NotificationKind;
+  member_id: string;
+  org_id: string;
+  updated_at: Generated<string>;
+}
+
+export interface Notifications {
+  actor: Actor;
+  body: Generated<string>;
+  created_at: string;
+  id: string;
+  in_inbox: Generated<boolean>;
+  kind: NotificationKind;
+  member_id: string;
+  org_id: string;
+  project_id: string | null;
+  read_at: string | null;
+  subject: { type: string; id: string; key: string | null; title: string } | null;
+  title: string;
+}
+
 export interface Orgs {
   created_at: Generated<string>;
   deleted_at: string | null;
   description: Generated<string>;
   id: string;
   name: string;
-  policy: Generated<Json>;
+  policy: Generated<Record<string, unknown>>;
   policy_version: Generated<number>;
   slug: string;
   updated_at: Generated<string>;
@@ -187,10 +314,54 @@ export interface Outbox {
   dead_at: string | null;
   dispatch_after: Generated<string>;
   done_at: string | null;
+  error: string | null;
   id: string;
   org_id: string;
   payload: Record<string, unknown>;
   topic: string;
+}
+
+export interface PointDays {
+  day: string;
+  member_id: string;
+  org_id: string;
+  points: number;
+}
+
+export interface PointEntries {
+  activity_seq: number;
+  at: string;
+  kind: string;
+  member_id: string;
+  org_id: string;
+  points: number;
+  project_id: string | null;
+  subject_id: string;
+  taken_back_seq: number | null;
+}
+
+export interface PointResets {
+  member_id: string;
+  org_id: string;
+  reset_on: string;
+  reset_seq: number;
+}
+
+export interface PointScores {
+  member_id: string;
+  org_id: string;
+  period: 'week' | 'month' | 'all';
+  points: number;
+  scope_id: string;
+  starts_on: string;
+}
+
+export interface PointTallies {
+  kind: string;
+  member_id: string;
+  org_id: string;
+  points: number;
+  times: number;
 }
 
 export interface ProjectCounters {
@@ -233,6 +404,37 @@ export interface ProjectTeams {
   team_id: string;
 }
 
+export interface Prompts {
+  arguments: Generated<{ name: string; description: string; required: boolean }[]>;
+  body: string;
+  created_at: Generated<string>;
+  created_by: Actor;
+  id: string;
+  org_id: string;
+  project_id: string | null;
+  slug: string;
+  tags: Generated<string[]>;
+  title: string;
+  updated_at: Generated<string>;
+  updated_by: Actor;
+  version: Generated<number>;
+}
+
+export interface SeatLedger {
+  actor: Actor;
+  amount: number;
+  at: string;
+  currency: string;
+  from_seats: number;
+  id: string;
+  lines: ProrationLine[];
+  org_id: string;
+  period_end: string;
+  period_start: string;
+  to_seats: number;
+  version: number;
+}
+
 export interface Stories {
   blocked: { kind: string; note: string; unblockerMemberId: string } | null;
   blocked_by: Generated<string[]>;
@@ -272,6 +474,24 @@ export interface StoryBlockers {
   story_id: string;
 }
 
+export interface StoryReviewers {
+  agent_id: string | null;
+  created_at: Generated<string>;
+  decided_at: string | null;
+  diff_hash: string | null;
+  head_sha: string | null;
+  id: string;
+  member_id: string | null;
+  note: string | null;
+  org_id: string;
+  project_id: string;
+  spec_version: number | null;
+  story_id: string;
+  updated_at: Generated<string>;
+  verdict: Generated<'pending' | 'approved' | 'changes_requested' | 'commented'>;
+  version: Generated<number>;
+}
+
 export interface StorySelections {
   device_id: Generated<string>;
   member_id: string;
@@ -301,7 +521,8 @@ export interface Streams {
 
 export interface Subscriptions {
   created_at: Generated<string>;
-  current_period_end: string | null;
+  current_period_end: Generated<string>;
+  current_period_start: Generated<string>;
   org_id: string;
   plan: Plan;
   seats: number;
@@ -345,24 +566,43 @@ export interface Tokens {
 }
 
 export interface DB {
+  access_requests: AccessRequests;
   activity: Activity;
   agents: Agents;
   assignments: Assignments;
   audit: Audit;
   board_columns: BoardColumns;
+  broadcasts: Broadcasts;
   comment_reactions: CommentReactions;
   comments: Comments;
+  contract_stories: ContractStories;
+  contract_versions: ContractVersions;
+  contracts: Contracts;
+  devices: Devices;
   epics: Epics;
+  gamification_state: GamificationState;
   idempotency_keys: IdempotencyKeys;
+  invitations: Invitations;
   members: Members;
+  notification_counts: NotificationCounts;
+  notification_preferences: NotificationPreferences;
+  notifications: Notifications;
   orgs: Orgs;
   outbox: Outbox;
+  point_days: PointDays;
+  point_entries: PointEntries;
+  point_resets: PointResets;
+  point_scores: PointScores;
+  point_tallies: PointTallies;
   project_counters: ProjectCounters;
   project_members: ProjectMembers;
   project_teams: ProjectTeams;
   projects: Projects;
+  prompts: Prompts;
+  seat_ledger: SeatLedger;
   stories: Stories;
   story_blockers: StoryBlockers;
+  story_reviewers: StoryReviewers;
   story_selections: StorySelections;
   story_specs: StorySpecs;
   streams: Streams;

@@ -31,14 +31,14 @@ const laws: Record<string, string> = {
      ) is distinct from array[case t.relname when 'orgs' then '(id = app.org_id())'
                                              else '(org_id = app.org_id())' end]`,
   'no policy is for everybody, or for somebody unknown': `select p.polname as name from pg_policy p where not (p.polroles <@ array(
-       select oid from pg_roles where rolname in ('muster_app', 'muster_operator', 'muster_door')))`,
+       select oid from pg_roles where rolname in ('muster_app', 'muster_operator', 'muster_door', 'muster_platform', 'muster_worker')))`,
   'org_id leads in every primary key': `select t.relname as name from (${tables}) t where ${hasOrgId} and not exists (
        select from pg_constraint c where c.conrelid = t.oid and c.contype = 'p'
          and (${columnsOf('c.conrelid', 'c.conkey')})[1] = 'org_id')`,
   // A token is found by its hash before its organization is known.
-  'org_id leads in every unique key, but the hash of tokens': `select i.indexrelid::regclass::text as name from pg_index i join (${tables}) t on t.oid = i.indrelid
+  'org_id leads in every unique key, but the hashes of tokens and of invitations': `select i.indexrelid::regclass::text as name from pg_index i join (${tables}) t on t.oid = i.indrelid
      where ${hasOrgId} and i.indisunique and (${columnsOf('i.indrelid', 'i.indkey::int2[]')})[1] is distinct from 'org_id'
-       and i.indexrelid::regclass::text <> 'tokens_hash_key'`,
+       and i.indexrelid::regclass::text not in ('tokens_hash_key', 'invitations_token_hash_key')`,
   // Foreign-key checks bypass row security: one without org_id takes another organization's row.
   'every foreign key takes org_id along, to org_id': `select c.conname as name from pg_constraint c join (${tables}) t on t.oid = c.conrelid
      where c.contype = 'f' and c.confrelid <> 'orgs'::regclass and not exists (
@@ -49,9 +49,9 @@ const laws: Record<string, string> = {
   'functions that run as their owner say where they look for names': `select p.oid::regprocedure::text as name from pg_proc p
      where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace) and p.prosecdef
        and not exists (select from unnest(p.proconfig) setting where setting like 'search_path=%')`,
-  'functions that run as their owner are the door, and not for everybody': `select p.oid::regprocedure::text as name from pg_proc p
+  'functions that run as their owner are the door or the platform, and not for everybody': `select p.oid::regprocedure::text as name from pg_proc p
      where p.prosecdef and p.pronamespace in ('app'::regnamespace, 'public'::regnamespace)
-       and (p.proowner <> 'muster_door'::regrole or has_function_privilege('public', p.oid, 'execute'))`,
+       and (p.proowner not in ('muster_door'::regrole, 'muster_platform'::regrole) or has_function_privilege('public', p.oid, 'execute'))`,
   'no view looks past row security': `select c.relname as name from pg_class c where c.relkind in ('v', 'm')
        and c.relnamespace in ('app'::regnamespace, 'public'::regnamespace)
        and not coalesce(c.reloptions @> array['security_invoker=true'], false)`,
@@ -99,10 +99,10 @@ describe('the roles', () => {
     ).toEqual([]);
     expect(
       await names(`select c.relname as name from pg_class c where c.relowner in (select oid from pg_roles where rolname like 'muster%')
-        union all select p.proname from pg_proc p where p.proowner in ('muster_app'::regrole, 'muster_operator'::regrole)`),
+        union all select p.proname from pg_proc p where p.proowner in ('muster_app'::regrole, 'muster_operator'::regrole, 'muster_worker'::regrole)`),
     ).toEqual([]);
     expect(
-      await names(`select nspname as name from pg_namespace, unnest(array['muster_app', 'muster_operator', 'muster_door']) role
+      await names(`select nspname as name from pg_namespace, unnest(array['muster_app', 'muster_operator', 'muster_door', 'muster_platform', 'muster_worker']) role
       where has_schema_privilege(role, nspname, 'create') and nspname in ('app', 'public')`),
     ).toEqual([]);
   });
@@ -120,7 +120,13 @@ describe('the roles', () => {
     expect(limited).toEqual([
       'activity: INSERT',
       'audit: INSERT',
+      'contract_stories: INSERT',
+      'contract_versions: INSERT',
+      'contracts: INSERT UPDATE',
+      'notifications: INSERT UPDATE',
       'orgs: UPDATE',
+      'point_entries: INSERT UPDATE',
+      'seat_ledger: INSERT',
       'story_specs: DELETE INSERT',
     ]);
     // And it has no business with the migrator's books but to look whether they are current.
@@ -137,6 +143,54 @@ describe('the roles', () => {
     });
   });
 
+  it('let the worker dispatch what is due and remove what is past its day, and read nothing of it', async () => {
+    expect(await grants('muster_worker')).toEqual([
+      'activity: DELETE',
+      'audit: DELETE',
+      'idempotency_keys: DELETE',
+      'orgs: DELETE',
+      'outbox: DELETE',
+    ]);
+    expect(
+      await names(`select c.table_name || '.' || c.column_name as name from information_schema.columns c
+        where c.table_schema = 'public' and c.column_name in ('payload', 'actor', 'data', 'subject', 'title', 'description', 'response')
+          and has_column_privilege('muster_worker', format('public.%I', c.table_name)::regclass, c.column_name, 'select')`),
+    ).toEqual([]);
+  });
+
+  it('let the platform read who is where and how much there is, and nothing that anybody wrote', async () => {
+    expect(await grants('muster_platform')).toEqual([]);
+    expect(
+      await names(`select c.table_name || '.' || c.column_name as name from information_schema.columns c
+        where c.table_schema = 'public' and c.table_name <> 'teams'
+          and has_column_privilege('muster_platform', format('public.%I', c.table_name)::regclass, c.column_name, 'select')
+          and c.column_name not in ('org_id', 'id', 'created_at', 'updated_at', 'version', 'status')
+        order by 1`),
+    ).toEqual([
+      'audit.at',
+      'members.email',
+      'members.name',
+      'members.role',
+      'orgs.deleted_at',
+      'orgs.name',
+      'orgs.slug',
+      'outbox.attempts',
+      'outbox.dead_at',
+      'outbox.dispatch_after',
+      'outbox.done_at',
+      'outbox.topic',
+      'subscriptions.current_period_end',
+      'subscriptions.plan',
+      'subscriptions.seats',
+      'team_members.team_id',
+      'tokens.expires_at',
+      'tokens.hash',
+      'tokens.member_id',
+      'tokens.revoked_at',
+      'tokens.scopes',
+    ]);
+  });
+
   it('let the door read, and operators keep who is in an organization', async () => {
     expect(await grants('muster_door')).toEqual([]);
     expect(await grants('muster_operator')).toEqual([
@@ -144,6 +198,7 @@ describe('the roles', () => {
       'audit: INSERT',
       'members: INSERT UPDATE',
       'orgs: INSERT UPDATE',
+      'outbox: UPDATE',
       'streams: INSERT UPDATE',
       'subscriptions: INSERT UPDATE',
       'tokens: INSERT UPDATE',

@@ -85,14 +85,19 @@ export function trail(
   return CompiledQuery.raw(withEvents, [...parameters, JSON.stringify(rows), rows.length]);
 }
 
-/** Who acts on the command line: nobody's token, so it is the system. */
-const operator: Actor = { kind: 'system', memberId: null, agentId: null, name: 'operator' };
+/** Nobody's token: it is the system that acts. */
+const systemTrail =
+  (name: string) =>
+  (orgId: string, operation: string, target: string): CompiledQuery =>
+    trail(
+      orgId,
+      { kind: 'system', memberId: null, agentId: null, name },
+      { operation, target, tokenId: null, ip: null, userAgent: null, requestId: newId() },
+      { allowed: true, happenings: [] },
+    );
 
 /** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
-export const operatorTrail = (orgId: string, operation: string, target: string): CompiledQuery =>
-  trail(
-    orgId,
-    operator,
-    { operation, target, tokenId: null, ip: null, userAgent: null, requestId: newId() },
-    { allowed: true, happenings: [] },
-  );
+export const operatorTrail = systemTrail('operator');
+
+/** What the worker leaves there; the last statement of its transaction, too. */
+export const workerTrail = systemTrail('worker');

@@ -22,10 +22,10 @@ import {
   refusal,
   scopeCovers,
   type Subject,
-  targetKinds,
+  targetKindOf,
 } from '@muster/registry';
 import { isSerializationLoss, toApiError } from './errors.ts';
-import { type Caller, type Handler, type HandlerContext } from './handle.ts';
+import { type Caller, type Handler, type HandlerContext, type Reaction } from './handle.ts';
 import {
   claimKey,
   fingerprintOf,
@@ -97,18 +97,25 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
 
 /** The record whose project decides, as the door takes it: by id, or by key where the contract allows one. */
 function targetOf(operation: Operation, params: Record<string, unknown>): Visit['target'] {
+  // Not a record: the door hands out the pass that opens all organizations.
+  if (operation.access.kind === 'platform') return { kind: 'platform', ref: '', rank: 0 };
   if (operation.access.kind !== 'project' || operation.target === null) return null;
   const ref = params[operation.target];
   if (typeof ref !== 'string') return null;
-  const kind = targetKinds[operation.target];
+  const kind = targetKindOf(operation.target, params);
   return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
 }
 
-const firstText = (params: unknown): string | null => {
+/**
+ * What a call is about, for the audit: the record that it names, else the first parameter that the contract states. Not
+ * the one that was sent first: that can be any, a secret too.
+ */
+function subjectOf({ target, params: { shape } }: Operation, params: unknown): string | null {
   if (typeof params !== 'object' || params === null) return null;
-  const first: unknown = Object.values(params)[0];
-  return typeof first === 'string' ? first.slice(0, 200) : null;
-};
+  const [first] = Object.keys(shape);
+  const subject: unknown = Object.entries(params).find(([param]) => param === (target ?? first))?.[1];
+  return typeof subject === 'string' ? subject.slice(0, 200) : null;
+}
 
 /**
  * Executes an operation for a caller:
@@ -122,12 +129,18 @@ const firstText = (params: unknown): string | null => {
  * 5. The handler runs. Its first statements ride with steps 3 and 4, so it may start before they are answered;
  *    if they say no, that is the answer, and nothing of the handler stays.
  * 6. A write into an archived project is refused, unless the contract lets the handler decide.
- * 7. Events, outbox, the kept answer and the audit entry go out with COMMIT, in one burst.
- * 8. A sensitive operation that was forbidden leaves an audit entry of its own.
+ * 7. Reactions to what happened (notifications in the inbox) join the transaction.
+ * 8. Events, outbox, the kept answer and the audit entry go out with COMMIT, in one burst.
+ * 9. A sensitive operation that was forbidden leaves an audit entry of its own.
  *
  * Throws an ApiError, or what toApiError makes one of.
  */
-export async function execute(pool: Pool, handler: Handler, call: Call): Promise<Answer> {
+export async function execute(
+  pool: Pool,
+  handler: Handler,
+  call: Call,
+  reactions: readonly Reaction[] = [],
+): Promise<Answer> {
   const { operation } = handler;
   const caller = callerOf(call.token);
   try {
@@ -135,7 +148,7 @@ export async function execute(pool: Pool, handler: Handler, call: Call): Promise
     if (!scopeCovers(call.token.identity.scopes, operation.scope)) {
       throw forbidden('scope', `The token's scope is too small; this needs ${operation.scope}.`);
     }
-    return await perform(pool, handler, caller, call, params);
+    return await perform(pool, handler, caller, call, params, reactions);
   } catch (error) {
     const known = toApiError(error);
     if (known.code === 'unauthorized') call.token.forget();
@@ -151,6 +164,7 @@ async function perform(
   caller: Caller,
   call: Call,
   params: Record<string, unknown>,
+  reactions: readonly Reaction[],
 ): Promise<Answer> {
   const { operation } = handler;
   const key = operation.effect === 'write' ? call.idempotencyKey : null;
@@ -170,6 +184,9 @@ async function perform(
         const result = await handler.run(context);
         if (operation.effect === 'read') return JSON.stringify(result);
         refuseArchived(operation, await session.entry());
+        if (happenings.length > 0) {
+          for (const react of reactions) await react({ db: session, caller, happenings });
+        }
         const text = JSON.stringify(result);
         if (key !== null) session.later(keepAnswer(caller, operation, key, text));
         session.later(
@@ -226,7 +243,7 @@ function refuseArchived(operation: Operation, entry: Entry): void {
 
 const auditFacts = (operation: Operation, call: Call): AuditFacts => ({
   operation: operation.name,
-  target: firstText(call.params),
+  target: subjectOf(operation, call.params),
   tokenId: call.token.identity.tokenId,
   ip: call.ip,
   userAgent: call.userAgent,

@@ -1,5 +1,5 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
-import { type Db } from '@muster/database';
+import { type Db, type Happening } from '@muster/database';
 import {
   type Actor,
   type ApiError,
@@ -53,6 +53,16 @@ export interface Handler<O extends Operation = Operation> {
   readonly operation: O;
   readonly run: (context: HandlerContext<O>) => Promise<ResultOf<O>>;
 }
+
+/**
+ * What another domain does about what happened, in the same transaction and before its trail. It goes by the events
+ * alone, so that domains need not know one another.
+ */
+export type Reaction = (what: {
+  readonly db: Db;
+  readonly caller: Caller;
+  readonly happenings: readonly Happening[];
+}) => Promise<void>;
 
 /** Binds a handler to its operation. */
 export const handle = <O extends Operation>(

@@ -7,6 +7,7 @@ export {
   unauthorized,
   unavailable,
 } from '@muster/registry';
+export { changedFields } from './changes.ts';
 export { toApiError, validationHoles } from './errors.ts';
 export { type Answer, type Call, execute } from './execute.ts';
 export {
@@ -16,6 +17,7 @@ export {
   type Handler,
   type HandlerContext,
   type HandlersOf,
+  type Reaction,
 } from './handle.ts';
 export { parseWith } from './parse.ts';
 export {

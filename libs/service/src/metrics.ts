@@ -1,10 +1,27 @@
-/** Prometheus metrics: the process's own, and one histogram and counter per operation. */
+/** Prometheus metrics: the process's own, and one histogram and counter per operation or job. */
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+
+/** One thing that happened: how it ended, and how long it took. */
+export type Count = (outcome: string, seconds: number) => void;
+
+export interface Figure {
+  readonly labels: Readonly<Record<string, string>>;
+  readonly value: number;
+}
 
 export interface Metrics {
   readonly registry: Registry;
   /** Prepares the series of an operation once, so that counting a call is an addition. */
-  operation(name: string): (outcome: string, seconds: number) => void;
+  operation(name: string): Count;
+  /** The same of a job. */
+  job(name: string): Count;
+  /** Figures that are looked up when somebody asks for them; where that fails they are missing. */
+  figures(
+    name: string,
+    help: string,
+    labels: readonly string[],
+    look: () => Promise<readonly Figure[]>,
+  ): void;
   readonly inFlight: Gauge;
 }
 
@@ -15,19 +32,6 @@ export function createMetrics(service: string): Metrics {
   const registry = new Registry();
   registry.setDefaultLabels({ service });
   collectDefaultMetrics({ register: registry });
-  const durations = new Histogram({
-    name: 'muster_operation_duration_seconds',
-    help: 'How long operations took, from the first byte to the answer',
-    labelNames: ['operation'],
-    buckets,
-    registers: [registry],
-  });
-  const outcomes = new Counter({
-    name: 'muster_operations_total',
-    help: 'Operations by outcome: ok, replayed, or the code of the error',
-    labelNames: ['operation', 'outcome'],
-    registers: [registry],
-  });
   const inFlight = new Gauge({
     name: 'muster_requests_in_flight',
     help: 'Requests being answered',
@@ -36,18 +40,58 @@ export function createMetrics(service: string): Metrics {
   return {
     registry,
     inFlight,
-    operation: (name) => {
-      const duration = durations.labels(name);
-      const counters = new Map<string, Counter.Internal>();
-      return (outcome, seconds) => {
-        duration.observe(seconds);
-        let counter = counters.get(outcome);
-        if (counter === undefined) {
-          counter = outcomes.labels(name, outcome);
-          counters.set(outcome, counter);
-        }
-        counter.inc();
-      };
+    operation: countBy(registry, 'operation', {
+      duration: 'How long operations took, from the first byte to the answer',
+      outcomes: 'Operations by outcome: ok, replayed, or the code of the error',
+    }),
+    job: countBy(registry, 'job', {
+      duration: 'How long jobs took, from the queue to the commit',
+      outcomes: 'Jobs by outcome: done, skipped where there was nothing to do any more, or failed',
+    }),
+    figures: (name, help, labels, look) => {
+      new Gauge({
+        name,
+        help,
+        labelNames: [...labels],
+        registers: [registry],
+        async collect() {
+          this.reset();
+          for (const { labels: of, value } of await look().catch(() => [])) this.set(of, value);
+        },
+      });
     },
+  };
+}
+
+function countBy(
+  registry: Registry,
+  what: 'operation' | 'job',
+  help: { readonly duration: string; readonly outcomes: string },
+): (name: string) => Count {
+  const durations = new Histogram({
+    name: `muster_${what}_duration_seconds`,
+    help: help.duration,
+    labelNames: [what],
+    buckets,
+    registers: [registry],
+  });
+  const outcomes = new Counter({
+    name: `muster_${what}s_total`,
+    help: help.outcomes,
+    labelNames: [what, 'outcome'],
+    registers: [registry],
+  });
+  return (name) => {
+    const duration = durations.labels(name);
+    const counters = new Map<string, Counter.Internal>();
+    return (outcome, seconds) => {
+      duration.observe(seconds);
+      let counter = counters.get(outcome);
+      if (counter === undefined) {
+        counter = outcomes.labels(name, outcome);
+        counters.set(outcome, counter);
+      }
+      counter.inc();
+    };
   };
 }

@@ -10,6 +10,7 @@ import {
   type Handler,
   hashToken,
   newTokenSecret,
+  type Reaction,
   toApiError,
 } from '@muster/runtime';
 import { cloneDatabase, type TestDatabase } from './database.ts';
@@ -52,7 +53,7 @@ export interface World {
   /** A call of any handler, also of one that the registry does not know; answers and throws as the pipeline does. */
   call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<Answer>;
   /** Rows as the owner of the tables sees them. */
-  rows<Row>(sql: string, ...parameters: unknown[]): Promise<Row[]>;
+  readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   /**
    * Holds row locks (of `table`, where `column` is `id` or one of them) until each of the calls waits for a lock, then
    * lets go: so they do race. Answers their outcomes in order.
@@ -88,8 +89,8 @@ function* flatten(handlers: Handlers): Generator<Handler> {
   }
 }
 
-/** Sets up a world for the spec file that calls it, in which these handlers answer. */
-export function useWorld(handlers: Handlers): World {
+/** Sets up a world for the spec file that calls it, in which these handlers answer, and these reactions follow. */
+export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []): World {
   const byName = new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));
   let database: TestDatabase | undefined;
   let authenticator: ReturnType<typeof createAuthenticator> | undefined;
@@ -118,7 +119,7 @@ export function useWorld(handlers: Handlers): World {
     requestId = newId(),
   ): Promise<Answer> => {
     if (authenticator === undefined) throw new Error('the world is there from beforeAll on');
-    return execute(pool ?? ready().app, handler, {
+    const call = {
       token: await authenticator.authenticate(secret),
       // What crosses the wire is JSON.
       params: JSON.parse(JSON.stringify(params)) as unknown,
@@ -126,7 +127,8 @@ export function useWorld(handlers: Handlers): World {
       idempotencyKey: idempotencyKey ?? null,
       ip: '127.0.0.1',
       userAgent: 'spec',
-    });
+    };
+    return execute(pool ?? ready().app, handler, call, reactions);
   };
 
   const transportOf =

@@ -1,0 +1,27 @@
+/**
+ * The worker's two ways in. Over all organizations it may dispatch and purge, and read nothing of what is in them;
+ * whatever a job does to records, it does as the services' own role inside one organization, under the same row
+ * security as a call. The login must be able to take both roles.
+ */
+import { type Db } from './organization.ts';
+import { type Pool } from './pool.ts';
+import { inTransaction } from './transaction.ts';
+
+const asWorkerRole = { sql: 'set local role muster_worker', parameters: [] };
+const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
+
+/** Runs `work` over all organizations, for the outbox and the purges. Throws what it throws, with nothing kept. */
+export const acrossOrganizations = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
+  inTransaction(pool, [asWorkerRole], work);
+
+/** Runs `work` in a transaction of one organization, for a job of it. Throws what it throws, with nothing kept. */
+export const inOrganizationAsSystem = <Result>(
+  pool: Pool,
+  orgId: string,
+  work: (db: Db) => Promise<Result>,
+): Promise<Result> =>
+  inTransaction(
+    pool,
+    [asServiceRole, { sql: `select set_config('muster.org_id', $1, true)`, parameters: [orgId] }],
+    work,
+  );
