@@ -1,8 +1,15 @@
+import { devices } from './operations/devices/handlers.ts';
+import { invitations } from './operations/invitations/handlers.ts';
+import { members } from './operations/members/handlers.ts';
+import { orgs } from './operations/orgs/handlers.ts';
+import { policy } from './operations/policy/handlers.ts';
 import { session } from './operations/session/handlers.ts';
+import { teams } from './operations/teams/handlers.ts';
 
 /** What this lib answers, by namespace. */
-export const peopleHandlers = { session };
+export const peopleHandlers = { session, orgs, members, invitations, policy, teams, devices };
 
+export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
 export { createOrganization, listOrganizations, type OrganizationLine } from './operators/organizations.ts';
 export {
@@ -13,4 +20,16 @@ export {
   type ShownToken,
   type TokenLine,
 } from './operators/tokens.ts';
+export { getEntitlement } from './data/entitlement.ts';
+export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/seats.ts';
+export { acceptInvitation, type Accepted, type AcceptanceFacts } from './invitations/accept.ts';
+export { type InvitationMailRequest, prepareInvitationMail } from './invitations/mail.ts';
+export { type Mail } from './rules/invitation-mail.ts';
+export {
+  type InvitationAction,
+  invitationActions,
+  invitationLife,
+  type InvitationOutcome,
+} from './rules/invitation-states.ts';
+export { type Period, rollForward } from './rules/periods.ts';
 export { planFeatures, planLimits, type PlanLimits } from './rules/entitlement.ts';

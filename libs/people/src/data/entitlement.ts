@@ -1,49 +1,45 @@
-import { type Db, type Param, query, sqlQuery, statement } from '@muster/database';
-import { type Entitlement } from '@muster/registry';
+import { type Db, sqlQuery } from '@muster/database';
+import { type Entitlement, type Plan } from '@muster/registry';
 import { planFeatures, planLimits } from '../rules/entitlement.ts';
+import { rollForward } from '../rules/periods.ts';
+import { heldSeats } from './seats.ts';
 
-const subscriptionOf = statement((param: Param<{ orgId: string }>) =>
-  query
-    .selectFrom('subscriptions')
-    .select(['plan', 'status', 'seats', 'current_period_end'])
-    .where('org_id', '=', param('orgId')),
-);
-
-/** Owner, admin and member hold a seat; a viewer does not. */
-const seatsTaken = `select count(*) from members where org_id = $1 and status = 'active' and role <> 'viewer'`;
-
-/** How many seats are taken. */
-export async function getSeatsTaken(db: Db, orgId: string): Promise<number> {
-  return (await db.one(sqlQuery<{ count: number }>(seatsTaken, [orgId]))).count;
-}
-
-/** How many seats were bought; who else gives one away waits until this transaction ends. */
-export async function lockSeats(db: Db, orgId: string): Promise<number> {
-  const subscription = await db.one(
-    query.selectFrom('subscriptions').select('seats').where('org_id', '=', orgId).forNoKeyUpdate(),
-  );
-  return subscription.seats;
+interface EntitlementRow {
+  readonly plan: Plan;
+  readonly status: Entitlement['status'];
+  readonly seats: number;
+  readonly current_period_start: string;
+  readonly current_period_end: string;
+  readonly created_at: string;
+  readonly at: string;
+  readonly held: number;
+  readonly projects: number;
 }
 
 /** Archived projects count: they can be brought back at any time. */
-const usageOf = (orgId: string) =>
-  sqlQuery<{ seats: number; projects: number }>(
-    `select (${seatsTaken}) as seats, (select count(*) from projects where org_id = $1) as projects`,
+const entitlementOf = (orgId: string) =>
+  sqlQuery<EntitlementRow>(
+    `select s.plan, s.status, s.seats, s.current_period_start, s.current_period_end, s.created_at,
+       now()::timestamptz(3) as at, ${heldSeats.used} + ${heldSeats.pending} as held,
+       (select count(*) from projects where org_id = $1) as projects
+     from subscriptions s where s.org_id = $1`,
     [orgId],
   );
 
-/** What the organization's plan allows, and what is used of it. */
+/** What the organization's plan allows, and what is used of it; a seat that an invitation reserves is not free. */
 export async function getEntitlement(db: Db, orgId: string): Promise<Entitlement> {
-  const [subscription, usage] = await Promise.all([
-    db.one(subscriptionOf({ orgId })),
-    db.one(usageOf(orgId)),
-  ]);
+  const row = await db.one(entitlementOf(orgId));
+  const period = rollForward(
+    { start: row.current_period_start, end: row.current_period_end },
+    row.created_at,
+    row.at,
+  );
   return {
-    plan: subscription.plan,
-    status: subscription.status,
-    features: planFeatures(subscription.plan),
-    limits: { ...planLimits(subscription.plan), seats: subscription.seats },
-    usage: { seats: usage.seats, projects: usage.projects, agentsInCatalog: 0 },
-    currentPeriodEnd: subscription.current_period_end,
+    plan: row.plan,
+    status: row.status,
+    features: planFeatures(row.plan),
+    limits: { ...planLimits(row.plan), seats: row.seats },
+    usage: { seats: row.held, projects: row.projects, agentsInCatalog: 0 },
+    currentPeriodEnd: period.end,
   };
 }

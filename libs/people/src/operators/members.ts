@@ -1,8 +1,9 @@
 import { operatorTrail, type Pool, query } from '@muster/database';
 import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
 import { z } from 'zod';
-import { getSeatsTaken, lockSeats } from '../data/entitlement.ts';
 import { memberColumns, setNewMember, toMember } from '../data/members.ts';
+import { freeSeats, lockSeats } from '../data/seats.ts';
+import { holdsSeat } from '../rules/role-changes.ts';
 import { getOrgBySlug, operate, parseInput } from './operate.ts';
 
 const NewMember = z.strictObject({
@@ -20,9 +21,7 @@ export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise
     const org = await getOrgBySlug(db, slug);
     // Held until commit: whoever else adds a member waits here, so that seats and handles are given once.
     const seats = await lockSeats(db, org.id);
-    if (newMember.role !== 'viewer' && (await getSeatsTaken(db, org.id)) >= seats) {
-      throw refusal('seats_exhausted', { seats });
-    }
+    if (holdsSeat(newMember.role) && freeSeats(seats) <= 0) throw refusal('seats_exhausted', { ...seats });
     const member = await setNewMember(db, org.id, newMember);
     db.later(operatorTrail(org.id, 'operators.addMember', member.email));
     return { member };

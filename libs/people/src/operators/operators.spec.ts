@@ -132,7 +132,7 @@ describe('addMember', () => {
     await add('ben', 'admin');
     await expect(add('chloe', 'member')).rejects.toMatchObject({
       code: 'unprocessable',
-      details: { reason: 'seats_exhausted', seats: 2 },
+      details: { reason: 'seats_exhausted', purchased: 2, used: 2, pending: 0 },
     });
     expect((await add('dan', 'viewer')).member.role).toBe('viewer');
   });

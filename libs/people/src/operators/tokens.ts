@@ -8,8 +8,9 @@ import {
   type Scope,
   TokenName,
 } from '@muster/registry';
-import { hashToken, newTokenSecret } from '@muster/runtime';
+import { newTokenSecret } from '@muster/runtime';
 import { z } from 'zod';
+import { type NewToken, setNewToken } from '../data/tokens.ts';
 import { getMemberByEmail, getOrgBySlug, noSuch, operate, parseInput } from './operate.ts';
 
 /** An agent's token lives for 90 days at most; others for a year unless said, so that a forgotten one ends as well. */
@@ -19,7 +20,7 @@ const mostDays = 3650;
 
 const Days = z.int().min(1).max(mostDays);
 
-const NewToken = z
+const TokenRequest = z
   .strictObject({
     org: OrgSlug,
     member: EmailAddress,
@@ -48,12 +49,12 @@ export interface ShownToken {
 }
 
 /** Makes a token of a member, or of an agent of that member, which comes to be with its first token. */
-export function createToken(pool: Pool, input: z.input<typeof NewToken>): Promise<ShownToken> {
+export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Promise<ShownToken> {
   return operate(pool, async (db) => {
-    const { org: slug, member: email, agent, projects, ...rest } = parseInput(NewToken, input);
+    const { org: slug, member: email, agent, projects, ...rest } = parseInput(TokenRequest, input);
     const org = await getOrgBySlug(db, slug);
     const member = await getMemberByEmail(db, org, email);
-    const shown = await setNewToken(db, org, {
+    const shown = await showNewToken(db, org, {
       ...rest,
       memberId: member.id,
       agentId: agent === undefined ? null : await setAgent(db, org, member.id, agent),
@@ -71,7 +72,7 @@ export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>):
     const { org: slug, member: email, expiresInDays = usualDays } = parseInput(PlatformGrant, input);
     const org = await getOrgBySlug(db, slug);
     const member = await getMemberByEmail(db, org, email);
-    const shown = await setNewToken(db, org, {
+    const shown = await showNewToken(db, org, {
       memberId: member.id,
       agentId: null,
       name: 'platform',
@@ -163,36 +164,10 @@ export function revokeToken(
   });
 }
 
-interface TokenFacts {
-  readonly memberId: string;
-  readonly agentId: string | null;
-  readonly name: string;
-  readonly scopes: readonly Scope[];
-  readonly projectIds: readonly string[] | null;
-  readonly expiresInDays: number;
-}
-
-async function setNewToken(db: Db, org: Org, facts: TokenFacts): Promise<ShownToken> {
+/** A fresh token with its secret, which is shown and then forgotten. */
+async function showNewToken(db: Db, org: Org, token: Omit<NewToken, 'secret'>): Promise<ShownToken> {
   const secret = newTokenSecret();
-  const { id, expiresAt } = await db.one(
-    sqlQuery<{ id: string; expiresAt: string }>(
-      `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids, expires_at)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, now() + make_interval(days => $10))
-       returning id, expires_at as "expiresAt"`,
-      [
-        org.id,
-        newId(),
-        facts.memberId,
-        facts.agentId,
-        facts.name,
-        hashToken(secret),
-        secret.slice(-4),
-        [...new Set(facts.scopes)],
-        facts.projectIds,
-        facts.expiresInDays,
-      ],
-    ),
-  );
+  const { id, expiresAt } = await setNewToken(db, org.id, { ...token, secret });
   return { token: secret, id, expiresAt };
 }
 

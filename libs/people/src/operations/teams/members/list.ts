@@ -1,0 +1,12 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listTeamMembers } from '../../../data/team-members.ts';
+import { getTeam } from '../../../data/teams.ts';
+
+export const list = handle(registry.teams.members.list, async ({ params, caller, db }) => {
+  const [page] = await Promise.all([
+    listTeamMembers(db, caller.orgId, params),
+    getTeam(db, caller.orgId, params.teamId),
+  ]);
+  return page;
+});

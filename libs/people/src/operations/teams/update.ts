@@ -1,0 +1,27 @@
+import { registry } from '@muster/registry';
+import { changedFields, handle } from '@muster/runtime';
+import { aboutTeam, lockTeam, setTeam, toTeam } from '../../data/teams.ts';
+import { requireTeamLead } from './require-team-lead.ts';
+
+export const update = handle(registry.teams.update, async ({ params, caller, db, access, emit, refuse }) => {
+  const { teamId, expectedVersion, ...wanted } = params;
+  const [team, { at, orgRole }] = await Promise.all([lockTeam(db, caller, teamId), access()]);
+  requireTeamLead(orgRole, team);
+  if (expectedVersion !== undefined && expectedVersion !== team.version) {
+    throw refuse('version_mismatch', { currentVersion: team.version });
+  }
+  const { name, description } = team;
+  const fields = changedFields({ name, description }, wanted);
+  if (fields.length === 0) return { team: toTeam(team) };
+
+  const changed = {
+    ...team,
+    name: wanted.name ?? name,
+    description: wanted.description ?? description,
+    updated_at: at,
+    version: team.version + 1,
+  };
+  db.later(setTeam(caller.orgId, changed));
+  emit('team.updated', aboutTeam(changed), { fields });
+  return { team: toTeam(changed) };
+});
