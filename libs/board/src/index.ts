@@ -1,11 +1,32 @@
+import { assignments } from './operations/assignments/handlers.ts';
 import { boardColumns } from './operations/boardColumns/handlers.ts';
 import { comments } from './operations/comments/handlers.ts';
+import { contracts } from './operations/contracts/handlers.ts';
 import { epics } from './operations/epics/handlers.ts';
 import { projects } from './operations/projects/handlers.ts';
+import { prompts } from './operations/prompts/handlers.ts';
+import { reviewers } from './operations/reviewers/handlers.ts';
 import { stories } from './operations/stories/handlers.ts';
+import { storyCollaboration } from './operations/storyCollaboration/handlers.ts';
 import { storySpec } from './operations/storySpec/handlers.ts';
+import { teamProjects } from './operations/teams/projects/handlers.ts';
 
-/** What this lib answers, by namespace. */
-export const boardHandlers = { projects, boardColumns, epics, stories, storySpec, comments };
+/** What this lib answers, by namespace; `teamProjects` is what `teams` has for the projects of a team. */
+export const boardHandlers = {
+  projects,
+  boardColumns,
+  epics,
+  stories,
+  storySpec,
+  storyCollaboration,
+  comments,
+  assignments,
+  reviewers,
+  prompts,
+  contracts,
+  teamProjects,
+};
 
+export { accessRequestLife, afterDecision } from './rules/access-request-states.ts';
+export { reviewStates } from './rules/review-states.ts';
 export { canMove, workflow } from './rules/workflow.ts';

@@ -1,19 +1,19 @@
 /** The board_columns table. Who changes the shape of a board locks it whole; who moves a story, only its columns. */
 import {
-  type Db,
   type DB,
+  type Db,
   newId,
   type Param,
-  query,
   type Query,
+  query,
   sqlQuery,
   statement,
+  Values,
 } from '@muster/database';
 import { type BoardColumn, type StoryStatus, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { type ColumnPlan, countsByStatus } from '../rules/columns.ts';
-import { Values } from './refs.ts';
 
 export type ColumnRow = Omit<Selectable<DB['board_columns']>, 'org_id'>;
 

@@ -1,10 +1,9 @@
 /** The comments of a story as threads: pages of roots, each with all its replies and reactions. */
-import { type Db, decodeCursor, pageOfRows, sqlQuery } from '@muster/database';
+import { type Db, decodeCursor, pageOfRows, sqlQuery, Values } from '@muster/database';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
 import { commentColumns, type CommentRow, type Reaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';
-import { Values } from './refs.ts';
 
 type Threads = ResultOf<Registry['comments']['list']>;
 

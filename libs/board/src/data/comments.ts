@@ -1,9 +1,17 @@
 /** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
-import { type Db, type DB, type Param, query, type Query, sqlQuery, statement } from '@muster/database';
+import {
+  type DB,
+  type Db,
+  type Param,
+  type Query,
+  query,
+  sqlQuery,
+  statement,
+  Values,
+} from '@muster/database';
 import { type Comment, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
-import { Values } from './refs.ts';
 import { aboutStory, type StoryRow } from './stories.ts';
 
 export type CommentRow = Omit<Selectable<DB['comments']>, 'org_id'>;

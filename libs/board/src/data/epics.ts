@@ -1,24 +1,24 @@
 /** The epics table. */
 import {
-  type Db,
   type DB,
+  type Db,
   decodeCursor,
   pageOfRows,
   type Param,
-  query,
   type Query,
+  query,
   sqlQuery,
   statement,
+  Values,
 } from '@muster/database';
 import { type Epic, isUuid, type ParamsOf, type Registry, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { Values } from './refs.ts';
 
 export type EpicRow = Omit<Selectable<DB['epics']>, 'org_id'>;
 
-const epicColumns =
+export const epicColumns =
   'e.id, e.project_id, e.title, e.description, e.color, e.target_date, e.status, e.story_count, e.done_count, e.created_at, e.updated_at, e.version';
 
 export const toEpic = (row: EpicRow): Epic => ({

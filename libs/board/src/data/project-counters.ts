@@ -1,7 +1,6 @@
 /** What is counted per project. Its row is the first that a transaction locks. */
-import { type Db, type Query, sqlQuery } from '@muster/database';
+import { type Db, type Query, sqlQuery, Values } from '@muster/database';
 import { notFound } from '@muster/runtime';
-import { Values } from './refs.ts';
 
 /**
  * Locks the counters of a story's project; with `onlyIf`, a condition on the story `s`, only where it holds. Who

@@ -1,14 +1,16 @@
 /** The projects table: one project, found, locked, written; and the list of those that a member may see. */
 import {
-  type Db,
+  containing,
   type DB,
+  type Db,
   decodeCursor,
   pageOfRows,
   type Param,
-  query,
   type Query,
+  query,
   sqlQuery,
   statement,
+  Values,
 } from '@muster/database';
 import {
   type ParamsOf,
@@ -21,7 +23,6 @@ import {
 import { type Caller, notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { containing, Values } from './refs.ts';
 
 type WholeRow = Omit<Selectable<DB['projects']>, 'org_id'>;
 export type ProjectRow = Omit<WholeRow, 'local_project_id' | 'conversion'>;
@@ -76,6 +77,39 @@ export const getProject = (db: Db, orgId: string, ref: string): Promise<ProjectR
 
 export const lockProject = (db: Db, orgId: string, ref: string): Promise<ProjectRow> =>
   readProject(db, orgId, ref, 'for no key update');
+
+/** Locks the project that a request for access is for. */
+export async function lockProjectOfRequest(
+  db: Db,
+  orgId: string,
+  accessRequestId: string,
+): Promise<ProjectRow> {
+  const row = await db.find(
+    sqlQuery<ProjectRow>(
+      `select ${projectColumns} from projects p where p.org_id = $1
+         and p.id = (select r.project_id from access_requests r where r.org_id = $1 and r.id = $2) for no key update`,
+      [orgId, accessRequestId],
+    ),
+  );
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** Locks a project that the caller asks for, whether or not they may see it: a token bound elsewhere may not ask. */
+export async function lockAskedProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {
+  const values = new Values(caller.orgId);
+  const row = await db.find(
+    sqlQuery<ProjectRow>(
+      `select ${projectColumns} from projects p
+       join tokens t on t.org_id = p.org_id and t.id = ${values.uuid(caller.tokenId)}
+       where p.org_id = ${values.org} and p.id = ${values.projectId(ref)}
+         and (t.project_ids is null or p.id = any (t.project_ids)) for no key update of p`,
+      values.list,
+    ),
+  );
+  if (row === undefined) throw notFound();
+  return row;
+}
 
 /** A project if the caller may see it, for operations of the organization, where the door does not look. */
 export async function getVisibleProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {

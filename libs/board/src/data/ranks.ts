@@ -2,13 +2,12 @@
  * Places on the board. A column's row is locked before a place in it is looked for, so that nobody else finds the
  * same one; what is read after the lock, in the same burst, is from after the wait.
  */
-import { type Db, type DB, sqlQuery } from '@muster/database';
+import { type Db, type DB, sqlQuery, Values } from '@muster/database';
 import { type StoryStatus } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { longestRank, rankAfresh, rankBetween } from '../rules/ranks.ts';
 import { lockCounters } from './project-counters.ts';
-import { Values } from './refs.ts';
-import { countReviews, type ReviewCounts } from './reviews.ts';
+import { findReviews, noReviews, type Reviews } from './reviews.ts';
 import { lockStory, type StoryRow } from './stories.ts';
 
 /** A locked column. */
@@ -36,7 +35,8 @@ export interface Place {
 
 const lane = 'c.id, c.status, c.wip_limit, c.story_count, c.archived_at';
 
-const firstColumn = (values: Values, project: string, status: string): string =>
+/** SQL for the id of the column that a story of this status goes to where none is named. */
+export const firstColumn = (values: Values, project: string, status: string): string =>
   `(select f.id from board_columns f where f.org_id = ${values.org} and f.project_id = ${project}
     and f.status = ${values.$(status)} and f.archived_at is null order by f.position, f.id limit 1)`;
 
@@ -86,7 +86,8 @@ export interface Move {
   readonly story: StoryRow;
   readonly lanes: readonly Lane[];
   readonly place: Place;
-  readonly reviews: ReviewCounts;
+  /** Asked for only where it may go into done, and after the story was locked: whoever changes them locks it, too. */
+  readonly reviews: Reviews;
 }
 
 /**
@@ -106,7 +107,7 @@ export async function lockMove(db: Db, orgId: string, storyRef: string, to: Dest
       db.all(lanesLock),
       lockStory(db, orgId, storyRef),
       db.find(placeQuery),
-      countReviews(db, orgId, storyRef),
+      mayFinish(to) ? findReviews(db, orgId, storyRef) : noReviews,
     ]);
     const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null };
     const isLocked = (id: string | null): boolean => id === null || lanes.some((lane) => lane.id === id);
@@ -118,6 +119,10 @@ export async function lockMove(db: Db, orgId: string, storyRef: string, to: Dest
     // among the locked ones, and counting it out there would come too late in the order of locks.
   }
 }
+
+/** Whether a story that is sent there may end up done. */
+const mayFinish = ({ status, columnId, anchor }: Destination): boolean =>
+  status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
 /** Locks the column that the story leaves and those that it may enter. */
 function lanesLockOf(orgId: string, storyRef: string, to: Destination) {

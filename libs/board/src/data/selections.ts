@@ -1,11 +1,10 @@
 /** What members look at right now. A row is one device's; it means nothing any more when it is old. */
-import { type Db, type Query, sqlQuery } from '@muster/database';
+import { type Db, type Query, sqlQuery, Values } from '@muster/database';
 import { type MemberRef } from '@muster/registry';
-import { Values } from './refs.ts';
 
 /** So long a selection is believed. */
 const fadesAfter = `interval '15 minutes'`;
-const mostShown = 50;
+export const mostOnlookers = 50;
 
 /** The other members who look at a story, the latest first; whoever does on two devices is named once. */
 export async function listOnlookers(
@@ -13,6 +12,7 @@ export async function listOnlookers(
   orgId: string,
   storyRef: string,
   except: string,
+  limit = mostOnlookers,
 ): Promise<{ member: MemberRef; since: string }[]> {
   const values = new Values(orgId);
   const rows = await db.all(
@@ -22,7 +22,7 @@ export async function listOnlookers(
        join members m on m.org_id = ${values.org} and m.id = v.member_id and m.status = 'active'
        where v.org_id = ${values.org} and v.story_id = ${values.storyId(storyRef)}
          and v.since > now() - ${fadesAfter} and v.member_id <> ${values.$(except)}
-       group by m.id, m.name, m.handle order by since desc, m.id limit ${mostShown}`,
+       group by m.id, m.name, m.handle order by since desc, m.id limit ${limit}`,
       values.list,
     ),
   );

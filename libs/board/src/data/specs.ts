@@ -1,22 +1,22 @@
 /** The versions of a story's spec. They are added, never rewritten; the story's row says which one is current. */
 import { createHash } from 'node:crypto';
 import {
-  type Db,
   type DB,
+  type Db,
   decodeCursor,
   pageOfRows,
   type Param,
-  query,
   type Query,
+  query,
   sqlQuery,
   statement,
+  Values,
 } from '@muster/database';
 import { type Actor, type Registry, type ResultOf, type Spec } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { lineChanges } from '../rules/spec-lines.ts';
-import { Values } from './refs.ts';
 
 type SpecRow = Omit<Selectable<DB['story_specs']>, 'org_id'>;
 type NewSpecRow = Selectable<DB['story_specs']>;

@@ -37,7 +37,8 @@ export const summaryColumns = [
   's.version',
 ] as const;
 
-const keyOf = (row: { readonly project_key: string; readonly number: number }): string =>
+/** The key that people say, such as WEB-42. */
+export const keyOf = (row: { readonly project_key: string; readonly number: number }): string =>
   `${row.project_key}-${row.number}`;
 
 export const toStorySummary = (row: StorySummaryRow): StorySummary => ({

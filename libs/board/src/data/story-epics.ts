@@ -1,6 +1,5 @@
 /** The epics that a story leaves and enters. */
-import { type Db, sqlQuery } from '@muster/database';
-import { Values } from './refs.ts';
+import { type Db, sqlQuery, Values } from '@muster/database';
 
 interface EpicOfStory {
   readonly id: string;

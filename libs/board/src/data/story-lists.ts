@@ -2,7 +2,7 @@
  * Pages of a project's stories. Hand-written for the board's order, which is by column and then by rank: a page
  * reads its own rows and no others, wherever it begins and however long the board.
  */
-import { type Db, decodeCursor, pageOfRows, sqlQuery } from '@muster/database';
+import { containing, type Db, decodeCursor, pageOfRows, sqlQuery, Values } from '@muster/database';
 import {
   isCleanText,
   isUuid,
@@ -12,7 +12,6 @@ import {
   type StorySummary,
 } from '@muster/registry';
 import { z } from 'zod';
-import { containing, Values } from './refs.ts';
 import { type StorySummaryRow, summaryColumns, toStorySummary } from './stories.ts';
 
 type ListParams = ParamsOf<Registry['stories']['list']>;

@@ -1,7 +1,6 @@
 /** A story as something to speak of: without its texts, its blockers and its lock. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, sqlQuery, Values } from '@muster/database';
 import { type Caller, notFound } from '@muster/runtime';
-import { Values } from './refs.ts';
 import { type StoryRow } from './stories.ts';
 
 export type StoryTopic = Pick<

@@ -235,13 +235,14 @@ describe('comments.delete', () => {
       });
     }
     await people.ben.comments.delete({ commentId: first.id });
+    const lead = await world.member(people.orgId, 'Lea', 'member');
     await world.rows(
       `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'lead')`,
       people.orgId,
       board.projectId,
-      people.dan.me.memberId,
+      lead.me.memberId,
     );
-    await people.dan.comments.delete({ commentId: second.id });
+    await lead.comments.delete({ commentId: second.id });
     await people.chloe.comments.delete({ commentId: third.id });
     expect(await threads()).toEqual([]);
   });

@@ -177,6 +177,18 @@ describe('projects.convertLocal', () => {
     });
   });
 
+  it('is not for a token that is bound to projects, but for what such a token reaches already', async () => {
+    const { orgId, chloe } = await world.org();
+    const nowhere = await world.token(orgId, chloe.me.memberId, { projectIds: [] });
+    await expect(nowhere.projects.convertLocal(tools)).rejects.toMatchObject({
+      status: 403,
+      reason: 'bound_token',
+    });
+    const made = await chloe.projects.convertLocal(tools);
+    const bound = await world.token(orgId, chloe.me.memberId, { projectIds: [made.project.id] });
+    expect(await bound.projects.convertLocal(tools)).toEqual(made);
+  });
+
   it('can be done again once the project is deleted', async () => {
     const { ana } = await world.org();
     const { project } = await ana.projects.convertLocal(tools);

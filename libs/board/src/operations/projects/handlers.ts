@@ -1,10 +1,16 @@
 import { type Registry } from '@muster/registry';
 import { type HandlersOf } from '@muster/runtime';
+import { accessRequests } from './accessRequests/handlers.ts';
+import { assignTeam } from './assignTeam.ts';
 import { convertLocal } from './convertLocal.ts';
 import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
+import { members } from './members/handlers.ts';
+import { requestAccess } from './requestAccess.ts';
+import { list as listTeams } from './teams/list.ts';
+import { unassignTeam } from './unassignTeam.ts';
 import { update } from './update.ts';
 
 export const projects = {
@@ -14,4 +20,10 @@ export const projects = {
   update,
   delete: deleteOperation,
   convertLocal,
+  members,
+  assignTeam,
+  unassignTeam,
+  teams: { list: listTeams },
+  requestAccess,
+  accessRequests,
 } satisfies HandlersOf<Registry['projects']>;

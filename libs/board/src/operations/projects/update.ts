@@ -1,5 +1,7 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { getLeads } from '../../data/project-leads.ts';
+import { setGivenRole } from '../../data/project-members.ts';
 import { aboutProject, lockProject, type ProjectRow, setProject, toProject } from '../../data/projects.ts';
 import { changedFields } from '../../rules/changes.ts';
 
@@ -7,10 +9,12 @@ export const update = handle(
   registry.projects.update,
   async ({ params, caller, db, access, projectRank, emit, refuse }) => {
     const { projectId, archived, expectedVersion, ...plain } = params;
-    const [{ at }, rank, project] = await Promise.all([
+    const { orgId, memberId } = caller;
+    const [{ at }, rank, project, leads] = await Promise.all([
       access(),
       projectRank(),
-      lockProject(db, caller.orgId, projectId),
+      lockProject(db, orgId, projectId),
+      plain.visibility === 'private' ? getLeads(db, orgId, projectId, null) : undefined,
     ]);
     if (expectedVersion !== undefined && expectedVersion !== project.version) {
       throw refuse('version_mismatch', { currentVersion: project.version });
@@ -32,7 +36,11 @@ export const update = handle(
       updated_at: at,
       version: project.version + 1,
     };
-    db.later(setProject(caller.orgId, changed));
+    db.later(setProject(orgId, changed));
+    if (leads?.hasLead === false && fields.includes('visibility')) {
+      db.later(setGivenRole(orgId, project.id, memberId, { role: 'lead', created_at: at }));
+      emit('project.memberAdded', aboutProject(changed), { memberId, role: 'lead' });
+    }
     if (fields.length > 0) emit('project.updated', aboutProject(changed), { fields });
     if (turns) emit(archived ? 'project.archived' : 'project.unarchived', aboutProject(changed), {});
     return { project: toProject(changed, rank) };

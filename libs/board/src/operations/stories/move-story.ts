@@ -3,8 +3,10 @@ import { type Policy, type registry, type StoryStatus, type Warning } from '@mus
 import { type HandlerContext, notFound } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
 import { type Destination, type Lane, type Move, rankAt } from '../../data/ranks.ts';
+import { reviewable } from '../../data/reviewers.ts';
 import { aboutStory, changedStory, setStory, toStory } from '../../data/stories.ts';
 import { canceledRank } from '../../rules/ranks.ts';
+import { countFresh } from '../../rules/reviews.ts';
 import { canMove, isFinished, unmetGates, wipVerdict } from '../../rules/workflow.ts';
 
 type Context = Pick<
@@ -56,7 +58,9 @@ export async function moveStory(
   if (status !== story.status) {
     if (!canMove(story.status, status))
       throw refuse('invalid_transition', { from: story.status, to: status });
-    const unmet = unmetGates(status, policy, { specVersion: story.spec_version, ...move.reviews });
+    const { verdicts, authors } = move.reviews;
+    const fresh = countFresh(verdicts, reviewable(story), authors, policy);
+    const unmet = unmetGates(status, policy, { specVersion: story.spec_version, ...fresh });
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
   const warnings: Warning[] = [];

@@ -1,0 +1,177 @@
+/** The assignments table: who works on what. There is a row where somebody does. */
+import { type DB, type Db, decodeCursor, pageOfRows, type Query, sqlQuery, Values } from '@muster/database';
+import { type Assignment, isUuid, type Subject, targetTypes } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { z } from 'zod';
+import { idOfTarget, type TargetRef } from './targets.ts';
+import { visibleProjects } from './visible.ts';
+
+type AssignmentRow = Omit<Selectable<DB['assignments']>, 'org_id'>;
+type AssigneesRow = AssignmentRow & {
+  readonly member_name: string | null;
+  readonly member_handle: string | null;
+  readonly agent_name: string | null;
+};
+type ListedRow = AssigneesRow & { readonly title: string; readonly key: string | null };
+
+/** Who is assigned, with the names that go with the ids. */
+export type Assignees = Pick<Assignment, 'member' | 'agent'>;
+export type AssignmentState = Omit<
+  Assignment,
+  'targetType' | 'targetId' | 'targetKey' | 'targetTitle' | 'projectId'
+>;
+
+const nobody: AssignmentState = {
+  member: null,
+  agent: null,
+  assignedBy: null,
+  createdAt: null,
+  updatedAt: null,
+};
+
+const columns = `a.target_type, a.target_id, a.project_id, a.member_id, a.agent_id, a.assigned_by, a.created_at, a.updated_at,
+  m.name as member_name, m.handle as member_handle, g.name as agent_name`;
+const withAssignees = `left join members m on m.org_id = a.org_id and m.id = a.member_id
+  left join agents g on g.org_id = a.org_id and g.id = a.agent_id`;
+
+const toState = (row: AssigneesRow): AssignmentState => ({
+  member:
+    row.member_id === null
+      ? null
+      : { id: row.member_id, name: row.member_name ?? '', handle: row.member_handle ?? '' },
+  agent: row.agent_id === null ? null : { id: row.agent_id, name: row.agent_name ?? '' },
+  assignedBy: row.assigned_by,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+const toListed = (row: ListedRow): Assignment => ({
+  targetType: row.target_type,
+  targetId: row.target_id,
+  targetKey: row.key,
+  targetTitle: row.title,
+  projectId: row.project_id,
+  ...toState(row),
+});
+
+/** The assignment of a target that was found and locked. */
+export const toAssignment = (
+  targetType: TargetRef['targetType'],
+  { id, key, title, projectId }: Subject,
+  state: AssignmentState,
+): Assignment => {
+  if (projectId === null) throw new Error('what is assigned belongs to a project');
+  return { targetType, targetId: id, targetKey: key, targetTitle: title, projectId, ...state };
+};
+
+/** Locks the target's assignment where there is one; the target itself must be locked before. */
+export async function lockAssignment(db: Db, orgId: string, target: TargetRef): Promise<AssignmentState> {
+  const values = new Values(orgId);
+  const row = await db.find(
+    sqlQuery<AssigneesRow>(
+      `select ${columns} from assignments a ${withAssignees}
+       where a.org_id = ${values.org} and a.target_type = ${values.$(target.targetType)}
+         and a.target_id = ${idOfTarget(values, target)}
+       for no key update of a`,
+      values.list,
+    ),
+  );
+  return row === undefined ? nobody : toState(row);
+}
+
+/** Writes who is assigned to a locked target, and by whom. */
+export const setAssignment = (orgId: string, assignment: Assignment): Query<unknown> =>
+  sqlQuery(
+    `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id, assigned_by, created_at, updated_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+     on conflict (org_id, target_type, target_id) do update
+       set member_id = excluded.member_id, agent_id = excluded.agent_id,
+         assigned_by = excluded.assigned_by, updated_at = excluded.updated_at`,
+    [
+      orgId,
+      assignment.targetType,
+      assignment.targetId,
+      assignment.projectId,
+      assignment.member?.id ?? null,
+      assignment.agent?.id ?? null,
+      assignment.assignedBy,
+      assignment.createdAt,
+      assignment.updatedAt,
+    ],
+  );
+
+export const deleteAssignment = (orgId: string, { targetType, targetId }: TargetRef): Query<unknown> =>
+  sqlQuery('delete from assignments where org_id = $1 and target_type = $2 and target_id = $3', [
+    orgId,
+    targetType,
+    targetId,
+  ]);
+
+/** The assignment of a target for which nobody works any more, or nobody did. */
+export const assignedToNobody = nobody;
+
+const Cursor = z.tuple([z.enum(targetTypes), z.string().refine(isUuid)]);
+
+interface Page {
+  readonly limit: number;
+  readonly cursor?: string | undefined;
+}
+
+/** Assignments that pass `where`, by kind and then the newest target first: both orders are the primary key's. */
+async function listAssignments(
+  db: Db,
+  values: Values,
+  where: readonly string[],
+  page: Page,
+): Promise<{ items: Assignment[]; nextCursor: string | null }> {
+  const after = decodeCursor(page.cursor, Cursor);
+  const conditions = [`a.org_id = ${values.org}`, ...where];
+  if (after !== undefined) {
+    const [type, id] = after;
+    conditions.push(`(a.target_type, a.target_id) < (${values.$(type)}, ${values.uuid(id)})`);
+  }
+  const rows = await db.all(
+    sqlQuery<ListedRow>(
+      `select ${columns}, coalesce(s.title, e.title) as title, p.key || '-' || s.number as key
+       from (select a.* from assignments a where ${conditions.join(' and ')}
+         order by a.target_type desc, a.target_id desc limit ${values.$(page.limit + 1)}) a
+       join projects p on p.org_id = a.org_id and p.id = a.project_id
+       left join stories s on a.target_type = 'story' and s.org_id = a.org_id and s.id = a.target_id
+       left join epics e on a.target_type = 'epic' and e.org_id = a.org_id and e.id = a.target_id
+       ${withAssignees}
+       order by a.target_type desc, a.target_id desc`,
+      values.list,
+    ),
+  );
+  return pageOfRows(rows, page.limit, (row) => [row.target_type, row.target_id], toListed);
+}
+
+/** Who is assigned to a story; null where nobody is. */
+export async function findStoryAssignment(
+  db: Db,
+  orgId: string,
+  storyRef: string,
+): Promise<Assignment | null> {
+  const values = new Values(orgId);
+  const where = [`a.target_type = 'story'`, `a.target_id = ${values.storyId(storyRef)}`];
+  return (await listAssignments(db, values, where, { limit: 1 })).items[0] ?? null;
+}
+
+export function listAssignmentsOfProject(db: Db, orgId: string, projectRef: string, page: Page) {
+  const values = new Values(orgId);
+  return listAssignments(db, values, [`a.project_id = ${values.projectId(projectRef)}`], page);
+}
+
+/** Those in projects that the caller may see, of a member or an agent where one is named. */
+export function listAssignmentsOfOrg(
+  db: Db,
+  caller: Caller,
+  page: Page & { readonly memberId?: string | undefined; readonly agentId?: string | undefined },
+) {
+  const values = new Values(caller.orgId);
+  const where = [`a.project_id in ${visibleProjects(values, caller)}`];
+  if (page.memberId !== undefined) where.push(`a.member_id = ${values.uuid(page.memberId)}`);
+  if (page.agentId !== undefined) where.push(`a.agent_id = ${values.uuid(page.agentId)}`);
+  return listAssignments(db, values, where, page);
+}

@@ -1,0 +1,25 @@
+/** What happened to the story lately. */
+import { type DB, sqlQuery, Values } from '@muster/database';
+import { type Selectable } from 'kysely';
+import { type Section, whole } from './scope.ts';
+
+/** What the section is said to be; more is in the activity itself. */
+const mostRecent = 20;
+
+type Row = Pick<
+  Selectable<DB['activity']>,
+  'id' | 'kind' | 'actor' | 'project_id' | 'subject' | 'data' | 'at'
+>;
+
+export const recentActivity: Section<'recentActivity'> = async ({ db, caller, storyRef }) => {
+  const values = new Values(caller.orgId);
+  const rows = await db.all(
+    sqlQuery<Row>(
+      `select e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at from activity e
+       where e.org_id = ${values.org} and e.story_id = ${values.storyId(storyRef)}
+       order by e.seq desc limit ${mostRecent}`,
+      values.list,
+    ),
+  );
+  return whole(rows.map(({ project_id: projectId, ...item }) => ({ ...item, projectId })));
+};

@@ -1,0 +1,57 @@
+/** Whether work can begin: what the rules ask of the board. */
+import { sqlQuery, Values } from '@muster/database';
+import { type Readiness, type StoryStatus } from '@muster/registry';
+import { notFound } from '@muster/runtime';
+import { readinessOf } from '../../rules/readiness.ts';
+import { firstColumn } from '../ranks.ts';
+import { type Section, whole } from './scope.ts';
+
+interface Row {
+  readonly archived: boolean;
+  readonly status: StoryStatus;
+  readonly is_blocked: boolean;
+  readonly spec_version: number;
+  readonly blockers: Readiness['openBlockers'] | null;
+  readonly column_id: string | null;
+  readonly wip_limit: number | null;
+  readonly story_count: number | null;
+}
+
+export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, policy }) => {
+  const values = new Values(caller.orgId);
+  const [row, rules] = await Promise.all([
+    db.find(
+      sqlQuery<Row>(
+        `select p.archived_at is not null as archived, s.status, s.blocked is not null as is_blocked, s.spec_version,
+           c.id as column_id, c.wip_limit, c.story_count,
+           (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
+            from story_blockers b join stories o on o.org_id = b.org_id and o.id = b.blocker_id
+            where b.org_id = s.org_id and b.story_id = s.id) as blockers
+         from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+         left join board_columns c on c.org_id = s.org_id and c.id = ${firstColumn(values, 's.project_id', 'in_progress')}
+         where s.org_id = ${values.org} and s.id = ${values.storyId(storyRef)}`,
+        values.list,
+      ),
+    ),
+    policy(),
+  ]);
+  if (row === undefined) throw notFound();
+  const column =
+    row.column_id === null ? null : { wipLimit: row.wip_limit, storyCount: row.story_count ?? 0 };
+  return whole(
+    readinessOf(
+      {
+        archived: row.archived,
+        status: row.status,
+        isBlocked: row.is_blocked,
+        specVersion: row.spec_version,
+        blockers: row.blockers ?? [],
+        column,
+        // Nobody can hold a lease yet.
+        leaseHeld: false,
+        stopRequested: false,
+      },
+      rules,
+    ),
+  );
+};

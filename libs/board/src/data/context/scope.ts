@@ -1,0 +1,32 @@
+/** What the sections of a story's context are read with, and what each is read as. */
+import { type Db } from '@muster/database';
+import { type ContextSection, type ContextSections, type Policy } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+
+export interface Scope {
+  readonly db: Db;
+  readonly caller: Caller;
+  /** The story's id or key, as the caller gave it; its project is that of the transaction. */
+  readonly storyRef: string;
+  /** More text than this is not worth reading. */
+  readonly maxBytes: number;
+  readonly policy: () => Promise<Policy>;
+}
+
+export interface Read<Value> {
+  readonly value: Value;
+  /** Whether there is more than was read. */
+  readonly more: boolean;
+}
+
+/** A section whose statements go out in the tick in which it is called. */
+export type Section<Name extends ContextSection> = (scope: Scope) => Promise<Read<ContextSections[Name]>>;
+
+/** A section that was read whole. */
+export const whole = <Value>(value: Value): Read<Value> => ({ value, more: false });
+
+/** The first `limit` of items of which one more was asked for. */
+export const firstOf = <Item>(items: readonly Item[], limit: number): Read<Item[]> => ({
+  value: items.slice(0, limit),
+  more: items.length > limit,
+});

@@ -1,0 +1,35 @@
+/**
+ * The sections of a story's context and what each is read with. A section is a statement or two of its own, so that
+ * one is added by a line here; what it loses where there is no room is a line of rules/context-cuts.ts.
+ */
+import { type ContextSection } from '@muster/registry';
+import { recentActivity } from './activity.ts';
+import { contracts, prompts } from './agreements.ts';
+import { assignment, reviewers } from './people.ts';
+import { readiness } from './readiness.ts';
+import { type Section, whole } from './scope.ts';
+import { epic, others, spec, story } from './story.ts';
+import { openThreads } from './threads.ts';
+
+/** Nothing is delivered yet: there are no executions, no groups and no locks. */
+const none = () => Promise.resolve(whole(null));
+const noItems = () => Promise.resolve(whole([]));
+
+export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
+  story,
+  epic,
+  spec,
+  openThreads,
+  reviewers,
+  assignment,
+  execution: none,
+  deliveryGroup: none,
+  locks: noItems,
+  collisions: noItems,
+  prompts,
+  contracts,
+  policy: async ({ policy }) => whole(await policy()),
+  recentActivity,
+  others,
+  readiness,
+};

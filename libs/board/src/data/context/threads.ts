@@ -1,0 +1,63 @@
+/** The open threads of a story. */
+import { sqlQuery, Values } from '@muster/database';
+import { type OpenThread } from '@muster/registry';
+import { commentColumns, type CommentRow, toComment } from '../comments.ts';
+import { type Scope, type Section } from './scope.ts';
+
+const mostThreads = 100;
+const mostReplies = 100;
+
+const columns = commentColumns.join(', ');
+
+interface Row extends CommentRow {
+  readonly root_id: string;
+  /** Comments and threads that were looked at, those past the limits included. */
+  readonly seen: number;
+}
+
+function openComment(row: Row): Omit<OpenThread, 'replies'> {
+  const { reactions: _, ...comment } = toComment(row, []);
+  return comment;
+}
+
+/**
+ * The newest threads with their newest replies, shown oldest first. The statement weighs them in the order in which
+ * they are worth most, and leaves the text of those that have no room anyway where it is.
+ */
+export const openThreads: Section<'openThreads'> = async ({ db, caller, storyRef, maxBytes }: Scope) => {
+  const values = new Values(caller.orgId);
+  const rows = await db.all(
+    sqlQuery<Row>(
+      `with roots as materialized (
+         select ${columns} from comments c
+         where c.org_id = ${values.org} and c.story_id = ${values.storyId(storyRef)}
+           and c.parent_id is null and c.resolved_at is null
+         order by c.id desc limit ${mostThreads + 1}),
+       found as (
+         select r.*, r.id as root_id from roots r
+         union all
+         select c.*, r.id as root_id from roots r cross join lateral (
+           select ${columns} from comments c where c.org_id = ${values.org} and c.parent_id = r.id
+           order by c.id desc limit ${mostReplies + 1}) c),
+       weighed as (
+         select f.*, count(*) over ()::int as seen, sum(octet_length(f.body)) over (
+           order by f.root_id desc, f.parent_id nulls first, f.id desc
+           rows between unbounded preceding and 1 preceding) as before
+         from found f)
+       select * from weighed w where coalesce(w.before, 0) <= ${values.$(maxBytes)} order by w.id`,
+      values.list,
+    ),
+  );
+  const inThread = Map.groupBy(rows, (row) => row.root_id);
+  let more = rows.length < (rows[0]?.seen ?? 0);
+  const threads = [...inThread].flatMap(([rootId, thread]): OpenThread[] => {
+    const root = thread.find((row) => row.id === rootId);
+    const replies = thread.filter((row) => row.id !== rootId);
+    if (replies.length > mostReplies) more = true;
+    if (root === undefined) return [];
+    return [{ ...openComment(root), replies: replies.slice(-mostReplies).map(openComment) }];
+  });
+  threads.sort((one, other) => (one.id < other.id ? -1 : 1));
+  if (threads.length > mostThreads) more = true;
+  return { value: threads.slice(-mostThreads), more };
+};

@@ -1,0 +1,28 @@
+/** The records that two parameters name together: what kind of thing, and which one. */
+import { type Db, type Values } from '@muster/database';
+import { type Subject, type TargetType } from '@muster/registry';
+import { notFound } from '@muster/runtime';
+import { aboutEpic, lockEpic } from './epics.ts';
+import { aboutStory, lockStory } from './stories.ts';
+
+/** A target as a caller names it. */
+export interface TargetRef {
+  readonly targetType: TargetType;
+  readonly targetId: string;
+}
+
+/** Locks the target against other writers until this transaction ends, and answers what there is to say of it. */
+export async function lockTarget(db: Db, orgId: string, target: TargetRef): Promise<Subject> {
+  switch (target.targetType) {
+    case 'story':
+      return aboutStory(await lockStory(db, orgId, target.targetId));
+    case 'epic':
+      return aboutEpic(await lockEpic(db, orgId, target.targetId));
+    case 'delivery_group':
+      throw notFound();
+  }
+}
+
+/** SQL for the target's id; only a story may be named by a key. */
+export const idOfTarget = (values: Values, { targetType, targetId }: TargetRef): string =>
+  targetType === 'story' ? values.storyId(targetId) : values.uuid(targetId);

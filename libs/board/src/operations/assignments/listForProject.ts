@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listAssignmentsOfProject } from '../../data/assignments.ts';
+
+export const listForProject = handle(registry.assignments.listForProject, ({ params, caller, db }) =>
+  listAssignmentsOfProject(db, caller.orgId, params.projectId, params),
+);

@@ -1,0 +1,40 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import {
+  aboutContract,
+  holdStory,
+  linkContract,
+  lockContract,
+  nextVersion,
+  setVersion,
+  toContract,
+} from '../../data/contracts.ts';
+import { notInProject } from '../../data/elsewhere.ts';
+import { flawOf } from '../../rules/contract-content.ts';
+
+export const publish = handle(registry.contracts.publish, async (context) => {
+  const { params, caller, db, access, emit, refuse } = context;
+  const flaw = flawOf(params.kind, params.content);
+  if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
+
+  // Stories go before what hangs on them, in the order of locks.
+  const [story, { head, newest }, { at }] = await Promise.all([
+    params.storyId === undefined ? undefined : holdStory(db, caller.orgId, params.storyId),
+    lockContract(db, caller.orgId, params.projectId, params.slug),
+    access(),
+  ]);
+  if (params.storyId !== undefined && story?.project_id !== head.project_id) {
+    throw await notInProject(context, head.project_id, 'stories', params.storyId);
+  }
+  if (params.baseVersion !== undefined && params.baseVersion !== head.version) {
+    throw refuse('version_mismatch', { currentVersion: head.version });
+  }
+  const isCurrent = newest?.kind === params.kind && newest.content === params.content;
+  const contract = isCurrent ? newest : nextVersion(caller, head, params, story?.id ?? null, at);
+  if (!isCurrent) {
+    for (const query of setVersion(caller.orgId, contract)) db.later(query);
+    emit('contract.published', aboutContract(contract), { slug: contract.slug, version: contract.version });
+  }
+  if (story !== undefined) db.later(linkContract(caller.orgId, contract, story.id));
+  return { contract: toContract(contract), created: !isCurrent };
+});

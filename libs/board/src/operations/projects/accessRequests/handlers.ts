@@ -1,0 +1,6 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { list } from './list.ts';
+import { resolve } from './resolve.ts';
+
+export const accessRequests = { list, resolve } satisfies HandlersOf<Registry['projects']['accessRequests']>;

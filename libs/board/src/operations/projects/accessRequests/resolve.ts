@@ -1,0 +1,48 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { lockAccessRequest, setAccessRequest, toAccessRequest } from '../../../data/access-requests.ts';
+import { setGivenRole } from '../../../data/project-members.ts';
+import { aboutProject, lockProjectOfRequest } from '../../../data/projects.ts';
+import { afterDecision } from '../../../rules/access-request-states.ts';
+import { higherRole, unmetByRole } from '../../../rules/project-roles.ts';
+
+export const resolve = handle(
+  registry.projects.accessRequests.resolve,
+  async ({ params, caller: { orgId, actor }, db, access, emit, refuse }) => {
+    const { accessRequestId, decision, note } = params;
+    const [project, request, { at }] = await Promise.all([
+      lockProjectOfRequest(db, orgId, accessRequestId),
+      lockAccessRequest(db, orgId, accessRequestId),
+      access(),
+    ]);
+    const state = afterDecision(request.state, decision);
+    if (state === undefined) throw refuse('already_resolved', { state: request.state });
+
+    let { role } = request;
+    if (decision === 'approve') {
+      const wanted = params.role ?? request.role;
+      const unmet = unmetByRole(request.member_role, wanted);
+      if (unmet.length > 0) throw refuse('policy', { unmet });
+      role = higherRole(wanted, request.given_role ?? undefined);
+      db.later(setGivenRole(orgId, project.id, request.member_id, { role, created_at: at }));
+    }
+    const resolved = {
+      ...request,
+      role,
+      state,
+      resolved_by: actor,
+      resolved_at: at,
+      note: note ?? null,
+      updated_at: at,
+      version: request.version + 1,
+    };
+    db.later(setAccessRequest(orgId, resolved));
+    emit('access.resolved', aboutProject(project), {
+      accessRequestId,
+      memberId: request.member_id,
+      decision,
+      role,
+    });
+    return { accessRequest: toAccessRequest(resolved) };
+  },
+);

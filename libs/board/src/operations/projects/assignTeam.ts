@@ -1,0 +1,28 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getLeads } from '../../data/project-leads.ts';
+import { findTeamRole, lockTeam, setTeamRole } from '../../data/project-teams.ts';
+import { aboutProject, lockProject } from '../../data/projects.ts';
+import { losesItsLead } from '../../rules/project-roles.ts';
+
+export const assignTeam = handle(
+  registry.projects.assignTeam,
+  async ({ params, caller: { orgId }, db, access, emit, refuse }) => {
+    const { projectId, teamId, role } = params;
+    const [project, team, given, leads, { at }] = await Promise.all([
+      lockProject(db, orgId, projectId),
+      lockTeam(db, orgId, teamId),
+      findTeamRole(db, orgId, projectId, teamId),
+      getLeads(db, orgId, projectId, { teamId }),
+      access(),
+    ]);
+    if (role !== 'lead' && losesItsLead(project.visibility, leads)) throw refuse('lead_required');
+
+    const assignedAt = given?.created_at ?? at;
+    if (given?.role !== role) {
+      db.later(setTeamRole(orgId, project.id, teamId, { role, created_at: assignedAt }));
+      emit('project.teamAssigned', aboutProject(project), { teamId, role });
+    }
+    return { projectTeam: { projectId: project.id, teamId, name: team.name, role, assignedAt } };
+  },
+);

@@ -1,0 +1,24 @@
+import { registry } from '@muster/registry';
+import { handle, notFound } from '@muster/runtime';
+import { getLeads } from '../../data/project-leads.ts';
+import { deleteTeamRole, findTeamRole } from '../../data/project-teams.ts';
+import { aboutProject, lockProject } from '../../data/projects.ts';
+import { losesItsLead } from '../../rules/project-roles.ts';
+
+export const unassignTeam = handle(
+  registry.projects.unassignTeam,
+  async ({ params, caller: { orgId }, db, emit, refuse }) => {
+    const { projectId, teamId } = params;
+    const [project, given, leads] = await Promise.all([
+      lockProject(db, orgId, projectId),
+      findTeamRole(db, orgId, projectId, teamId),
+      getLeads(db, orgId, projectId, { teamId }),
+    ]);
+    if (given === undefined) throw notFound();
+    if (losesItsLead(project.visibility, leads)) throw refuse('lead_required');
+
+    db.later(deleteTeamRole(orgId, project.id, teamId));
+    emit('project.teamUnassigned', aboutProject(project), { teamId });
+    return { deleted: true as const };
+  },
+);

@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listPrompts } from '../../../data/prompts.ts';
+
+export const list = handle(registry.prompts.org.list, ({ params, caller, db }) =>
+  listPrompts(db, caller.orgId, null, params),
+);

@@ -1,0 +1,42 @@
+/** Writing a prompt, whoever has it: the organization or a project. */
+import { type Prompt, type registry } from '@muster/registry';
+import { type HandlerContext } from '@muster/runtime';
+import { aboutPrompt, claimPrompt, setPrompt, toPrompt } from '../../data/prompts.ts';
+import { changedFields } from '../../rules/changes.ts';
+
+type Context = Pick<
+  HandlerContext<typeof registry.prompts.org.upsert>,
+  'params' | 'caller' | 'db' | 'access' | 'emit' | 'refuse'
+>;
+
+export async function upsertPrompt(
+  { params, caller, db, access, emit, refuse }: Context,
+  projectRef: string | null,
+): Promise<{ prompt: Prompt }> {
+  const [{ prompt, created }, { at }] = await Promise.all([
+    claimPrompt(db, caller, projectRef, params),
+    access(),
+  ]);
+  const currentVersion = created ? 0 : prompt.version;
+  if (params.expectedVersion !== undefined && params.expectedVersion !== currentVersion) {
+    throw refuse('version_mismatch', { currentVersion });
+  }
+  if (created) {
+    emit('prompt.created', aboutPrompt(prompt), { slug: prompt.slug });
+    return { prompt: toPrompt(prompt) };
+  }
+  const { title, body, arguments: asks, tags } = params;
+  const draft = { title, body, arguments: asks, tags };
+  if (changedFields(prompt, draft).length === 0) return { prompt: toPrompt(prompt) };
+
+  const changed = {
+    ...prompt,
+    ...draft,
+    updated_by: caller.actor,
+    updated_at: at,
+    version: prompt.version + 1,
+  };
+  db.later(setPrompt(caller.orgId, changed));
+  emit('prompt.updated', aboutPrompt(changed), { slug: changed.slug });
+  return { prompt: toPrompt(changed) };
+}

@@ -1,0 +1,298 @@
+/** The gate into done: who reviewed what there is now, whichever operation moves the story. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Story, type Verdict, verdicts } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import fc from 'fast-check';
+import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { nothingKnown } from '../../rules/git.ts';
+import { assignments } from '../assignments/handlers.ts';
+import { reviewers } from '../reviewers/handlers.ts';
+import { storySpec } from '../storySpec/handlers.ts';
+import { stories } from './handlers.ts';
+
+const world = useWorld({ stories, storySpec, assignments, reviewers });
+
+let people: People;
+let board: Board;
+let story: Story;
+const begin = async (policy: object) => {
+  people = await world.org({ policy });
+  board = await arrangeBoard(world, people.orgId);
+  ({ story } = await people.ana.stories.create({
+    projectId: board.projectId,
+    title: 'Passkeys',
+    status: 'in_review',
+  }));
+};
+const setPolicy = (policy: object) =>
+  world.rows('update orgs set policy = policy || $2 where id = $1', people.orgId, policy);
+beforeEach(() => begin({ requiredApprovals: 1 }));
+
+const idOf = (person: Person) => person.me.memberId;
+const ask = async (...whom: Person[]) => {
+  for (const person of whom) {
+    const who = person.me.agentId === null ? { memberId: idOf(person) } : { agentId: person.me.agentId };
+    await people.ana.reviewers.add({ storyId: story.id, ...who });
+  }
+};
+const say = (who: Person, verdict: Verdict = 'approved') =>
+  who.reviewers.setVerdict({ storyId: story.id, verdict, note: 'See above.' });
+const finish = () => people.ana.stories.updateStatus({ storyId: story.id, status: 'done' });
+const shut = (...unmet: object[]) => ({ status: 422, body: { details: { reason: 'policy', unmet } } });
+const noApproval = { gate: 'requiredApprovals', required: 1, fresh: 0 };
+const statusNow = async () => (await people.ana.stories.get({ storyId: story.id })).story.status;
+
+describe('the gate into done', () => {
+  it('opens with enough fresh approvals, to a drag as well as to a change of status', async () => {
+    await begin({ requiredApprovals: 0 });
+    const { ana, ben, chloe } = people;
+    const drag = () => ana.stories.reorder({ storyId: story.id, columnId: board.columns.done });
+    const { story: anchor } = await ana.stories.create({
+      projectId: board.projectId,
+      title: 'y',
+      status: 'done',
+    });
+    await setPolicy({ requiredApprovals: 2 });
+    const dragBeside = () => ana.stories.reorder({ storyId: story.id, beforeStoryId: anchor.id });
+    await ask(ben, chloe);
+    await say(ben);
+    const one = shut({ gate: 'requiredApprovals', required: 2, fresh: 1 });
+    for (const move of [finish, drag, dragBeside]) await expect(move()).rejects.toMatchObject(one);
+    await say(chloe);
+    for (const move of [finish, drag, dragBeside]) {
+      expect((await move()).story.status).toBe('done');
+      await ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
+    }
+  });
+
+  it('is shut by requested changes, also where no approval is asked for, until the verdict or the reviewer goes', async () => {
+    await begin({ requiredApprovals: 0 });
+    const { ana, ben } = people;
+    await ask(ben);
+    await say(ben, 'changes_requested');
+    await expect(finish()).rejects.toMatchObject(shut({ gate: 'changesRequested', fresh: 1 }));
+    await say(ben, 'commented');
+    await finish();
+    await ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
+    await say(ben, 'changes_requested');
+    await expect(finish()).rejects.toMatchObject({ reason: 'policy' });
+    await ana.reviewers.remove({ storyId: story.id, memberId: idOf(ben) });
+    await finish();
+  });
+
+  it('is on no other way', async () => {
+    await ask(people.ben);
+    await say(people.ben, 'changes_requested');
+    const { ana } = people;
+    for (const status of ['ready', 'in_progress', 'in_review', 'canceled'] as const) {
+      expect((await ana.stories.updateStatus({ storyId: story.id, status })).story.status).toBe(status);
+    }
+  });
+
+  it('knows only verdicts on the spec and the code as they are', async () => {
+    const { ben } = people;
+    await ask(ben);
+    await say(ben);
+    await ben.storySpec.update({ storyId: story.id, content: 'a\n' });
+    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await say(ben);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'aaaaaaaa' } });
+    await say(ben);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'bbbbbbbb' } });
+    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await say(ben, 'changes_requested');
+    await ben.storySpec.update({ storyId: story.id, content: 'b\n' });
+    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await say(ben);
+    expect((await finish()).story.status).toBe('done');
+  });
+
+  it('does not count what an agent said while agents may not review', async () => {
+    const { ben, robo } = people;
+    await ask(robo, ben);
+    await say(robo);
+    await setPolicy({ agentsMayReview: false });
+    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await say(ben);
+    await world.rows(
+      `update story_reviewers set verdict = 'changes_requested' where agent_id = $1`,
+      robo.me.agentId,
+    );
+    expect((await finish()).story.status).toBe('done');
+  });
+
+  it('does not count an approval of whoever became an author since, or whose agent did', async () => {
+    const { ana, ben, chloe, robo } = people;
+    const assign = (who: object) => ana.assignments.set({ targetType: 'story', targetId: story.id, ...who });
+    await ask(ben, chloe, robo);
+    for (const who of [ben, chloe, robo]) await say(who);
+    await assign({ memberId: idOf(ben), agentId: robo.me.agentId });
+    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+    await assign({ agentId: null });
+    await finish();
+    await ana.stories.updateStatus({ storyId: story.id, status: 'ready' });
+    await setPolicy({ requiredApprovals: 3, authorMayApprove: true });
+    await assign({ agentId: robo.me.agentId });
+    expect((await finish()).story.status).toBe('done');
+  });
+
+  it('counts nothing of another story', async () => {
+    const { ana, ben } = people;
+    const { story: other } = await ana.stories.create({ projectId: board.projectId, title: 'y' });
+    await ana.reviewers.add({ storyId: other.id, memberId: idOf(ben) });
+    await ben.reviewers.setVerdict({ storyId: other.id, verdict: 'approved' });
+    await expect(finish()).rejects.toMatchObject(shut(noApproval));
+  });
+});
+
+describe('the gate into done, while somebody else changes what it goes by', () => {
+  /** Both wait for the story, the first before the second; then they go, in that order. */
+  async function inTurn(first: () => Promise<unknown>, second: () => Promise<unknown>) {
+    const holder = await world.database.owner.connect();
+    try {
+      await holder.query('begin');
+      await holder.query('select from stories where id = $1 for update', [story.id]);
+      const calls = [first()];
+      await world.waiting(1);
+      calls.push(second());
+      const settled = Promise.allSettled(calls);
+      await world.waiting(2);
+      await holder.query('rollback');
+      return await settled;
+    } finally {
+      holder.release();
+    }
+  }
+
+  const target = () => ({ targetType: 'story', targetId: story.id }) as const;
+  const changes: [string, () => Promise<unknown>][] = [
+    ['an approval that is being withdrawn', () => say(people.ben, 'pending')],
+    ['an approval that turns into a request for changes', () => say(people.ben, 'changes_requested')],
+    [
+      'a reviewer who is being taken away',
+      () => people.chloe.reviewers.remove({ storyId: story.id, memberId: idOf(people.ben) }),
+    ],
+    [
+      'an approval of what the spec was',
+      () => people.chloe.storySpec.update({ storyId: story.id, content: 'a\n' }),
+    ],
+    [
+      'an approval of what the code was',
+      () => people.chloe.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'bbbbbbbb' } }),
+    ],
+    [
+      'an approval of whoever becomes an author',
+      () => people.chloe.assignments.set({ ...target(), memberId: idOf(people.ben) }),
+    ],
+  ];
+
+  beforeEach(async () => {
+    await people.ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: 'aaaaaaaa' } });
+    await ask(people.ben);
+    await say(people.ben);
+  });
+
+  it.each(changes)('does not go by %s', async (_what, change) => {
+    const [changed, finished] = await inTurn(change, finish);
+    expect(changed?.status).toBe('fulfilled');
+    expect(finished).toMatchObject({ status: 'rejected', reason: { reason: 'policy' } });
+    expect(await statusNow()).toBe('in_review');
+  });
+
+  it.each(changes)('lets a move that came first go before %s', async (_what, change) => {
+    const [finished, changed] = await inTurn(finish, change);
+    expect([finished?.status, changed?.status]).toEqual(['fulfilled', 'fulfilled']);
+    const kinds = await world.rows<{ kind: string }>(
+      'select kind from activity where org_id = $1 order by seq desc limit 2',
+      people.orgId,
+    );
+    expect(kinds[1]).toEqual({ kind: 'story.statusChanged' });
+    expect(await statusNow()).toBe('done');
+  });
+
+  it('counts an approval that came just before', async () => {
+    await say(people.ben, 'pending');
+    const outcomes = await inTurn(() => say(people.ben), finish);
+    expect(outcomes.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled']);
+  });
+
+  it('is the same for two who do it at once, whoever comes first', async () => {
+    const outcomes = await world.contend<unknown>({ table: 'stories', id: story.id }, finish, () =>
+      say(people.ben, 'changes_requested'),
+    );
+    expect(outcomes[1]?.status).toBe('fulfilled');
+    expect(await statusNow()).toBe(outcomes[0]?.status === 'fulfilled' ? 'done' : 'in_review');
+  });
+});
+
+describe('over any verdicts', () => {
+  const headSha = fc.option(fc.constantFrom('aaaaaaaa', 'bbbbbbbb'), { nil: null });
+  const diffHash = fc.option(fc.constantFrom('d1', 'd2'), { nil: null });
+  const specVersion = fc.integer({ min: 0, max: 2 });
+  const code = fc.record({ specVersion, headSha, diffHash });
+  const given = fc.record({ verdict: fc.constantFrom(...verdicts), about: code });
+
+  it('lists say what is stale, and the gate goes by just that', async () => {
+    const { orgId, ana, ben, chloe, dan } = people;
+    const staff = [ana, ben, chloe, dan].map(idOf);
+    await fc.assert(
+      fc.asyncProperty(
+        code,
+        fc.array(given, { maxLength: 4 }),
+        fc.integer({ min: 0, max: 2 }),
+        async (now, reviews, requiredApprovals) => {
+          await setPolicy({ requiredApprovals });
+          await world.rows(
+            `update stories set status = 'in_review', column_id = $2, spec_version = $3, git = $4 where id = $1`,
+            story.id,
+            board.columns.in_review,
+            now.specVersion,
+            { ...nothingKnown, headSha: now.headSha, diffHash: now.diffHash },
+          );
+          await world.rows('delete from story_reviewers where story_id = $1', story.id);
+          const decided = reviews.map(({ verdict }) => verdict !== 'pending');
+          await world.rows(
+            `insert into story_reviewers (org_id, id, story_id, project_id, member_id, verdict, note, spec_version,
+               head_sha, diff_hash, decided_at)
+             select $1, r.id, $2, $3, r.member, r.verdict, 'x', r.spec, r.head, r.diff, case when r.spec is not null then now() end
+             from unnest($4::uuid[], $5::uuid[], $6::text[], $7::int[], $8::text[], $9::text[])
+               r (id, member, verdict, spec, head, diff)`,
+            orgId,
+            story.id,
+            board.projectId,
+            reviews.map(() => newId()),
+            reviews.map((_review, index) => staff[index]),
+            reviews.map(({ verdict }) => verdict),
+            reviews.map(({ about }, index) => (decided[index] === true ? about.specVersion : null)),
+            reviews.map(({ about }) => about.headSha),
+            reviews.map(({ about }) => about.diffHash),
+          );
+          const hasMovedOn = ({ about }: (typeof reviews)[number]): boolean => {
+            if (about.specVersion !== now.specVersion) return true;
+            if (about.diffHash !== null && now.diffHash !== null) return about.diffHash !== now.diffHash;
+            return about.headSha !== null && now.headSha !== null && about.headSha !== now.headSha;
+          };
+          const decides = ({ verdict }: (typeof reviews)[number]) =>
+            verdict === 'approved' || verdict === 'changes_requested';
+          const { items } = await dan.reviewers.list({ storyId: story.id });
+          expect(items.map(({ stale }) => stale)).toEqual(
+            reviews.map((review) => decides(review) && hasMovedOn(review)),
+          );
+          const fresh = (verdict: Verdict) =>
+            reviews.filter((review) => review.verdict === verdict && !hasMovedOn(review)).length;
+          const opens = fresh('approved') >= requiredApprovals && fresh('changes_requested') === 0;
+          const outcome = await finish().then(
+            () => true,
+            (refused: unknown) => {
+              expect(refused).toMatchObject({ reason: 'policy' });
+              return false;
+            },
+          );
+          expect(outcome).toBe(opens);
+        },
+      ),
+      { numRuns: 40 },
+    );
+  });
+});

@@ -1,0 +1,43 @@
+import { type ContextSection, type ContextSections, contextSections, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { type Scope, type Section } from '../../data/context/scope.ts';
+import { sections } from '../../data/context/sections.ts';
+import { contextCuts } from '../../rules/context-cuts.ts';
+import { fitBytes } from '../../rules/fit-bytes.ts';
+
+export const context = handle(registry.storyCollaboration.context, async (call) => {
+  const { include = contextSections, maxBytes, storyId } = call.params;
+  let asked: ReturnType<typeof call.policy> | undefined;
+  const scope: Scope = {
+    db: call.db,
+    caller: call.caller,
+    storyRef: storyId,
+    maxBytes,
+    // Two sections go by it, and one statement is enough.
+    policy: () => (asked ??= call.policy()),
+  };
+  // All of them ask in this tick, so all that is read comes in one round trip.
+  const read = await Promise.all(
+    contextSections.map(async (name) => (include.includes(name) ? readSection(name, scope) : leftOut(name))),
+  );
+  const short = read.flatMap(({ name, more }) => (more ? [name] : []));
+  const { sections: fitted, truncated } = fitBytes(byName(read), short, contextCuts, maxBytes);
+  return { ...fitted, truncated };
+});
+
+interface NamedRead<Name extends ContextSection> {
+  readonly name: Name;
+  readonly value: ContextSections[Name];
+  readonly more: boolean;
+}
+
+async function readSection<Name extends ContextSection>(name: Name, scope: Scope): Promise<NamedRead<Name>> {
+  const section: Section<Name> = sections[name];
+  return { name, ...(await section(scope)) };
+}
+
+const leftOut = <Name extends ContextSection>(name: Name) => ({ name, value: null, more: false });
+
+/** Each section under its name: there is one for each, since they were read by the list of all names. */
+const byName = (read: readonly NamedRead<ContextSection>[]): ContextSections =>
+  Object.fromEntries(read.map(({ name, value }) => [name, value])) as ContextSections;

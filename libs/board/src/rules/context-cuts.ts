@@ -1,0 +1,60 @@
+/** What a story's context loses first where it has no room: each line is a cut, from the least needed to the most. */
+import { type ContextSections, type OpenThread } from '@muster/registry';
+import { bytesOf, type Cut, cut, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
+
+/** Named here so that each line below is checked against its section. */
+const of = <Name extends keyof ContextSections>(
+  section: Name,
+  shrink: (value: NonNullable<ContextSections[Name]>, excess: number) => ContextSections[Name],
+): Cut<ContextSections> => cut(section, shrink);
+
+/** Without its last items; the same list where there are none. */
+const shorter = <Item>(items: Item[], excess: number): Item[] =>
+  items.length === 0 ? items : withoutItems(items, excess);
+
+/** Threads lose from the oldest on: first its replies, then the thread. */
+function withoutOldest(threads: OpenThread[], excess: number): OpenThread[] {
+  let freed = 0;
+  for (const [index, thread] of threads.entries()) {
+    if (freed >= excess) return threads.slice(index);
+    const replies = withoutItems(thread.replies, excess - freed, 'start');
+    const cutThread = { ...thread, replies };
+    freed += bytesOf(thread) - bytesOf(cutThread);
+    if (freed >= excess) return [cutThread, ...threads.slice(index + 1)];
+    freed += bytesOf(cutThread) + 1;
+  }
+  return threads.length === 0 ? threads : [];
+}
+
+const withoutEndOf = <Field extends string, Value extends { readonly [Key in Field]: string }>(
+  value: Value,
+  field: Field,
+  excess: number,
+): Value => (value[field] === '' ? value : { ...value, [field]: withoutEnd(value[field], excess) });
+
+export const contextCuts: readonly Cut<ContextSections>[] = [
+  of('recentActivity', shorter),
+  of('others', shorter),
+  of('contracts', (contracts, excess) => withoutTexts(contracts, 'content', excess)),
+  of('prompts', (prompts, excess) => withoutTexts(prompts, 'body', excess)),
+  of('openThreads', withoutOldest),
+  of('prompts', shorter),
+  of('contracts', shorter),
+  of('epic', (epic, excess) => withoutEndOf(epic, 'description', excess)),
+  of('story', (story, excess) => withoutEndOf(story, 'description', excess)),
+  of('spec', (spec, excess) => withoutEndOf(spec, 'content', excess)),
+  // What is left is small but for the oddest of boards, and needed the most.
+  of('locks', shorter),
+  of('reviewers', shorter),
+  of('collisions', shorter),
+  of('epic', () => null),
+  of('policy', () => null),
+  of('assignment', () => null),
+  of('readiness', (readiness, excess) =>
+    readiness.openBlockers.length === 0
+      ? readiness
+      : { ...readiness, openBlockers: shorter(readiness.openBlockers, excess) },
+  ),
+  of('spec', () => null),
+  of('story', () => null),
+];

@@ -1,0 +1,110 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { bytesOf, cut, fitBytes, withoutEnd, withoutItems, withoutTexts } from './fit-bytes.ts';
+
+/** Texts with all that JSON writes in a special way, half pairs among them. */
+const texts = fc.string({
+  unit: fc.oneof(
+    fc.constantFrom('"', '\\', '\n', '\u0001', '\u007f', '\u2028', 'é', '€', '😀', '\ud800', '\udc00'),
+    fc.string({ minLength: 1, maxLength: 1 }),
+  ),
+  maxLength: 60,
+});
+const jsonBytes = (text: string): number => bytesOf(text) - 2;
+
+describe('withoutEnd', () => {
+  it('frees what it must by as little as does it, and halves no pair', () => {
+    fc.assert(
+      fc.property(texts, fc.integer({ min: 0, max: 100 }), (text, excess) => {
+        const kept = withoutEnd(text, excess);
+        expect(text.startsWith(kept)).toBe(true);
+        const freed = jsonBytes(text) - jsonBytes(kept);
+        if (kept !== '') expect(freed).toBeGreaterThanOrEqual(excess);
+        // With one code point more it would free too little.
+        const next = String.fromCodePoint(text.codePointAt(kept.length) ?? 0x20);
+        if (kept !== text) expect(jsonBytes(text) - jsonBytes(kept + next)).toBeLessThan(excess);
+        expect(text.isWellFormed() && !kept.isWellFormed()).toBe(false);
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});
+
+describe('withoutItems', () => {
+  it('frees what it must by as few items as do it, from the end or the start', () => {
+    const items = fc.array(texts, { maxLength: 12 });
+    fc.assert(
+      fc.property(items, fc.integer({ min: 0, max: 200 }), fc.boolean(), (list, excess, fromEnd) => {
+        const kept = withoutItems(list, excess, fromEnd ? 'end' : 'start');
+        const gone = list.length - kept.length;
+        expect(kept).toEqual(fromEnd ? list.slice(0, kept.length) : list.slice(gone));
+        const freed = bytesOf(list) - bytesOf(kept);
+        // The last item to go has no comma.
+        if (kept.length > 0) expect(freed).toBeGreaterThanOrEqual(excess);
+        if (gone === 0) expect(excess === 0 || list.length === 0).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('withoutTexts', () => {
+  it('leaves texts out from the last on, where that frees something', () => {
+    const items = [{ text: 'a long one' }, { text: null }, { text: 'ab' }, { text: 'another' }];
+    expect(withoutTexts(items, 'text', 1)).toEqual([...items.slice(0, 3), { text: null }]);
+    expect(withoutTexts(items, 'text', 100)).toEqual([
+      { text: null },
+      { text: null },
+      { text: 'ab' },
+      { text: null },
+    ]);
+    const short = [{ text: 'ab' }, { text: null }];
+    expect(withoutTexts(short, 'text', 100)).toBe(short);
+  });
+});
+
+interface Sections {
+  readonly items: readonly string[] | null;
+  readonly text: { readonly body: string } | null;
+  readonly kept: string | null;
+}
+const cuts = [
+  cut<Sections, 'items'>('items', (items, excess) =>
+    items.length === 0 ? items : withoutItems(items, excess),
+  ),
+  cut<Sections, 'text'>('text', (text, excess) =>
+    text.body === '' ? text : { body: withoutEnd(text.body, excess) },
+  ),
+];
+
+describe('fitBytes', () => {
+  it('cuts nothing that fits, and else until it fits, in order, naming what is cut', () => {
+    const sections = fc.record({
+      items: fc.option(fc.array(texts, { maxLength: 8 })),
+      text: fc.option(fc.record({ body: texts })),
+      kept: fc.option(fc.constant('kept')),
+    });
+    const short = fc.subarray(['items', 'text', 'kept'] as const);
+    fc.assert(
+      fc.property(sections, short, fc.integer({ min: 100, max: 600 }), (whole, before, maxBytes) => {
+        const { sections: fitted, truncated } = fitBytes<Sections>(whole, before, cuts, maxBytes);
+        expect(bytesOf({ ...fitted, truncated })).toBeLessThanOrEqual(maxBytes);
+        if (bytesOf({ ...whole, truncated: before }) <= maxBytes) {
+          expect({ fitted, truncated }).toEqual({ fitted: whole, truncated: before });
+        }
+        for (const name of ['items', 'text', 'kept'] as const) {
+          const isNamed = truncated.includes(name);
+          expect(isNamed).toBe(before.includes(name) || fitted[name] !== whole[name]);
+        }
+        // The text is not touched while there are items to lose.
+        if (fitted.text !== whole.text) expect(fitted.items ?? []).toEqual([]);
+        expect(fitBytes<Sections>(whole, before, cuts, maxBytes)).toEqual({ sections: fitted, truncated });
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  it('says so where all the cuts are not enough', () => {
+    const whole = { items: ['a'], text: { body: 'b' }, kept: 'x'.repeat(200) };
+    expect(() => fitBytes<Sections>(whole, [], cuts, 100)).toThrow('nothing is left to be cut');
+  });
+});

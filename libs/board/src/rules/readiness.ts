@@ -1,0 +1,47 @@
+/** Whether work on a story can begin: the rules of its move to `in_progress`, asked before anybody tries. */
+import { type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
+import { isFinished, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
+
+export interface ReadinessFacts {
+  readonly archived: boolean;
+  readonly status: StoryStatus;
+  readonly isBlocked: boolean;
+  readonly specVersion: number;
+  readonly blockers: Readiness['openBlockers'];
+  /** The column that the story would go to; null: the board has none for work in progress. */
+  readonly column: { readonly wipLimit: number | null; readonly storyCount: number } | null;
+  /** Somebody else's, and live. */
+  readonly leaseHeld: boolean;
+  readonly stopRequested: boolean;
+}
+
+const ofGate: Record<Unmet['gate'], Obstacle> = {
+  requireSpecToStart: 'spec_missing',
+  requiredApprovals: 'policy',
+  changesRequested: 'policy',
+};
+
+/** Statuses from which work begins with a move; from the later ones it goes on. */
+const beforeWork: ReadonlySet<StoryStatus> = new Set(['backlog', 'ready']);
+
+function* obstaclesOf(facts: ReadinessFacts, openBlockers: number, policy: Policy): Generator<Obstacle> {
+  if (facts.archived) yield 'archived';
+  if (isFinished(facts.status)) yield 'finished';
+  if (openBlockers > 0) yield 'blocked_by';
+  if (facts.isBlocked) yield 'blocked';
+  if (beforeWork.has(facts.status)) {
+    const gates = { specVersion: facts.specVersion, freshApprovals: 0, freshChangesRequested: 0 };
+    for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
+    if (facts.column === null) yield 'no_column';
+    else if (wipVerdict(facts.column, policy.wipLimits) === 'refuse') yield 'wip_limit';
+  }
+  if (facts.leaseHeld) yield 'lease_held';
+  if (facts.stopRequested) yield 'stop_requested';
+}
+
+/** All that stands in the way, in the order of the contract. */
+export function readinessOf(facts: ReadinessFacts, policy: Policy): Readiness {
+  const openBlockers = facts.blockers.filter(({ status }) => !isFinished(status));
+  const reasons = [...new Set(obstaclesOf(facts, openBlockers.length, policy))];
+  return { canStart: reasons.length === 0, reasons, openBlockers };
+}
