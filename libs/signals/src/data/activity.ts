@@ -1,11 +1,10 @@
 /** The activity: what happened, for everyone who may see where. */
-import { type Db, type DB } from '@muster/database';
+import { type Db, type DB, Values } from '@muster/database';
 import { type ActivityItem, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { ofActor } from './actors.ts';
 import { walkDown } from './streams.ts';
-import { Values } from './values.ts';
 import { isVisible } from './visible.ts';
 
 type ActivityRow = Selectable<DB['activity']>;

@@ -1,10 +1,9 @@
 /** The audit trail: what was done and what was refused, for the admins. Postgres lets nobody change it. */
-import { type Db, type DB } from '@muster/database';
+import { type Db, type DB, Values } from '@muster/database';
 import { type AuditEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { ofActor } from './actors.ts';
 import { walkDown } from './streams.ts';
-import { Values } from './values.ts';
 
 type AuditRow = Selectable<DB['audit']>;
 type List = Registry['audit']['list'];

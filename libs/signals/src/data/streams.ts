@@ -2,10 +2,9 @@
  * Reading the organization's two streams, newest first. Their numbers have no gaps and follow the order of commits,
  * so a page is a walk down from a number; what this file adds is that the walk is short whatever is asked for.
  */
-import { type Db, type DB, decodeCursor, encodeCursor, sqlQuery } from '@muster/database';
+import { type DB, type Db, decodeCursor, encodeCursor, sqlQuery, type Values } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { type Values } from './values.ts';
 
 /**
  * A page looks at so many entries at most. Filters that few entries pass would else read the stream to its end; so

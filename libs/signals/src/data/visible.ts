@@ -1,10 +1,9 @@
 /** What of the organization a caller may see. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, sqlQuery, Values } from '@muster/database';
 import { type Caller, notFound } from '@muster/runtime';
-import { Values } from './values.ts';
 
 /** SQL for the projects that the caller may see, as `project_id`. */
-const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
+export const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
   `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
 
 /**
@@ -17,6 +16,13 @@ export const isVisible = (values: Values, caller: Caller, projectId: string): st
     where m.org_id = ${values.org} and m.id = ${values.uuid(caller.memberId)})
   or ${projectId} is null
   or ${projectId} in (select v.project_id from ${visibleProjects(values, caller)} v))`;
+
+/**
+ * SQL for the condition that the caller may see this project, which there is. It looks at the one project, where
+ * isVisible looks at all of them once: for pages whose entries are of few.
+ */
+export const maySee = (values: Values, caller: Caller, projectId: string): string =>
+  `exists (select from ${visibleProjects(values, caller)} v where v.project_id = ${projectId})`;
 
 /** 404 unless the caller may see the project. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {

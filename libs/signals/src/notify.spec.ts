@@ -1,0 +1,338 @@
+/** Who is told of what: through the pipeline, with the reaction in it, on the events that operations say. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId, sqlQuery } from '@muster/database';
+import { type NotificationKind } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { arrangePlace, arrangeRole, namesOf, type Place, type Said, says, toldIn } from './arrange-events.ts';
+import { notify } from './notify.ts';
+import { notifications } from './operations/notifications/handlers.ts';
+
+const world = useWorld({ notifications }, [notify]);
+
+let people: People;
+let place: Place;
+beforeEach(async () => {
+  people = await world.org();
+  place = await arrangePlace(world, people.orgId, people.ana.me.memberId);
+});
+
+const happen = (who: Person, ...said: Said[]) => world.call(who, says(said), {});
+const idOf = (who: Person) => who.me.memberId;
+
+const told = () => toldIn(world, people.orgId);
+const names = async () => namesOf(await told());
+
+const comment = (data: Partial<Extract<Said, { kind: 'comment.created' }>['data']> = {}): Said => ({
+  kind: 'comment.created',
+  subject: place.story,
+  data: { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [], ...data },
+});
+const mentioning = (...who: Person[]): Said => comment({ mentions: who.map(idOf) });
+
+async function arrangeComment(author: Person, parentId: string | null = null, deleted = false) {
+  const id = newId();
+  await world.rows(
+    `insert into comments (org_id, id, story_id, parent_id, kind, body, author, author_member_id, deleted_at)
+     values ($1, $2, $3, $4, 'comment', case when $6 then null else 'x' end, '{}', $5, case when $6 then now() end)`,
+    people.orgId,
+    id,
+    place.storyId,
+    parentId,
+    idOf(author),
+    deleted,
+  );
+  return id;
+}
+const assign = (memberId: string | null, agentId: string | null) =>
+  world.rows(
+    `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id) values ($1, 'story', $2, $3, $4, $5)`,
+    people.orgId,
+    place.storyId,
+    place.projectId,
+    memberId,
+    agentId,
+  );
+
+describe('a mention', () => {
+  it('is in the inbox with who, where and what', async () => {
+    const { ana, chloe } = people;
+    await happen(ana, mentioning(chloe));
+    const { items } = await chloe.notifications.list();
+    expect(items).toEqual([
+      {
+        id: expect.any(String),
+        kind: 'mention',
+        title: 'Ana mentioned you on WEB-7',
+        body: 'Passkeys',
+        subject: { type: 'story', id: place.storyId, key: 'WEB-7', title: 'Passkeys' },
+        actor: { kind: 'member', memberId: idOf(ana), agentId: null, name: 'Ana' },
+        readAt: null,
+        createdAt: expect.any(String),
+      },
+    ]);
+    expect((await ana.notifications.list()).items).toEqual([]);
+  });
+
+  it('of an edit tells those whom the event names', async () => {
+    await happen(people.ana, {
+      kind: 'comment.updated',
+      subject: place.story,
+      data: { commentId: newId(), mentions: [idOf(people.dan)] },
+    });
+    expect(await names()).toEqual(['Dan: mention']);
+  });
+
+  it('tells nobody of their own doing, nor whose agent did it, unless the agent means its own member', async () => {
+    const { ana, chloe, robo } = people;
+    await happen(chloe, mentioning(ana, chloe));
+    expect(await names()).toEqual(['Ana: mention']);
+    // Robo is Chloé's.
+    await happen(robo, comment({ parentId: await arrangeComment(chloe) }));
+    expect(await names()).toEqual(['Ana: mention']);
+    await happen(robo, comment({ kind: 'question', directedTo: idOf(chloe) }));
+    expect(await told()).toEqual([
+      ['Ana', 'mention', 'Chloé mentioned you on WEB-7'],
+      ['Chloé', 'mention', 'Robo has a question for you on WEB-7'],
+    ]);
+  });
+
+  it('in a private project tells only who has a role there', async () => {
+    place = await arrangePlace(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
+    await arrangeRole(world, people.orgId, place.projectId, idOf(people.dan), 'viewer');
+    await happen(people.ana, mentioning(people.ben, people.chloe, people.dan));
+    expect(await names()).toEqual(['Ben: mention', 'Dan: mention']);
+  });
+
+  it('goes by the rights that the operation leaves', async () => {
+    place = await arrangePlace(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
+    const join = says([mentioning(people.chloe)], ({ db, caller }) => {
+      db.later(
+        sqlQuery(
+          `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'viewer')`,
+          [caller.orgId, place.projectId, idOf(people.chloe)],
+        ),
+      );
+      return Promise.resolve();
+    });
+    await world.call(people.ana, join, {});
+    expect(await names()).toEqual(['Chloé: mention']);
+  });
+
+  it('tells nobody who is gone, of another organization, or nobody', async () => {
+    const { ana, chloe, dan, orgId } = people;
+    const foreign = await world.org();
+    await world.rows(`update members set status = 'removed' where org_id = $1 and id = $2`, orgId, idOf(dan));
+    await happen(ana, comment({ mentions: [idOf(dan), idOf(foreign.ana), newId(), idOf(chloe)] }));
+    expect(await names()).toEqual(['Chloé: mention']);
+    expect((await foreign.ana.notifications.list()).items).toEqual([]);
+  });
+});
+
+describe('a reply', () => {
+  it('tells all who wrote in the thread, and those whom it mentions as mentioned', async () => {
+    const { ana, ben, chloe, dan, orgId } = people;
+    const eve = await world.member(orgId, 'Eve', 'member');
+    const root = await arrangeComment(ana);
+    for (const who of [ben, chloe, ben, dan]) await arrangeComment(who, root);
+    await arrangeComment(eve);
+    await happen(chloe, comment({ parentId: root, mentions: [idOf(dan)] }));
+    expect(await told()).toEqual([
+      ['Ana', 'comment_reply', 'Chloé replied on WEB-7'],
+      ['Ben', 'comment_reply', 'Chloé replied on WEB-7'],
+      ['Dan', 'mention', 'Chloé mentioned you on WEB-7'],
+    ]);
+  });
+
+  it('tells the author of a deleted root no more', async () => {
+    const root = await arrangeComment(people.ana, null, true);
+    await arrangeComment(people.ben, root);
+    await happen(people.chloe, comment({ parentId: root }));
+    expect(await names()).toEqual(['Ben: comment_reply']);
+  });
+});
+
+describe('an assignment', () => {
+  const assigned = (data: Partial<Extract<Said, { kind: 'assignment.changed' }>['data']>): Said => ({
+    kind: 'assignment.changed',
+    subject: place.story,
+    data: { memberId: null, agentId: null, previousMemberId: null, previousAgentId: null, ...data },
+  });
+
+  it('tells the member, and the member whose agent it is', async () => {
+    const { ana, dan, robo } = people;
+    await happen(ana, assigned({ memberId: idOf(dan), agentId: robo.me.agentId }));
+    expect(await told()).toEqual([
+      ['Chloé', 'assigned', 'Ana assigned WEB-7 to your agent'],
+      ['Dan', 'assigned', 'Ana assigned WEB-7 to you'],
+    ]);
+  });
+
+  it('tells a member once who is assigned with their agent', async () => {
+    const { ana, chloe, robo } = people;
+    await happen(ana, assigned({ memberId: idOf(chloe), agentId: robo.me.agentId }));
+    expect(await told()).toEqual([['Chloé', 'assigned', 'Ana assigned WEB-7 to you']]);
+  });
+
+  it('tells nobody who was assigned before, and not whose agent takes work for itself', async () => {
+    const { ana, dan, robo } = people;
+    await happen(
+      ana,
+      assigned({ memberId: idOf(dan), previousMemberId: idOf(dan), previousAgentId: robo.me.agentId }),
+    );
+    await happen(robo, assigned({ agentId: robo.me.agentId }));
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('a review', () => {
+  const asked = (memberId: string | null, agentId: string | null = null): Said => ({
+    kind: 'reviewer.added',
+    subject: place.story,
+    data: { memberId, agentId },
+  });
+  const decided = (verdict: string, note: string | null = null): Said => ({
+    kind: 'review.decided',
+    subject: place.story,
+    data: { verdict, note },
+  });
+
+  it('tells who is asked for it', async () => {
+    await happen(people.ana, asked(idOf(people.dan)), asked(null, people.robo.me.agentId));
+    expect(await told()).toEqual([
+      ['Chloé', 'review_requested', 'Ana asked your agent to review WEB-7'],
+      ['Dan', 'review_requested', 'Ana asked you to review WEB-7'],
+    ]);
+    await happen(people.robo, asked(idOf(people.chloe)));
+    expect((await told())[1]).toEqual(['Chloé', 'review_requested', 'Robo asked you to review WEB-7']);
+  });
+
+  it('tells whose work it is and who asked, what was said', async () => {
+    const { ana, ben, chloe, robo, dan } = people;
+    await assign(idOf(ana), robo.me.agentId);
+    await happen(ben, asked(idOf(dan)));
+    await world.rows('delete from notifications where org_id = $1', people.orgId);
+    await happen(dan, decided('changes_requested', `Tests?\n${'x'.repeat(300)}`));
+    expect(await told()).toEqual([
+      ['Ana', 'review_verdict', 'Dan requested changes on WEB-7'],
+      ['Ben', 'review_verdict', 'Dan requested changes on WEB-7'],
+      ['Chloé', 'review_verdict', 'Dan requested changes on WEB-7'],
+    ]);
+    const [{ body } = { body: '' }] = (await chloe.notifications.list()).items;
+    expect([body.slice(0, 9), Array.from(body).length, body.at(-1)]).toEqual(['Tests? xx', 280, '…']);
+    await happen(dan, decided('approved'), decided('commented'));
+    expect((await ana.notifications.list()).items.map((item) => item.title).sort()).toEqual([
+      'Dan approved WEB-7',
+      'Dan commented in the review of WEB-7',
+      'Dan requested changes on WEB-7',
+    ]);
+  });
+
+  it("finds who asked by the agent's own name where an agent reviews", async () => {
+    const { ben, robo, chloe } = people;
+    await happen(ben, asked(null, robo.me.agentId));
+    await happen(people.ana, asked(idOf(chloe)));
+    await world.rows('delete from notifications where org_id = $1', people.orgId);
+    await assign(idOf(people.dan), null);
+    await happen(robo, decided('approved'));
+    expect(await names()).toEqual(['Ben: review_verdict', 'Dan: review_verdict']);
+  });
+
+  it('tells who created a story that nobody is assigned to', async () => {
+    await happen(people.dan, decided('approved'));
+    expect(await names()).toEqual(['Ana: review_verdict']);
+  });
+
+  it('tells nobody of a verdict that was taken back', async () => {
+    await happen(people.dan, decided('pending'));
+    expect(await told()).toEqual([]);
+  });
+});
+
+describe('what is told', () => {
+  it('is written with the operation: one that fails leaves nothing', async () => {
+    const failing = says([mentioning(people.dan)], ({ db, caller }) => {
+      db.later(
+        sqlQuery(
+          'insert into comment_reactions (org_id, comment_id, member_id, emoji) values ($1, $2, $3, $4)',
+          [caller.orgId, newId(), caller.memberId, 'x'],
+        ),
+      );
+      return Promise.resolve();
+    });
+    await expect(world.call(people.ana, failing, {})).rejects.toThrow();
+    expect(await told()).toEqual([]);
+    expect(await world.rows('select 1 from notification_counts where org_id = $1', people.orgId)).toEqual([]);
+    expect(await world.rows('select 1 from outbox where org_id = $1', people.orgId)).toEqual([]);
+  });
+
+  it('is one row for each event and member, all of one operation in the order in which it happened', async () => {
+    await happen(people.ana, mentioning(people.dan, people.chloe), mentioning(people.dan));
+    expect(await names()).toEqual(['Chloé: mention', 'Dan: mention', 'Dan: mention']);
+    expect((await people.dan.notifications.unreadCount()).unread).toBe(2);
+  });
+
+  it('is nothing, and no statement, for events that concern nobody', async () => {
+    const quiet: Said[] = Array.from({ length: 2_000 }, () => ({
+      kind: 'story.created',
+      subject: place.story,
+      data: { status: 'backlog' },
+    }));
+    await happen(people.ana, ...quiet, mentioning());
+    expect(await told()).toEqual([]);
+  });
+
+  it('reaches two who are told of two things at once in either order', async () => {
+    const { ana, ben, chloe, dan, orgId } = people;
+    await happen(ana, mentioning(chloe, dan));
+    const outcomes = await world.contend(
+      { table: 'notification_counts', id: [idOf(chloe), idOf(dan)], column: 'member_id' },
+      () => happen(ana, mentioning(chloe), mentioning(dan)),
+      () => happen(ben, mentioning(dan), mentioning(chloe)),
+    );
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled']);
+    const counts = await world.rows<{ unread: number }>(
+      'select unread from notification_counts where org_id = $1',
+      orgId,
+    );
+    expect(counts).toEqual([{ unread: 3 }, { unread: 3 }]);
+  });
+
+  it('goes to the channels that the member chose', async () => {
+    const { ana, chloe, dan, orgId } = people;
+    const jobs = async () =>
+      (
+        await world.rows<{ payload: { notificationId: string } }>(
+          `select payload from outbox where org_id = $1 and topic = 'notification.deliver'`,
+          orgId,
+        )
+      ).map(({ payload }) => payload);
+    const turn = (who: Person, kind: NotificationKind, ...channels: ('inbox' | 'email' | 'push')[]) =>
+      Promise.all(
+        channels.map((channel) => who.notifications.setPreference({ kind, channel, enabled: false })),
+      );
+    // Replies are for the inbox alone.
+    const root = await arrangeComment(chloe);
+    await happen(ana, comment({ parentId: root }));
+    expect(await jobs()).toEqual([]);
+    await turn(chloe, 'comment_reply', 'inbox');
+    await happen(ana, comment({ parentId: root }));
+    expect(await names()).toEqual(['Chloé: comment_reply']);
+    // With the inbox off, an e-mail still goes out.
+    await turn(dan, 'mention', 'inbox', 'push');
+    await happen(ana, mentioning(dan));
+    const [hidden] = await world.rows<{ id: string; in_inbox: boolean }>(
+      `select id, in_inbox from notifications where org_id = $1 and kind = 'mention'`,
+      orgId,
+    );
+    expect(hidden?.in_inbox).toBe(false);
+    expect(await jobs()).toEqual([{ notificationId: hidden?.id }]);
+    expect((await dan.notifications.list()).items).toEqual([]);
+    expect((await dan.notifications.unreadCount()).unread).toBe(0);
+    await expect(dan.notifications.markRead({ notificationIds: [hidden?.id ?? ''] })).rejects.toMatchObject({
+      status: 404,
+    });
+    await turn(dan, 'mention', 'email');
+    await happen(ana, mentioning(dan));
+    expect(await jobs()).toHaveLength(1);
+  });
+});

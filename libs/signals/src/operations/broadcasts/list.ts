@@ -1,0 +1,12 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listBroadcasts } from '../../data/broadcasts.ts';
+import { requireProject } from '../../data/visible.ts';
+
+export const list = handle(registry.broadcasts.list, async ({ params, caller, db }) => {
+  const [page] = await Promise.all([
+    listBroadcasts(db, caller, params),
+    params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
+  ]);
+  return page;
+});

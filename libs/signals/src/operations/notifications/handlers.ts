@@ -1,0 +1,17 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { list } from './list.ts';
+import { listPreferences } from './listPreferences.ts';
+import { markAllRead } from './markAllRead.ts';
+import { markRead } from './markRead.ts';
+import { setPreference } from './setPreference.ts';
+import { unreadCount } from './unreadCount.ts';
+
+export const notifications = {
+  list,
+  unreadCount,
+  markRead,
+  markAllRead,
+  listPreferences,
+  setPreference,
+} satisfies HandlersOf<Registry['notifications']>;

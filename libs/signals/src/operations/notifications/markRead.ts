@@ -1,0 +1,14 @@
+import { registry } from '@muster/registry';
+import { handle, notFound } from '@muster/runtime';
+import { getUnread, markThese } from '../../data/notifications.ts';
+
+export const markRead = handle(registry.notifications.markRead, async ({ params, caller, db }) => {
+  const ids = [...new Set(params.notificationIds)];
+  // In this order in one burst: what is counted is what is left.
+  const [{ found, updated }, { unread }] = await Promise.all([
+    markThese(db, caller, ids),
+    getUnread(db, caller),
+  ]);
+  if (found < ids.length) throw notFound();
+  return { updated, unread };
+});

@@ -1,0 +1,52 @@
+/** By which ways a member is told of each kind, unless they set it otherwise. */
+import {
+  notificationChannels,
+  type NotificationChannel,
+  type NotificationKind,
+  type NotificationPreference,
+} from '@muster/registry';
+
+export type Channels = NotificationPreference['channels'];
+
+const by = (...channels: NotificationChannel[]): Channels => ({
+  inbox: channels.includes('inbox'),
+  email: channels.includes('email'),
+  push: channels.includes('push'),
+});
+
+/** E-mail for what somebody waits for; push for what should not wait. */
+const defaults: Record<NotificationKind, Channels> = {
+  mention: by('inbox', 'email', 'push'),
+  assigned: by('inbox', 'email'),
+  review_requested: by('inbox', 'email', 'push'),
+  review_verdict: by('inbox'),
+  comment_reply: by('inbox'),
+  handoff: by('inbox', 'email', 'push'),
+  lease_expired: by('inbox'),
+  lock_taken_over: by('inbox'),
+  lease_taken_over: by('inbox', 'email', 'push'),
+  broadcast: by('inbox'),
+  invitation_accepted: by('inbox', 'email'),
+  access_requested: by('inbox', 'email'),
+  access_resolved: by('inbox', 'email'),
+  seat_limit: by('inbox', 'email'),
+};
+
+export const defaultChannels = (kind: NotificationKind): Channels => defaults[kind];
+
+/** What a member set for one channel of one kind. */
+export interface Choice {
+  readonly kind: NotificationKind;
+  readonly channel: NotificationChannel;
+  readonly enabled: boolean;
+}
+
+/** The channels of a kind for somebody who made these choices. */
+export function channelsOf(kind: NotificationKind, choices: readonly Choice[]): Channels {
+  const channels = { ...defaults[kind] };
+  for (const channel of notificationChannels) {
+    const choice = choices.find((made) => made.kind === kind && made.channel === channel);
+    if (choice !== undefined) channels[channel] = choice.enabled;
+  }
+  return channels;
+}
