@@ -1,0 +1,16 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { type SeatPrices } from '../../rules/prices.ts';
+import { orgEntitlement } from './orgEntitlement.ts';
+import { seatPricing } from './seatPricing.ts';
+import { seatUsage } from './seatUsage.ts';
+import { updateSeats } from './updateSeats.ts';
+
+/** These prices hold for the whole installation, from its start. */
+export const billing = (prices: SeatPrices) =>
+  ({
+    seatPricing: seatPricing(prices),
+    seatUsage,
+    updateSeats: updateSeats(prices),
+    orgEntitlement,
+  }) satisfies HandlersOf<Registry['billing']>;

@@ -1,0 +1,12 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getSubscription } from '../../data/subscriptions.ts';
+import { type SeatPrices } from '../../rules/prices.ts';
+import { costOf } from '../../rules/proration.ts';
+
+export const seatPricing = (prices: SeatPrices) =>
+  handle(registry.billing.seatPricing, async ({ caller, db }) => {
+    const { plan, seats } = await getSubscription(db, caller.orgId);
+    const price = prices[plan];
+    return { pricing: { plan, ...price, seats, amount: costOf(price.tiers, seats) } };
+  });

@@ -1,0 +1,62 @@
+import { getSeats, lockSeats, planLimits } from '@muster/people';
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { countByRole, toSeatUsage } from '../../data/seat-usage.ts';
+import {
+  aboutSubscription,
+  getSubscription,
+  insertLedgerLine,
+  periodOf,
+  setSubscription,
+  type SubscriptionRow,
+  toSubscription,
+} from '../../data/subscriptions.ts';
+import { type SeatPrices } from '../../rules/prices.ts';
+import { prorate } from '../../rules/proration.ts';
+
+export const updateSeats = (prices: SeatPrices) =>
+  handle(registry.billing.updateSeats, async ({ params, caller, db, access, emit, refuse }) => {
+    const { seats: wanted, expectedVersion, preview } = params;
+    const { orgId } = caller;
+    const [seats, subscription, byRole, { at }] = await Promise.all([
+      // A preview gives nothing away, so nobody waits for it.
+      preview ? getSeats(db, orgId) : lockSeats(db, orgId),
+      getSubscription(db, orgId),
+      countByRole(db, orgId),
+      access(),
+    ]);
+    const { plan, version } = subscription;
+    if (expectedVersion !== undefined && expectedVersion !== version)
+      throw refuse('version_mismatch', { currentVersion: version });
+
+    const change = { from: subscription.seats, to: wanted };
+    const period = periodOf(subscription, at);
+    const proration = prorate(prices[plan], change, period, at);
+    const asItIs = {
+      subscription: toSubscription(subscription, period),
+      usage: toSeatUsage(seats, byRole, at),
+      proration,
+    };
+    if (change.from === change.to) return asItIs;
+    const { seats: most } = planLimits(plan);
+    if (most !== null && wanted > most) throw refuse('limit_exceeded', { plan, limit: most });
+    if (wanted < seats.used + seats.pending) throw refuse('seats_in_use', { ...seats });
+    if (preview) return asItIs;
+
+    const changed: SubscriptionRow = {
+      ...subscription,
+      seats: wanted,
+      current_period_start: period.start,
+      current_period_end: period.end,
+      updated_at: at,
+      version: version + 1,
+    };
+    db.later(setSubscription(changed));
+    db.later(insertLedgerLine(changed, { actor: caller.actor, fromSeats: change.from, proration }));
+    emit('seats.changed', aboutSubscription(changed), change);
+    return {
+      subscription: toSubscription(changed, period),
+      usage: toSeatUsage({ ...seats, purchased: wanted }, byRole, at),
+      proration,
+    };
+  });

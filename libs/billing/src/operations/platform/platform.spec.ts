@@ -1,0 +1,296 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Scope } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { mostLookedAt } from '../../data/platform-lists.ts';
+import { platform } from './handlers.ts';
+
+const world = useWorld({ admin: { platform } });
+
+const tokenOf = ({ orgId, ana }: People, scopes: readonly Scope[]): Promise<Person> =>
+  world.token(orgId, ana.me.memberId, { scopes });
+const operatorOf = (people: People): Promise<Person> => tokenOf(people, ['platform']);
+
+/** Gives an organization a slug that no other organization here has in it. */
+async function named(slug: string): Promise<People> {
+  const people = await world.org();
+  await world.rows('update orgs set slug = $2, name = $3 where id = $1', people.orgId, slug, `The ${slug}`);
+  return { ...people, slug };
+}
+
+interface Page {
+  readonly items: unknown[];
+  readonly nextCursor: string | null;
+}
+
+/** All pages of a list, and how many items each had. */
+async function pages(
+  ask: (cursor: { cursor?: string }) => Promise<Page>,
+): Promise<{ items: unknown[]; sizes: number[] }> {
+  const items: unknown[] = [];
+  const sizes: number[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: Page = await ask(cursor === null ? {} : { cursor });
+    items.push(...page.items);
+    sizes.push(page.items.length);
+    cursor = page.nextCursor;
+  } while (cursor !== null);
+  return { items, sizes };
+}
+
+describe('operators of the installation', () => {
+  it('see the organizations, by slug, with their owners, and those that are to be purged', async () => {
+    const [zebra, aster] = [await named('orgs-zebra'), await named('orgs-aster')];
+    const operator = await operatorOf(zebra);
+    await world.rows('update orgs set deleted_at = now() where id = $1', aster.orgId);
+    const { items } = await operator.admin.platform.orgs({ query: 'ORGS-' });
+    expect(items).toEqual([
+      {
+        id: aster.orgId,
+        slug: 'orgs-aster',
+        name: 'The orgs-aster',
+        plan: 'team',
+        status: 'active',
+        seats: 25,
+        owner: { email: 'ana@example.com', name: 'Ana' },
+        createdAt: expect.stringMatching(/Z$/),
+        deletedAt: expect.stringMatching(/Z$/),
+      },
+      expect.objectContaining({ id: zebra.orgId, deletedAt: null }),
+    ]);
+    expect((await operator.admin.platform.orgs({ query: 'the orgs-z' })).items).toHaveLength(1);
+    // Wildcards are letters like others.
+    expect((await operator.admin.platform.orgs({ query: 'orgs_zebra' })).items).toEqual([]);
+  });
+
+  it('see a person once, however the address is written, with all organizations', async () => {
+    const [one, two] = [await named('people-one'), await named('people-two')];
+    const operator = await operatorOf(one);
+    const zoe = [
+      await world.member(one.orgId, 'Zoe', 'member'),
+      await world.member(two.orgId, 'Zoe', 'viewer'),
+    ];
+    await world.rows(
+      `update members set email = 'ZOE@Example.com', name = 'Zoe Z' where id = $1`,
+      zoe[1]?.me.memberId,
+    );
+    const { items } = await operator.admin.platform.accounts({ query: 'zoe@' });
+    expect(items).toEqual([
+      {
+        email: 'ZOE@Example.com',
+        name: 'Zoe Z',
+        memberships: [
+          { orgId: one.orgId, orgSlug: 'people-one', memberId: zoe[0]?.me.memberId, role: 'member' },
+          { orgId: two.orgId, orgSlug: 'people-two', memberId: zoe[1]?.me.memberId, role: 'viewer' },
+        ],
+      },
+    ]);
+    expect((await operator.admin.platform.accounts({ query: 'oe z' })).items).toEqual(items);
+    await world.rows(`update members set status = 'removed' where name like 'Zoe%'`);
+    expect((await operator.admin.platform.accounts({ query: 'zoe@' })).items).toEqual([]);
+  });
+
+  it('see the teams of all organizations by name, and how many are in them', async () => {
+    const [one, two] = [await named('teams-one'), await named('teams-two')];
+    const operator = await operatorOf(one);
+    for (const [{ orgId, ana }, name] of [
+      [one, 'Quokka'],
+      [two, 'quail'],
+    ] as const) {
+      const id = newId();
+      await world.rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, id, name);
+      await world.rows(
+        `insert into team_members (org_id, team_id, member_id, role) values ($1, $2, $3, 'lead')`,
+        orgId,
+        id,
+        ana.me.memberId,
+      );
+    }
+    const { items } = await operator.admin.platform.teams({ query: 'qu' });
+    expect(items).toMatchObject([
+      { name: 'quail', members: 1, org: { id: two.orgId, slug: 'teams-two', name: 'The teams-two' } },
+      { name: 'Quokka', members: 1, org: { slug: 'teams-one' } },
+    ]);
+    expect((await operator.admin.platform.teams({ query: 'teams-two' })).items).toHaveLength(1);
+    expect(
+      (await pages((cursor) => operator.admin.platform.teams({ query: 'qu', limit: 1, ...cursor }))).items,
+    ).toEqual(items);
+  });
+
+  it('see what everybody subscribes to', async () => {
+    const people = await named('subscriber');
+    const operator = await operatorOf(people);
+    expect((await operator.admin.platform.subscriptions({ query: 'subscriber' })).items).toMatchObject([
+      {
+        org: { id: people.orgId, slug: 'subscriber' },
+        plan: 'team',
+        status: 'active',
+        seats: 25,
+        version: 1,
+      },
+    ]);
+  });
+
+  it('see each list a page at a time, every item once', async () => {
+    const operator = await operatorOf(await world.org());
+    const { accounts, orgs, subscriptions } = operator.admin.platform;
+    for (const list of [accounts, orgs, subscriptions]) {
+      const all = await list({ limit: 200 });
+      expect(all.nextCursor).toBeNull();
+      const paged = await pages((cursor) => list({ limit: 3, ...cursor }));
+      expect(paged.items).toEqual(all.items);
+      expect(paged.sizes.slice(0, -1).every((size) => size === 3)).toBe(true);
+    }
+  });
+
+  it('look at so many a page at most, and find on the next pages what is further on', async () => {
+    const operator = await operatorOf(await world.org());
+    await world.rows(
+      `with made as (
+         insert into orgs (id, slug, name) select gen_random_uuid(), 'zz-' || lpad(n::text, 5, '0'), 'Many'
+           from generate_series(1, $1::int + 1) n returning id)
+       insert into subscriptions (org_id, plan, seats) select id, 'free', 1 from made`,
+      mostLookedAt,
+    );
+    await world.rows(
+      `update orgs set name = 'Rare' where slug in ('zz-00001', $1, $2)`,
+      `zz-0${mostLookedAt}`,
+      `zz-0${mostLookedAt + 1}`,
+    );
+    // From here on the last that the first page looks at is an item of it.
+    const start = Buffer.from(JSON.stringify(['zz-'])).toString('base64url');
+    const { items, sizes } = await pages((cursor) =>
+      operator.admin.platform.orgs({ query: 'rare', cursor: start, ...cursor }),
+    );
+    const slugs = ['zz-00001', `zz-0${mostLookedAt}`, `zz-0${mostLookedAt + 1}`];
+    expect(items).toMatchObject(slugs.map((slug) => ({ slug })));
+    expect(sizes).toEqual([2, 1]);
+    await world.rows(`delete from orgs where slug like 'zz-%'`);
+  });
+
+  it('see the installation in numbers', async () => {
+    const people = await world.org();
+    const operator = await operatorOf(people);
+    const { metrics: before } = await operator.admin.platform.metrics();
+    const more = await world.org({ plan: 'free' });
+    const outbox = (topic: string, columns: string, values: string) =>
+      world.rows(
+        `insert into outbox (org_id, id, topic, payload, ${columns}) values ($1, $2, $3, '{}', ${values})`,
+        more.orgId,
+        newId(),
+        topic,
+      );
+    await outbox('event', 'dispatch_after', `now() - interval '90 s'`);
+    await outbox('event', 'done_at', 'now()');
+    await outbox('invitation.mail', 'dispatch_after', `now() + interval '1 h'`);
+    await outbox('invitation.mail', 'dispatch_after, attempts', `now() + interval '10 s', 1`);
+    await outbox('invitation.mail', 'dead_at', 'now()');
+    await world.rows(
+      `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'private', 'hosted')`,
+      more.orgId,
+      newId(),
+    );
+    await world.rows(
+      `insert into audit (org_id, seq, id, at, actor, operation, outcome, request_id)
+       values ($1, 1, $2, now(), '{}', 'x', 'allowed', 'x'), ($1, 2, $3, now() - interval '25 h', '{}', 'x', 'allowed', 'x')`,
+      more.orgId,
+      newId(),
+      newId(),
+    );
+    const { metrics } = await operator.admin.platform.metrics();
+    expect(metrics).toEqual({
+      orgs: before.orgs + 1,
+      // The same people by their addresses.
+      accounts: before.accounts,
+      projects: before.projects + 1,
+      stories: before.stories,
+      estimated: [],
+      plans: { ...before.plans, free: before.plans.free + 1 },
+      executions: {},
+      queues: {
+        event: { waiting: 1, active: 0, delayed: 0, failed: 0 },
+        'invitation.mail': { waiting: 0, active: 1, delayed: 1, failed: 1 },
+      },
+      outboxLagSeconds: expect.any(Number),
+      operationsLast24h: before.operationsLast24h + 1,
+      measuredAt: expect.stringMatching(/Z$/),
+    });
+    expect(metrics.outboxLagSeconds).toBeGreaterThanOrEqual(90);
+    expect(metrics.outboxLagSeconds).toBeLessThan(600);
+  });
+
+  it('take no cursor that a list did not give', async () => {
+    const operator = await operatorOf(await world.org());
+    for (const key of [[1], ['a', 'b', 'c'], ['a\0'], ['a', 'no uuid']]) {
+      const cursor = Buffer.from(JSON.stringify(key)).toString('base64url');
+      await expect(operator.admin.platform.teams({ cursor })).rejects.toMatchObject({ status: 400 });
+    }
+  });
+});
+
+describe('nobody else', () => {
+  it('sees any of it, whatever the role, and operators do nothing else with their token', async () => {
+    const people = await world.org();
+    const owner = await tokenOf(people, ['read', 'write', 'admin']);
+    const { accounts, orgs, teams, subscriptions, metrics } = owner.admin.platform;
+    for (const ask of [accounts, orgs, teams, subscriptions, metrics])
+      await expect(ask()).rejects.toMatchObject({ status: 403, body: { details: { reason: 'scope' } } });
+  });
+
+  it('comes past the database either: it asks for the pass by itself, and gives it to no other token', async () => {
+    const people = await world.org();
+    const operator = await operatorOf(people);
+    const calls = [
+      `app.platform_orgs(null, null, 10, 10)`,
+      `app.platform_accounts(null, null, 10, 10)`,
+      `app.platform_teams(null, null, null, 10, 10)`,
+      `app.platform_subscriptions(null, null, 10, 10)`,
+      `app.platform_metrics()`,
+    ];
+    const client = await world.database.app.connect();
+    const attempt = async (token: Person | null, target: 'platform' | null, call: string, pass?: string) => {
+      await client.query('begin');
+      try {
+        if (token !== null)
+          await client.query(`select app.enter(sha256($1), $2, '', 1, 0)`, [
+            Buffer.from(token.me.token),
+            target,
+          ]);
+        if (pass !== undefined)
+          await client.query(`select set_config('muster.platform_pass', $1, true)`, [pass]);
+        return (await client.query(`select * from ${call}`)).rows.length;
+      } catch (error) {
+        return error instanceof Error && 'code' in error ? error.code : error;
+      } finally {
+        await client.query('rollback');
+      }
+    };
+    try {
+      for (const call of calls) {
+        expect(await attempt(null, null, call)).toBe('MU403');
+        expect(await attempt(people.ana, null, call)).toBe('MU403');
+        // The door gives the pass to platform tokens alone, and only where it is asked for it.
+        expect(await attempt(people.ana, 'platform', call)).toBe('MU403');
+        expect(await attempt(operator, null, call)).toBe('MU403');
+        for (const pass of ['', 'on', '00'.repeat(32)])
+          expect(await attempt(people.ana, null, call, pass)).toBe(pass === 'on' ? '22023' : 'MU403');
+        expect(await attempt(operator, 'platform', call)).not.toBe('MU403');
+      }
+      await world.rows(
+        `update tokens set revoked_at = now() where hash = sha256($1)`,
+        Buffer.from(operator.me.token),
+      );
+      for (const call of calls) expect(await attempt(operator, 'platform', call)).toBe('MU401');
+    } finally {
+      client.release();
+    }
+  });
+
+  it('finds it in an audit: these are reads', async () => {
+    const people = await world.org();
+    const operator = await operatorOf(people);
+    await operator.admin.platform.orgs();
+    expect(await world.rows('select operation from audit where org_id = $1', people.orgId)).toEqual([]);
+  });
+});

@@ -1,0 +1,71 @@
+/** What seats cost, by plan. The installation's own prices go before these: SEAT_PRICING in the environment. */
+import { type Plan, plans, type SeatPricing } from '@muster/registry';
+import { z } from 'zod';
+
+/** So high that a bill of a million seats is still a whole number that JSON carries exactly. */
+const dearestUnit = 1_000_000;
+
+const Tier = z.strictObject({
+  upTo: z.int().min(1).max(1_000_000).nullable(),
+  unitAmount: z.int().min(0).max(dearestUnit),
+});
+
+const Price = z.strictObject({
+  currency: z.string().regex(/^[A-Z]{3}$/, 'must be three capitals such as USD'),
+  interval: z.literal('month'),
+  tiers: z
+    .array(Tier)
+    .min(1)
+    .max(20)
+    .refine(
+      (tiers) => tiers.every(({ upTo }, index) => (upTo === null) === (index === tiers.length - 1)),
+      'the last tier, and only that one, has upTo null',
+    )
+    .refine(
+      (tiers) => tiers.every(({ upTo }, index) => upTo === null || upTo > (tiers[index - 1]?.upTo ?? 0)),
+      'each tier must go further than the one before it',
+    ),
+});
+
+export type SeatPrice = Pick<SeatPricing, 'currency' | 'interval' | 'tiers'>;
+export type SeatPrices = Readonly<Record<Plan, SeatPrice>>;
+
+export const defaultSeatPrices: SeatPrices = {
+  free: { currency: 'USD', interval: 'month', tiers: [{ upTo: null, unitAmount: 0 }] },
+  team: {
+    currency: 'USD',
+    interval: 'month',
+    tiers: [
+      { upTo: 10, unitAmount: 900 },
+      { upTo: 50, unitAmount: 800 },
+      { upTo: null, unitAmount: 700 },
+    ],
+  },
+  enterprise: {
+    currency: 'USD',
+    interval: 'month',
+    tiers: [
+      { upTo: 250, unitAmount: 1_900 },
+      { upTo: null, unitAmount: 1_500 },
+    ],
+  },
+};
+
+const Given = z.partialRecord(z.enum(plans), Price);
+
+/** The prices that a JSON text gives, and the default ones of plans that it does not name. Throws with what is wrong. */
+export function parseSeatPrices(text: string): SeatPrices {
+  let given: unknown;
+  try {
+    given = JSON.parse(text);
+  } catch {
+    throw new Error('is no JSON');
+  }
+  const parsed = Given.safeParse(given);
+  if (parsed.success) return { ...defaultSeatPrices, ...parsed.data };
+  const [issue] = parsed.error.issues;
+  const place = issue?.path.map(String).join('.') ?? '';
+  throw new Error(
+    `is no price list${place === '' ? '' : ` at ${place}`}: ${issue?.message ?? 'it does not fit'}`,
+  );
+}

@@ -1,0 +1,108 @@
+/** A world's activity for the specs of points: entries as operations leave them, and the counting as the worker does it. */
+import { inOrganizationAsSystem, newId, type Pool } from '@muster/database';
+import { type EventKind } from '@muster/registry';
+import { type Synced, syncJob, syncPoints } from './sync-points.ts';
+
+/** As the world of a spec has them. */
+interface World {
+  readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
+  readonly database: { readonly owner: Pool };
+}
+interface Person {
+  readonly me: { readonly memberId: string };
+}
+interface Player extends Person {
+  readonly gamification: { readonly profile: () => Promise<{ profile: { points: number } }> };
+}
+
+export interface Entry {
+  readonly kind: EventKind;
+  readonly by: Person;
+  readonly storyId?: string;
+  readonly projectId?: string | null;
+  readonly data?: Record<string, unknown>;
+  /** A moment, as SQL. */
+  readonly at?: string;
+}
+
+/** Writes entries of the activity, in order, as operations leave them. */
+export async function happen(world: World, orgId: string, ...entries: Entry[]): Promise<void> {
+  const rows = entries.map(
+    ({ kind, by, storyId = newId(), projectId = null, data = {}, at = 'now()' }, index) => ({
+      ord: index + 1,
+      id: newId(),
+      kind,
+      member_id: by.me.memberId,
+      project_id: projectId,
+      story_id: storyId,
+      data,
+      at,
+    }),
+  );
+  const moments = [...new Set(rows.map(({ at }) => at))];
+  const times = await world.rows<{ at: string }>(
+    `select t.at from unnest(array[${moments.join(', ')}]::timestamptz[]) with ordinality t (at, n) order by n`,
+  );
+  const timeOf = new Map(moments.map((moment, index) => [moment, times[index]?.at]));
+  await world.rows(
+    `with s as (update streams set activity = activity + $3 where org_id = $1 returning activity - $3 as before)
+     insert into activity (org_id, seq, id, kind, actor, member_id, project_id, story_id, subject, data, at)
+     select $1, s.before + e.ord, e.id, e.kind, '{}', e.member_id, e.project_id, e.story_id,
+       jsonb_build_object('type', 'story', 'id', e.story_id, 'key', null, 'title', 'A story'), e.data, e.at
+     from s, jsonb_to_recordset($2::jsonb) as e (
+       ord int, id uuid, kind text, member_id uuid, project_id uuid, story_id uuid, data jsonb, at timestamptz)`,
+    orgId,
+    JSON.stringify(rows.map((row) => ({ ...row, at: timeOf.get(row.at) }))),
+    rows.length,
+  );
+}
+
+const moved = (by: Person, storyId: string, from: string, to: string, more: Partial<Entry> = {}): Entry => ({
+  kind: 'story.statusChanged',
+  by,
+  storyId,
+  data: { from, to, columnId: null },
+  ...more,
+});
+export const done = (by: Person, storyId = newId(), more: Partial<Entry> = {}) =>
+  moved(by, storyId, 'in_review', 'done', more);
+export const reopened = (by: Person, storyId: string) => moved(by, storyId, 'done', 'ready');
+export const assigned = (
+  by: Person,
+  storyId: string,
+  memberId: string | null,
+  agentId: string | null = null,
+): Entry => ({
+  kind: 'assignment.changed',
+  by,
+  storyId,
+  data: { memberId, agentId, previousMemberId: null, previousAgentId: null },
+});
+
+/** Counts as the worker does: as the services' own role, inside the organization. */
+export const count = (world: World, orgId: string): Promise<Synced> =>
+  inOrganizationAsSystem(world.database.owner, orgId, (db) => syncPoints(db, orgId));
+
+export const pointsOf = async (who: Player): Promise<number> =>
+  (await who.gamification.profile()).profile.points;
+
+/** The jobs that were asked for. */
+export const jobs = (world: World, orgId: string): Promise<unknown[]> =>
+  world.rows('select payload from outbox where org_id = $1 and topic = $2', orgId, syncJob);
+
+export async function project(
+  world: World,
+  orgId: string,
+  key: string,
+  visibility: 'org' | 'private',
+): Promise<string> {
+  const id = newId();
+  await world.rows(
+    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, $3, $4, 'hosted')`,
+    orgId,
+    id,
+    key,
+    visibility,
+  );
+  return id;
+}

@@ -1,0 +1,155 @@
+/** The ledger, and the activity that it is counted from. */
+import { type Db, sqlQuery } from '@muster/database';
+import { type Counted, type Given, type Known, type TakenBack } from '../rules/ledger.ts';
+import { isPointKind, type Occurrence } from '../rules/points.ts';
+
+interface OccurrenceRow extends Omit<Occurrence, 'actorMemberId' | 'projectId' | 'subjectId'> {
+  readonly actor_member_id: string | null;
+  readonly project_id: string | null;
+  readonly subject_id: string;
+}
+
+/** What is not counted yet, oldest first. Numbers have no gaps and follow commits, so nothing comes in between later. */
+export async function listUncounted(db: Db, orgId: string, limit: number): Promise<Occurrence[]> {
+  const rows = await db.all(
+    sqlQuery<OccurrenceRow>(
+      `select e.seq, e.kind, e.project_id, e.subject ->> 'id' as subject_id, e.data, e.at, m.id as actor_member_id
+       from activity e left join members m on m.org_id = e.org_id and m.id = e.member_id
+       where e.org_id = $1 and e.seq > (select g.counted_seq from gamification_state g where g.org_id = $1)
+       order by e.seq limit $2`,
+      [orgId, limit],
+    ),
+  );
+  return rows.map(({ actor_member_id, project_id, subject_id, ...row }) => ({
+    ...row,
+    actorMemberId: actor_member_id,
+    projectId: project_id,
+    subjectId: subject_id,
+  }));
+}
+
+interface EntryRow {
+  readonly activity_seq: number;
+  readonly member_id: string;
+  readonly kind: string;
+  readonly subject_id: string;
+  readonly project_id: string | null;
+  readonly points: number;
+  readonly at: string;
+}
+
+const toGiven = ({ kind, ...row }: EntryRow): Given[] =>
+  // Kinds that were given up stay in the ledger and are left alone.
+  isPointKind(kind)
+    ? [
+        {
+          activitySeq: row.activity_seq,
+          memberId: row.member_id,
+          kind,
+          subjectId: row.subject_id,
+          projectId: row.project_id,
+          points: row.points,
+          at: row.at,
+        },
+      ]
+    : [];
+
+/** What stands of what was given for these, and counts: what is from before a reset does not. */
+export async function listStanding(db: Db, orgId: string, subjectIds: readonly string[]): Promise<Given[]> {
+  const rows = await db.all(
+    sqlQuery<EntryRow>(
+      `select e.activity_seq, e.member_id, e.kind, e.subject_id, e.project_id, e.points, e.at
+       from point_entries e left join point_resets r on r.org_id = e.org_id and r.member_id = e.member_id
+       where e.org_id = $1 and e.subject_id = any ($2::uuid[]) and e.taken_back_seq is null
+         and e.activity_seq > coalesce(r.reset_seq, 0)
+       order by e.activity_seq`,
+      [orgId, subjectIds],
+    ),
+  );
+  return rows.flatMap(toGiven);
+}
+
+/**
+ * Who each story was assigned to when it was done, by the number of the entry that says so: the member, else the
+ * agent's member. As the activity has it, since the story may have changed hands by the time that it is counted.
+ * Not those who are no members any more.
+ */
+export async function findAssignees(
+  db: Db,
+  orgId: string,
+  done: readonly Occurrence[],
+): Promise<Known['assignees']> {
+  const rows = await db.all(
+    sqlQuery<{ seq: number; member_id: string }>(
+      `select d.seq, m.id as member_id
+       from unnest($2::bigint[], $3::uuid[]) d (seq, story_id)
+       cross join lateral (
+         select e.kind, e.data from activity e
+         where e.org_id = $1 and e.story_id = d.story_id and e.seq < d.seq
+           and e.kind in ('assignment.changed', 'assignment.cleared')
+         order by e.seq desc limit 1) last
+       left join agents g on g.org_id = $1 and g.id = (last.data ->> 'agentId')::uuid
+       join members m on m.org_id = $1 and m.id = coalesce((last.data ->> 'memberId')::uuid, g.member_id)
+         and m.status = 'active'
+       where last.kind = 'assignment.changed'`,
+      [orgId, done.map(({ seq }) => seq), done.map(({ subjectId }) => subjectId)],
+    ),
+  );
+  return new Map(rows.map((row) => [row.seq, row.member_id]));
+}
+
+export async function listResets(db: Db, orgId: string): Promise<Known['resets']> {
+  const rows = await db.all(
+    sqlQuery<{ member_id: string; reset_seq: number }>(
+      'select member_id, reset_seq from point_resets where org_id = $1',
+      [orgId],
+    ),
+  );
+  return new Map(rows.map((row) => [row.member_id, row.reset_seq]));
+}
+
+const keyOf = (entry: Pick<Given, 'activitySeq' | 'memberId' | 'kind'>): string =>
+  `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
+
+interface KeyRow {
+  readonly activity_seq: number;
+  readonly member_id: string;
+  readonly kind: string;
+}
+
+/** Writes entries, and answers those of them that are news: counted once more, nothing is. */
+export async function setEntries(db: Db, orgId: string, { given, takenBack }: Counted): Promise<Counted> {
+  if (given.length + takenBack.length === 0) return { given, takenBack };
+  const [added, taken] = await Promise.all([
+    db.all(
+      sqlQuery<KeyRow>(
+        `insert into point_entries (org_id, activity_seq, member_id, kind, subject_id, project_id, points, at)
+         select $1, e.* from jsonb_to_recordset($2::jsonb) as e (
+           "activitySeq" bigint, "memberId" uuid, kind text, "subjectId" uuid, "projectId" uuid, points int, at timestamptz)
+         on conflict do nothing
+         returning activity_seq, member_id, kind`,
+        [orgId, JSON.stringify(given)],
+      ),
+    ),
+    db.all(
+      sqlQuery<KeyRow>(
+        `update point_entries e set taken_back_seq = t."bySeq"
+         from jsonb_to_recordset($2::jsonb) as t ("activitySeq" bigint, "memberId" uuid, kind text, "bySeq" bigint)
+         where e.org_id = $1 and e.activity_seq = t."activitySeq" and e.member_id = t."memberId" and e.kind = t.kind
+           and e.taken_back_seq is null
+         returning e.activity_seq, e.member_id, e.kind`,
+        [orgId, JSON.stringify(takenBack.map((entry) => ({ ...entry.given, bySeq: entry.bySeq })))],
+      ),
+    ),
+  ]);
+  const isIn = (rows: readonly KeyRow[]) => {
+    const keys = new Set(rows.map((row) => `${row.activity_seq} ${row.member_id} ${row.kind}`));
+    return (entry: Given) => keys.has(keyOf(entry));
+  };
+  const isAdded = isIn(added);
+  const isTaken = isIn(taken);
+  return {
+    given: given.filter(isAdded),
+    takenBack: takenBack.filter((entry: TakenBack) => isTaken(entry.given)),
+  };
+}

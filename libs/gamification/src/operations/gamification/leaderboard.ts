@@ -1,0 +1,16 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listLeaders, requireProject, requireTeam } from '../../data/leaderboard.ts';
+
+export const leaderboard = handle(
+  registry.gamification.leaderboard,
+  async ({ params, caller, db, policy }) => {
+    const [page, { gamificationEnabled }] = await Promise.all([
+      listLeaders(db, caller.orgId, params),
+      policy(),
+      params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
+      params.teamId === undefined ? undefined : requireTeam(db, caller.orgId, params.teamId),
+    ]);
+    return gamificationEnabled ? page : { items: [], nextCursor: null };
+  },
+);

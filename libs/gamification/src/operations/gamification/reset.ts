@@ -1,0 +1,30 @@
+import { type Db, sqlQuery } from '@muster/database';
+import { registry, type Subject } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getMemberRef } from '../../data/profile.ts';
+import { lockState } from '../../data/state.ts';
+import { countWithPoints, resetSums } from '../../data/sums.ts';
+
+/** Whose points go: a member's, or those of the whole organization. */
+async function subjectOf(db: Db, orgId: string, memberId: string | null): Promise<Subject> {
+  if (memberId !== null) {
+    const { id, name } = await getMemberRef(db, orgId, memberId);
+    return { type: 'member', id, key: null, title: name, projectId: null };
+  }
+  const { name } = await db.one(sqlQuery<{ name: string }>('select name from orgs where id = $1', [orgId]));
+  return { type: 'org', id: orgId, key: null, title: name, projectId: null };
+}
+
+export const reset = handle(registry.gamification.reset, async ({ params, caller, db, emit }) => {
+  const { orgId } = caller;
+  const memberId = params.memberId ?? null;
+  // The lock first: no count is under way meanwhile.
+  const [, withPoints, subject] = await Promise.all([
+    lockState(db, orgId),
+    countWithPoints(db, orgId, memberId),
+    subjectOf(db, orgId, memberId),
+  ]);
+  resetSums(db, orgId, memberId);
+  emit('points.cleared', subject, { memberId });
+  return { reset: withPoints };
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from '@jest/globals';
+import { useWorld } from '@muster/testing';
+import { count, done, happen, jobs, pointsOf } from '../../arrange-activity.ts';
+import { gamification } from './handlers.ts';
+
+const world = useWorld({ gamification });
+
+describe('asking for a count', () => {
+  it('leaves one job, and the same one when asked again before it ran', async () => {
+    const { orgId, ana, ben } = await world.org();
+    await happen(world, orgId, done(ana));
+    const asked = await ana.gamification.sync();
+    expect(asked).toEqual({ jobId: expect.any(String), state: 'queued', syncedAt: null });
+    expect(await ben.gamification.sync()).toEqual(asked);
+    expect(await jobs(world, orgId)).toEqual([{ payload: {} }]);
+  });
+
+  it('is one job too where two ask at once', async () => {
+    const { orgId, ana, ben } = await world.org();
+    await happen(world, orgId, done(ana));
+    await count(world, orgId);
+    await happen(world, orgId, done(ana));
+    const outcomes = await world.contend(
+      { table: 'gamification_state', id: orgId, column: 'org_id' },
+      () => ana.gamification.sync(),
+      () => ben.gamification.sync(),
+    );
+    const jobIds = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value.jobId : String(outcome.reason),
+    );
+    expect(new Set(jobIds).size).toBe(1);
+    expect(await jobs(world, orgId)).toHaveLength(1);
+  });
+
+  it('is done at once when there is nothing to count, and asks anew when there is', async () => {
+    const { orgId, ana } = await world.org();
+    await happen(world, orgId, done(ana));
+    const { jobId } = await ana.gamification.sync();
+    await count(world, orgId);
+    expect(await ana.gamification.sync()).toEqual({
+      jobId,
+      state: 'done',
+      syncedAt: expect.stringMatching(/Z$/),
+    });
+    await happen(world, orgId, done(ana));
+    const again = await ana.gamification.sync();
+    expect(again.state).toBe('queued');
+    expect(again.jobId).not.toBe(jobId);
+    expect(await jobs(world, orgId)).toHaveLength(2);
+  });
+
+  it('asks again for a job that was lost', async () => {
+    const { orgId, ana } = await world.org();
+    const { jobId } = await ana.gamification.sync();
+    await world.rows(
+      `update gamification_state set requested_at = now() - interval '61 minutes' where org_id = $1`,
+      orgId,
+    );
+    expect((await ana.gamification.sync()).jobId).not.toBe(jobId);
+    expect(await jobs(world, orgId)).toHaveLength(2);
+  });
+
+  it('is nothing for viewers', async () => {
+    const { dan } = await world.org();
+    await expect(dan.gamification.sync()).rejects.toMatchObject({ status: 403 });
+  });
+});
+
+describe('where the policy switches gamification off', () => {
+  it('nothing is counted, nobody has points, and all of it counts when it is switched on again', async () => {
+    const { orgId, ana } = await world.org();
+    await happen(world, orgId, done(ana));
+    await count(world, orgId);
+    await happen(world, orgId, done(ana));
+    await ana.gamification.sync();
+    const switchOn = (isOn: boolean) =>
+      world.rows(
+        `update orgs set policy = jsonb_build_object('gamificationEnabled', $2::boolean) where id = $1`,
+        orgId,
+        isOn,
+      );
+    await switchOn(false);
+    expect(await count(world, orgId)).toEqual({ counted: 0, hasMore: false });
+    expect((await ana.gamification.profile()).profile).toMatchObject({
+      points: 0,
+      level: 1,
+      rank: null,
+      streakDays: 0,
+      badges: [],
+    });
+    expect(await ana.gamification.leaderboard({ period: 'all' })).toEqual({ items: [], nextCursor: null });
+    expect(await ana.gamification.sync()).toMatchObject({ state: 'done' });
+    expect(await jobs(world, orgId)).toHaveLength(1);
+    await switchOn(true);
+    await count(world, orgId);
+    expect(await pointsOf(ana)).toBe(20);
+  });
+});

@@ -1,0 +1,21 @@
+import { newId, outboxRow } from '@muster/database';
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { findState, requestCount, type State } from '../../data/state.ts';
+import { syncJob } from '../../sync-points.ts';
+
+const nothingAsked: State = { counted_seq: 0, state: 'done', job_id: null, synced_at: null };
+
+const toSync = ({ job_id: jobId, state, synced_at: syncedAt }: State) => ({ jobId, state, syncedAt });
+
+export const sync = handle(registry.gamification.sync, async ({ caller, db, policy }) => {
+  const { orgId } = caller;
+  const { gamificationEnabled } = await policy();
+  if (!gamificationEnabled) {
+    const state = await findState(db, orgId);
+    return toSync({ ...(state ?? nothingAsked), state: 'done' });
+  }
+  const { state, isAsked } = await requestCount(db, orgId, newId());
+  if (isAsked) db.later(outboxRow(orgId, syncJob, {}));
+  return toSync(state);
+});

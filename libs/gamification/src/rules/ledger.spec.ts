@@ -1,0 +1,147 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type Counted, countPoints, type Given, type Known } from './ledger.ts';
+import { type Occurrence } from './points.ts';
+
+const nothing: Known = { standing: [], assignees: new Map(), resets: new Map() };
+const at = '2026-11-21T09:30:00.000Z';
+const story = (seq: number, from: string, to: string, who = 'ana', subjectId = 'web-1'): Occurrence => ({
+  seq,
+  kind: 'story.statusChanged',
+  actorMemberId: who,
+  projectId: 'web',
+  subjectId,
+  data: { from, to, columnId: null },
+  at,
+});
+const done = (seq: number, who?: string, subjectId?: string) =>
+  story(seq, 'in_review', 'done', who, subjectId);
+const reopened = (seq: number, who?: string, subjectId?: string) =>
+  story(seq, 'done', 'ready', who, subjectId);
+
+const keyOf = (entry: Given) => `${entry.activitySeq} ${entry.memberId} ${entry.kind}`;
+/** What stands after this, of what stood before. */
+const after = (before: readonly Given[], { given, takenBack }: Counted): Given[] => {
+  const gone = new Set(takenBack.map((entry) => keyOf(entry.given)));
+  return [...before, ...given].filter((entry) => !gone.has(keyOf(entry)));
+};
+const pointsOf = (entries: readonly Given[], memberId?: string): number =>
+  entries.reduce(
+    (sum, entry) => sum + (memberId === undefined || entry.memberId === memberId ? entry.points : 0),
+    0,
+  );
+
+describe('counting', () => {
+  it('gives a done story to whoever it was assigned to, else to whoever did it', () => {
+    const counted = countPoints([done(1, 'ben'), done(2, 'ben', 'web-2')], {
+      ...nothing,
+      assignees: new Map([[1, 'chloe']]),
+    });
+    expect(counted.given.map(({ memberId, subjectId, points }) => [memberId, subjectId, points])).toEqual([
+      ['chloe', 'web-1', 10],
+      ['ben', 'web-2', 10],
+    ]);
+  });
+
+  it('gives the system nothing', () => {
+    expect(countPoints([{ ...done(1), actorMemberId: null }], nothing).given).toEqual([]);
+  });
+
+  it('takes back what done gave when the story is opened again, whoever opens it, and only once', () => {
+    const counted = countPoints([done(1, 'ana'), reopened(2, 'ben'), reopened(3, 'ben')], nothing);
+    expect(counted.takenBack).toEqual([{ given: counted.given[0], bySeq: 2 }]);
+    expect(after([], counted)).toEqual([]);
+  });
+
+  it('takes back what an earlier count gave', () => {
+    const [given] = countPoints([done(1)], nothing).given;
+    const counted = countPoints([reopened(2)], { ...nothing, standing: given === undefined ? [] : [given] });
+    expect(counted.takenBack).toEqual([{ given, bySeq: 2 }]);
+  });
+
+  it('gives a review once per story and reviewer, and takes back only the own one', () => {
+    const decided = (seq: number, who: string, verdict: string): Occurrence => ({
+      ...done(seq, who),
+      kind: 'review.decided',
+      data: { verdict, note: null },
+    });
+    const counted = countPoints(
+      [
+        decided(1, 'ana', 'approved'),
+        decided(2, 'ana', 'commented'),
+        decided(3, 'ben', 'approved'),
+        decided(4, 'ana', 'pending'),
+      ],
+      nothing,
+    );
+    expect(after([], counted).map(({ memberId }) => memberId)).toEqual(['ben']);
+  });
+
+  it('gives nothing for what was before a reset, and all for what comes after', () => {
+    const counted = countPoints([done(1), done(2, 'ben', 'web-2'), done(3, 'ana', 'web-3')], {
+      ...nothing,
+      resets: new Map([['ana', 2]]),
+    });
+    expect(counted.given.map(({ activitySeq }) => activitySeq)).toEqual([2, 3]);
+  });
+});
+
+/** Stories that are done, opened again and done again by anybody, in any order. */
+const history = fc
+  .array(
+    fc.record({
+      story: fc.constantFrom('web-1', 'web-2', 'web-3'),
+      who: fc.constantFrom('ana', 'ben', 'chloe'),
+      isDone: fc.boolean(),
+    }),
+    { maxLength: 40 },
+  )
+  .map((steps) => {
+    const isDone = new Map<string, boolean>();
+    return steps.flatMap((step, index) => {
+      // A status changes to another one only.
+      if ((isDone.get(step.story) ?? false) === step.isDone) return [];
+      isDone.set(step.story, step.isDone);
+      return [(step.isDone ? done : reopened)(index + 1, step.who, step.story)];
+    });
+  });
+
+describe('any history', () => {
+  it('leaves ten points per story that is done in the end: what was undone was never counted', () => {
+    fc.assert(
+      fc.property(history, (occurrences) => {
+        const last = new Map(occurrences.map((occurrence) => [occurrence.subjectId, occurrence]));
+        const doneInTheEnd = [...last.values()].filter(({ data }) => data['to'] === 'done');
+        const standing = after([], countPoints(occurrences, nothing));
+        expect(pointsOf(standing)).toBe(10 * doneInTheEnd.length);
+        for (const { actorMemberId } of doneInTheEnd)
+          expect(pointsOf(standing, actorMemberId ?? '')).toBeGreaterThanOrEqual(10);
+      }),
+    );
+  });
+
+  it('comes to the same counted at once or in pieces', () => {
+    fc.assert(
+      fc.property(history, fc.nat({ max: 40 }), (occurrences, cut) => {
+        const first = after([], countPoints(occurrences.slice(0, cut), nothing));
+        const second = after(first, countPoints(occurrences.slice(cut), { ...nothing, standing: first }));
+        expect(second).toEqual(after([], countPoints(occurrences, nothing)));
+      }),
+    );
+  });
+
+  it('counted again from any earlier point takes nothing back that stands, and gives nobody anything anew', () => {
+    fc.assert(
+      fc.property(history, fc.nat({ max: 40 }), (occurrences, from) => {
+        const all = countPoints(occurrences, nothing);
+        const standing = after([], all);
+        const again = countPoints(occurrences.slice(from), { ...nothing, standing });
+        // What the ledger has already is no news, nor is taking back what is taken back.
+        const had = new Set(all.given.map(keyOf));
+        expect(again.given.filter((entry) => !had.has(keyOf(entry)))).toEqual([]);
+        const stands = new Set(standing.map(keyOf));
+        expect(again.takenBack.filter((entry) => stands.has(keyOf(entry.given)))).toEqual([]);
+      }),
+    );
+  });
+});

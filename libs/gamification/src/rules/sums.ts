@@ -1,0 +1,87 @@
+/** What a stretch of the ledger changes in the sums that are kept with it. */
+import { type Counted, type Given } from './ledger.ts';
+
+export const periods = ['week', 'month', 'all'] as const;
+export type Period = (typeof periods)[number];
+
+const dayMs = 86_400_000;
+const dayOfTime = (time: number): string => new Date(time).toISOString().slice(0, 10);
+
+/** The UTC day that a time lies in. */
+export const dayOf = (at: string): string => at.slice(0, 10);
+
+/** The first UTC day of the period that a time lies in; weeks begin on Monday, all time in 1970. */
+export function startOf(period: Period, at: string): string {
+  const day = dayOf(at);
+  if (period === 'all') return '1970-01-01';
+  if (period === 'month') return `${day.slice(0, 8)}01`;
+  const midnight = Date.parse(`${day}T00:00:00.000Z`);
+  return dayOfTime(midnight - ((new Date(midnight).getUTCDay() + 6) % 7) * dayMs);
+}
+
+export interface TallyChange {
+  readonly memberId: string;
+  readonly kind: string;
+  points: number;
+  times: number;
+}
+export interface ScoreChange {
+  readonly period: Period;
+  readonly startsOn: string;
+  readonly scopeId: string;
+  readonly memberId: string;
+  points: number;
+}
+export interface DayChange {
+  readonly memberId: string;
+  readonly day: string;
+  points: number;
+}
+
+export interface SumChanges {
+  readonly tallies: readonly TallyChange[];
+  readonly scores: readonly ScoreChange[];
+  readonly days: readonly DayChange[];
+}
+
+/** One object per key, made where it is missing. */
+function kept<Value>(map: Map<string, Value>, key: string, make: () => Value): Value {
+  const there = map.get(key) ?? make();
+  map.set(key, there);
+  return there;
+}
+
+/**
+ * The changes, summed up: each sum is named once, and one that comes out as it was is not named. What is taken back
+ * goes from the periods in which it was given, as if it had never been.
+ */
+export function sumChanges(orgId: string, { given, takenBack }: Counted): SumChanges {
+  const tallies = new Map<string, TallyChange>();
+  const scores = new Map<string, ScoreChange>();
+  const days = new Map<string, DayChange>();
+
+  const add = (entry: Given, sign: 1 | -1): void => {
+    const { memberId, kind, projectId, at } = entry;
+    const points = sign * entry.points;
+    const tally = kept(tallies, `${memberId} ${kind}`, () => ({ memberId, kind, points: 0, times: 0 }));
+    tally.points += points;
+    tally.times += sign;
+    const day = dayOf(at);
+    kept(days, `${memberId} ${day}`, () => ({ memberId, day, points: 0 })).points += points;
+    for (const scopeId of projectId === null ? [orgId] : [orgId, projectId]) {
+      for (const period of periods) {
+        const startsOn = startOf(period, at);
+        const key = `${period} ${startsOn} ${scopeId} ${memberId}`;
+        kept(scores, key, () => ({ period, startsOn, scopeId, memberId, points: 0 })).points += points;
+      }
+    }
+  };
+  for (const entry of given) add(entry, 1);
+  for (const { given: entry } of takenBack) add(entry, -1);
+
+  return {
+    tallies: [...tallies.values()].filter(({ times }) => times !== 0),
+    scores: [...scores.values()].filter(({ points }) => points !== 0),
+    days: [...days.values()].filter(({ points }) => points !== 0),
+  };
+}

@@ -1,0 +1,186 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { useWorld } from '@muster/testing';
+import { assigned, count, done, happen, jobs, pointsOf, project, reopened } from './arrange-activity.ts';
+import { mostPerTransaction } from './sync-points.ts';
+import { gamification } from './operations/gamification/handlers.ts';
+
+const world = useWorld({ gamification });
+
+describe('the counting', () => {
+  it('gives a done story to its assigned member, or to the member of its assigned agent', async () => {
+    const { orgId, ana, ben, chloe, robo } = await world.org();
+    const [first, second, third] = [newId(), newId(), newId()];
+    await happen(
+      world,
+      orgId,
+      assigned(ana, first, ben.me.memberId),
+      done(ana, first),
+      assigned(ana, second, null, robo.me.agentId),
+      done(ana, second),
+      // Assigned after it was done, and assigned and cleared before.
+      done(ana, third),
+      assigned(ana, third, ben.me.memberId),
+    );
+    await count(world, orgId);
+    expect(await Promise.all([ana, ben, chloe].map(pointsOf))).toEqual([10, 10, 10]);
+    expect(await pointsOf(robo)).toBe(10);
+  });
+
+  it('gives it to whoever did it where the assignment was cleared, or is of nobody here any more', async () => {
+    const { orgId, ana, ben, dan } = await world.org();
+    const [first, second] = [newId(), newId()];
+    await world.rows(
+      `update members set status = 'removed' where org_id = $1 and id = $2`,
+      orgId,
+      dan.me.memberId,
+    );
+    await happen(
+      world,
+      orgId,
+      assigned(ana, first, ben.me.memberId),
+      {
+        kind: 'assignment.cleared',
+        by: ana,
+        storyId: first,
+        data: { previousMemberId: ben.me.memberId, previousAgentId: null },
+      },
+      done(ana, first),
+      assigned(ana, second, dan.me.memberId),
+      done(ana, second),
+    );
+    await count(world, orgId);
+    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([20, 0]);
+  });
+
+  it('takes back what done gave when the story is opened again, once, also in a later count', async () => {
+    const { orgId, ana, ben } = await world.org();
+    const storyId = newId();
+    await happen(world, orgId, done(ana, storyId), done(ana));
+    await count(world, orgId);
+    expect(await pointsOf(ana)).toBe(20);
+    await happen(world, orgId, reopened(ben, storyId), reopened(ben, storyId));
+    await count(world, orgId);
+    expect(await pointsOf(ana)).toBe(10);
+    await happen(world, orgId, done(ben, storyId));
+    await count(world, orgId);
+    expect([await pointsOf(ana), await pointsOf(ben)]).toEqual([10, 10]);
+  });
+
+  it('takes it from the day and the week in which it was given', async () => {
+    const { orgId, ana } = await world.org();
+    const storyId = newId();
+    await happen(world, orgId, done(ana, storyId, { at: `now() - interval '1 day'` }), done(ana));
+    await count(world, orgId);
+    expect((await ana.gamification.profile()).profile.streakDays).toBe(2);
+    await happen(world, orgId, reopened(ana, storyId));
+    await count(world, orgId);
+    expect((await ana.gamification.profile()).profile.streakDays).toBe(1);
+    expect((await ana.gamification.leaderboard({ period: 'all' })).items).toMatchObject([{ points: 10 }]);
+  });
+
+  it('counts nothing twice: not run again, not two at once, not from the beginning', async () => {
+    const { orgId, ana, ben } = await world.org();
+    const storyId = newId();
+    await happen(
+      world,
+      orgId,
+      done(ana, storyId),
+      reopened(ana, storyId),
+      done(ben, storyId),
+      done(ana),
+      done(ben),
+    );
+    await world.rows('insert into gamification_state (org_id) values ($1)', orgId);
+    const outcomes = await world.contend(
+      { table: 'gamification_state', id: orgId, column: 'org_id' },
+      () => count(world, orgId),
+      () => count(world, orgId),
+    );
+    const runs = outcomes.flatMap((outcome) => (outcome.status === 'fulfilled' ? [outcome.value] : []));
+    runs.push(await count(world, orgId));
+    expect(runs.map(({ counted }) => counted).sort()).toEqual([0, 0, 5]);
+    const sums = () =>
+      world.rows(
+        `select member_id, points, period, scope_id from point_scores where org_id = $1 order by 1, 3, 4`,
+        orgId,
+      );
+    const before = await sums();
+    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
+    // As after a restore that lost the cursor.
+    await world.rows('update gamification_state set counted_seq = 0 where org_id = $1', orgId);
+    expect(await count(world, orgId)).toEqual({ counted: 5, hasMore: false });
+    expect(await sums()).toEqual(before);
+    expect(await Promise.all([ana, ben].map(pointsOf))).toEqual([10, 20]);
+  });
+
+  it('goes so far in a transaction at most, and leaves a job for the rest', async () => {
+    const { orgId, ana } = await world.org();
+    const storyIds = Array.from({ length: mostPerTransaction + 1 }, () => newId());
+    await happen(world, orgId, ...storyIds.map((storyId) => done(ana, storyId)));
+    expect(await count(world, orgId)).toEqual({ counted: mostPerTransaction, hasMore: true });
+    expect(await jobs(world, orgId)).toHaveLength(1);
+    expect(await ana.gamification.sync()).toMatchObject({ state: 'running', syncedAt: null });
+    expect(await jobs(world, orgId)).toHaveLength(1);
+    expect(await count(world, orgId)).toEqual({ counted: 1, hasMore: false });
+    expect(await pointsOf(ana)).toBe(10 * (mostPerTransaction + 1));
+  });
+
+  it('keeps the sums equal to what stands in the ledger', async () => {
+    const { orgId, ana, ben, chloe } = await world.org();
+    const web = await project(world, orgId, 'WEB', 'org');
+    const storyIds = Array.from({ length: 7 }, () => newId());
+    const isDone = new Set<string>();
+    for (let round = 0; round < 6; round += 1) {
+      const entries = Array.from({ length: 9 }, (_, index) => {
+        const storyId = storyIds[(round * 5 + index * 3) % 7] ?? '';
+        const who = [ana, ben, chloe][(round + index) % 3] ?? ana;
+        const wasDone = isDone.has(storyId);
+        if (wasDone) isDone.delete(storyId);
+        else isDone.add(storyId);
+        return {
+          ...(wasDone ? reopened(who, storyId) : done(who, storyId)),
+          projectId: index % 2 === 0 ? web : null,
+        };
+      });
+      await happen(world, orgId, ...entries);
+      await count(world, orgId);
+    }
+    const [sums] = await world.rows(
+      `select (select coalesce(sum(points), 0)::int from point_entries where org_id = $1 and taken_back_seq is null) as ledger,
+         (select sum(points)::int from point_tallies where org_id = $1) as tallies,
+         (select sum(times)::int * 10 from point_tallies where org_id = $1) as times,
+         (select sum(points)::int from point_days where org_id = $1) as days,
+         (select sum(points)::int from point_scores where org_id = $1 and scope_id = $1 and period = 'all') as scores`,
+      orgId,
+    );
+    const points = 10 * isDone.size;
+    expect(sums).toEqual({ ledger: points, tallies: points, times: points, days: points, scores: points });
+  });
+
+  it('keeps leaderboards of this period and the one before', async () => {
+    const { orgId, ana } = await world.org();
+    await happen(
+      world,
+      orgId,
+      ...[0, 7, 14, 70].map((days) => done(ana, newId(), { at: `now() - interval '${days} days'` })),
+    );
+    await count(world, orgId);
+    const weeks = await world.rows(
+      `select points from point_scores where org_id = $1 and period = 'week'`,
+      orgId,
+    );
+    expect(weeks).toEqual([{ points: 10 }, { points: 10 }]);
+    // Time passes: what was this week is the one before last.
+    await world.rows(
+      `update point_scores set starts_on = starts_on - 14 where org_id = $1 and period = 'week'`,
+      orgId,
+    );
+    await happen(world, orgId, done(ana));
+    await count(world, orgId);
+    expect(
+      await world.rows(`select points from point_scores where org_id = $1 and period = 'week'`, orgId),
+    ).toHaveLength(1);
+    expect(await pointsOf(ana)).toBe(50);
+  });
+});

@@ -1,0 +1,80 @@
+/** The counting: a job of the worker. */
+import { type Db, outboxRow, sqlQuery } from '@muster/database';
+import { Policy } from '@muster/registry';
+import { findAssignees, listResets, listStanding, listUncounted, setEntries } from './data/ledger.ts';
+import { lockState, setCounted, setIdle } from './data/state.ts';
+import { addToSums, deleteOldScores } from './data/sums.ts';
+import { type Counted, countPoints, type Known } from './rules/ledger.ts';
+import { judge, type Occurrence } from './rules/points.ts';
+import { sumChanges } from './rules/sums.ts';
+
+/** The job's name: the topic of its rows in the outbox, whose payload is empty. */
+export const syncJob = 'gamification.sync';
+
+/** Entries of the activity that one transaction counts at most. */
+export const mostPerTransaction = 1_000;
+
+export interface Synced {
+  /** Entries of the activity that were looked at. */
+  readonly counted: number;
+  /** Whether there is more; the outbox then has a row for it. */
+  readonly hasMore: boolean;
+}
+
+const isSwitchedOn = async (db: Db, orgId: string): Promise<boolean> => {
+  const { policy } = await db.one(
+    sqlQuery<{ policy: unknown }>('select policy from orgs where id = $1', [orgId]),
+  );
+  return Policy.parse(policy).gamificationEnabled;
+};
+
+/**
+ * Counts what happened since the last count, in the transaction that it is given, and leaves a row in the outbox for
+ * the rest. However often and however many at once it runs, nothing counts twice: counts take turns, each goes on
+ * where the last one stopped, and the ledger takes nothing that it has.
+ */
+export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
+  const [state, isOn, occurrences, resets] = await Promise.all([
+    lockState(db, orgId),
+    isSwitchedOn(db, orgId),
+    listUncounted(db, orgId, mostPerTransaction),
+    listResets(db, orgId),
+  ]);
+  if (!isOn) {
+    db.later(setIdle(orgId));
+    return { counted: 0, hasMore: false };
+  }
+  const news = await setEntries(db, orgId, await count(db, orgId, occurrences, resets));
+  if (news.given.length + news.takenBack.length > 0) {
+    addToSums(db, orgId, sumChanges(orgId, news));
+    db.later(deleteOldScores(orgId));
+  }
+  const hasMore = occurrences.length === mostPerTransaction;
+  db.later(setCounted(orgId, occurrences.at(-1)?.seq ?? state.counted_seq, hasMore));
+  if (hasMore) db.later(outboxRow(orgId, syncJob, {}));
+  return { counted: occurrences.length, hasMore };
+}
+
+/** What they give and take back, with all that has to be known for it. */
+async function count(
+  db: Db,
+  orgId: string,
+  occurrences: readonly Occurrence[],
+  resets: Known['resets'],
+): Promise<Counted> {
+  const judged = occurrences.flatMap((occurrence) => {
+    const verdict = judge(occurrence);
+    return verdict === undefined ? [] : [{ occurrence, verdict }];
+  });
+  if (judged.length === 0) return { given: [], takenBack: [] };
+  const ofAssignees = judged.filter(({ verdict }) => verdict.whose === 'assignee');
+  const [standing, assignees] = await Promise.all([
+    listStanding(db, orgId, [...new Set(judged.map(({ verdict }) => verdict.subjectId))]),
+    findAssignees(
+      db,
+      orgId,
+      ofAssignees.map(({ occurrence }) => occurrence),
+    ),
+  ]);
+  return countPoints(occurrences, { standing, assignees, resets });
+}
