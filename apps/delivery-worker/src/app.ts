@@ -1,0 +1,171 @@
+/** delivery-worker, put together from its configuration; nothing runs yet. */
+import { createPool, migrationNames, type Pool } from '@muster/database';
+import { jobNames, type QueueName, queueNames } from '@muster/jobs';
+import { awaitRedis, openQueues, type Queues, silentQueues, work, type Working } from '@muster/queue';
+import { createAuthenticator, toApiError } from '@muster/runtime';
+import { type Check, createService, redisCheck, type Service } from '@muster/service';
+import { type Logger } from 'pino';
+import { type Config } from './config.ts';
+import { addDashboard } from './dashboard.ts';
+import { addFigures } from './figures.ts';
+import { type Loop, startLoop } from './loop.ts';
+import { createMailer } from './mail.ts';
+import { performer } from './perform.ts';
+import { createPusher } from './push.ts';
+import { relay } from './relay.ts';
+import { schedule } from './schedule.ts';
+import { workersOn } from './workers.ts';
+
+export interface DeliveryWorker {
+  readonly service: Service;
+  /** Waits for Redis, then relays and works until `stop`. Throws where this Redis may evict what is queued. */
+  readonly start: () => Promise<void>;
+  /** Ends what runs, or leaves it to be dispatched again. */
+  readonly stop: () => Promise<void>;
+}
+
+export interface DeliveryWorkerOptions {
+  /** Of the keys in Redis; the usual one unless told. */
+  readonly prefix?: string;
+  /** Work waits and this process does none of it: something in it has stopped, and only a new one helps. */
+  readonly onSilence: (queues: readonly string[]) => void;
+}
+
+/** Jobs at once, per queue. Together with the relay they keep within the pool: most of `deliver` is waiting outside. */
+const concurrency: Readonly<Record<QueueName, number>> = { deliver: 8, sync: 3, upkeep: 1 };
+
+const relayPauseMillis = 250;
+const schedulePauseMillis = 30_000;
+const watchPauseMillis = 10_000;
+/** Less than the process gives itself. */
+const closeGraceMillis = 15_000;
+
+function postgresCheck(pool: Pool): Check {
+  const newest = migrationNames().at(-1);
+  return {
+    name: 'postgres',
+    needed: true,
+    run: async () => {
+      const { rows } = await pool.query('select 1 from kysely_migration where name = $1', [newest]);
+      return rows.length === 1 ? undefined : 'the schema is not current';
+    },
+  };
+}
+
+export function createDeliveryWorker(
+  config: Config,
+  logger: Logger,
+  { prefix, onSilence }: DeliveryWorkerOptions,
+): DeliveryWorker {
+  const pool = createPool({
+    url: config.DATABASE_URL,
+    max: config.DATABASE_POOL,
+    role: 'muster_app',
+    name: 'delivery-worker',
+    onIdleError: (error) => {
+      logger.warn({ err: error }, 'a connection to Postgres was lost');
+    },
+  });
+  // Health says that Redis is away; each attempt to reach it need not be a line.
+  const onError = (error: Error): void => {
+    logger.debug({ err: error }, 'Redis');
+  };
+  const address = { url: config.REDIS_URL, prefix, onError };
+  const queues: Queues = openQueues(address);
+  const authenticator = createAuthenticator(pool);
+  const redis = redisCheck(config.REDIS_URL);
+  const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
+  const pusher = config.vapid && createPusher({ vapid: config.vapid, hosts: config.PUSH_HOSTS });
+  const service = createService({
+    name: 'delivery-worker',
+    logger,
+    checks: [postgresCheck(pool), redis.check],
+    mostInFlight: 20,
+    trustProxy: false,
+    toApiError,
+  });
+  addFigures(service.metrics, pool, queues);
+  addDashboard(service.app, queues, authenticator);
+
+  const counts = new Map(jobNames.map((name) => [name, service.metrics.job(name)]));
+  const run = performer(pool, workersOn({ pool, logger, mailer, pusher, baseUrl: config.BASE_URL }));
+  const stopping = new AbortController();
+  let loops: Loop[] = [];
+  let working: Working[] = [];
+
+  const begin = (): void => {
+    working = queueNames.map((queue) =>
+      work({
+        ...address,
+        queue,
+        concurrency: concurrency[queue],
+        run,
+        onEnd: (job, outcome, seconds, error) => {
+          counts.get(job)?.(outcome, seconds);
+          if (outcome === 'failed') logger.warn({ err: error, job }, 'a job failed; it is tried again later');
+        },
+      }),
+    );
+    const telling =
+      (what: string) =>
+      (error: unknown): void => {
+        logger.warn({ err: error }, `${what} does not work at the moment`);
+      };
+    loops = [
+      startLoop(
+        relayPauseMillis,
+        () =>
+          relay({
+            pool,
+            queues,
+            onDead: (row) => {
+              logger.error(row, 'a job was given up: muster outbox list');
+            },
+          }),
+        telling('the relay'),
+      ),
+      startLoop(
+        schedulePauseMillis,
+        async () => {
+          await queues.keepSchedule(schedule);
+          return 'rest';
+        },
+        telling('the schedule'),
+      ),
+      startLoop(
+        watchPauseMillis,
+        async () => {
+          const silent = await silentQueues(working, queues);
+          if (silent.length > 0) onSilence(silent);
+          return 'rest';
+        },
+        telling('the watch'),
+      ),
+    ];
+  };
+
+  return {
+    service,
+    start: async () => {
+      try {
+        await awaitRedis(config.REDIS_URL, onError, stopping.signal);
+      } catch (error) {
+        if (stopping.signal.aborted) return;
+        throw error;
+      }
+      if (!stopping.signal.aborted) begin();
+    },
+    stop: async () => {
+      stopping.abort();
+      // A queue that waits for a Redis that is away lets go when it is closed, and with it the relay.
+      const queuesClosed = working.length === 0 ? queues.close() : undefined;
+      await Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.all(working.map((one) => one.close(closeGraceMillis)));
+      await (queuesClosed ?? queues.close());
+      redis.close();
+      mailer.close();
+      await authenticator.close();
+      await pool.end();
+    },
+  };
+}

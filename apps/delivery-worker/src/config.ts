@@ -1,0 +1,71 @@
+/** What delivery-worker takes from its environment. */
+import { ConfigError, commonEnvironment, parseEnvironment } from '@muster/service';
+import { z } from 'zod';
+
+/** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */
+const pushServices = [
+  'fcm.googleapis.com',
+  '.push.services.mozilla.com',
+  '.push.apple.com',
+  '.notify.windows.com',
+].join(',');
+
+const list = (text: string): string[] => text.split(',').map((part) => part.trim());
+
+export const environment = {
+  ...commonEnvironment,
+  PORT: commonEnvironment.PORT.default(4103),
+  /** A login that may become muster_app and muster_worker. */
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** Connections to Postgres at most, per process. */
+  DATABASE_POOL: z.coerce.number().int().min(4).max(100).default(10),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  /** Where people reach Muster, for the links in mails. */
+  BASE_URL: z.url({ protocol: /^https?$/ }),
+  /** `smtp://user:password@host:587`, or smtps; without it mails go to the folder. */
+  SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
+  /** Where mails are written as .eml while there is no SMTP_URL. */
+  MAIL_FOLDER: z.string().optional(),
+  MAIL_FROM: z.string().min(3).default('Muster <muster@localhost>'),
+  /** A key pair for web push (npx web-push generate-vapid-keys); without it nothing is pushed. */
+  VAPID_PUBLIC_KEY: z.string().optional(),
+  VAPID_PRIVATE_KEY: z.string().optional(),
+  /** Whom a push service writes to when something is wrong: mailto: or https:. */
+  VAPID_SUBJECT: z.url({ protocol: /^(mailto|https)$/ }).optional(),
+  /** Hosts that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
+  PUSH_HOSTS: z.string().default(pushServices).transform(list),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+export interface Vapid {
+  readonly publicKey: string;
+  readonly privateKey: string;
+  readonly subject: string;
+}
+
+/** Where mails go. */
+export type MailTo = { readonly smtpUrl: string } | { readonly folder: string };
+
+export function readConfig(from: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, from);
+  return { ...config, mailTo: mailToOf(config), vapid: vapidOf(config) };
+}
+
+type Parsed = ReturnType<typeof parseEnvironment<typeof environment>>;
+
+function mailToOf({ SMTP_URL: smtpUrl, MAIL_FOLDER: folder }: Parsed): MailTo {
+  if (smtpUrl !== undefined) return { smtpUrl };
+  if (folder !== undefined) return { folder };
+  throw new ConfigError('the configuration does not fit:\n  neither SMTP_URL nor MAIL_FOLDER is set');
+}
+
+function vapidOf(config: Parsed): Vapid | undefined {
+  const { VAPID_PUBLIC_KEY: publicKey, VAPID_PRIVATE_KEY: privateKey, VAPID_SUBJECT: subject } = config;
+  if (publicKey === undefined && privateKey === undefined && subject === undefined) return undefined;
+  if (publicKey !== undefined && privateKey !== undefined && subject !== undefined)
+    return { publicKey, privateKey, subject };
+  throw new ConfigError(
+    'the configuration does not fit:\n  VAPID_PUBLIC_KEY, VAPID_PRIVATE_KEY and VAPID_SUBJECT go together',
+  );
+}

@@ -1,0 +1,75 @@
+/** The jobs whose work leaves the house: each message is a row of its own, so that one that fails repeats no other. */
+import { createHash } from 'node:crypto';
+import { type Db, outboxRow, sqlQuery } from '@muster/database';
+import { type PayloadOf } from '@muster/jobs';
+import { prepareInvitationMail } from '@muster/people';
+import { prepareNotification } from '@muster/signals';
+import { type Mail, type Mailer } from './mail.ts';
+import { type RowWorker } from './perform.ts';
+import { type Pusher } from './push.ts';
+
+export interface Ways {
+  readonly mailer: Mailer;
+  /** Undefined where the installation has no keys for web push. */
+  readonly pusher: Pusher | undefined;
+  readonly baseUrl: string;
+}
+
+/** Names a device in the outbox, where its token, a secret, may not lie. */
+const fingerprintOf = (token: string): string => createHash('sha256').update(token).digest('hex');
+
+const sendMail =
+  ({ mailer }: Ways, mail: Mail, rowId: string) =>
+  async (): Promise<undefined> => {
+    await mailer.send(mail, rowId);
+  };
+
+export const deliverInvitation =
+  (ways: Ways): RowWorker<PayloadOf<'invitation.mail'>> =>
+  async ({ db, orgId, rowId, payload: { invitationId } }) => {
+    const mail = await prepareInvitationMail(db, { orgId, invitationId, baseUrl: ways.baseUrl });
+    return mail === null ? undefined : sendMail(ways, mail, rowId);
+  };
+
+export const deliverNotification =
+  ({ pusher }: Ways): RowWorker<PayloadOf<'notification.deliver'>> =>
+  async ({ db, orgId, payload: { notificationId } }) => {
+    const delivery = await prepareNotification(db, orgId, notificationId);
+    if (delivery?.email !== undefined) db.later(outboxRow(orgId, 'notification.mail', { notificationId }));
+    if (pusher === undefined) return undefined;
+    for (const token of delivery?.push?.tokens ?? []) {
+      db.later(outboxRow(orgId, 'notification.push', { notificationId, device: fingerprintOf(token) }));
+    }
+    return undefined;
+  };
+
+export const mailNotification =
+  (ways: Ways): RowWorker<PayloadOf<'notification.mail'>> =>
+  async ({ db, orgId, rowId, payload: { notificationId } }) => {
+    // Asked again: it may have been read meanwhile, or its member does not want it any more.
+    const mail = (await prepareNotification(db, orgId, notificationId))?.email;
+    return mail === undefined ? undefined : sendMail(ways, mail, rowId);
+  };
+
+export const pushNotification =
+  ({ pusher }: Ways): RowWorker<PayloadOf<'notification.push'>> =>
+  async ({ db, orgId, payload: { notificationId, device } }) => {
+    const push = (await prepareNotification(db, orgId, notificationId))?.push;
+    const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);
+    if (pusher === undefined || push === undefined || token === undefined) return undefined;
+    const { title, body } = push;
+    return async () => {
+      const outcome = await pusher.send({ subscription: token, payload: { notificationId, title, body } });
+      return outcome === 'gone' ? (later) => forgetToken(later, orgId, token) : undefined;
+    };
+  };
+
+/** The device stays, and can register a new one. */
+async function forgetToken(db: Db, orgId: string, token: string): Promise<void> {
+  db.later(
+    sqlQuery(
+      'update devices set push_token = null where org_id = $1 and md5(push_token) = md5($2) and push_token = $2',
+      [orgId, token],
+    ),
+  );
+}

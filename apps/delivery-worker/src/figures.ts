@@ -1,0 +1,50 @@
+/** What operators look at: how much waits, how late it is, what died. */
+import { acrossOrganizations, type Pool, sqlQuery } from '@muster/database';
+import { type Queues } from '@muster/queue';
+import { type Figure, type Metrics } from '@muster/service';
+
+interface TopicFigures {
+  readonly topic: string;
+  readonly undone: number;
+  /** Seconds since the oldest undone one was written; null where none is. */
+  readonly oldest: number | null;
+  /** Seconds for which the latest of those that could be dispatched have waited for it; null where none does. */
+  readonly lag: number | null;
+  readonly dead: number;
+}
+
+const topicsSql = `
+  select topic,
+    count(*) filter (where dead_at is null)::int as undone,
+    extract(epoch from now() - min(created_at) filter (where dead_at is null))::float as oldest,
+    extract(epoch from now() - min(dispatch_after) filter (where dead_at is null and dispatch_after <= now()))::float as lag,
+    count(*) filter (where dead_at is not null)::int as dead
+  from outbox where done_at is null group by topic`;
+
+export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
+  const ofTopics = (pick: (row: TopicFigures) => number) => async (): Promise<Figure[]> => {
+    const rows = await acrossOrganizations(pool, (db) => db.all(sqlQuery<TopicFigures>(topicsSql, [])));
+    return rows.map((row) => ({ labels: { topic: row.topic }, value: pick(row) }));
+  };
+  const perTopic: [string, string, (row: TopicFigures) => number][] = [
+    ['muster_outbox_undone', 'Rows of the outbox that are not done', (row) => row.undone],
+    [
+      'muster_outbox_oldest_undone_seconds',
+      'Age of the oldest row that is not done',
+      (row) => row.oldest ?? 0,
+    ],
+    [
+      'muster_outbox_lag_seconds',
+      'For how long rows that are due have waited for their dispatch',
+      (row) => row.lag ?? 0,
+    ],
+    ['muster_outbox_dead', 'Rows that were given up and wait for a replay', (row) => row.dead],
+  ];
+  for (const [name, help, pick] of perTopic) metrics.figures(name, help, ['topic'], ofTopics(pick));
+
+  metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>
+    Object.entries(await queues.counts()).flatMap(([queue, counts]) =>
+      Object.entries(counts).map(([state, value]: [string, number]) => ({ labels: { queue, state }, value })),
+    ),
+  );
+}

@@ -1,0 +1,78 @@
+/** Mails, by SMTP or into a folder. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createTransport, type SendMailOptions } from 'nodemailer';
+import { type Logger } from 'pino';
+import { type MailTo } from './config.ts';
+
+export interface Mail {
+  readonly to: string;
+  readonly subject: string;
+  readonly text: string;
+  readonly html?: string | undefined;
+  /** What the mail is about; shown where mails go to a folder. */
+  readonly link?: string | undefined;
+}
+
+export interface Mailer {
+  /** `id` makes the Message-ID: a mail that goes out twice is the same mail to whoever looks. */
+  send(mail: Mail, id: string): Promise<void>;
+  close(): void;
+}
+
+/** A server that does not answer costs one attempt, not a worker. */
+const timeouts = {
+  dnsTimeout: 5_000,
+  connectionTimeout: 5_000,
+  greetingTimeout: 5_000,
+  socketTimeout: 10_000,
+};
+
+/** What is in a mail is ours alone: nothing is read from disk or fetched to fill it. */
+const contained = { disableFileAccess: true, disableUrlAccess: true };
+
+export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mailer {
+  const messageOf = ({ to, subject, text, html }: Mail, id: string): SendMailOptions => ({
+    from,
+    to,
+    subject,
+    text,
+    ...(html !== undefined && { html }),
+    messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'muster'}>`,
+    // Nobody's absence note should answer it.
+    headers: { 'Auto-Submitted': 'auto-generated' },
+  });
+
+  if ('smtpUrl' in mailTo) {
+    const transport = createTransport({ url: mailTo.smtpUrl, ...timeouts, ...contained });
+    return {
+      send: async (mail, id) => {
+        await transport.sendMail(messageOf(mail, id));
+      },
+      close: () => {
+        transport.close();
+      },
+    };
+  }
+
+  const { folder } = mailTo;
+  const transport = createTransport({ streamTransport: true, buffer: true, ...contained });
+  return {
+    send: async (mail, id) => {
+      const { message } = await transport.sendMail(messageOf(mail, id));
+      if (!Buffer.isBuffer(message)) throw new Error('the mail was not rendered into memory');
+      await mkdir(folder, { recursive: true });
+      // Times sort; the same mail written twice is one file.
+      const file = path.join(
+        folder,
+        `${id}-${mail.to.replaceAll(/[^A-Za-z0-9.@-]/g, '_').slice(0, 100)}.eml`,
+      );
+      await writeFile(file, message);
+      logger.info(
+        { to: mail.to, subject: mail.subject, link: mail.link, file },
+        'mail written to the folder',
+      );
+    },
+    close: () => undefined,
+  };
+}

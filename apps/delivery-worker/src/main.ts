@@ -1,0 +1,18 @@
+import { createLogger, main, stopOnSignal } from '@muster/service';
+import { createDeliveryWorker } from './app.ts';
+import { readConfig } from './config.ts';
+
+await main(async () => {
+  const config = readConfig();
+  const logger = createLogger('delivery-worker', config.LOG_LEVEL);
+  const { service, start, stop } = createDeliveryWorker(config, logger, {
+    onSilence: (queues) => {
+      logger.fatal({ queues }, 'work waits and none of it is done here; ending, to be started anew');
+      logger.flush(() => process.exit(1));
+    },
+  });
+  stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: stop });
+  const address = await service.app.listen({ host: config.HOST, port: config.PORT });
+  logger.info({ address }, 'listening');
+  await start();
+});

@@ -1,0 +1,161 @@
+/**
+ * How a job is done, once for all of them: its row is locked, the work runs in a transaction of its organization, and
+ * the same transaction marks the row done. So a job that is delivered twice is done once, and one that fails or whose
+ * worker dies leaves nothing but an undone row, which the relay dispatches again.
+ *
+ * What leaves the house (mail, push) cannot be taken back, so it goes out after that transaction, and the row is done
+ * by a second one. Meanwhile the row is held: nobody dispatches it. Only a process that dies between the two sends
+ * something twice.
+ */
+import { type Db, inOrganizationAsSystem, type Pool, sqlQuery } from '@muster/database';
+import {
+  type JobName,
+  jobOf,
+  type Jobs,
+  type OutboxJobName,
+  type PayloadOf,
+  type ScheduledJobName,
+  Ticket,
+} from '@muster/jobs';
+import { type Outcome, within } from '@muster/queue';
+
+export interface RowWork<Payload> {
+  readonly db: Db;
+  readonly orgId: string;
+  readonly rowId: string;
+  readonly payload: Payload;
+}
+
+/** Goes out after the commit; may answer with what is to be written about it. */
+export type Sending = (signal: AbortSignal) => Promise<((db: Db) => Promise<void>) | undefined>;
+
+/** Does its work in the transaction, or prepares there what is to be sent. */
+export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<Sending | undefined>;
+export type OrganizationWorker = (work: { readonly db: Db; readonly orgId: string }) => Promise<void>;
+export type ScheduledWorker = (signal: AbortSignal) => Promise<void>;
+
+/** Who does each job: one without a worker does not compile. */
+export type Workers = {
+  readonly [Name in JobName]: Jobs[Name]['askedBy'] extends 'row'
+    ? RowWorker<PayloadOf<Name>>
+    : Jobs[Name]['askedBy'] extends 'rows'
+      ? OrganizationWorker
+      : ScheduledWorker;
+};
+
+/** Longer than its time by this, so that two never send the same: an attempt that was cut off may still be at it. */
+const holdMarginSeconds = 15;
+
+const lockRowSql = `
+  select r.payload, o.deleted_at is not null as "orgDeleted"
+  from outbox r join orgs o on o.id = r.org_id
+  where r.org_id = $1 and r.id = $2 and r.topic = $3 and r.done_at is null and r.dead_at is null
+  for update of r skip locked`;
+const doneSql = 'update outbox set done_at = now(), error = null where org_id = $1 and id = $2';
+const holdSql = `
+  update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => $3))
+  where org_id = $1 and id = $2`;
+
+/** Dead ones among them: the state is brought up to date for them too. */
+const lockRowsSql = `
+  select r.id, o.deleted_at is not null as "orgDeleted"
+  from outbox r join orgs o on o.id = r.org_id
+  where r.org_id = $1 and r.topic = $2 and r.done_at is null
+  order by r.id limit 5000 for update of r`;
+const allDoneSql =
+  'update outbox set done_at = now(), error = null where org_id = $1 and id = any ($2::uuid[])';
+
+const noteErrorSql = 'update outbox set error = $3 where org_id = $1 and id = $2 and done_at is null';
+
+/** Answers what runs a job by its name, as the queues hand it over. */
+export function performer(
+  pool: Pool,
+  workers: Workers,
+): (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome> {
+  return async (name, data, signal) => {
+    if (jobOf(name).askedBy === 'schedule') {
+      await scheduledWorker(workers, name)(signal);
+      return 'done';
+    }
+    const ticket = Ticket.parse(data);
+    try {
+      return jobOf(name).askedBy === 'row'
+        ? await performRow(pool, name, rowWorker(workers, name), ticket, signal)
+        : await performRows(pool, name, organizationWorker(workers, name), ticket, signal);
+    } catch (error) {
+      await noteError(pool, ticket, error);
+      throw error;
+    }
+  };
+}
+
+async function performRow(
+  pool: Pool,
+  name: JobName,
+  worker: RowWorker<unknown>,
+  { orgId, rowId }: Ticket,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  const job = jobOf(name);
+  const prepare = async (db: Db): Promise<Sending | Outcome> => {
+    const row = await db.find(
+      sqlQuery<{ payload: unknown; orgDeleted: boolean }>(lockRowSql, [orgId, rowId, name]),
+    );
+    if (row === undefined) return 'skipped';
+    const sending = row.orgDeleted
+      ? undefined
+      : await worker({ db, orgId, rowId, payload: job.payload.parse(row.payload) });
+    if (sending === undefined) {
+      db.later(sqlQuery(doneSql, [orgId, rowId]));
+      return row.orgDeleted ? 'skipped' : 'done';
+    }
+    db.later(sqlQuery(holdSql, [orgId, rowId, job.timeoutSeconds + holdMarginSeconds]));
+    return sending;
+  };
+  const prepared = await inOrganizationAsSystem(pool, orgId, (db) => within(signal, prepare(db)));
+  if (typeof prepared === 'string') return prepared;
+  const write = await within(signal, prepared(signal));
+  await inOrganizationAsSystem(pool, orgId, async (db) => {
+    await write?.(db);
+    db.later(sqlQuery(doneSql, [orgId, rowId]));
+  });
+  return 'done';
+}
+
+function performRows(
+  pool: Pool,
+  name: JobName,
+  worker: OrganizationWorker,
+  { orgId }: Ticket,
+  signal: AbortSignal,
+): Promise<Outcome> {
+  return inOrganizationAsSystem(pool, orgId, (db) =>
+    within(
+      signal,
+      (async () => {
+        // Whatever wrote these rows is committed, so the work, which reads after this, sees all of it.
+        const rows = await db.all(sqlQuery<{ id: string; orgDeleted: boolean }>(lockRowsSql, [orgId, name]));
+        if (rows[0] === undefined) return 'skipped';
+        if (!rows[0].orgDeleted) await worker({ db, orgId });
+        db.later(sqlQuery(allDoneSql, [orgId, rows.map((row) => row.id)]));
+        return rows[0].orgDeleted ? 'skipped' : 'done';
+      })(),
+    ),
+  );
+}
+
+/** For the operators' list. That the job failed is known without it. */
+async function noteError(pool: Pool, { orgId, rowId }: Ticket, error: unknown): Promise<void> {
+  const text = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+  await inOrganizationAsSystem(pool, orgId, async (db) => {
+    db.later(sqlQuery(noteErrorSql, [orgId, rowId, text]));
+  }).catch(() => undefined);
+}
+
+/** The contract says what asks for a job, and Workers what its worker looks like for that; by name TypeScript cannot follow. */
+const rowWorker = (workers: Workers, name: JobName): RowWorker<unknown> =>
+  workers[name as OutboxJobName] as RowWorker<unknown>;
+const organizationWorker = (workers: Workers, name: JobName): OrganizationWorker =>
+  workers[name as OutboxJobName] as OrganizationWorker;
+const scheduledWorker = (workers: Workers, name: JobName): ScheduledWorker =>
+  workers[name as ScheduledJobName];

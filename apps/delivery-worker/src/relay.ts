@@ -1,0 +1,115 @@
+/**
+ * From the outbox to the queues. A row stays undone until the transaction that does its work says so; what was
+ * dispatched and is not done by its time, because Redis forgot it or a worker died, is dispatched again, later and later.
+ * Relays take turns by `skip locked`, so that any number of them may run.
+ */
+import {
+  acrossOrganizations,
+  inOrganizationAsSystem,
+  type Pool,
+  sqlQuery,
+  workerTrail,
+} from '@muster/database';
+import { isOutboxJob, jobNames, jobOf, type OutboxJobName } from '@muster/jobs';
+import { type Enqueued, type Queues } from '@muster/queue';
+
+export interface RelayOptions {
+  readonly pool: Pool;
+  readonly queues: Pick<Queues, 'enqueue' | 'waiting'>;
+  /** What is not done after so many seconds is dispatched for the second time; then after twice as many, and so on. */
+  readonly firstPauseSeconds?: number;
+  readonly onDead: (row: DeadRow) => void;
+}
+
+export interface DeadRow {
+  readonly orgId: string;
+  readonly id: string;
+  readonly topic: OutboxJobName;
+}
+
+interface ClaimedRow extends DeadRow {
+  /** This one included. */
+  readonly attempts: number;
+}
+
+const usualFirstPauseSeconds = 5;
+const longestPauseSeconds = 3_600;
+/** Rows of a topic in one turn. */
+const batchSize = 500;
+/** A queue that holds so many gets no more: what waits there too long would be dispatched, and counted, in vain. */
+const mostWaiting = 1_000;
+
+const topics = jobNames.filter(isOutboxJob);
+
+/** Pushing the time back is what claims a row: whoever comes before that time does not see it. */
+const claimSql = `
+  with due as (
+    select d.org_id, d.id from unnest($1::text[]) t (topic)
+    cross join lateral (
+      select o.org_id, o.id from outbox o
+      where o.topic = t.topic and o.done_at is null and o.dead_at is null and o.dispatch_after <= now()
+      order by o.dispatch_after limit $2 for update of o skip locked) d)
+  update outbox o
+  set attempts = o.attempts + 1, dispatch_after = now() + make_interval(secs => least($3 * 2 ^ o.attempts, $4))
+  from due where o.org_id = due.org_id and o.id = due.id
+  returning o.org_id as "orgId", o.id, o.topic, o.attempts`;
+
+/** Nobody tried: the attempt is not counted. */
+const giveBackSql = `
+  update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
+  from unnest($1::uuid[], $2::uuid[]) given (org_id, id)
+  where o.org_id = given.org_id and o.id = given.id and o.done_at is null`;
+
+const burySql = `
+  update outbox set dead_at = now(), attempts = attempts - 1
+  where org_id = $1 and id = $2 and done_at is null and dead_at is null returning id`;
+
+/** One turn: claims what is due, buries what was tried often enough, adds the rest to the queues. */
+export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
+  const waiting = await options.queues.waiting();
+  const open = topics.filter((topic) => waiting[jobOf(topic).queue] < mostWaiting);
+  if (open.length === 0) return 'rest';
+  const rows = await acrossOrganizations(options.pool, (db) =>
+    db.all(
+      sqlQuery<ClaimedRow>(claimSql, [
+        open,
+        batchSize,
+        options.firstPauseSeconds ?? usualFirstPauseSeconds,
+        longestPauseSeconds,
+      ]),
+    ),
+  );
+  const exhausted = rows.filter((row) => row.attempts > jobOf(row.topic).attempts);
+  const alive = rows.filter((row) => row.attempts <= jobOf(row.topic).attempts);
+  try {
+    if (alive.length > 0) await options.queues.enqueue(ticketsFor(alive));
+  } catch (error) {
+    await acrossOrganizations(options.pool, (db) =>
+      db.all(sqlQuery(giveBackSql, [alive.map((row) => row.orgId), alive.map((row) => row.id)])),
+    );
+    throw error;
+  }
+  for (const row of exhausted) await bury(options, row);
+  return open.some((topic) => rows.filter((row) => row.topic === topic).length === batchSize)
+    ? 'more'
+    : 'rest';
+}
+
+/** A job per row; for jobs that answer all rows of an organization at once, one for all that were claimed together. */
+function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
+  const tickets = new Map<string, Enqueued>();
+  for (const { orgId, id, topic } of rows) {
+    const key = jobOf(topic).askedBy === 'rows' ? `${topic} ${orgId}` : id;
+    tickets.set(key, { name: topic, ticket: { orgId, rowId: id } });
+  }
+  return [...tickets.values()];
+}
+
+async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {
+  const buried = await inOrganizationAsSystem(pool, row.orgId, async (db) => {
+    const found = await db.find(sqlQuery<{ id: string }>(burySql, [row.orgId, row.id]));
+    if (found !== undefined) db.later(workerTrail(row.orgId, `worker.abandon.${row.topic}`, row.id));
+    return found !== undefined;
+  });
+  if (buried) onDead(row);
+}

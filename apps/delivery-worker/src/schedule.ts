@@ -1,0 +1,13 @@
+/** What comes again by itself: kept in Redis, once for all workers, and made anew where Redis forgot it. */
+import { type ScheduledJobName } from '@muster/jobs';
+
+const hour = 60 * 60;
+
+/** Each with the seconds between. One that is missing does not compile. */
+export const schedule: Readonly<Record<ScheduledJobName, number>> = {
+  'outbox.purge': hour,
+  'idempotencyKeys.purge': hour,
+  'audit.purge': 6 * hour,
+  'organizations.purge': 24 * hour,
+  'seats.report': 24 * hour,
+};

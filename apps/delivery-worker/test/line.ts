@@ -1,0 +1,155 @@
+/** A line of work of a spec's own, on real Redis and Postgres: outbox, relay, queues and workers, taken step by step. */
+import { randomBytes } from 'node:crypto';
+import { newId, type Pool } from '@muster/database';
+import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
+import { openQueues, type Outcome, type Queues, work, type Working } from '@muster/queue';
+import { type World } from '@muster/testing';
+import { performer, type Workers } from '../src/perform.ts';
+import { type DeadRow, relay } from '../src/relay.ts';
+
+/** Set by Jest's global set-up. */
+export function redisUrl(): string {
+  const url = process.env['TEST_REDIS_URL'];
+  if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run specs through Jest');
+  return url;
+}
+
+const notHere = async (): Promise<never> => {
+  throw new Error('this spec has no worker for it');
+};
+
+/** Workers of which only the given ones can do anything. */
+export const workersWith = (given: Partial<Workers>): Workers => ({
+  event: notHere,
+  'gamification.sync': notHere,
+  'invitation.mail': notHere,
+  'notification.deliver': notHere,
+  'notification.mail': notHere,
+  'notification.push': notHere,
+  'outbox.purge': notHere,
+  'idempotencyKeys.purge': notHere,
+  'audit.purge': notHere,
+  'organizations.purge': notHere,
+  'seats.report': notHere,
+  ...given,
+});
+
+export interface OutboxRow {
+  readonly id: string;
+  readonly topic: string;
+  readonly attempts: number;
+  readonly done: boolean;
+  readonly dead: boolean;
+  readonly error: string | null;
+}
+
+export interface Line {
+  readonly prefix: string;
+  readonly queues: Queues;
+  readonly dead: DeadRow[];
+  readonly ends: { readonly name: JobName; readonly outcome: Outcome }[];
+  /** Writes a row as an operation would, and answers its id. */
+  ask<Name extends OutboxJobName>(orgId: string, topic: Name, payload: PayloadOf<Name>): Promise<string>;
+  /** Many at once. */
+  askAll<Name extends OutboxJobName>(
+    orgId: string,
+    topic: Name,
+    rows: readonly { readonly id: string; readonly payload: PayloadOf<Name> }[],
+  ): Promise<void>;
+  rows(orgId: string): Promise<OutboxRow[]>;
+  /** Whatever waits for its time is due now. */
+  timePasses(): Promise<void>;
+  relay(): Promise<'more' | 'rest'>;
+  /** One more process's worth of workers. */
+  hire(workers: Partial<Workers>, setUp?: { pool?: Pool; url?: string }): Working[];
+  /** Everything that is in these queues is gone, as after FLUSHALL. */
+  flush(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** Looks again and again until it is so; fails after some seconds. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('it did not come to be');
+    await new Promise(setImmediate);
+  }
+}
+
+export function openLine(world: World, url = redisUrl()): Line {
+  const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
+  const onError = (): void => undefined;
+  const queues = openQueues({ url, prefix, onError });
+  const hired: Working[] = [];
+  const dead: DeadRow[] = [];
+  const ends: Line['ends'] = [];
+
+  let isOpen = true;
+  const flush = async (): Promise<void> => {
+    const client = await queues.all[0]?.getBackend().client;
+    if (client === undefined) return;
+    let cursor = '0';
+    do {
+      const [next, keys] = await client.scan(cursor, { MATCH: `${prefix}:*`, COUNT: 1_000 });
+      if (keys.length > 0) await client.del(...keys);
+      cursor = next;
+    } while (cursor !== '0');
+  };
+
+  const askAll: Line['askAll'] = async (orgId, topic, rows) => {
+    await world.rows(
+      `insert into outbox (org_id, id, topic, payload)
+       select $1, r.id, $2, r.payload from jsonb_to_recordset($3::jsonb) r (id uuid, payload jsonb)`,
+      orgId,
+      topic,
+      JSON.stringify(rows),
+    );
+  };
+
+  return {
+    prefix,
+    queues,
+    dead,
+    ends,
+    ask: async (orgId, topic, payload) => {
+      const id = newId();
+      await askAll(orgId, topic, [{ id, payload }]);
+      return id;
+    },
+    askAll,
+    rows: (orgId) =>
+      world.rows<OutboxRow>(
+        `select id, topic, attempts, done_at is not null as done, dead_at is not null as dead, error
+         from outbox where org_id = $1 order by id`,
+        orgId,
+      ),
+    timePasses: async () => {
+      await world.rows('update outbox set dispatch_after = now() where done_at is null');
+    },
+    relay: () => relay({ pool: world.database.app, queues, onDead: (row) => dead.push(row) }),
+    hire: (workers, { pool = world.database.app, url: workerUrl = url } = {}) => {
+      const run = performer(pool, workersWith(workers));
+      const team = queueNames.map((queue: QueueName) =>
+        work({
+          url: workerUrl,
+          prefix,
+          queue,
+          concurrency: 4,
+          run,
+          onError,
+          onEnd: (name, outcome) => ends.push({ name, outcome }),
+        }),
+      );
+      hired.push(...team);
+      return team;
+    },
+    flush,
+    close: async () => {
+      if (!isOpen) return;
+      isOpen = false;
+      await Promise.all(hired.map((one) => one.close(2_000)));
+      await flush();
+      await queues.close();
+    },
+  };
+}

@@ -1,0 +1,151 @@
+/** A mail arrives as it was rendered, by SMTP or in the folder. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { useWorld } from '@muster/testing';
+import { pino } from 'pino';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { deliverInvitation } from '../src/deliver.ts';
+import { createMailer, type Mail, type Mailer } from '../src/mail.ts';
+import { type Line, openLine, until } from './line.ts';
+
+const world = useWorld({});
+const arrived: Email[] = [];
+let refusal: Error | undefined;
+let server: SMTPServer;
+let mailer: Mailer;
+let line: Line;
+
+const logger = pino({ level: 'silent' });
+const from = 'Muster <muster@acme.example>';
+
+async function read(raw: AsyncIterable<Buffer>): Promise<Email> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of raw) chunks.push(chunk);
+  return PostalMime.parse(Buffer.concat(chunks));
+}
+
+beforeAll(async () => {
+  server = new SMTPServer({
+    authOptional: true,
+    hideSTARTTLS: true,
+    onData: (stream, _session, done) => {
+      read(stream).then(
+        (email) => {
+          if (refusal === undefined) arrived.push(email);
+          done(refusal);
+        },
+        (error: unknown) => {
+          done(error as Error);
+        },
+      );
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  mailer = createMailer({ smtpUrl: `smtp://127.0.0.1:${port}` }, from, logger);
+  line = openLine(world);
+});
+afterAll(async () => {
+  await line.close();
+  mailer.close();
+  await new Promise<void>((resolve) => {
+    server.close(resolve);
+  });
+});
+
+const mail: Mail = {
+  to: 'chloé@acme.example',
+  subject: 'Ana invites you to Café "Zürich" — 日本語\r\nBcc: evil@evil.example',
+  text: 'To accept, open this page:\nhttps://muster.example/invitations/accept?token=abc=def\n.\nA line of a dot alone, and é.\n',
+  html: '<p>Accept the <a href="https://muster.example/?a=1&amp;b=2">invitation</a></p>\n',
+};
+
+/** The reader takes the line break before the next part as one of the text's. */
+const bodies = { text: `${mail.text}\n`, html: `${mail.html ?? ''}\n` };
+
+it('sends it as it is, and a subject stays one header', async () => {
+  await mailer.send(mail, 'row-1');
+  expect(arrived.at(-1)).toMatchObject({
+    from: { name: 'Muster', address: 'muster@acme.example' },
+    to: [{ address: mail.to }],
+    subject: mail.subject.replace('\r\n', ' '),
+    ...bodies,
+    messageId: '<row-1@acme.example>',
+  });
+  expect(arrived.at(-1)?.bcc).toBeUndefined();
+});
+
+it('says that a server did not take it', async () => {
+  refusal = Object.assign(new Error('mailbox unavailable'), { responseCode: 550 });
+  await expect(mailer.send(mail, 'row-2')).rejects.toThrow('mailbox unavailable');
+  refusal = undefined;
+});
+
+it('takes an invitation from the outbox to the mailbox, with a link that is good; a second mail replaces the first', async () => {
+  const { orgId } = await world.org();
+  const invitationId = newId();
+  await world.rows(
+    `insert into invitations (org_id, id, email, role, invited_by, expires_at)
+     values ($1, $2, 'eve@example.com', 'member', '{"kind": "member", "name": "Ana"}', now() + interval '1 day')`,
+    orgId,
+    invitationId,
+  );
+  const ways = { mailer, pusher: undefined, baseUrl: 'https://muster.example' };
+  line.hire({ 'invitation.mail': deliverInvitation(ways) });
+  const count = arrived.length;
+  // The first attempt fails at the server: nothing of it may be good later.
+  refusal = new Error('try again');
+  const rowId = await line.ask(orgId, 'invitation.mail', { invitationId });
+  await line.relay();
+  await until(async () => (await line.rows(orgId))[0]?.error != null);
+  refusal = undefined;
+  await until(async () => {
+    await line.timePasses();
+    await line.relay();
+    return (await line.rows(orgId)).every((row) => row.done);
+  });
+  const email = arrived.at(-1);
+  expect(arrived).toHaveLength(count + 1);
+  expect(email).toMatchObject({ to: [{ address: 'eve@example.com' }], messageId: `<${rowId}@acme.example>` });
+  const secret = /token=(\S+)/.exec(email?.text ?? '')?.[1] ?? '';
+  const [found] = await world.rows<{ id: string }>(
+    'select id from invitations where token_hash = sha256($1::bytea)',
+    Buffer.from(secret),
+  );
+  expect(found?.id).toBe(invitationId);
+});
+
+it('sends nothing for an invitation that was revoked meanwhile', async () => {
+  const { orgId } = await world.org();
+  const count = arrived.length;
+  await line.ask(orgId, 'invitation.mail', { invitationId: newId() });
+  await line.relay();
+  await until(async () => (await line.rows(orgId)).every((row) => row.done));
+  expect(arrived).toHaveLength(count);
+});
+
+it('writes it to the folder where there is no server', async () => {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
+  try {
+    const toFolder = createMailer({ folder: path.join(folder, 'mail') }, from, logger);
+    await toFolder.send({ ...mail, to: '../../etc/passwd@example.com' }, 'row-3');
+    await toFolder.send(mail, 'row-4');
+    await toFolder.send(mail, 'row-4');
+    const files = await readdir(path.join(folder, 'mail'));
+    expect(files.sort()).toEqual([
+      'row-3-.._.._etc_passwd@example.com.eml',
+      expect.stringMatching(/^row-4-.*\.eml$/),
+    ]);
+    const email = await PostalMime.parse(await readFile(path.join(folder, 'mail', files[1] ?? '')));
+    expect(email).toMatchObject({ ...bodies, to: [{ address: mail.to }] });
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});

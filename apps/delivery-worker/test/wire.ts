@@ -1,0 +1,57 @@
+/** A wire to a server that a spec can cut and mend. */
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+
+export interface Wire {
+  readonly url: string;
+  /** Ends every connection, and lets none through. */
+  cut(): void;
+  mend(): void;
+  close(): Promise<void>;
+}
+
+export async function wireTo(target: string): Promise<Wire> {
+  const { hostname, port } = new URL(target);
+  const sockets = new Set<Socket>();
+  let isCut = false;
+  const server = createServer((here) => {
+    if (isCut) {
+      here.destroy();
+      return;
+    }
+    const there = connect(Number(port), hostname);
+    for (const [one, other] of [
+      [here, there],
+      [there, here],
+    ] as const) {
+      sockets.add(one);
+      one.on('error', () => undefined);
+      one.on('close', () => {
+        sockets.delete(one);
+        other.destroy();
+      });
+      one.pipe(other);
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(target);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  const cut = (): void => {
+    isCut = true;
+    for (const socket of sockets) socket.destroy();
+  };
+  return {
+    url: url.href,
+    cut,
+    mend: () => {
+      isCut = false;
+    },
+    close: async () => {
+      cut();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,160 @@
+/**
+ * Whether some path matches two globs, decided exactly: the product of the two automata is searched for a way through
+ * both at once, and what was read on the way is a path that proves it. Shortest ways first, so the witness is short.
+ */
+import { intersect, sample } from './code-points.ts';
+import { type Glob, type Segment } from './glob-syntax.ts';
+import { type Automaton, automatonOf } from './segment-automaton.ts';
+
+/** More steps than a search may take; who sent the patterns must send simpler ones. */
+export class TooIntricate extends Error {
+  constructor() {
+    super('the patterns are too intricate to be compared');
+    this.name = 'TooIntricate';
+  }
+}
+
+/** Counts the steps of one or more searches. */
+export class Effort {
+  private left: number;
+
+  constructor(steps: number) {
+    this.left = steps;
+  }
+
+  spend(): void {
+    this.left -= 1;
+    if (this.left < 0) throw new TooIntricate();
+  }
+}
+
+/** Of the ways that lead to a state, the first one found: where it came from and what was read last. */
+interface Way<Read> {
+  readonly from: Way<Read> | null;
+  readonly read: Read | null;
+}
+
+function readOn<Read>(way: Way<Read>): Read[] {
+  const reads: Read[] = [];
+  for (let at: Way<Read> | null = way; at !== null; at = at.from) if (at.read !== null) reads.push(at.read);
+  return reads.reverse();
+}
+
+/** Breadth first over pairs of states; `follow` offers each next state with what is read to get there. */
+function search<State, Read>(
+  start: State,
+  keyOf: (state: State) => number,
+  isEnd: (state: State) => boolean,
+  follow: (state: State, reach: (next: State, read: Read | null) => void) => void,
+  effort: Effort,
+): Read[] | undefined {
+  const seen = new Set([keyOf(start)]);
+  let edge: { state: State; way: Way<Read> }[] = [{ state: start, way: { from: null, read: null } }];
+  while (edge.length > 0) {
+    const next: typeof edge = [];
+    for (const { state, way } of edge) {
+      if (isEnd(state)) return readOn(way);
+      effort.spend();
+      follow(state, (reached, read) => {
+        const key = keyOf(reached);
+        if (seen.has(key)) return;
+        seen.add(key);
+        next.push({ state: reached, way: { from: way, read } });
+      });
+    }
+    edge = next;
+  }
+  return undefined;
+}
+
+/** What has been read of a segment: no path has a segment that is empty, `.` or `..`. */
+const nothing = 0;
+const twoDots = 2;
+const aName = 3;
+
+/** After one more dot: a name may begin with two, but is more than two. */
+const afterDot = (before: number): number => (before < twoDots ? before + 1 : aName);
+
+/** A segment that both match; undefined where there is none. */
+function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | undefined {
+  interface State {
+    readonly a: number;
+    readonly b: number;
+    readonly read: number;
+  }
+  const chars = search<State, string>(
+    { a: a.start, b: b.start, read: nothing },
+    (state) => (state.a * b.size + state.b) * 4 + state.read,
+    (state) => state.a === a.end && state.b === b.end && state.read === aName,
+    (state, reach) => {
+      for (const to of a.free[state.a] ?? []) reach({ ...state, a: to }, null);
+      for (const to of b.free[state.b] ?? []) reach({ ...state, b: to }, null);
+      for (const stepA of a.steps[state.a] ?? []) {
+        for (const stepB of b.steps[state.b] ?? []) {
+          effort.spend();
+          const both = intersect(stepA.of, stepB.of);
+          // A dot may lead to `.` or `..`, which do not count, where another character would do: both are tried.
+          const char = sample(both.flatMap(withoutDot));
+          if (char !== undefined) reach({ a: stepA.to, b: stepB.to, read: aName }, char);
+          if (both.some(([from, to]) => from <= dot && dot <= to))
+            reach({ a: stepA.to, b: stepB.to, read: afterDot(state.read) }, '.');
+        }
+      }
+    },
+    effort,
+  );
+  return chars?.join('');
+}
+
+const dot = 0x2e;
+const withoutDot = ([from, to]: readonly [number, number]): [number, number][] => {
+  if (dot < from || to < dot) return [[from, to]];
+  const parts: [number, number][] = [];
+  if (from < dot) parts.push([from, dot - 1]);
+  if (dot < to) parts.push([dot + 1, to]);
+  return parts;
+};
+
+const anything: Segment = [{ kind: 'any' }];
+
+/** A path that matches both globs, or undefined: then no path does. Throws TooIntricate. */
+export function commonPath(a: Glob, b: Glob, effort: Effort): string | undefined {
+  const found = new Map<number, string | null>();
+  const wildcard = automatonOf(anything);
+  const automata = {
+    a: a.map((segment) => automatonOf(segment ?? anything)),
+    b: b.map((segment) => automatonOf(segment ?? anything)),
+  };
+  const common = (i: number, j: number): string | null => {
+    const key = i * (b.length + 1) + j;
+    let segment = found.get(key);
+    if (segment === undefined) {
+      segment = commonSegment(automata.a[i] ?? wildcard, automata.b[j] ?? wildcard, effort) ?? null;
+      found.set(key, segment);
+    }
+    return segment;
+  };
+  interface State {
+    readonly a: number;
+    readonly b: number;
+  }
+  const segments = search<State, string>(
+    { a: 0, b: 0 },
+    (state) => state.a * (b.length + 1) + state.b,
+    (state) => state.a === a.length && state.b === b.length,
+    (state, reach) => {
+      const anyA = state.a < a.length && a[state.a] === null;
+      const anyB = state.b < b.length && b[state.b] === null;
+      if (anyA) reach({ ...state, a: state.a + 1 }, null);
+      if (anyB) reach({ ...state, b: state.b + 1 }, null);
+      if (state.a >= a.length || state.b >= b.length) return;
+      // Both `**` reading the same segment leads nowhere that leaving one of them does not.
+      if (anyA && anyB) return;
+      const segment = common(state.a, state.b);
+      if (segment === null) return;
+      reach({ a: anyA ? state.a : state.a + 1, b: anyB ? state.b : state.b + 1 }, segment);
+    },
+    effort,
+  );
+  return segments?.join('/');
+}

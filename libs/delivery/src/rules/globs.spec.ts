@@ -1,0 +1,177 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import { commonPath, Effort, TooIntricate } from './glob-intersection.ts';
+import { MalformedGlob, parseGlob } from './glob-syntax.ts';
+
+const witness = (a: string, b: string): string | undefined =>
+  commonPath(parseGlob(a), parseGlob(b), new Effort(1_000_000));
+
+/** An independent matcher. It writes `[^a]` for `[!a]`, and takes `a/**` for `a` too, on which no witness depends. */
+const matches = (pattern: string, path: string): boolean =>
+  picomatch(pattern.replaceAll('[!', '[^'), { dot: true, noextglob: true, nonegate: true, flags: 'u' })(path);
+
+describe('two globs clash exactly if some path matches both', () => {
+  it.each([
+    ['src/auth/login.ts', 'src/auth/login.ts', true],
+    ['src/auth/login.ts', 'src/auth/Login.ts', false],
+    ['src/auth/**', 'src/auth/login.ts', true],
+    ['src/auth/**', 'src/auth', false],
+    ['src/**', '**/*.sql', true],
+    ['src/**/test.ts', 'src/test.ts', true],
+    ['**/*.sql', 'src/**/*.ts', false],
+    ['packages/*/package.json', 'packages/api/*', true],
+    ['packages/*/package.json', 'packages/package.json', false],
+    ['*.ts', 'src/*.ts', false],
+    ['a*b', 'ab*', true],
+    ['a*c', '*bd', false],
+    ['?', 'ab', false],
+    ['file.{ts,tsx}', 'file.ts?', true],
+    ['file.{ts,js}', 'file.css', false],
+    ['[a-f]1', '[d-z]1', true],
+    ['[a-c]1', '[d-z]1', false],
+    ['[!a-z]', '[a-z]', false],
+    ['[!a-z]', '[a-z0]', true],
+    ['.env', '*', true],
+    ['\\*', '*', true],
+    ['\\*', 'a', false],
+    ['**', '.github/workflows/ci.yml', true],
+    ['**/a/**', 'b/**', true],
+    ['{a,b}{c,d}', 'bd', true],
+    // No file is called `.` or `..`.
+    ['?', '.*', false],
+    ['??', '.{.,x}', true],
+    ['..?', '.?*', true],
+  ])('%s and %s: %s', (a, b, clash) => {
+    const found = witness(a, b);
+    expect(found !== undefined).toBe(clash);
+    expect(witness(b, a) !== undefined).toBe(clash);
+    if (found !== undefined)
+      expect([matches(a, found), matches(b, found), found]).toEqual([true, true, found]);
+  });
+
+  it('take a character beyond the first plane for one', () => {
+    expect(witness('?', '😀')).toBe('😀');
+    expect(witness('??', '😀')).toBeUndefined();
+  });
+
+  it('says so with a path that reads well', () => {
+    expect(witness('src/**', '**/*.sql')).toBe('src/.sql');
+    expect(witness('src/auth/**', 'src/*/login.ts')).toBe('src/auth/login.ts');
+  });
+});
+
+const piece = fc.oneof(
+  { weight: 6, arbitrary: fc.constantFrom('a', 'b', '.', 'ab') },
+  { weight: 3, arbitrary: fc.constantFrom('*', '?', '[ab]', '[!a]', '[a-b]') },
+  { weight: 1, arbitrary: fc.constantFrom('{a,b}', '{a,bb}', '{ab,?}') },
+);
+const segment = fc
+  .array(piece, { minLength: 1, maxLength: 4 })
+  .map((pieces) => pieces.join('').replaceAll(/\*+/g, '*'))
+  .filter((text) => text !== '.' && text !== '..');
+const glob = fc
+  .array(fc.oneof({ weight: 3, arbitrary: segment }, { weight: 1, arbitrary: fc.constant('**') }), {
+    minLength: 1,
+    maxLength: 4,
+  })
+  .map((segments) => segments.join('/'));
+
+/** Every path of up to three segments of up to two characters of a small alphabet. */
+function* smallPaths(): Generator<string> {
+  const names: string[] = [];
+  for (const first of ['a', 'b', '.', 'c']) {
+    names.push(first);
+    for (const second of ['a', 'b', '.', 'c']) names.push(first + second);
+  }
+  const valid = names.filter((name) => name !== '.' && name !== '..');
+  for (const one of valid) {
+    yield one;
+    for (const two of valid) {
+      yield `${one}/${two}`;
+      if (two.length === 1) for (const three of ['a', 'b', '.a']) yield `${one}/${two}/${three}`;
+    }
+  }
+}
+const paths = [...smallPaths()];
+
+describe('any two globs', () => {
+  it('have a witness that an independent matcher takes for both', () => {
+    let clashes = 0;
+    fc.assert(
+      fc.property(glob, glob, (a, b) => {
+        const found = witness(a, b);
+        if (found === undefined) return;
+        clashes += 1;
+        expect([a, b, found, matches(a, found), matches(b, found)]).toEqual([a, b, found, true, true]);
+      }),
+      { numRuns: 3_000 },
+    );
+    expect(clashes).toBeGreaterThan(300);
+  });
+
+  it('miss no path that brute force finds', () => {
+    let free = 0;
+    fc.assert(
+      fc.property(glob, glob, (a, b) => {
+        if (witness(a, b) !== undefined) return;
+        free += 1;
+        const both = paths.filter((path) => takes(a, path) && takes(b, path));
+        expect([a, b, both]).toEqual([a, b, []]);
+      }),
+      { numRuns: 300 },
+    );
+    expect(free).toBeGreaterThan(100);
+  });
+
+  it('clash with themselves, and whichever comes first', () => {
+    fc.assert(
+      fc.property(glob, glob, (a, b) => {
+        expect(witness(a, b) === undefined).toBe(witness(b, a) === undefined);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+/** The independent matcher, but for what the end of a glob means here: `a/**` is not `a`. */
+const takes = (pattern: string, path: string): boolean =>
+  matches(pattern, path) && matches(pattern.replace(/(^|\/)\*\*$/, '$1**/*'), path);
+
+describe('a pattern that is no glob over repository paths is refused', () => {
+  it.each([
+    '',
+    '/etc/passwd',
+    'a//b',
+    './a',
+    'a/',
+    '../a',
+    'a/../b',
+    'a/.',
+    'a**',
+    '**b/c',
+    '{a}',
+    '{a,b',
+    'a}',
+    '[a',
+    'a]',
+    '[]',
+    '[z-a]',
+    'a\\',
+    '{a/b,c}',
+    '[a/b]',
+    'a\\/b',
+    '{**,a}',
+    '{'.repeat(9) + 'a,b' + '}'.repeat(9),
+  ])('%s', (pattern) => {
+    expect(() => parseGlob(pattern)).toThrow(MalformedGlob);
+  });
+});
+
+describe('patterns made to be slow', () => {
+  it('are given up, never taken for no clash', () => {
+    const slow = '*a'.repeat(200);
+    const other = '*b'.repeat(200);
+    expect(() => commonPath(parseGlob(slow), parseGlob(other), new Effort(10_000))).toThrow(TooIntricate);
+  });
+});

@@ -1,0 +1,13 @@
+export { type AskedBy, type Job, type QueueName, queueNames, Ticket } from './job.ts';
+export {
+  isJobName,
+  isOutboxJob,
+  type JobName,
+  jobNames,
+  jobOf,
+  jobs,
+  type Jobs,
+  type OutboxJobName,
+  type PayloadOf,
+  type ScheduledJobName,
+} from './jobs.ts';

@@ -1,0 +1,89 @@
+/** The other contract, on one page: every job there is. */
+import { z } from 'zod';
+import { type Job, perOrganization, perRow, scheduled } from './job.ts';
+
+const Empty = z.strictObject({});
+
+export const jobs = {
+  event: perOrganization({
+    summary: 'Bring up to date what follows from the activity of an organization',
+    queue: 'sync',
+    payload: z.strictObject({ activitySeq: z.int().positive(), kind: z.string() }),
+    timeoutSeconds: 30,
+  }),
+  'gamification.sync': perOrganization({
+    summary: 'Count the activity of an organization into points, because somebody asked for it',
+    queue: 'sync',
+    payload: Empty,
+    timeoutSeconds: 30,
+  }),
+  'invitation.mail': perRow({
+    summary: 'Send an invitation, with a fresh link',
+    queue: 'deliver',
+    payload: z.strictObject({ invitationId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
+  'notification.deliver': perRow({
+    summary: 'Find out by which ways a notification leaves the house, and ask for each',
+    queue: 'deliver',
+    payload: z.strictObject({ notificationId: z.uuid() }),
+    timeoutSeconds: 15,
+  }),
+  'notification.mail': perRow({
+    summary: 'Send a notification by e-mail',
+    queue: 'deliver',
+    payload: z.strictObject({ notificationId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
+  'notification.push': perRow({
+    summary: 'Push a notification to one device',
+    queue: 'deliver',
+    // The device by the SHA-256 of its push token, which is a secret.
+    payload: z.strictObject({ notificationId: z.uuid(), device: z.hex().length(64) }),
+    timeoutSeconds: 30,
+  }),
+  'outbox.purge': scheduled({
+    summary: 'Remove rows of the outbox that were done more than a day ago',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
+  'idempotencyKeys.purge': scheduled({
+    summary: 'Remove answers to Idempotency-Keys that are older than a day',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
+  'audit.purge': scheduled({
+    summary: 'Remove audit entries past what their organization keeps',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
+  'organizations.purge': scheduled({
+    summary: 'Remove all of organizations that were deleted more than 30 days ago',
+    queue: 'upkeep',
+    timeoutSeconds: 900,
+  }),
+  'seats.report': scheduled({
+    summary: 'Report organizations in which more seats are held than were bought',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
+} satisfies Record<string, Job>;
+
+export type Jobs = typeof jobs;
+export type JobName = keyof Jobs;
+export type PayloadOf<Name extends JobName> = z.output<Jobs[Name]['payload']>;
+
+type AskedByOf<Name extends JobName> = Jobs[Name]['askedBy'];
+/** Jobs that a row of the outbox asks for. */
+export type OutboxJobName = { [Name in JobName]: AskedByOf<Name> extends 'schedule' ? never : Name }[JobName];
+/** Jobs that time asks for. */
+export type ScheduledJobName = Exclude<JobName, OutboxJobName>;
+
+export const jobNames = Object.keys(jobs) as JobName[];
+
+export const isJobName = (name: string): name is JobName => Object.hasOwn(jobs, name);
+
+export const isOutboxJob = (name: JobName): name is OutboxJobName => jobs[name].askedBy !== 'schedule';
+
+/** The job of that name, as any job is. */
+export const jobOf = (name: JobName): Job => jobs[name];

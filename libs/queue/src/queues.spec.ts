@@ -1,0 +1,166 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { connect, createServer, type AddressInfo } from 'node:net';
+import { Transform } from 'node:stream';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { openQueues, type Queues } from './queues.ts';
+import { awaitRedis, EvictingRedis } from './redis.ts';
+import { silentQueues } from './watch.ts';
+import { within, work } from './work.ts';
+
+const url = process.env['TEST_REDIS_URL'] ?? '';
+const onError = (): void => undefined;
+let prefix: string;
+let queues: Queues;
+
+beforeEach(() => {
+  prefix = `{spec-${randomBytes(6).toString('hex')}}`;
+  queues = openQueues({ url, prefix, onError });
+});
+afterEach(async () => {
+  for (const queue of queues.all) await queue.obliterate({ force: true });
+  await queues.close();
+});
+
+const ticket = () => ({ orgId: randomUUID(), rowId: randomUUID() });
+
+describe('queues', () => {
+  it('take the same row once while it lies there, and each job into its queue', async () => {
+    const mail = { name: 'invitation.mail', ticket: ticket() } as const;
+    await queues.enqueue([mail, mail, { name: 'event', ticket: ticket() }]);
+    await queues.enqueue([mail]);
+    expect(await queues.waiting()).toEqual({ deliver: 1, sync: 1, upkeep: 0 });
+  });
+
+  it('keep nothing of a job that ended, so that its row can come again', async () => {
+    const mail = { name: 'invitation.mail', ticket: ticket() } as const;
+    const ended: string[] = [];
+    const settled = [Promise.withResolvers<undefined>(), Promise.withResolvers<undefined>()];
+    const working = work({
+      url,
+      prefix,
+      onError,
+      queue: 'deliver',
+      concurrency: 1,
+      run: async () => {
+        if (ended.length === 0) throw new Error('the first attempt');
+        return 'done';
+      },
+      onEnd: (_name, outcome) => {
+        settled[ended.push(outcome) - 1]?.resolve(undefined);
+      },
+    });
+    await queues.enqueue([mail]);
+    await settled[0]?.promise;
+    while ((await queues.counts()).deliver.active > 0) continue;
+    await queues.enqueue([mail]);
+    await settled[1]?.promise;
+    await working.close(5_000);
+    expect(ended).toEqual(['failed', 'done']);
+    expect((await queues.counts()).deliver).toEqual({ waiting: 0, active: 0, delayed: 0, failed: 0 });
+  });
+
+  it('share one slot of a cluster', async () => {
+    await queues.enqueue([{ name: 'event', ticket: ticket() }]);
+    const client = await queues.all[0]?.getBackend().client;
+    const [, keys] = (await client?.scan('0', { MATCH: `${prefix}*`, COUNT: 10_000 })) ?? ['', []];
+    expect(keys.length).toBeGreaterThan(0);
+    expect(keys.filter((key) => !key.startsWith(`${prefix}:`))).toEqual([]);
+  });
+
+  it('are not moved by a schedule that is kept again, and get it back when it was lost', async () => {
+    const schedule = {
+      'outbox.purge': 3_600,
+      'idempotencyKeys.purge': 3_600,
+      'audit.purge': 3_600,
+      'organizations.purge': 3_600,
+      'seats.report': 3_600,
+    };
+    const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
+    await queues.keepSchedule(schedule);
+    const first = await upkeep?.getJobScheduler('audit.purge');
+    await queues.keepSchedule(schedule);
+    expect(await upkeep?.getJobScheduler('audit.purge')).toEqual(first);
+    await queues.keepSchedule({ ...schedule, 'audit.purge': 60 });
+    expect(await upkeep?.getJobScheduler('audit.purge')).toMatchObject({ every: 60_000 });
+    await upkeep?.removeJobScheduler('audit.purge');
+    await queues.keepSchedule(schedule);
+    expect(await upkeep?.getJobScheduler('audit.purge')).toMatchObject({ every: 3_600_000 });
+  });
+});
+
+describe('a Redis that may evict', () => {
+  it('is refused', async () => {
+    const target = new URL(url);
+    const policy = 'noeviction';
+    // The real one, whose word for its policy is changed on the way to one as long.
+    const server = createServer((here) => {
+      const there = connect(Number(target.port), target.hostname);
+      const say = new Transform({
+        transform: (chunk: Buffer, _encoding, done) => {
+          done(null, Buffer.from(chunk.toString('latin1').replace(policy, 'some-other'), 'latin1'));
+        },
+      });
+      there.pipe(say).pipe(here);
+      here.pipe(there);
+      for (const socket of [here, there]) {
+        socket.on('error', () => undefined);
+        socket.on('close', () => {
+          here.destroy();
+          there.destroy();
+        });
+      }
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const evicting = `redis://127.0.0.1:${(server.address() as AddressInfo).port}`;
+    const { signal } = new AbortController();
+    await expect(awaitRedis(evicting, onError, signal)).rejects.toThrow(EvictingRedis);
+    await expect(awaitRedis(url, onError, signal)).resolves.toBeUndefined();
+    server.close();
+  });
+
+  it('need not be waited for', async () => {
+    const stop = new AbortController();
+    const waiting = awaitRedis('redis://127.0.0.1:1', onError, stop.signal);
+    stop.abort();
+    await expect(waiting).rejects.toThrow();
+  });
+});
+
+describe('within', () => {
+  it('answers as the work does, or fails when the time is up', async () => {
+    const time = new AbortController();
+    expect(await within(time.signal, Promise.resolve(1))).toBe(1);
+    await expect(within(time.signal, Promise.reject(new Error('no')))).rejects.toThrow('no');
+    const endless = within(time.signal, new Promise(() => undefined));
+    time.abort();
+    await expect(endless).rejects.toThrow('the time of this job was up');
+    await expect(within(time.signal, new Promise(() => undefined))).rejects.toThrow('the time');
+  });
+});
+
+describe('silence', () => {
+  const waiting = (deliver: number) => ({ waiting: async () => ({ deliver, sync: 0, upkeep: 0 }) });
+  const worker = (lastSign: number, isBusy = false) => ({
+    queue: 'deliver' as const,
+    lastSign: () => lastSign,
+    isBusy: () => isBusy,
+    close: async () => undefined,
+  });
+  const now = 1_000_000;
+
+  it.each([
+    ['work waits and nothing was done for long', worker(now - 121_000), 1, ['deliver']],
+    ['nothing waits', worker(now - 121_000), 0, []],
+    ['something was done lately', worker(now - 119_000), 1, []],
+    ['all hands are full', worker(now - 121_000, true), 1, []],
+  ])('counts where %s', async (_when, one, inQueue, silent) => {
+    expect(await silentQueues([one], waiting(inQueue), now)).toEqual(silent);
+  });
+
+  it('is no fault of the worker while Redis is away', async () => {
+    const away = { waiting: () => Promise.reject(new Error('away')) };
+    expect(await silentQueues([worker(0)], away, now)).toEqual([]);
+  });
+});

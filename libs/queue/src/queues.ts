@@ -1,0 +1,127 @@
+/** The side that asks for work: adds jobs, keeps the schedule, counts. */
+import {
+  type JobName,
+  jobOf,
+  type QueueName,
+  queueNames,
+  type ScheduledJobName,
+  type Ticket,
+} from '@muster/jobs';
+import { Queue } from 'bullmq';
+import { type OnError, producerRedis } from './redis.ts';
+
+/** The hash tag keeps all queues in one slot of a cluster, where BullMQ's scripts need them. */
+export const usualPrefix = '{muster}';
+
+/** A job that only shows that its queue is served. */
+export const canary = 'canary';
+const canaryMillis = 30_000;
+
+/** One whose time passed so long ago has lost its next run, for instance to a flush. */
+const lostAfterMillis = 5 * 60_000;
+
+export interface QueueAddress {
+  readonly url: string;
+  /** Of all keys; {@link usualPrefix} unless told. */
+  readonly prefix?: string | undefined;
+  readonly onError: OnError;
+}
+
+export interface Enqueued {
+  readonly name: JobName;
+  readonly ticket: Ticket;
+}
+
+export interface QueueCounts {
+  readonly waiting: number;
+  readonly active: number;
+  readonly delayed: number;
+  readonly failed: number;
+}
+
+export interface Queues {
+  /**
+   * Adds jobs under the ids of their rows: one that lies there already is not added again. Throws at once while Redis
+   * is away; then none, some or all of them are there, and adding them again is safe.
+   */
+  enqueue(jobs: readonly Enqueued[]): Promise<void>;
+  /** How many wait, by queue. Throws at once while Redis is away. */
+  waiting(): Promise<Record<QueueName, number>>;
+  counts(): Promise<Record<QueueName, QueueCounts>>;
+  /** Makes each of them come again after so many seconds, once for all workers; and a canary on each queue. */
+  keepSchedule(schedule: Readonly<Record<ScheduledJobName, number>>): Promise<void>;
+  /** BullMQ's own, for the dashboard. */
+  readonly all: readonly Queue[];
+  close(): Promise<void>;
+}
+
+/** Opens the queues; a Redis that is away now is waited for by the first call. */
+export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress): Queues {
+  const redis = producerRedis(url, onError);
+  const open = (name: QueueName): Queue => {
+    const queue = new Queue(name, {
+      connection: redis,
+      prefix,
+      // The outbox alone tries again, and an id that stays would swallow its next dispatch.
+      defaultJobOptions: { attempts: 1, removeOnComplete: true, removeOnFail: true },
+    });
+    queue.on('error', onError);
+    return queue;
+  };
+  const byName: Record<QueueName, Queue> = {
+    deliver: open('deliver'),
+    sync: open('sync'),
+    upkeep: open('upkeep'),
+  };
+  const all = Object.values(byName);
+
+  const ofEach = async <Value>(look: (queue: Queue) => Promise<Value>): Promise<Record<QueueName, Value>> => {
+    const [deliver, sync, upkeep] = await Promise.all([
+      look(byName.deliver),
+      look(byName.sync),
+      look(byName.upkeep),
+    ]);
+    return { deliver, sync, upkeep };
+  };
+
+  const keep = async (queue: Queue, name: string, every: number): Promise<void> => {
+    const known = await queue.getJobScheduler(name);
+    const lost = (known?.next ?? 0) < Date.now() - lostAfterMillis;
+    // Setting it anew moves its next run: where that happened at every start, a daily job might never come.
+    if (known?.every === every && !lost) return;
+    await queue.upsertJobScheduler(name, { every }, { name, data: {} });
+  };
+
+  return {
+    all,
+    enqueue: async (jobs) => {
+      await Promise.all(
+        queueNames.map(async (queueName) => {
+          const here = jobs.filter(({ name }) => jobOf(name).queue === queueName);
+          if (here.length === 0) return;
+          await byName[queueName].addBulk(
+            here.map(({ name, ticket }) => ({ name, data: ticket, opts: { jobId: `ob-${ticket.rowId}` } })),
+          );
+        }),
+      );
+    },
+    waiting: () => ofEach((queue) => queue.getWaitingCount()),
+    counts: () =>
+      ofEach(async (queue) => {
+        const counts = await queue.getJobCounts('waiting', 'active', 'delayed', 'failed');
+        const { waiting = 0, active = 0, delayed = 0, failed = 0 } = counts;
+        return { waiting, active, delayed, failed };
+      }),
+    keepSchedule: async (schedule) => {
+      for (const queue of all) await keep(queue, canary, canaryMillis);
+      for (const [name, seconds] of Object.entries(schedule) as [ScheduledJobName, number][]) {
+        await keep(byName[jobOf(name).queue], name, seconds * 1_000);
+      }
+    },
+    close: async () => {
+      // Queues do not close what was passed in, and one that never saw Redis would wait for it.
+      redis.disconnect();
+      await Promise.allSettled(all.map((queue) => queue.close()));
+    },
+  };
+}
