@@ -14,4 +14,6 @@ export default {
   globalSetup: here('./tools/jest/start-services.ts'),
   globalTeardown: here('./tools/jest/stop-services.ts'),
   workerIdleMemoryLimit: '1GB',
+  // Races wait for locks, and a machine may be busy: this only ends what hangs.
+  testTimeout: 60_000,
 };

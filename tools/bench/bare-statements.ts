@@ -41,6 +41,16 @@ export const bareStatements = {
     values: ['orgId', 'storyId'],
     answer: 'story',
   },
+  '/stories/context': {
+    text: `select s.title, s.description, s.status, p.content,
+        (select json_agg(json_build_object('id', c.id, 'parentId', c.parent_id, 'body', c.body, 'author', c.author,
+            'createdAt', c.created_at) order by c.id)
+          from public.comments c where c.org_id = s.org_id and c.story_id = s.id) as comments
+      from bare.stories s join public.story_specs p on p.org_id = s.org_id and p.story_id = s.id and p.version = 1
+      where s.org_id = $1::uuid and s.id = $2`,
+    values: ['orgId', 'storyId'],
+    answer: 'context',
+  },
   '/stories/list': {
     text: `select ${summary} from bare.stories s where s.org_id = $1::uuid and s.project_id = $2
       order by s.column_id, s.rank limit $3`,

@@ -15,6 +15,7 @@ import { parseArgs } from 'node:util';
 import { createPool, migrate, type Pool } from '@muster/database';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
+import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
 import { startLoadProcess } from './load-process.ts';
 import { type Bench, measure, type Sample } from './measure.ts';
@@ -89,6 +90,7 @@ async function compare(services: Services): Promise<Results> {
     orgs.push(await makeOrg(owner, api.url, `bench-${index}`, projectsPerOrg));
   }
   const alone = await makeOrg(owner, api.url, 'bench-alone', projectsAlone);
+  for (const org of [...orgs, alone]) await fillStory(owner, org);
   await owner.query(bareTables);
   await owner.query('analyze');
   const bareUrl = await services.bare(postgres.url);

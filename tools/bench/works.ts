@@ -1,6 +1,7 @@
 import { pathOf } from '@muster/client';
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg, type BenchProject, description, titleOf } from './data.ts';
+import { fullStoryOf } from './full-story.ts';
 import { type LoadRequest } from './load-process.ts';
 
 export const connections = 32;
@@ -76,6 +77,19 @@ const list = (limit: number): Work => ({
   },
 });
 
+/** The largest of answers: everything about a story that has a great deal to it, cut to its room or whole. */
+const context = (name: string, params: Record<string, unknown>): Work => ({
+  name: `storyCollaboration.context${name}`,
+  operation: 'storyCollaboration.context',
+  isWrite: false,
+  goal: null,
+  lane: (orgs, connection) => {
+    const org = pick(orgs, connection);
+    const asked = { storyId: fullStoryOf(org), ...params };
+    return times(() => twin(org, 'storyCollaboration.context', '/stories/context', asked));
+  },
+});
+
 /** Stories that one connection moves; nobody else moves them. */
 const storiesPerMover = 16;
 
@@ -95,6 +109,8 @@ export const works: readonly Work[] = [
   },
   list(50),
   list(200),
+  context('', {}),
+  context(', whole', { maxBytes: 1024 * 1024 }),
   {
     name: 'stories.create',
     operation: 'stories.create',

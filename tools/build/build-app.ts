@@ -54,6 +54,15 @@ if (Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'
   });
 }
 
+// Bull Board reads its pages from disk.
+if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/'))) {
+  await cp(
+    path.join(workspaceRoot, 'node_modules/@bull-board/ui/dist'),
+    path.join(outdir, 'bull-board-ui/dist'),
+    { recursive: true },
+  );
+}
+
 for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
   if (file.endsWith('.js')) console.log(`${path.basename(file)}: ${Math.round(bytes / 1024)} KiB`);
 }

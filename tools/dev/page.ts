@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { demoPeople } from './demo.ts';
 import { devFilePath, type DevFile, type Tokens } from './dev-file.ts';
-import { repositoryRoot } from './repository.ts';
+import { mailFolder, repositoryRoot } from './repository.ts';
 
 /** What a person sees when all is up: fits one screen of 24 lines by the time everything exists. */
 export function renderPage(facts: DevFile): string {
@@ -12,6 +12,12 @@ export function renderPage(facts: DevFile): string {
     ['Docs', facts.docsUrl],
     ['PostgreSQL', facts.databaseUrl],
     ['Redis', facts.redisUrl],
+    ['Queues', facts.workerUrl && `${facts.workerUrl}/queues (any name, the platform token as password)`],
+    [
+      'Mails',
+      facts.workerUrl &&
+        (process.env['SMTP_URL'] ? 'by SMTP_URL' : path.relative(repositoryRoot, mailFolder)),
+    ],
   ];
   return [
     '',

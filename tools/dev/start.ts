@@ -11,6 +11,7 @@ import { readPort, refuseTakenPorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { say, step } from './progress.ts';
 import { findGivenRedis, startRedis } from './redis.ts';
+import { mailFolder } from './repository.ts';
 import { Shutdown } from './shutdown.ts';
 
 async function start(): Promise<void> {
@@ -52,6 +53,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const baseUrl = urlOf('coordination-api');
   const environment = {
     LOG_LEVEL: 'info',
+    MAIL_FOLDER: mailFolder,
     ...(baseUrl !== null && { BASE_URL: baseUrl }),
     ...process.env,
     // Some shells set HOST to the machine's name.

@@ -4,7 +4,8 @@ import { createAuthenticator, toApiError } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/service';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
-import { handlersByName } from './handlers.ts';
+import { byName, handlersOf, reactions } from './handlers.ts';
+import { addInvitationRoutes } from './http/invitations.ts';
 import { openApi } from './http/openapi.ts';
 import { addOperationRoutes } from './http/operationRoutes.ts';
 
@@ -56,10 +57,12 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addOperationRoutes(service.app, {
     pool,
     authenticator,
-    handlers: handlersByName,
+    handlers: byName(handlersOf({ seatPrices: config.SEAT_PRICING })),
+    reactions,
     metrics: service.metrics,
     logger,
   });
+  addInvitationRoutes(service.app, { pool, reactions, logger });
 
   const description = JSON.stringify(openApi(config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`));
   service.app.get('/openapi.json', (_request, reply) =>

@@ -9,9 +9,11 @@ import {
   createOrganization,
   createToken,
   grantPlatform,
+  listDeadJobs,
   listMembers,
   listOrganizations,
   listTokens,
+  replayJobs,
   revokeToken,
   type ShownToken,
 } from '@muster/people';
@@ -29,7 +31,9 @@ interface Shown {
 class Unusable extends Error {}
 
 const program = new Command('muster')
-  .description('Organizations, members and tokens of a Muster installation, for its operators.')
+  .description(
+    'Organizations, members, tokens and given-up jobs of a Muster installation, for its operators.',
+  )
   .version(apiVersion)
   .showHelpAfterError('(--help says more)')
   .addHelpText('after', '\nDATABASE_URL names the database, with a login that owns the tables.');
@@ -43,6 +47,7 @@ const org = group('org', 'Organizations');
 const member = group('member', 'Members of an organization');
 const token = group('token', 'Tokens of members and of their agents');
 const platform = group('platform', 'Operators of the installation');
+const outbox = group('outbox', 'Jobs that the worker gave up');
 
 const ofOrg = (parent: Command, name: string, description: string): Command =>
   command(parent, name, description).requiredOption('--org <slug>', 'the organization');
@@ -227,6 +232,44 @@ ofOrg(
         ...(expiresInDays !== undefined && { expiresInDays }),
       });
       return { json: shown, lines: secretLines(`Made a platform token of ${email}`, shown) };
+    }),
+  );
+
+command(outbox, 'list', 'List the jobs that failed so often that they are given up').action(
+  (_options: unknown, self: Command) =>
+    onDatabase(self, async (pool) => {
+      const items = await listDeadJobs(pool);
+      return {
+        json: { items },
+        lines: table(
+          ['ID', 'ORGANIZATION', 'JOB', 'ATTEMPTS', 'SINCE', 'GIVEN UP', 'WHY'],
+          items.map((line) => [
+            line.id,
+            line.org,
+            line.topic,
+            String(line.attempts),
+            dayOf(line.createdAt),
+            dayOf(line.deadAt),
+            line.error ?? '-',
+          ]),
+        ),
+      };
+    }),
+);
+
+command(outbox, 'replay', 'Have given-up jobs tried again, from the first attempt on')
+  .argument('[ids...]', 'which, as outbox list shows them')
+  .option('--all', 'all of them')
+  .action((ids: string[], { all = false }: { all?: boolean }, self: Command) =>
+    onDatabase(self, async (pool) => {
+      if (all === ids.length > 0) throw new Unusable('say which jobs, or --all');
+      const replayed = await replayJobs(pool, all ? { all } : { ids });
+      return {
+        json: { replayed },
+        lines: [
+          replayed.length === 1 ? 'One job is tried again.' : `${replayed.length} jobs are tried again.`,
+        ],
+      };
     }),
   );
 

@@ -1,4 +1,5 @@
 /** What coordination-api takes from its environment. */
+import { parseSeatPrices } from '@muster/billing';
 import { commonEnvironment, parseEnvironment } from '@muster/service';
 import { z } from 'zod';
 
@@ -18,6 +19,18 @@ export const environment = {
     .string()
     .transform((list) => list.split(',').map((part) => part.trim()))
     .optional(),
+  /** What seats cost, as JSON by plan, where it is not what ships. */
+  SEAT_PRICING: z
+    .string()
+    .default('{}')
+    .transform((text, context) => {
+      try {
+        return parseSeatPrices(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    }),
 };
 
 export type Config = ReturnType<typeof readConfig>;

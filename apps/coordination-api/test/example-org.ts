@@ -5,6 +5,12 @@
  */
 import { newId } from '@muster/database';
 import { type People, type Person, type World } from '@muster/testing';
+import { arrangePeople, takeSlug } from './examples/people.ts';
+import { arrangeAccess } from './examples/access.ts';
+import { arrangeInvitations } from './examples/invitations.ts';
+import { arrangeAgreements } from './examples/agreements.ts';
+import { arrangeReviews } from './examples/review.ts';
+import { arrangeSignals } from './examples/signals.ts';
 
 export const exampleIds = {
   column: '01936d5c-0000-7000-8000-000000000001',
@@ -22,7 +28,11 @@ export interface Records {
   readonly story: string;
   readonly comment: string;
   readonly member: string;
+  readonly team: string;
   readonly agent: string;
+  readonly accessRequest: string;
+  readonly notification: string;
+  readonly invitation: string;
 }
 
 export interface ExampleOrg extends People {
@@ -31,6 +41,8 @@ export interface ExampleOrg extends People {
   readonly lead: Person;
   readonly contributor: Person;
   readonly looker: Person;
+  /** Ana's token of scope platform, and of no other. */
+  readonly operator: Person;
   /** A member with no role in WEB, where it is private. */
   readonly outsider: Person;
 }
@@ -50,6 +62,9 @@ export async function exampleOrg(
   const people = await world.org();
   const { orgId, ana, robo } = people;
   const idOf = (wanted: string): string => (ids === 'examples' ? wanted : newId());
+  const slug = ids === 'examples' ? 'acme' : people.slug;
+  await takeSlug(world, orgId, slug);
+  const { team } = await arrangePeople(world, { orgId, anaId: ana.me.memberId, idOf });
   const author = JSON.stringify({
     kind: 'member',
     memberId: ana.me.memberId,
@@ -132,6 +147,15 @@ export async function exampleOrg(
     ana.me.memberId,
   );
 
+  await arrangeAgreements(world, { orgId, projectId: web, storyId: stories[0], author });
+  await arrangeReviews(world, { orgId, projectId: web, stories, anaId: ana.me.memberId, idOf });
+
+  const { notification } = await arrangeSignals(world, { orgId, ana, idOf });
+
+  const { invitation } = await arrangeInvitations(world, { orgId, author, idOf });
+
+  const { accessRequest } = await arrangeAccess(world, { orgId, projectId: web, idOf });
+
   const docs = await project('DOCS', visibility);
   await column(docs, idOf(exampleIds.leftColumn), 'backlog', 0);
   await column(docs, idOf(exampleIds.rightColumn), 'done', 1);
@@ -158,10 +182,12 @@ export async function exampleOrg(
   );
   return {
     ...people,
+    slug,
     lead: await withRole('Lea', 'lead'),
     contributor: await withRole('Carl', 'contributor'),
     looker: await withRole('Vera', 'viewer'),
     outsider: await withRole('Olaf', null),
+    operator: await world.token(orgId, ana.me.memberId, { scopes: ['platform'] }),
     records: {
       project: web,
       column: spare,
@@ -169,7 +195,11 @@ export async function exampleOrg(
       story: stories[0] ?? '',
       comment,
       member: ana.me.memberId,
+      team,
       agent: robo.me.agentId ?? '',
+      accessRequest,
+      notification,
+      invitation,
     },
   };
 }

@@ -28,11 +28,17 @@ const kindOfIdField: Record<string, keyof Records> = {
   epicId: 'epic',
   commentId: 'comment',
   parentId: 'comment',
+  memberId: 'member',
+  teamId: 'team',
   directedTo: 'member',
   unblockerMemberId: 'member',
   assigneeId: 'member',
   agentId: 'agent',
   actorId: 'member',
+  accessRequestId: 'accessRequest',
+  notificationIds: 'notification',
+  invitationId: 'invitation',
+  teamIds: 'team',
 };
 
 function* walk(schema: Json, path: Path): Generator<RefField> {

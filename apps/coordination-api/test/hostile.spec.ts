@@ -7,6 +7,7 @@ import { validationHoles } from '@muster/runtime';
 import fc from 'fast-check';
 import { type RawAnswer, useApi } from './api.ts';
 import { exampleOrg } from './example-org.ts';
+import { callerOf } from './examples/people.ts';
 import { withLeaf } from './fields.ts';
 
 const api = useApi();
@@ -304,7 +305,11 @@ describe('every operation with anything in any of its fields', () => {
       await fc.assert(
         fc.asyncProperty(fc.constantFrom(...fields), anything, async (field, value) => {
           isDecent(
-            await api.call(org.ana.me.token, operation.name, withLeaf(operation.example, [field], value)),
+            await api.call(
+              callerOf(operation, org).me.token,
+              operation.name,
+              withLeaf(operation.example, [field], value),
+            ),
           );
         }),
         { numRuns: 25 },

@@ -9,6 +9,7 @@ import {
   reasons,
 } from '@muster/registry';
 import { z } from 'zod';
+import { type NamespacePath, namespacePaths } from './namespace-paths.ts';
 import { pathsOf } from './operationRoutes.ts';
 
 type Json = Record<string, unknown>;
@@ -144,6 +145,19 @@ function pathItem(operation: Operation, components: Json): Json {
   };
 }
 
+/** Of a path that stands for several operations. */
+const anyResponses: Json = {
+  200: {
+    description: 'The result of the operation',
+    content: { 'application/json': { schema: { type: 'object' } } },
+  },
+  ...Object.fromEntries(
+    [...new Set(Object.values(errorStatus))]
+      .sort((a, b) => a - b)
+      .map((status) => [status, errorResponse(status, [])]),
+  ),
+};
+
 /** The dispatcher: every operation under one path. */
 const dispatcher = (names: readonly string[]): Json => ({
   post: {
@@ -166,17 +180,33 @@ const dispatcher = (names: readonly string[]): Json => ({
         },
       },
     },
-    responses: {
-      200: {
-        description: 'The result of the operation',
-        content: { 'application/json': { schema: { type: 'object' } } },
+    responses: anyResponses,
+  },
+});
+
+/** A namespace under one path: its operations by the last word of their names. */
+const namespaceItem = ({ namespace, words }: NamespacePath): Json => ({
+  post: {
+    operationId: namespace.replaceAll('.', '_'),
+    tags: [namespace],
+    summary: `Call an operation of ${namespace}`,
+    description: 'The same operations as under their own paths; the parameters stand beside the word.',
+    parameters: [idempotencyKey],
+    requestBody: {
+      required: true,
+      content: {
+        'application/json': {
+          schema: {
+            type: 'object',
+            properties: { operation: { type: 'string', enum: [...words.keys()] } },
+            required: ['operation'],
+            additionalProperties: true,
+          },
+          example: { operation: [...words.keys()][0] },
+        },
       },
-      ...Object.fromEntries(
-        [...new Set(Object.values(errorStatus))]
-          .sort((a, b) => a - b)
-          .map((status) => [status, errorResponse(status, [])]),
-      ),
     },
+    responses: anyResponses,
   },
 });
 
@@ -188,6 +218,7 @@ export function openApi(baseUrl: string): Json {
     const [path] = pathsOf(operation.name);
     if (path !== undefined) paths[path] = pathItem(operation, components);
   }
+  for (const namespace of namespacePaths(operations)) paths[namespace.paths[0]] = namespaceItem(namespace);
   const namespaces = [...new Set([...operations.values()].map((operation) => operation.namespace))];
   return {
     openapi: '3.1.0',

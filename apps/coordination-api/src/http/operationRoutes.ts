@@ -1,9 +1,16 @@
 /**
- * Both ways in. Each operation has a path of its own, in every spelling that CONTRACT allows; `POST /api/query`
- * takes its name in the body. What happens to a call is the pipeline's; here it only gets in and out of HTTP.
+ * The ways in. Each operation has a path of its own, in every spelling that CONTRACT allows; `POST /api/query`
+ * takes its name in the body, and a few namespaces have a path that takes its last word there. What happens to a call
+ * is the pipeline's; here it only gets in and out of HTTP.
  */
-import { ApiError, badRequest, bulkBodyLimit, type Operation } from '@muster/registry';
-import { type AuthenticatedToken, type Authenticator, execute, type Handler } from '@muster/runtime';
+import { ApiError, badRequest, bulkBodyLimit, type Operation, operations } from '@muster/registry';
+import {
+  type AuthenticatedToken,
+  type Authenticator,
+  execute,
+  type Handler,
+  type Reaction,
+} from '@muster/runtime';
 import { type Pool } from '@muster/database';
 import { type Metrics } from '@muster/service';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -11,6 +18,7 @@ import { type Logger } from 'pino';
 import { authenticate } from './authenticate.ts';
 import { closestTo } from './did-you-mean.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
+import { namespacePaths } from './namespace-paths.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -23,6 +31,7 @@ export interface RouteOptions {
   readonly pool: Pool;
   readonly authenticator: Authenticator;
   readonly handlers: ReadonlyMap<string, Handler>;
+  readonly reactions: readonly Reaction[];
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -49,7 +58,7 @@ const notAnObject = (): ApiError =>
 type Run = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
 
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
-function runner(handler: Handler, { pool, metrics, logger }: RouteOptions): Run {
+function runner(handler: Handler, { pool, reactions, metrics, logger }: RouteOptions): Run {
   const { operation } = handler;
   const count = metrics.operation(operation.name);
   return async (request, reply, params) => {
@@ -57,14 +66,15 @@ function runner(handler: Handler, { pool, metrics, logger }: RouteOptions): Run 
     if (token === null) throw new Error(`${operation.name} was reached without authentication`);
     let outcome = 'internal';
     try {
-      const answer = await execute(pool, handler, {
+      const call = {
         token,
         params,
         requestId: request.id,
         idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
         ip: request.ip,
         userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
-      });
+      };
+      const answer = await execute(pool, handler, call, reactions);
       outcome = answer.replayed ? 'replayed' : 'ok';
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       return await reply
@@ -144,6 +154,24 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
       app.post(url, { onRequest, bodyLimit: operation.bodyLimit }, (request, reply) =>
         run(request, reply, paramsOf(request.body)),
       );
+    }
+  }
+
+  for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
+    for (const path of paths) {
+      app.post(path, { onRequest, bodyLimit }, (request, reply) => {
+        if (!isObject(request.body)) throw notAnObject();
+        const { operation: word, ...params } = request.body;
+        const operation = typeof word === 'string' ? words.get(word) : undefined;
+        const run = operation && runners.get(operation.name);
+        if (operation === undefined || run === undefined) {
+          throw badRequest('The body names no operation of this path.', [
+            { path: 'operation', message: `must be one of ${[...words.keys()].join(', ')}` },
+          ]);
+        }
+        checkSize(operation, request);
+        return run(request, reply, params);
+      });
     }
   }
 

@@ -1,0 +1,99 @@
+/**
+ * The page that an invitation's e-mail leads to: a form for the name, whose script posts it and shows the token once.
+ * The page is the same for everybody. Its script takes the secret from the address, so that nothing of a request ever
+ * stands in the HTML; and what may run or be reached is pinned by hash.
+ */
+import { createHash } from 'node:crypto';
+
+const style = `
+body { font: 16px/1.5 system-ui, sans-serif; max-width: 34em; margin: 4em auto; padding: 0 1em; color: #1c1c1e; background: #fff }
+label, input, button { display: block; font: inherit }
+input { width: 100%; box-sizing: border-box; margin: .3em 0 1em; padding: .5em; border: 1px solid #8e8e93; border-radius: 4px }
+button { padding: .5em 1.2em; border: 0; border-radius: 4px; background: #1c1c1e; color: #fff; cursor: pointer }
+button:disabled { opacity: .5 }
+pre { padding: 1em; overflow: auto; background: #f2f2f7; border-radius: 4px }
+[role=alert] { color: #b00020 }
+[hidden] { display: none }
+`;
+
+const script = `
+const byId = (id) => document.getElementById(id);
+const token = new URLSearchParams(location.search).get('token');
+const say = (text) => { byId('problem').textContent = text; };
+if (!token) { say('The link is not whole: it has no token. Open it as it stands in the e-mail.'); byId('join').disabled = true; }
+byId('form').addEventListener('submit', async (event) => {
+  event.preventDefault();
+  say('');
+  byId('join').disabled = true;
+  try {
+    const response = await fetch(location.pathname, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ token, name: byId('name').value }),
+    });
+    const answer = await response.json();
+    if (response.ok) {
+      byId('member').textContent = answer.member.name + ' (@' + answer.member.handle + ')';
+      byId('token').textContent = answer.apiToken;
+      byId('form').hidden = true;
+      byId('done').hidden = false;
+      return;
+    }
+    const issue = answer.details && answer.details.issues && answer.details.issues[0];
+    say(response.status === 404 ? 'This invitation is not known. A newer e-mail may have replaced it.'
+      : response.status === 409 ? 'This invitation was used or taken back.'
+      : issue ? issue.path + ' ' + issue.message : answer.message);
+  } catch {
+    say('There was no answer; try again.');
+  }
+  byId('join').disabled = false;
+});
+`;
+
+export const invitationPage = `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="robots" content="noindex">
+<title>Join on Muster</title>
+<style>${style}</style>
+</head>
+<body>
+<h1>You are invited</h1>
+<noscript><p>This page needs JavaScript. The e-mail also has a command that accepts the invitation in a terminal.</p></noscript>
+<p id="problem" role="alert"></p>
+<form id="form">
+<label for="name">Your name, as the others will see it</label>
+<input id="name" name="name" required maxlength="120" autocomplete="name" autofocus>
+<button id="join">Join</button>
+</form>
+<section id="done" hidden>
+<h2>Welcome, <span id="member"></span></h2>
+<p>This is your token. Keep it like a password: it is shown now, and never again.</p>
+<pre id="token"></pre>
+</section>
+<script>${script}</script>
+</body>
+</html>
+`;
+
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+/** Nothing runs but the one script, nothing looks like the one style, and nothing is reached but where it comes from. */
+export const pageHeaders: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'content-security-policy': [
+    "default-src 'none'",
+    `script-src ${hashOf(script)}`,
+    `style-src ${hashOf(style)}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; '),
+  'cache-control': 'no-store',
+  // The address has the secret in it.
+  'referrer-policy': 'no-referrer',
+  'x-content-type-options': 'nosniff',
+};

@@ -1,0 +1,55 @@
+/** What the examples of who may see and do what in a project name: a member and a team that WEB has, and who asks in. */
+import { type World } from '@muster/testing';
+
+export const accessIds = {
+  member: '01936d5c-0000-7000-8000-000000000040',
+  applicant: '01936d5c-0000-7000-8000-000000000041',
+  team: '01936d5c-0000-7000-8000-000000000042',
+  accessRequest: '01936d5c-0000-7000-8000-000000000043',
+} as const;
+
+interface Place {
+  readonly orgId: string;
+  readonly projectId: string;
+  /** The id that the example names, or another one. */
+  readonly idOf: (wanted: string) => string;
+}
+
+/** Writes them, and answers the id of the request. */
+export async function arrangeAccess(
+  world: World,
+  { orgId, projectId, idOf }: Place,
+): Promise<{ accessRequest: string }> {
+  const [member, applicant] = [idOf(accessIds.member), idOf(accessIds.applicant)];
+  const [team, accessRequest] = [idOf(accessIds.team), idOf(accessIds.accessRequest)];
+  await world.rows(
+    `insert into members (org_id, id, email, name, handle, role)
+     select $1, m.id, m.handle || '@example.com', m.name, m.handle, 'member'
+     from unnest($2::uuid[], $3::text[], $4::text[]) m (id, name, handle)`,
+    orgId,
+    [member, applicant],
+    ['Pia', 'Avi'],
+    ['pia', 'avi'],
+  );
+  await world.rows(
+    `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'contributor')`,
+    orgId,
+    projectId,
+    member,
+  );
+  await world.rows(`insert into teams (org_id, id, name) values ($1, $2, 'Platform of WEB')`, orgId, team);
+  await world.rows(
+    `insert into project_teams (org_id, project_id, team_id, role) values ($1, $2, $3, 'contributor')`,
+    orgId,
+    projectId,
+    team,
+  );
+  await world.rows(
+    `insert into access_requests (org_id, id, project_id, member_id, role) values ($1, $2, $3, $4, 'contributor')`,
+    orgId,
+    accessRequest,
+    projectId,
+    applicant,
+  );
+  return { accessRequest };
+}

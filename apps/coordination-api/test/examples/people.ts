@@ -1,0 +1,68 @@
+/** Organization and people of the examples: the slug acme; Mia, who leads the team Web; Timo, who is in no team; a device. */
+import { newId } from '@muster/database';
+import { type Operation } from '@muster/registry';
+import { type People, type Person, type World } from '@muster/testing';
+
+const exampleIds = {
+  teamLead: '01936d5c-0000-7000-8000-000000000020',
+  team: '01936d5c-0000-7000-8000-000000000021',
+  newcomer: '01936d5c-0000-7000-8000-000000000022',
+} as const;
+
+interface PeopleSetUp {
+  readonly orgId: string;
+  readonly anaId: string;
+  readonly idOf: (wanted: string) => string;
+}
+
+export async function arrangePeople(
+  { rows }: World,
+  { orgId, anaId, idOf }: PeopleSetUp,
+): Promise<{ team: string }> {
+  const lead = idOf(exampleIds.teamLead);
+  const team = idOf(exampleIds.team);
+  for (const [id, name] of [
+    [lead, 'Mia'],
+    [idOf(exampleIds.newcomer), 'Timo'],
+  ] as const) {
+    await rows(
+      `insert into members (org_id, id, email, name, handle, role) values ($1, $2, lower($3) || '@example.com', $3, lower($3), 'member')`,
+      orgId,
+      id,
+      name,
+    );
+  }
+  await rows('insert into teams (org_id, id, name) values ($1, $2, $3)', orgId, team, 'Web');
+  await rows(
+    `insert into team_members (org_id, team_id, member_id, role) values ($1, $2, $3, 'member')`,
+    orgId,
+    team,
+    lead,
+  );
+  await rows(
+    `insert into devices (org_id, member_id, device_id, id, name, platform) values ($1, $2, 'laptop-1', $3, 'Laptop', 'linux')`,
+    orgId,
+    anaId,
+    newId(),
+  );
+  return { team };
+}
+
+/** Gives the organization the slug that the examples name; a slug is given once, so whoever had it loses it. */
+export async function takeSlug({ rows }: World, orgId: string, slug: string): Promise<void> {
+  await rows(`update orgs set slug = 'org-' || right(id::text, 12) where slug = $1`, slug);
+  await rows('update orgs set slug = $2 where id = $1', orgId, slug);
+}
+
+/**
+ * Who may call the example: the owner, but for leaving and for asking into a project, which an owner leads already, and
+ * for what only operators of the installation may.
+ */
+export function callerOf({ name, access }: Operation, org: People & { readonly operator: Person }): Person {
+  if (access.kind === 'platform') return org.operator;
+  return name === 'members.leave' || name === 'projects.requestAccess' ? org.chloe : org.ana;
+}
+
+/** Its caller's token ends with it, so nobody asks again. */
+export const endsItsCaller = ({ name }: Operation): boolean =>
+  name === 'members.leave' || name === 'orgs.delete';

@@ -1,0 +1,95 @@
+/** A private project is exactly like none to who has no role in it, whatever of it an operation is asked about. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Operation, operations } from '@muster/registry';
+import { type RawAnswer, useApi } from './api.ts';
+import { type ExampleOrg, exampleOrg } from './example-org.ts';
+import { type RefField, refFields, withLeaf } from './fields.ts';
+
+const api = useApi();
+const { world } = api;
+
+/** What everybody in the organization may know of, in whatever project. */
+const open: readonly RefField['kind'][] = ['member', 'agent', 'team'];
+
+/** The one operation that reaches what its caller may not see. */
+const reachesHidden = 'projects.requestAccess';
+
+const fields = [...operations.values()]
+  .filter(({ name }) => name !== reachesHidden)
+  .flatMap((operation) =>
+    refFields(operation)
+      .filter(({ kind }) => !open.includes(kind))
+      .map((field) => [`${operation.name} ${field.path.join('.')}`, operation, field] as const),
+  );
+
+/** The ways to name a record, and one alike that is not there. */
+function namesOf({ kind }: RefField, { records }: ExampleOrg): [string, string][] {
+  const byKey: Partial<Record<RefField['kind'], [string, string]>> = {
+    project: ['WEB', 'NONE'],
+    story: ['WEB-1', 'NONE-1'],
+  };
+  const key = byKey[kind];
+  return [[records[kind], newId()], ...(key === undefined ? [] : [key])];
+}
+
+describe('to an outsider, a record of a private project', () => {
+  // One for all of them: what is refused changes nothing.
+  let org: ExampleOrg;
+  beforeAll(async () => {
+    org = await exampleOrg(world);
+  });
+
+  it.each(fields)('in %s is answered like none, byte for byte', async (_title, operation, field) => {
+    for (const [there, nowhere] of namesOf(field, org)) {
+      const ask = (id: string): Promise<RawAnswer> =>
+        api.call(org.outsider.me.token, operation.name, withLeaf(operation.example, field.path, id), {
+          'x-request-id': 'same',
+        });
+      const [hidden, nonexistent] = [await ask(there), await ask(nowhere)];
+      expect([hidden.status, hidden.text]).toEqual([nonexistent.status, nonexistent.text]);
+      // Whoever's role suffices is told that there is no such thing; nobody is told that it worked.
+      if (operation.target === field.path[0]) expect(hidden.status).toBe(404);
+    }
+  });
+
+  it('is there to who may look at it, so the answers would differ', async () => {
+    const reads = fields.filter(
+      ([, { access, effect, target }, { path }]) =>
+        effect === 'read' && access.kind === 'project' && access.role === 'viewer' && target === path[0],
+    );
+    expect(reads.length).toBeGreaterThan(5);
+    for (const [title, operation, field] of reads) {
+      const params = withLeaf(operation.example, field.path, org.records[field.kind]);
+      const answer = await api.call(org.looker.me.token, operation.name, params);
+      expect([title, answer.status]).toEqual([title, 200]);
+    }
+  });
+
+  const targets = (operation: Operation) =>
+    refFields(operation).some(({ path }) => path[0] === operation.target);
+
+  it('is asked about by every operation that has one for its target', () => {
+    const asked = new Set(fields.map(([, operation]) => operation.name));
+    const inProjects = [...operations.values()].filter(({ access }) => access.kind === 'project');
+    expect(inProjects.length).toBeGreaterThan(30);
+    for (const operation of inProjects) {
+      expect([operation.name, asked.has(operation.name), targets(operation)]).toEqual([
+        operation.name,
+        true,
+        true,
+      ]);
+    }
+  });
+
+  it('can be asked for, and that says no more than that it is there', async () => {
+    await world.rows(`update projects set name = 'Canary' where id = $1`, org.records.project);
+    for (const projectId of [org.records.project, 'WEB']) {
+      const answer = await api.call(org.outsider.me.token, reachesHidden, { projectId });
+      expect(answer.status).toBe(200);
+      expect(answer.text).not.toMatch(/Canary|WEB/);
+    }
+    const nowhere = await api.call(org.outsider.me.token, reachesHidden, { projectId: newId() });
+    expect(nowhere.status).toBe(404);
+  });
+});

@@ -1,0 +1,254 @@
+/** Never are more seats held and reserved than were bought: whoever takes one, whoever changes how many there are, at once. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { newId, type Pool } from '@muster/database';
+import { addMember } from '@muster/people';
+import { type People, type Person } from '@muster/testing';
+import fc from 'fast-check';
+import { handlers } from '../src/handlers.ts';
+import { useApi } from './api.ts';
+import { withoutSeatLock } from './without-seat-lock.ts';
+
+const api = useApi();
+const { world } = api;
+
+/** Looks at every commit that could sell a seat twice, and keeps what it finds. */
+const watch = `
+  create table oversold (org_id uuid, purchased int, held int);
+  create function look_for_oversold() returns trigger language plpgsql security definer as $$
+  begin
+    insert into oversold select s.org_id, s.seats, h.held from subscriptions s, lateral (
+      select (select count(*) from members m where m.org_id = s.org_id and m.status = 'active' and m.role <> 'viewer')
+        + (select count(*) from invitations i where i.org_id = s.org_id and i.state = 'pending'
+            and i.role <> 'viewer' and i.expires_at > clock_timestamp()) as held) h
+      where s.org_id = new.org_id and h.held > s.seats;
+    return null;
+  end $$;
+  create constraint trigger watched after insert or update on members
+    deferrable initially deferred for each row execute function look_for_oversold();
+  create constraint trigger watched after insert or update on invitations
+    deferrable initially deferred for each row execute function look_for_oversold();
+  create constraint trigger watched after insert or update on subscriptions
+    deferrable initially deferred for each row execute function look_for_oversold();`;
+beforeAll(() => world.rows(watch));
+
+const oversold = (orgId: string) =>
+  world.rows<{ purchased: number; held: number }>(
+    'select purchased, held from oversold where org_id = $1',
+    orgId,
+  );
+const buy = (orgId: string, seats: number) =>
+  world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, seats);
+const freshAddress = () => `${newId()}@example.com`;
+/** What accepts the invitation, as if its e-mail had just arrived. */
+async function secretOf(invitationId: string): Promise<string> {
+  const secret = `inv_${invitationId.replaceAll('-', '')}`;
+  await world.rows(
+    'update invitations set token_hash = sha256($2::bytea) where id = $1',
+    invitationId,
+    Buffer.from(secret),
+  );
+  return secret;
+}
+
+interface Pools {
+  readonly app: Pool;
+  readonly owner: Pool;
+}
+type Take = (pools: Pools) => Promise<unknown>;
+
+/** Each way to take the last seat, made ready in an organization that has one free. */
+const takers: Record<string, (people: People) => Promise<Take>> = {
+  'an invitation': async ({ ana }) => {
+    const email = freshAddress();
+    return ({ app }) => world.call(ana, handlers.members.invite, { email }, { pool: app });
+  },
+  'an expired invitation sent again': async ({ ana }) => {
+    const { invitation } = await ana.members.invite({ email: freshAddress() });
+    await world.rows('update invitations set expires_at = now() where id = $1', invitation.id);
+    const params = { invitationId: invitation.id };
+    return ({ app }) => world.call(ana, handlers.invitations.resend, params, { pool: app });
+  },
+  'a viewer made member': async ({ ana, orgId }) => {
+    const { me } = await world.member(orgId, `Viewer ${newId()}`.slice(0, 30), 'viewer');
+    const params = { memberId: me.memberId, role: 'member' };
+    return ({ app }) => world.call(ana, handlers.members.setRole, params, { pool: app });
+  },
+  'an operator who adds a member': async ({ slug }) => {
+    // A name of their own: handles are given out under the same lock, and would collide without.
+    const member = { org: slug, email: freshAddress(), name: newId(), role: 'member' } as const;
+    return ({ owner }) => addMember(owner, member);
+  },
+  'an owner who buys one less': async ({ ana }) => {
+    return ({ app }) => world.call(ana, handlers.billing.updateSeats, { seats: 3 }, { pool: app });
+  },
+};
+const names = Object.keys(takers);
+const pairs = names.flatMap((one, index) => names.slice(index).map((other) => [one, other] as const));
+// Two who buy one less want the same, and get it.
+const rivals = pairs.filter(([one, other]) => one !== other || one !== 'an owner who buys one less');
+
+/** Both get as far as to their last statement, or to the seats, before either goes on. */
+async function race(one: string, other: string, pools: Pools): Promise<{ won: number; orgId: string }> {
+  const people = await world.org();
+  const takes = [await takers[one]?.(people), await takers[other]?.(people)];
+  await buy(people.orgId, 4);
+  const outcomes = await world.contend(
+    { table: 'streams', id: people.orgId, column: 'org_id' },
+    ...takes.flatMap((take) => (take === undefined ? [] : [() => take(pools)])),
+  );
+  return { won: outcomes.filter((outcome) => outcome.status === 'fulfilled').length, orgId: people.orgId };
+}
+
+describe('the last seat, wanted by two at once', () => {
+  it.each(rivals)('goes to one: %s, %s', async (one, other) => {
+    const { won, orgId } = await race(one, other, { app: world.database.app, owner: world.database.owner });
+    expect([won, await oversold(orgId)]).toEqual([1, []]);
+  });
+
+  it.each(rivals)('would go to both without the lock: %s, %s', async (one, other) => {
+    const { won, orgId } = await race(one, other, {
+      app: withoutSeatLock(world.database.app),
+      owner: withoutSeatLock(world.database.owner),
+    });
+    expect(won).toBe(2);
+    expect(await oversold(orgId)).not.toEqual([]);
+  });
+});
+
+type Step =
+  | { readonly do: 'invite'; readonly role: 'admin' | 'member' | 'viewer' }
+  | { readonly do: 'resend' | 'revoke' | 'accept' | 'expire' | 'remove'; readonly which: number }
+  | { readonly do: 'setRole'; readonly which: number; readonly role: 'admin' | 'member' | 'viewer' }
+  | { readonly do: 'updateSeats'; readonly seats: number }
+  | { readonly do: 'addMember'; readonly role: 'member' | 'viewer' };
+
+const which = fc.nat({ max: 7 });
+const role = fc.constantFrom('admin' as const, 'member' as const, 'viewer' as const);
+const step: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 4, arbitrary: fc.record({ do: fc.constant('invite' as const), role }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      do: fc.constantFrom('resend' as const, 'revoke' as const, 'accept' as const, 'expire' as const),
+      which,
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), which }) },
+  { weight: 3, arbitrary: fc.record({ do: fc.constant('setRole' as const), which, role }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({ do: fc.constant('updateSeats' as const), seats: fc.integer({ min: 3, max: 8 }) }),
+  },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      do: fc.constant('addMember' as const),
+      role: fc.constantFrom('member' as const, 'viewer' as const),
+    }),
+  },
+);
+
+describe('many at once, in rounds', () => {
+  /** How often each came to each end, over all runs: a race that nobody loses proves nothing. */
+  const ends = new Map<string, number>();
+  const note = (what: string, end: string | number): void => {
+    ends.set(`${what} ${end}`, (ends.get(`${what} ${end}`) ?? 0) + 1);
+  };
+
+  async function take(what: Step, { people, owner }: { people: People; owner: Person }): Promise<void> {
+    const { orgId, slug } = people;
+    const nth = async (table: 'invitations' | 'members', n: number): Promise<string> => {
+      const ids = await world.rows<{ id: string }>(
+        `select id from ${table} where org_id = $1 order by id`,
+        orgId,
+      );
+      return ids[n % Math.max(1, ids.length)]?.id ?? newId();
+    };
+    const call = async (operation: string, params: unknown): Promise<void> => {
+      const answer = await api.call(owner.me.token, operation, params);
+      expect([operation, answer.status, answer.text]).toEqual([
+        operation,
+        expect.any(Number),
+        expect.any(String),
+      ]);
+      expect([answer.status < 500, answer.text]).toEqual([true, expect.any(String)]);
+      note(what.do, answer.body.details?.reason ?? answer.status);
+    };
+    switch (what.do) {
+      case 'invite':
+        return call('members.invite', { email: freshAddress(), role: what.role });
+      case 'resend':
+      case 'revoke':
+        return call(`invitations.${what.do}`, { invitationId: await nth('invitations', what.which) });
+      case 'accept': {
+        const token = await secretOf(await nth('invitations', what.which));
+        const answer = await api.request('/invitations/accept', { body: { token, name: 'Noor' } });
+        expect([answer.status < 500, answer.text]).toEqual([true, expect.any(String)]);
+        note(what.do, answer.body.details?.reason ?? answer.status);
+        return;
+      }
+      case 'expire':
+        await world.rows(
+          `update invitations set expires_at = clock_timestamp() where id = $1 and state = 'pending'`,
+          await nth('invitations', what.which),
+        );
+        return;
+      case 'setRole':
+        return call('members.setRole', { memberId: await nth('members', what.which), role: what.role });
+      case 'remove':
+        return call('members.removeMember', { memberId: await nth('members', what.which) });
+      case 'updateSeats':
+        return call('billing.updateSeats', { seats: what.seats });
+      case 'addMember': {
+        const member = { org: slug, email: freshAddress(), name: 'Noor', role: what.role };
+        const [outcome] = await Promise.allSettled([addMember(world.database.owner, member)]);
+        if (outcome.status === 'rejected')
+          expect(outcome.reason).toMatchObject({ details: { reason: 'seats_exhausted' } });
+        note(what.do, outcome.status);
+      }
+    }
+  }
+
+  it('never sell a seat twice, and leave a ledger in which each line follows from the one before', async () => {
+    const rounds = fc.array(fc.array(step, { minLength: 2, maxLength: 6 }), { minLength: 3, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(rounds, async (all) => {
+        const people = await world.org();
+        const { orgId, ana } = people;
+        await buy(orgId, 6);
+        for (const round of all) {
+          await Promise.all(
+            round.map(async (what) => {
+              await take(what, { people, owner: ana });
+              expect(await oversold(orgId)).toEqual([]);
+            }),
+          );
+          const { usage } = await ana.billing.seatUsage();
+          expect(usage.used + usage.pending).toBeLessThanOrEqual(usage.purchased);
+          expect(usage.available).toBe(usage.purchased - usage.used - usage.pending);
+        }
+        const ledger = await world.rows<{ from_seats: number; to_seats: number }>(
+          'select from_seats, to_seats from seat_ledger where org_id = $1 order by version',
+          orgId,
+        );
+        let seats = 6;
+        for (const line of ledger) {
+          expect(line.from_seats).toBe(seats);
+          seats = line.to_seats;
+        }
+        expect((await ana.billing.seatUsage()).usage.purchased).toBe(seats);
+      }),
+      { numRuns: 10 },
+    );
+    // All ways were gone to both ends.
+    const came = [...ends.keys()];
+    for (const end of [
+      'invite 200',
+      'invite seats_exhausted',
+      'accept 200',
+      'updateSeats 200',
+      'updateSeats seats_in_use',
+    ])
+      expect(came).toContain(end);
+  }, 300_000);
+});

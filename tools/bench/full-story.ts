@@ -1,0 +1,37 @@
+import { type Pool } from '@muster/database';
+import { type BenchOrg, description } from './data.ts';
+
+const specBytes = 200 * 1024;
+const threads = 30;
+const repliesPerThread = 9;
+
+/** The story of an organization that has as much to it as stories come to have. */
+export function fullStoryOf({ still }: BenchOrg): string {
+  const [storyId] = still.storyIds;
+  if (storyId === undefined) throw new Error('the still project has no stories');
+  return storyId;
+}
+
+/** Gives it a spec of 200 KiB and 300 comments; by SQL, since nobody has to hear of them. */
+export async function fillStory(owner: Pool, org: BenchOrg): Promise<void> {
+  const storyId = fullStoryOf(org);
+  const paragraphs = Math.ceil(specBytes / description('0000').length);
+  const spec = Array.from({ length: paragraphs }, (_, index) => description(`part ${index}`)).join('\n');
+  await owner.query(
+    `insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author)
+     values ($1, $2, 1, $3, '', 1, 0, $4)`,
+    [org.orgId, storyId, spec.slice(0, specBytes), org.actor],
+  );
+  await owner.query('update stories set spec_version = 1 where org_id = $1 and id = $2', [
+    org.orgId,
+    storyId,
+  ]);
+  await owner.query(
+    `with roots as (
+       insert into comments (org_id, id, story_id, kind, body, author, author_member_id)
+       select $1, uuidv7(), $2, 'question', $3, $4, $5 from generate_series(1, $6::int) returning id)
+     insert into comments (org_id, id, story_id, parent_id, kind, body, author, author_member_id)
+     select $1, uuidv7(), $2, r.id, 'comment', $3, $4, $5 from roots r, generate_series(1, $7::int)`,
+    [org.orgId, storyId, description('the thread'), org.actor, org.actor.memberId, threads, repliesPerThread],
+  );
+}
