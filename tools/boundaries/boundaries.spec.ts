@@ -48,7 +48,7 @@ const refused: Case[] = [
     refusal: onlyTags('scope:license-service'),
   },
   { file: 'libs/trial-untagged/src/a.ts', imports: '@muster/registry', refusal: /A project without tags/ },
-  { file: 'tools/generate/a.ts', imports: '@muster/board', refusal: onlyTags('type:tools') },
+  { file: 'tools/generate/a.ts', imports: '@muster/signals', refusal: onlyTags('type:tools') },
 ];
 
 const allowed: Case[] = [
@@ -67,6 +67,7 @@ const allowed: Case[] = [
   { file: 'apps/trial-gateway/src/allowed.ts', imports: '@muster/client' },
   { file: 'apps/trial-gateway/src/allowed-service.ts', imports: '@muster/service' },
   { file: 'apps/trial-license/src/allowed.ts', imports: '@muster/database' },
+  { file: 'tools/generate/allowed.ts', imports: '@muster/board' },
 ];
 
 const project = (

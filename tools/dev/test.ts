@@ -1,5 +1,6 @@
-// npm test: lint, types, tests and builds of every project, and the formatting of all files. Nx shows each task as it
-// finishes, and everything a failed one said. The last line is `N passed, N failed`.
+// npm test: lint, types and formatting of all files, tests and builds of every project. Lint and types read the whole
+// workspace once, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
+// each task as it finishes, and everything a failed one said. The last line is `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
@@ -24,7 +25,7 @@ async function runNx(): Promise<number> {
     [
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
-      '--targets=lint,typecheck,test,build,format',
+      '--targets=lint-all,typecheck-all,test,build,format',
       '--parallel=2',
     ],
     {

@@ -1,4 +1,5 @@
-// npm run generate: writes anew what is generated from the migrations and the contract, after a change of either.
+// npm run generate: writes anew what is generated from the migrations, the contract and the tables of states, after a
+// change of any.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { repositoryRoot } from '../dev/repository.ts';

@@ -9,6 +9,7 @@ import prettier from 'prettier';
 import { startPostgres } from '../dev/postgres.ts';
 import { writeRowTypes } from './row-types.ts';
 import { schemaSql } from './schema-sql.ts';
+import { statesPage } from './states.ts';
 
 /** Text by path, relative to the repository. */
 export type GeneratedFiles = ReadonlyMap<string, string>;
@@ -33,6 +34,7 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
       ],
       ['libs/database/schema.sql', await schemaSql(client)],
       ['libs/registry/surface.generated.json', surfaceText()],
+      ['docs/states.md', await statesPage()],
     ]);
   } finally {
     await client.end();

@@ -4,7 +4,7 @@
  * Made by SQL, since the examples name ids and the API gives out its own.
  */
 import { newId } from '@muster/database';
-import { type People, type Person, type World } from '@muster/testing';
+import { type People, type Person, type Makers, type World } from '@muster/testing';
 import { arrangePeople, takeSlug } from './examples/people.ts';
 import { arrangeAccess } from './examples/access.ts';
 import { arrangeInvitations } from './examples/invitations.ts';
@@ -55,9 +55,12 @@ interface SetUp {
   readonly ids?: 'examples' | 'fresh';
 }
 
-export async function exampleOrg(
-  world: World,
-  { visibility = 'private', ids = 'examples' }: SetUp = {},
+export const exampleOrg = (world: World, setUp: SetUp = {}): Promise<ExampleOrg> =>
+  world.gathered((makers) => makeExampleOrg(makers, setUp));
+
+async function makeExampleOrg(
+  world: Makers,
+  { visibility = 'private', ids = 'examples' }: SetUp,
 ): Promise<ExampleOrg> {
   const people = await world.org();
   const { orgId, ana, robo } = people;

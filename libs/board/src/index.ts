@@ -27,6 +27,7 @@ export const boardHandlers = {
   teamProjects,
 };
 
-export { accessRequestLife, afterDecision } from './rules/access-request-states.ts';
+/** The life of a request for access, of a review and of a story, each as the table that the code goes by. */
+export { accessRequestLife } from './rules/access-request-states.ts';
 export { reviewStates } from './rules/review-states.ts';
-export { canMove, workflow } from './rules/workflow.ts';
+export { workflow } from './rules/workflow.ts';

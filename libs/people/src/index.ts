@@ -25,9 +25,11 @@ export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/se
 export { acceptInvitation, type Accepted, type AcceptanceFacts } from './invitations/accept.ts';
 export { type InvitationMailRequest, prepareInvitationMail } from './invitations/mail.ts';
 export { type Mail } from './rules/invitation-mail.ts';
+/** The life of an invitation, as the table that the code goes by. */
 export {
   type InvitationAction,
   invitationActions,
+  invitationDays,
   invitationLife,
   type InvitationOutcome,
 } from './rules/invitation-states.ts';

@@ -1,6 +1,7 @@
 export { cloneDatabase, type TestDatabase } from './database.ts';
 export {
   type CallSetUp,
+  type Makers,
   type OrgSetUp,
   type People,
   type Person,

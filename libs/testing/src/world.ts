@@ -1,7 +1,7 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, MusterError, type Transport } from '@muster/client';
-import { newId, type Pool } from '@muster/database';
+import { newId, type Pool, sendBurst, type Statement } from '@muster/database';
 import { isOperation, type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import {
   type Answer,
@@ -52,6 +52,8 @@ export interface World {
   token(orgId: string, memberId: string, setUp?: TokenSetUp): Promise<Person>;
   /** A call of any handler, also of one that the registry does not know; answers and throws as the pipeline does. */
   call(person: Person, handler: Handler, params: unknown, options?: CallSetUp): Promise<Answer>;
+  /** Sends all that is made within it at once; nothing is there before, and `rows` answers nothing. */
+  readonly gathered: <Result>(make: (makers: Makers) => Promise<Result>) => Promise<Result>;
   /** Rows as the owner of the tables sees them. */
   readonly rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]>;
   /**
@@ -65,6 +67,9 @@ export interface World {
   /** Until so many sessions wait for a lock, for specs that hold one themselves. */
   waiting(count: number): Promise<void>;
 }
+
+/** What makes rows and people. */
+export type Makers = Pick<World, 'org' | 'member' | 'token' | 'rows'>;
 
 export interface TokenSetUp {
   readonly scopes?: readonly Scope[];
@@ -147,69 +152,71 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
       }
     };
 
-  const token = async (orgId: string, memberId: string, setUp: TokenSetUp = {}): Promise<Person> => {
-    const secret = newTokenSecret('test');
+  /** Members that were made here, so that nobody has to ask for them. */
+  const names = new Map<string, { readonly handle: string; readonly name: string }>();
+  const namesOf = async (orgId: string, memberId: string) => {
     const [member] = await rows<{ handle: string; name: string }>(
       'select handle, name from members where org_id = $1 and id = $2',
       orgId,
       memberId,
     );
     if (member === undefined) throw new Error('no such member');
-    let agentId: string | null = null;
-    if (setUp.agent !== undefined) {
-      agentId = newId();
+    return member;
+  };
+
+  /** What makes people, by whatever way statements go out. */
+  const makers = (rows: World['rows']): Makers => {
+    const token = async (orgId: string, memberId: string, setUp: TokenSetUp = {}): Promise<Person> => {
+      const secret = newTokenSecret('test');
+      const { handle, name } = names.get(memberId) ?? (await namesOf(orgId, memberId));
+      let agentId: string | null = null;
+      if (setUp.agent !== undefined) {
+        agentId = newId();
+        await rows(
+          'insert into agents (org_id, id, member_id, name) values ($1, $2, $3, $4)',
+          orgId,
+          agentId,
+          memberId,
+          setUp.agent,
+        );
+      }
       await rows(
-        'insert into agents (org_id, id, member_id, name) values ($1, $2, $3, $4)',
-        orgId,
-        agentId,
-        memberId,
-        setUp.agent,
-      );
-    }
-    await rows(
-      `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids, expires_at)
+        `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids, expires_at)
        values ($1, $2, $3, $4, 'spec', $5, $6, $7, $8, now() + interval '1 day')`,
-      orgId,
-      newId(),
-      memberId,
-      agentId,
-      hashToken(secret),
-      secret.slice(-4),
-      setUp.scopes ?? ['admin'],
-      setUp.projectIds ?? null,
-    );
-    return Object.assign(createClient(transportOf(secret)), {
-      me: { memberId, agentId, handle: member.handle, name: setUp.agent ?? member.name, token: secret },
-    });
-  };
+        orgId,
+        newId(),
+        memberId,
+        agentId,
+        hashToken(secret),
+        secret.slice(-4),
+        setUp.scopes ?? ['admin'],
+        setUp.projectIds ?? null,
+      );
+      return Object.assign(createClient(transportOf(secret)), {
+        me: { memberId, agentId, handle, name: setUp.agent ?? name, token: secret },
+      });
+    };
 
-  const member = async (orgId: string, name: string, role: OrgRole): Promise<Person> => {
-    const id = newId();
-    const handle = name
-      .normalize('NFD')
-      .replaceAll(/[^A-Za-z0-9]/g, '')
-      .toLowerCase();
-    await rows(
-      'insert into members (org_id, id, email, name, handle, role) values ($1, $2, $3, $4, $5, $6)',
-      orgId,
-      id,
-      `${handle}@example.com`,
-      name,
-      handle,
-      role,
-    );
-    return token(orgId, id);
-  };
+    const member = async (orgId: string, name: string, role: OrgRole): Promise<Person> => {
+      const id = newId();
+      const handle = name
+        .normalize('NFD')
+        .replaceAll(/[^A-Za-z0-9]/g, '')
+        .toLowerCase();
+      names.set(id, { handle, name });
+      await rows(
+        'insert into members (org_id, id, email, name, handle, role) values ($1, $2, $3, $4, $5, $6)',
+        orgId,
+        id,
+        `${handle}@example.com`,
+        name,
+        handle,
+        role,
+      );
+      return token(orgId, id);
+    };
 
-  return {
-    get database() {
-      return ready();
-    },
-    call: (person, handler, params, options = {}) => run(person.me.token, handler, params, options),
-    rows,
-    member,
-    token,
-    org: async ({ policy = {}, plan = 'team' } = {}) => {
+    const org: World['org'] = async ({ policy = {}, plan = 'team' } = {}) => {
       const orgId = newId();
       const slug = `org-${orgId.slice(-12)}`;
       await rows(
@@ -227,7 +234,34 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
       const dan = await member(orgId, 'Dan', 'viewer');
       const robo = await token(orgId, chloe.me.memberId, { agent: 'Robo' });
       return { orgId, slug, ana, ben, chloe, dan, robo };
+    };
+    return { token, member, org, rows };
+  };
+  const gathered = async <Result>(make: (makers: Makers) => Promise<Result>): Promise<Result> => {
+    const statements: Statement[] = [];
+    const result = await make(
+      makers(async (sql, ...parameters) => {
+        statements.push({ sql, parameters });
+        return [];
+      }),
+    );
+    const client = await ready().owner.connect();
+    try {
+      await sendBurst(client, statements);
+    } finally {
+      client.release();
+    }
+    return result;
+  };
+
+  return {
+    get database() {
+      return ready();
     },
+    call: (person, handler, params, options = {}) => run(person.me.token, handler, params, options),
+    ...makers(rows),
+    org: (setUp) => gathered(({ org }) => org(setUp)),
+    gathered,
     waiting: (count) => allWait(count, rows),
     contend: async (lock, ...calls) => {
       const holder = await ready().owner.connect();

@@ -1,5 +1,5 @@
 /** What the examples of who may see and do what in a project name: a member and a team that WEB has, and who asks in. */
-import { type World } from '@muster/testing';
+import { type Makers } from '@muster/testing';
 
 export const accessIds = {
   member: '01936d5c-0000-7000-8000-000000000040',
@@ -17,7 +17,7 @@ interface Place {
 
 /** Writes them, and answers the id of the request. */
 export async function arrangeAccess(
-  world: World,
+  world: Makers,
   { orgId, projectId, idOf }: Place,
 ): Promise<{ accessRequest: string }> {
   const [member, applicant] = [idOf(accessIds.member), idOf(accessIds.applicant)];

@@ -1,6 +1,6 @@
 /** What the organization of the examples agreed on: the prompt "start", its own and the project's, and a contract. */
 import { newId } from '@muster/database';
-import { type World } from '@muster/testing';
+import { type Makers } from '@muster/testing';
 
 interface Board {
   readonly orgId: string;
@@ -12,7 +12,7 @@ interface Board {
 }
 
 export async function arrangeAgreements(
-  world: World,
+  world: Makers,
   { orgId, projectId, storyId, author }: Board,
 ): Promise<void> {
   for (const owner of [null, projectId]) {

@@ -1,5 +1,5 @@
 /** What the examples of invitations name: one that waits for Nina, and one that expired. */
-import { type World } from '@muster/testing';
+import { type Makers } from '@muster/testing';
 
 const exampleIds = {
   pending: '01936d5c-0000-7000-8000-000000000030',
@@ -15,7 +15,7 @@ interface InvitationsSetUp {
 
 /** Writes them, and answers the id of the pending one. */
 export async function arrangeInvitations(
-  { rows }: World,
+  { rows }: Makers,
   { orgId, author, idOf }: InvitationsSetUp,
 ): Promise<{ invitation: string }> {
   const invitation = idOf(exampleIds.pending);

@@ -1,7 +1,7 @@
 /** Organization and people of the examples: the slug acme; Mia, who leads the team Web; Timo, who is in no team; a device. */
 import { newId } from '@muster/database';
 import { type Operation } from '@muster/registry';
-import { type People, type Person, type World } from '@muster/testing';
+import { type People, type Person, type Makers } from '@muster/testing';
 
 const exampleIds = {
   teamLead: '01936d5c-0000-7000-8000-000000000020',
@@ -16,7 +16,7 @@ interface PeopleSetUp {
 }
 
 export async function arrangePeople(
-  { rows }: World,
+  { rows }: Makers,
   { orgId, anaId, idOf }: PeopleSetUp,
 ): Promise<{ team: string }> {
   const lead = idOf(exampleIds.teamLead);
@@ -49,7 +49,7 @@ export async function arrangePeople(
 }
 
 /** Gives the organization the slug that the examples name; a slug is given once, so whoever had it loses it. */
-export async function takeSlug({ rows }: World, orgId: string, slug: string): Promise<void> {
+export async function takeSlug({ rows }: Makers, orgId: string, slug: string): Promise<void> {
   await rows(`update orgs set slug = 'org-' || right(id::text, 12) where slug = $1`, slug);
   await rows('update orgs set slug = $2 where id = $1', orgId, slug);
 }

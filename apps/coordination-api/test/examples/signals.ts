@@ -1,5 +1,5 @@
 /** What the examples of notifications and broadcasts name, and a team to send to. */
-import { type Person, type World } from '@muster/testing';
+import { type Person, type Makers } from '@muster/testing';
 
 export const signalIds = {
   notification: '01936d5c-0000-7000-8000-000000000070',
@@ -14,7 +14,7 @@ interface Place {
 
 /** An unread notification of Ana's and a broadcast to all. */
 export async function arrangeSignals(
-  world: World,
+  world: Makers,
   { orgId, ana, idOf }: Place,
 ): Promise<{ notification: string }> {
   const actor = JSON.stringify({ kind: 'system', memberId: null, agentId: null, name: 'Muster' });

@@ -1,0 +1,159 @@
+/** The page of states, drawn from the tables that the code runs on. */
+import path from 'node:path';
+import { accessRequestLife, reviewStates, workflow } from '@muster/board';
+import { invitationDays, invitationLife } from '@muster/people';
+import prettier from 'prettier';
+import { repositoryRoot } from '../dev/repository.ts';
+
+/** One arrow. `label` is what leads from one state to the other; null: nothing but the move itself. */
+interface Arrow {
+  readonly from: string;
+  readonly to: string;
+  readonly label: string | null;
+}
+
+/** A box around several states, or in place of all of them: an arrow from the box is an arrow from each. */
+interface Group {
+  readonly title: string;
+  readonly states: readonly string[];
+}
+
+interface Drawing {
+  /** Where it begins; null: it may begin in several states. */
+  readonly first: string | null;
+  readonly group: Group | null;
+  readonly arrows: readonly Arrow[];
+}
+
+const box = 'group';
+
+/**
+ * A table of moves. States that all lead to one another, and from there to the same others, are one group: its inner
+ * moves go without arrows.
+ */
+function drawMoves(table: Readonly<Record<string, readonly string[]>>): Drawing {
+  const reach = (state: string): string => [...new Set([state, ...(table[state] ?? [])])].sort().join();
+  const groups = Map.groupBy(Object.keys(table), reach);
+  const [states = [], ...others] = [...groups.values()].filter((members) => members.length > 1);
+  if (others.length > 0) throw new Error('more than one group of states: draw each');
+  const arrows = Object.entries(table)
+    .filter(([from]) => from === states[0] || !states.includes(from))
+    .flatMap(([from, targets]) =>
+      targets
+        .filter((to) => !(states.includes(from) && states.includes(to)))
+        .map((to): Arrow => ({ from: from === states[0] ? box : from, to, label: null })),
+    );
+  const group = states.length > 0 ? { title: 'from each of these to each other', states } : null;
+  return { first: null, group, arrows };
+}
+
+/** A table of what happens in each state. What leads from every state to the same one is drawn once, from all of them. */
+function drawEvents(
+  first: string,
+  table: Readonly<Record<string, Readonly<Record<string, string | undefined>>>>,
+): Drawing {
+  const states = Object.keys(table);
+  const arrows = Object.entries(table).flatMap(([from, events]) =>
+    Object.entries(events).flatMap(([label, to]) => (to === undefined ? [] : [{ from, to, label }])),
+  );
+  const isCommon = ({ to, label }: (typeof arrows)[number]): boolean =>
+    states.every((state) => table[state]?.[label] === to);
+  const common = arrows.filter((arrow) => arrow.from === states[0] && isCommon(arrow));
+  if (common.length === 0) return { first, group: null, arrows };
+  return {
+    first,
+    group: { title: 'from any state', states: [] },
+    arrows: [
+      ...common.map((arrow) => ({ ...arrow, from: box })),
+      ...arrows.filter((arrow) => !isCommon(arrow)),
+    ],
+  };
+}
+
+function boxOf(group: Group | null): string[] {
+  if (group === null) return [];
+  const head = `  state "${group.title}" as ${box}`;
+  return group.states.length === 0
+    ? [head]
+    : [`${head} {`, ...group.states.map((state) => `    ${state}`), '  }'];
+}
+
+/** A drawing in the words of Mermaid. */
+function mermaid({ first, group, arrows }: Drawing): string {
+  return [
+    '```mermaid',
+    'stateDiagram-v2',
+    ...boxOf(group),
+    ...(first === null ? [] : [`  [*] --> ${first}`]),
+    ...arrows.map(({ from, to, label }) => `  ${from} --> ${to}${label === null ? '' : `: ${label}`}`),
+    '```',
+  ].join('\n');
+}
+
+/** What leads from one state of an invitation to another; refusals and another invitation are no arrows. */
+const invitationMoves = Object.fromEntries(
+  Object.entries(invitationLife).map(([state, actions]) => [
+    state,
+    Object.fromEntries(
+      Object.entries(actions).flatMap(([action, outcome]) => ('to' in outcome ? [[action, outcome.to]] : [])),
+    ) as Record<string, string>,
+  ]),
+);
+
+const anotherFrom = Object.entries(invitationLife)
+  .filter(([, { invite }]) => 'another' in invite)
+  .map(([state]) => state);
+
+const invitation = drawEvents('pending', invitationMoves);
+const expiry: Arrow = { from: 'pending', to: 'expired', label: `${invitationDays} days go by` };
+
+const review = drawEvents(
+  'pending',
+  Object.fromEntries(Object.entries(reviewStates).map(([state, { on }]) => [state, on])),
+);
+
+/** States whose verdict says something about the way into done. */
+const weighing = Object.entries(reviewStates)
+  .filter(([, { weighs }]) => weighs !== null)
+  .map(([state]) => state);
+
+const parts: readonly (readonly [title: string, source: string, sentence: string, drawing: Drawing])[] = [
+  [
+    'A story',
+    'libs/board/src/rules/workflow.ts',
+    "The moves there are; whether one is let through is up to the organization's policy and the column's limit besides.",
+    drawMoves(workflow),
+  ],
+  [
+    'An invitation',
+    'libs/people/src/rules/invitation-states.ts',
+    `What has no arrow is refused; but inviting an address whose invitation is ${anotherFrom.join(' or ')} makes another invitation.`,
+    { ...invitation, arrows: [...invitation.arrows, expiry] },
+  ],
+  [
+    'A request for access',
+    'libs/board/src/rules/access-request-states.ts',
+    'It waits, and is decided once: what has no arrow is refused.',
+    drawEvents('pending', accessRequestLife),
+  ],
+  [
+    'A review',
+    'libs/board/src/rules/review-states.ts',
+    `A reviewer gives a verdict; the story moves on from what was reviewed, or comes back to it. Only ${weighing.join(' and ')} count on the way into done.`,
+    review,
+  ],
+];
+
+export async function statesPage(): Promise<string> {
+  const text = [
+    '# States',
+    'Drawn by `npm run generate` from the tables that the code runs on; to change a diagram, change its table.',
+    ...parts.flatMap(([title, source, sentence, drawing]) => [
+      `## ${title}`,
+      `[${path.posix.basename(source)}](../${source}). ${sentence}`,
+      mermaid(drawing),
+    ]),
+  ].join('\n\n');
+  const style = await prettier.resolveConfig(path.join(repositoryRoot, 'docs/states.md'));
+  return prettier.format(text, { ...style, parser: 'markdown' });
+}
