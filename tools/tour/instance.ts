@@ -2,6 +2,7 @@ import { migrate } from '@muster/database';
 import { readDevFile } from '../dev/dev-file.ts';
 import { instanceHolder } from '../dev/instance.ts';
 import { startPostgres } from '../dev/postgres.ts';
+import { mailFolder } from '../dev/repository.ts';
 import { startThrowAwayApi } from '../dev/throw-away-api.ts';
 
 /** A Muster to go on tour in. */
@@ -10,6 +11,8 @@ export interface Instance {
   /** Of a login that owns the tables. */
   readonly databaseUrl: string;
   readonly is: string;
+  /** Where its worker writes mails; null where none does. */
+  readonly mailFolder: string | null;
   /** What the API said last, where it is ours to hear. */
   readonly tail: () => readonly string[];
   readonly stop: () => Promise<void>;
@@ -24,6 +27,7 @@ export async function findInstance(): Promise<Instance> {
       baseUrl: facts.baseUrl,
       databaseUrl: facts.databaseUrl,
       is: 'the instance that runs here',
+      mailFolder: facts.workerUrl === null ? null : mailFolder,
       tail: () => ['its log is .data/logs/coordination-api.log'],
       stop: () => Promise.resolve(),
     };
@@ -36,6 +40,7 @@ export async function findInstance(): Promise<Instance> {
       baseUrl: api.url,
       databaseUrl: postgres.url,
       is: 'brought up for the tour, since none runs here',
+      mailFolder: null,
       tail: api.tail,
       stop: async () => {
         await api.stop();

@@ -1,5 +1,6 @@
-// npm run tour -- [board.json]: a team's morning on a real board, through the API as everybody uses it, that checks
-// itself. It runs on the instance of `npm start`, in an organization of its own, else on one that it brings up.
+// npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with roles, through
+// the API as everybody uses it, that check themselves. It runs on the instance of `npm start`, in organizations of its
+// own, else on one that it brings up.
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import { readBoardFile } from './board-file.ts';
@@ -24,6 +25,7 @@ import { planning } from './steps/planning.ts';
 import { reorders } from './steps/reorders.ts';
 import { specEdits } from './steps/spec-edits.ts';
 import { specs } from './steps/specs.ts';
+import { spendAfternoon } from './steps/team-of-eight/afternoon.ts';
 import { foundTeam } from './team.ts';
 import { type Step, type Tour } from './tour-state.ts';
 
@@ -77,13 +79,15 @@ async function goOnTour(
 ): Promise<Check[]> {
   const journal = new Journal(instance.baseUrl, orgSlug);
   const broken = new Check('every step went through');
-  const step = async (name: string, work: () => Promise<string>): Promise<void> => {
-    const [begun, calls] = [performance.now(), journal.calls.length];
+  let steps = 0;
+  const step = async (name: string, work: () => Promise<string>, written = journal): Promise<void> => {
+    const [begun, calls] = [performance.now(), written.calls.length];
     const line = await work().catch((error: unknown) => {
       broken.fail(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
       return 'it broke off';
     });
-    showStep(name, line, journal.countSince(calls), performance.now() - begun);
+    steps += 1;
+    showStep(name, line, written.countSince(calls), performance.now() - begun);
   };
 
   const team = await foundTeam(instance, journal, orgSlug);
@@ -98,14 +102,15 @@ async function goOnTour(
   const onTour = tour;
   const follower = followActivity(team.gwen);
   for (const { name, run: work } of morning) await step(name, () => work(onTour));
-  broken.detail = `${morning.length + 1} steps`;
   await step('All is read back', async () => {
     const findings = await gather(onTour, instance, await follower.finish());
     const words = await checkWords(onTour, findings);
     checks.push(...checkBoard(onTour, findings), ...words, ...onTour.checks, ...checkTrail(onTour, findings));
     return `${findings.stories.length} stories, ${findings.activity.length} events, ${findings.audit.length} audit entries`;
   });
-  return [...checks, ...checkAnswers(journal.calls)];
+  const { checks: ofEight, calls } = await spendAfternoon(instance, step);
+  broken.detail = `${steps} steps`;
+  return [...checks, ...ofEight, ...checkAnswers([...journal.calls, ...calls])];
 }
 
 process.exitCode = await run().then(

@@ -92,48 +92,46 @@ function gapless(found: Check, rows: readonly StreamRow[], what: string): void {
   found.that(gap === -1, () => `${what} has ${rows[gap]?.seq ?? ''} where ${gap + 1} should be`);
 }
 
-function audited(
+export function audited(
   writes: readonly Call[],
   calls: readonly Call[],
   operatorActs: number,
-  { audit }: Findings,
+  { audit }: Pick<Findings, 'audit'>,
+  whose = 'the audit',
 ): Check {
-  return check(
-    'the audit has one entry for every write, and for the refusals that are sensitive',
-    (found) => {
-      const denied = calls.filter(({ status, operation }) => status === 403 && operation.auditsRefusal);
-      const wanted = new Map(
-        [
-          ...writes.map((call) => [call, 'allowed'] as const),
-          ...denied.map((call) => [call, 'denied'] as const),
-        ].map(([call, outcome]) => [call.requestId, { call, outcome, seen: 0 }]),
+  return check(`${whose} has one entry for every write, and for the refusals that are sensitive`, (found) => {
+    const denied = calls.filter(({ status, operation }) => status === 403 && operation.auditsRefusal);
+    const wanted = new Map(
+      [
+        ...writes.map((call) => [call, 'allowed'] as const),
+        ...denied.map((call) => [call, 'denied'] as const),
+      ].map(([call, outcome]) => [call.requestId, { call, outcome, seen: 0 }]),
+    );
+    let byOperators = 0;
+    for (const { requestId, operation, outcome, actor, tokenId } of audit) {
+      if (operation.startsWith('operators.')) {
+        byOperators += 1;
+        continue;
+      }
+      const entry = wanted.get(requestId);
+      if (entry === undefined) {
+        found.fail(`nobody knows of the entry of ${operation} (${requestId})`);
+        continue;
+      }
+      entry.seen += 1;
+      const { call } = entry;
+      found.same([operation, outcome], [call.operation.name, entry.outcome], `the entry of ${requestId}`);
+      found.same(
+        [actor.memberId, actor.agentId],
+        [call.caller.memberId, call.caller.agentId],
+        `the actor of ${requestId}`,
       );
-      let byOperators = 0;
-      for (const { requestId, operation, outcome, actor, tokenId } of audit) {
-        if (operation.startsWith('operators.')) {
-          byOperators += 1;
-          continue;
-        }
-        const entry = wanted.get(requestId);
-        if (entry === undefined) {
-          found.fail(`nobody knows of the entry of ${operation} (${requestId})`);
-          continue;
-        }
-        entry.seen += 1;
-        const { call } = entry;
-        found.same([operation, outcome], [call.operation.name, entry.outcome], `the entry of ${requestId}`);
-        found.same(
-          [actor.memberId, actor.agentId],
-          [call.caller.memberId, call.caller.agentId],
-          `the actor of ${requestId}`,
-        );
-        found.that(tokenId !== null, () => `the entry of ${requestId} names no token`);
-      }
-      for (const [requestId, { call, seen }] of wanted) {
-        found.that(seen === 1, () => `${call.operation.name} (${requestId}) has ${seen} entries`);
-      }
-      found.same(byOperators, operatorActs, 'the number of entries of the operators');
-      return `${writes.length} writes, ${denied.length} refusals, ${byOperators} acts of operators`;
-    },
-  );
+      found.that(tokenId !== null, () => `the entry of ${requestId} names no token`);
+    }
+    for (const [requestId, { call, seen }] of wanted) {
+      found.that(seen === 1, () => `${call.operation.name} (${requestId}) has ${seen} entries`);
+    }
+    found.same(byOperators, operatorActs, 'the number of entries of the operators');
+    return `${writes.length} writes, ${denied.length} refusals, ${byOperators} acts of operators`;
+  });
 }
