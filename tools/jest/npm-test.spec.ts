@@ -22,7 +22,7 @@ beforeAll(async () => {
           private: true,
           type: 'module',
           exports: './src/index.ts',
-          nx: { tags: ['type:contract'], targets: { lint: {}, typecheck: {}, test: {} } },
+          nx: { tags: ['type:contract'], targets: { test: {} } },
         },
         undefined,
         2,
@@ -33,6 +33,16 @@ beforeAll(async () => {
       'tools/project.json': `${JSON.stringify({
         name: 'tools',
         targets: {
+          'lint-all': {
+            command: 'eslint --max-warnings 0 libs',
+            inputs: ['{workspaceRoot}/**/*'],
+            cache: true,
+          },
+          'typecheck-all': {
+            command: 'tsc -p libs/sums/tsconfig.json',
+            inputs: ['{workspaceRoot}/**/*'],
+            cache: true,
+          },
           format: { command: 'prettier --check libs', inputs: ['{workspaceRoot}/**/*'], cache: true },
         },
       })}\n`,
@@ -71,7 +81,7 @@ it('counts a type error, a lint error and a badly formatted file', async () => {
 
 it('fails when nothing is tested', async () => {
   await workspace.write({
-    'libs/sums/package.json': '{ "name": "@muster/sums", "nx": { "targets": { "typecheck": {} } } }\n',
+    'libs/sums/package.json': '{ "name": "@muster/sums", "nx": { "targets": {} } }\n',
     'libs/sums/src/index.ts': 'export const two = 2;\n',
     'libs/sums/src/index.spec.ts': '\n',
   });
