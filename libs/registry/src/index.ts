@@ -13,6 +13,8 @@ export * from './records/comment.ts';
 export * from './records/context.ts';
 export * from './records/contract.ts';
 export * from './records/device.ts';
+export * from './records/execution.ts';
+export * from './records/git.ts';
 export * from './records/invitation.ts';
 export * from './records/member.ts';
 export * from './records/notification.ts';

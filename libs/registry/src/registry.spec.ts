@@ -56,7 +56,7 @@ describe('names', () => {
     const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
     // What operators see of everything, and who leads, go by what they list.
     for (const { name } of reads)
-      expect(name).toMatch(/\.((list|history)[A-Za-z]*|leaderboard)$|^admin\.platform\.[a-z]+s$/);
+      expect(name).toMatch(/\.((list|history)[A-Za-z]*|leaderboard|eventsSince)$|^admin\.platform\.[a-z]+s$/);
   });
 });
 
@@ -113,7 +113,8 @@ describe.each(each)('%s', (_name, operation) => {
   });
 
   it('has pages, or says why not', () => {
-    if (!('items' in operation.result.shape)) return;
+    // A stream is followed by its numbers, and has no last page.
+    if (!('items' in operation.result.shape) || 'lastSeq' in operation.result.shape) return;
     expect(Object.keys(operation.result.shape)).toContain('nextCursor');
     if (operation.effect === 'write') return;
     const paged = 'limit' in operation.params.shape && 'cursor' in operation.params.shape;
@@ -157,7 +158,9 @@ describe.each(each)('%s', (_name, operation) => {
 
   it('takes expectedVersion exactly if it refuses another version, or has a base of its own', () => {
     const conditional =
-      'expectedVersion' in operation.params.shape || 'baseVersion' in operation.params.shape;
+      'expectedVersion' in operation.params.shape ||
+      'baseVersion' in operation.params.shape ||
+      'expectedSeq' in operation.params.shape;
     expect(operation.refusals.includes('version_mismatch')).toBe(conditional);
   });
 });

@@ -9,6 +9,7 @@ import { boardColumns } from './namespaces/boardColumns.ts';
 import { broadcasts } from './namespaces/broadcasts.ts';
 import { comments } from './namespaces/comments.ts';
 import { contracts } from './namespaces/contracts.ts';
+import { deliveryExecutions } from './namespaces/deliveryExecutions.ts';
 import { devices } from './namespaces/devices.ts';
 import { epics } from './namespaces/epics.ts';
 import { gamification } from './namespaces/gamification.ts';
@@ -27,6 +28,7 @@ import { storySpec } from './namespaces/storySpec.ts';
 import { teams } from './namespaces/teams.ts';
 
 export const registry = {
+  deliveryExecutions,
   session,
   orgs,
   members,

@@ -47,6 +47,7 @@ export const targetKinds = {
   epicId: 'epic',
   commentId: 'comment',
   accessRequestId: 'accessRequest',
+  executionId: 'execution',
   targetId: {
     saidBy: 'targetType',
     kinds: { story: 'story', epic: 'epic', delivery_group: 'deliveryGroup' },

@@ -37,6 +37,36 @@ export const reasons = {
     meaning: 'The first call with this key is still running.',
   },
   expired: { code: 'unprocessable', retryable: false, meaning: 'Its time is over; ask for a new one.' },
+  lease_held: {
+    code: 'conflict',
+    retryable: false,
+    meaning: 'Somebody holds the lease; details say who, and until when.',
+  },
+  stale_lease: {
+    code: 'conflict',
+    retryable: false,
+    meaning: 'The lease was granted anew or has ended; nothing was changed.',
+  },
+  reserved: {
+    code: 'conflict',
+    retryable: true,
+    meaning: 'The work is offered to somebody else for a while.',
+  },
+  stop_requested: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'This run was asked to stop; another one may go on.',
+  },
+  checkpoint_required: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'There is no checkpoint to go on from; write one first.',
+  },
+  branch_required: {
+    code: 'unprocessable',
+    retryable: false,
+    meaning: 'To be handed in, work needs a branch or a pull request.',
+  },
   invalid_transition: { code: 'unprocessable', retryable: false, meaning: 'The workflow has no such move.' },
   policy: {
     code: 'unprocessable',

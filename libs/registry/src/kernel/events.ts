@@ -94,6 +94,26 @@ export const events = {
   'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
+  // Delivery.
+  'execution.acquired': z.object({ executionId: Id, attempt: z.int(), resumed: z.boolean() }),
+  'execution.superseded': z.object({
+    executionId: Id,
+    fromMemberId: Id,
+    fromAgentId: Id.nullable(),
+    live: z.boolean(),
+  }),
+  'execution.checkpointed': z.object({ executionId: Id, seq: z.int() }),
+  'execution.updated': z.object({ executionId: Id, fields: z.array(z.string()) }),
+  'execution.stopRequested': z.object({ executionId: Id }),
+  'execution.offered': z.object({
+    executionId: Id,
+    toMemberId: Id.nullable(),
+    toAgentId: Id.nullable(),
+  }),
+  'execution.released': z.object({ executionId: Id }),
+  'execution.submitted': z.object({ executionId: Id }),
+  'execution.completed': z.object({ executionId: Id, outcome: z.string() }),
+  'execution.observed': z.object({ executionId: Id, kind: z.string() }),
 } as const;
 
 export type EventKind = keyof typeof events;

@@ -36,6 +36,8 @@ interface Statement<
   readonly reachesArchived?: boolean;
   /** Largest body in bytes, where the general 256 KiB is too little. */
   readonly bodyLimit?: number;
+  /** The field of the result that nobody may ever read again; it is not kept with an Idempotency-Key. */
+  readonly secret?: keyof z.output<Result> & string;
 }
 
 export interface Operation<
@@ -45,12 +47,13 @@ export interface Operation<
   Result extends z.ZodObject = z.ZodObject,
   Refusal extends Reason = Reason,
   Emitted extends EventKind = EventKind,
-> extends Statement<Name, E, Params, Result, Refusal, Emitted> {
+> extends Omit<Statement<Name, E, Params, Result, Refusal, Emitted>, 'secret'> {
   readonly refusals: readonly Refusal[];
   readonly emits: readonly Emitted[];
   readonly auditsRefusal: boolean;
   readonly reachesArchived: boolean;
   readonly bodyLimit: number;
+  readonly secret: string | null;
   /** The first part of the name. */
   readonly namespace: string;
   /** The token scope it needs. */
@@ -92,6 +95,7 @@ export function operation<
     auditsRefusal: statement.auditsRefusal ?? false,
     reachesArchived: statement.reachesArchived ?? false,
     bodyLimit: statement.bodyLimit ?? generalBodyLimit,
+    secret: statement.secret ?? null,
     namespace: statement.name.slice(0, statement.name.lastIndexOf('.')),
     scope: scopeOf(statement.access, statement.effect),
     target: target ?? null,

@@ -76,6 +76,15 @@ export const name = (max: number) =>
     // A name stands on one line in lists, logs and mail headers.
     .refine((value) => !/[\u0001-\u001f\u007f\u2028\u2029]/.test(value), 'must not have control characters');
 
+/** Any JSON object of at most `max` bytes as text. Its texts were found clean when the body was read. */
+export const jsonObject = (max: number) =>
+  z
+    .record(z.string(), z.unknown())
+    .refine(
+      (data) => new TextEncoder().encode(JSON.stringify(data)).length <= max,
+      `must have at most ${max} bytes as JSON`,
+    );
+
 /** What to search for: matched literally, in any case. */
 export const SearchText = text(200, 1).meta({ description: 'Text to search for, in any case' });
 

@@ -4,6 +4,7 @@ import { Id, Time } from '../kernel/values.ts';
 import { Assignment } from './assignment.ts';
 import { Comment } from './comment.ts';
 import { Contract } from './contract.ts';
+import { Execution } from './execution.ts';
 import { Actor, MemberRef } from './member.ts';
 import { Policy } from './org.ts';
 import { Epic, StoryStatus } from './project.ts';
@@ -67,7 +68,7 @@ const sections = z.object({
   openThreads: z.array(OpenThread).nullable().describe('Oldest first'),
   reviewers: z.array(Reviewer).nullable(),
   assignment: Assignment.nullable(),
-  execution: z.null().describe('Nothing is delivered yet'),
+  execution: Execution.nullable().describe('Who works on it, or did last'),
   deliveryGroup: z.null().describe('Nothing is delivered yet'),
   locks: z.array(z.never()).nullable().describe('Nothing is locked yet'),
   collisions: z.array(Collision).nullable(),

@@ -1,0 +1,267 @@
+import { z } from 'zod';
+import { project } from '../kernel/access.ts';
+import { operation } from '../kernel/operation.ts';
+import { page } from '../kernel/pagination.ts';
+import { Id, Instant, jsonObject, text, Url } from '../kernel/values.ts';
+import {
+  checkpointParams,
+  Execution,
+  ExecutionEvent,
+  ExecutionTarget,
+  Failure,
+  LeaseToken,
+  Note,
+  ObservationKind,
+  Outcome,
+  Phase,
+  PullRequest,
+  RunId,
+  Signal,
+  Summary,
+  TtlSeconds,
+} from '../records/execution.ts';
+import { GitMeta } from '../records/story.ts';
+import { isTargetRef, noTargetRef, TargetRef } from '../records/target.ts';
+
+const executionId = Id;
+const execution = '01936d5c-0000-7000-8000-000000000090';
+const held = { executionId: execution, leaseToken: 'lse_1_00000000000000000000000000000000' };
+
+const ExecutionAndSignals = z.object({ execution: Execution, signals: z.array(Signal) });
+
+/** What a holder may be refused with, always: its lease is not, or no longer, the newest. */
+const holderRefusals = ['stale_lease', 'archived'] as const;
+
+export const deliveryExecutions = {
+  acquire: operation({
+    name: 'deliveryExecutions.acquire',
+    effect: 'write',
+    summary: 'Take the lease on a story or a delivery group',
+    description: `Of many at once exactly one wins; the others hear who holds it and until when. The same holder (member, agent and runId) keeps its epoch and gets a fresh token; another holder's expired lease may be taken, and its work goes on from the last checkpoint. leaseToken is shown here and nowhere else.`,
+    access: project('contributor'),
+    params: z
+      .strictObject({
+        targetType: ExecutionTarget,
+        targetId: TargetRef,
+        ttlSeconds: TtlSeconds.optional(),
+        runId: RunId.optional(),
+        deviceId: text(128, 1).optional(),
+        phase: Phase.optional(),
+        start: z.boolean().default(false).meta({
+          description: 'Also move a story from backlog or ready to in_progress, under the same gates',
+        }),
+        takeOver: z
+          .boolean()
+          .default(false)
+          .meta({ description: 'A lead may take a live lease; its holder is told' }),
+      })
+      .refine(isTargetRef, noTargetRef),
+    result: z.object({
+      execution: Execution,
+      leaseToken: z.string(),
+      resumed: z.boolean().describe('There is earlier work to go on from'),
+      signals: z.array(Signal),
+    }),
+    refusals: [
+      'lease_held',
+      'reserved',
+      'invalid_transition',
+      'stop_requested',
+      'policy',
+      'wip_limit',
+      'archived',
+    ],
+    emits: ['execution.acquired', 'execution.superseded', 'story.statusChanged'],
+    secret: 'leaseToken',
+    example: { targetType: 'story', targetId: 'WEB-1', runId: 'run-1', ttlSeconds: 900 },
+  }),
+  renew: operation({
+    name: 'deliveryExecutions.renew',
+    effect: 'write',
+    summary: 'Keep the lease',
+    description: `Any operation of the holder renews; this one does nothing else.`,
+    access: project('contributor'),
+    params: z.strictObject({ executionId, leaseToken: LeaseToken, ttlSeconds: TtlSeconds.optional() }),
+    result: ExecutionAndSignals,
+    refusals: [...holderRefusals],
+    example: held,
+  }),
+  checkpoint: operation({
+    name: 'deliveryExecutions.checkpoint',
+    effect: 'write',
+    summary: 'Write down how far the work is',
+    description: `A successor goes on from the newest checkpoint. expectedSeq makes it conditional.`,
+    access: project('contributor'),
+    params: z.strictObject({ executionId, leaseToken: LeaseToken, ...checkpointParams }),
+    result: ExecutionAndSignals,
+    refusals: [...holderRefusals, 'version_mismatch'],
+    emits: ['execution.checkpointed'],
+    example: { ...held, summary: 'The form is there, its checks are not', filesTouched: ['src/login.ts'] },
+  }),
+  update: operation({
+    name: 'deliveryExecutions.update',
+    effect: 'write',
+    summary: 'Say where the work stands, or ask its holder to stop',
+    description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null goes on. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work that nobody holds ends as canceled.`,
+    access: project('contributor'),
+    params: z
+      .strictObject({
+        executionId,
+        leaseToken: LeaseToken.optional(),
+        phase: Phase.optional(),
+        progress: z.int().min(0).max(100).optional(),
+        git: GitMeta.optional(),
+        waitingFor: z.strictObject({ questionId: Id }).nullable().optional(),
+        requestStop: z.literal(true).optional(),
+        reason: text(2000, 1).optional(),
+      })
+      .refine(({ leaseToken, requestStop }) => leaseToken !== undefined || requestStop !== undefined, {
+        error: 'is needed, unless a stop is requested',
+        path: ['leaseToken'],
+      })
+      .refine(
+        ({ requestStop, executionId: _, reason: _reason, ...others }) =>
+          requestStop === undefined || Object.values(others).every((value) => value === undefined),
+        { error: 'goes with executionId and reason alone', path: ['requestStop'] },
+      )
+      .refine(({ reason, requestStop }) => reason === undefined || requestStop !== undefined, {
+        error: 'goes with requestStop',
+        path: ['reason'],
+      }),
+    result: ExecutionAndSignals,
+    refusals: [...holderRefusals, 'invalid_transition', 'mismatched_project'],
+    emits: ['execution.updated', 'execution.stopRequested', 'execution.completed'],
+    example: { executionId: execution, requestStop: true, reason: 'The design changed' },
+  }),
+  handoff: operation({
+    name: 'deliveryExecutions.handoff',
+    effect: 'write',
+    summary: 'Offer the work to somebody',
+    description: `To exactly one member or agent, for whom it is reserved until the offer ends. Needs a checkpoint to go on from. The lease ends with it.`,
+    access: project('contributor'),
+    params: z
+      .strictObject({
+        executionId,
+        leaseToken: LeaseToken,
+        toMemberId: Id.optional(),
+        toAgentId: Id.optional(),
+        note: Note.optional(),
+        offerTtlSeconds: z.int().min(5).max(86_400).default(900),
+      })
+      .refine(({ toMemberId, toAgentId }) => (toMemberId === undefined) !== (toAgentId === undefined), {
+        error: 'give exactly one of toMemberId and toAgentId',
+        path: ['toMemberId'],
+      }),
+    result: z.object({ execution: Execution }),
+    refusals: [...holderRefusals, 'checkpoint_required'],
+    emits: ['execution.offered'],
+    example: { ...held, toMemberId: '01936d5c-0000-7000-8000-000000000091' },
+  }),
+  release: operation({
+    name: 'deliveryExecutions.release',
+    effect: 'write',
+    summary: 'Let go of the work',
+    description: `It becomes available to others, with its checkpoint; the locks taken for it are freed.`,
+    access: project('contributor'),
+    params: z.strictObject({ executionId, leaseToken: LeaseToken, reason: Note.optional() }),
+    result: z.object({ execution: Execution }),
+    refusals: [...holderRefusals],
+    emits: ['execution.released'],
+    example: held,
+  }),
+  complete: operation({
+    name: 'deliveryExecutions.complete',
+    effect: 'write',
+    summary: 'Finish the work, or hand it in',
+    description: `submitted needs a branch or a pull request and awaits the forge; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it are freed at once.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      executionId,
+      leaseToken: LeaseToken,
+      outcome: Outcome,
+      failure: Failure.optional(),
+      summary: Summary.optional(),
+      pullRequest: PullRequest.optional(),
+    }),
+    result: z.object({ execution: Execution }),
+    refusals: [...holderRefusals, 'policy', 'branch_required'],
+    emits: ['execution.submitted', 'execution.completed', 'story.statusChanged'],
+    example: {
+      ...held,
+      outcome: 'submitted',
+      pullRequest: { number: 17, url: 'https://example.com/acme/web/pull/17' },
+    },
+  }),
+  recordForgeObservation: operation({
+    name: 'deliveryExecutions.recordForgeObservation',
+    effect: 'write',
+    summary: 'Record what was seen on the forge',
+    description: `Append-only, by anybody who contributes, also after the end. One dedupeKey counts once. Facts are folded by observedAt, so that a late one never turns a newer state back.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      executionId,
+      observation: z.strictObject({
+        dedupeKey: text(255, 1),
+        kind: ObservationKind,
+        ref: text(255, 1).optional(),
+        sha: z
+          .string()
+          .regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits')
+          .optional(),
+        number: z.int().min(1).max(2_147_483_647).optional(),
+        url: Url.optional(),
+        data: jsonObject(16 * 1024).optional(),
+        observedAt: Instant,
+      }),
+    }),
+    result: z.object({ recorded: z.boolean(), execution: Execution }),
+    refusals: ['archived'],
+    emits: ['execution.observed', 'execution.completed', 'story.statusChanged'],
+    example: {
+      executionId: execution,
+      observation: {
+        dedupeKey: 'delivery-1',
+        kind: 'pr_opened',
+        number: 17,
+        observedAt: '2026-11-21T09:30:00.000Z',
+      },
+    },
+  }),
+  get: operation({
+    name: 'deliveryExecutions.get',
+    effect: 'read',
+    summary: 'Get an execution',
+    description: `An expired lease shows at once, as state stalled.`,
+    access: project('viewer'),
+    params: z.strictObject({ executionId }),
+    result: z.object({ execution: Execution }),
+    example: { executionId: execution },
+  }),
+  getForTarget: operation({
+    name: 'deliveryExecutions.getForTarget',
+    effect: 'read',
+    summary: 'Get the execution of a story or a delivery group',
+    description: `The one that is not completed, else the last; null where nobody ever worked on it.`,
+    access: project('viewer'),
+    params: z
+      .strictObject({ targetType: ExecutionTarget, targetId: TargetRef })
+      .refine(isTargetRef, noTargetRef),
+    result: z.object({ execution: Execution.nullable() }),
+    example: { targetType: 'story', targetId: 'WEB-2' },
+  }),
+  eventsSince: operation({
+    name: 'deliveryExecutions.eventsSince',
+    effect: 'read',
+    summary: 'Follow the events of an execution',
+    description: `In commit order, without gaps: going on from lastSeq never misses one. With waitSeconds it answers as soon as there is one.`,
+    access: project('viewer'),
+    params: z.strictObject({
+      executionId,
+      afterSeq: z.int().min(0).max(2_147_483_647).default(0),
+      limit: page.limit,
+      waitSeconds: z.int().min(0).max(25).default(0),
+    }),
+    result: z.object({ items: z.array(ExecutionEvent), lastSeq: z.int() }),
+    example: { executionId: execution },
+  }),
+};

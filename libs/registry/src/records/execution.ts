@@ -1,0 +1,207 @@
+/** Delivery: who works on what, under which lease, how far it is. */
+import { z } from 'zod';
+import { Id, jsonObject, name, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+import { Git } from './story.ts';
+
+/** A client's own name for one run of an agent or a person at work. */
+export const RunId = name(128).meta({ description: "The client's own id of its run" });
+
+/** Shown once, by the acquire that granted the lease. */
+export const LeaseToken = text(200, 1).meta({ description: 'As the acquire answered it' });
+
+/** A day: what a policy allows at most, whatever was asked for. Below 5 s a lease would be over before its answer. */
+export const TtlSeconds = z.int().min(1).max(86_400).meta({
+  description:
+    "Seconds; fewer than 5 are raised to 5, more than the policy's maximum are cut, and the answer says what was given",
+});
+
+/** What can be worked on under a lease. */
+export const ExecutionTarget = z.enum(['story', 'delivery_group']);
+export type ExecutionTarget = z.infer<typeof ExecutionTarget>;
+
+export const executionStates = [
+  'available',
+  'leased',
+  'waiting_input',
+  'stalled',
+  'offered',
+  'submitted',
+  'completed',
+] as const;
+export const ExecutionState = z.enum(executionStates);
+export type ExecutionState = z.infer<typeof ExecutionState>;
+
+export const Phase = z.enum(['planning', 'implementing', 'testing', 'reviewing', 'merging']);
+export const Outcome = z.enum(['submitted', 'succeeded', 'failed', 'canceled']);
+export type Outcome = z.infer<typeof Outcome>;
+export const Failure = z.enum([
+  'agent_error',
+  'timeout',
+  'context_exhausted',
+  'rate_limited',
+  'permission_denied',
+  'conflict',
+  'infra',
+]);
+
+export const Lease = z
+  .object({
+    holder: Actor,
+    runId: z.string().nullable(),
+    epoch: z.int().describe('The fencing number: one more with each new grant, never given twice'),
+    ttlSeconds: z.int(),
+    expiresAt: Time.describe(
+      'From then on anybody entitled may acquire; until somebody does, the holder goes on',
+    ),
+    renewBy: Time.describe('When two thirds of the time are over'),
+  })
+  .meta({ id: 'Lease' });
+export type Lease = z.infer<typeof Lease>;
+
+export const Offer = z
+  .object({
+    toMemberId: Id.nullable(),
+    toAgentId: Id.nullable(),
+    note: z.string().nullable(),
+    expiresAt: Time,
+  })
+  .meta({ id: 'Offer' });
+export type Offer = z.infer<typeof Offer>;
+
+/** Where a successor goes on from. */
+export const Checkpoint = z
+  .object({
+    seq: z.int().min(1),
+    summary: z.string(),
+    nextSteps: z.array(z.string()),
+    filesTouched: z.array(z.string()),
+    headSha: z.string().nullable(),
+    pushed: z.boolean(),
+    data: z.record(z.string(), z.unknown()).nullable(),
+    at: Time,
+  })
+  .meta({ id: 'Checkpoint' });
+export type Checkpoint = z.infer<typeof Checkpoint>;
+
+const mostDataBytes = 64 * 1024;
+
+/** What a checkpoint takes, of an execution and of a group alike. */
+export const checkpointParams = {
+  summary: text(2000, 1),
+  nextSteps: z.array(text(500, 1)).max(50).optional(),
+  filesTouched: z.array(text(512, 1)).max(500).optional(),
+  headSha: z
+    .string()
+    .regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits')
+    .optional(),
+  pushed: z.boolean().optional(),
+  data: jsonObject(mostDataBytes).optional(),
+  expectedSeq: z.int().min(0).max(2_147_483_647).optional().meta({
+    description: "The checkpoint's seq that you read, 0 before the first; another is 409 version_mismatch",
+  }),
+};
+
+export const PullRequest = z.strictObject({ number: z.int().min(1).max(2_147_483_647), url: Url });
+
+export const signalKinds = [
+  'stop_requested',
+  'spec_changed',
+  'story_changed',
+  'new_comments',
+  'question_answered',
+  'review_verdict',
+  'lock_conflict',
+  'forge',
+] as const;
+
+/** What the holder should know without asking; those since its last operation. */
+export const Signal = z
+  .object({
+    kind: z.enum(signalKinds),
+    seq: z.int().describe("The execution's event it comes from"),
+    at: Time,
+    data: z.record(z.string(), z.unknown()),
+  })
+  .meta({ id: 'Signal' });
+export type Signal = z.infer<typeof Signal>;
+
+export const Execution = z
+  .object({
+    id: Id,
+    projectId: Id,
+    targetType: ExecutionTarget,
+    targetId: Id,
+    state: ExecutionState,
+    phase: Phase.nullable(),
+    progress: z.int().min(0).max(100),
+    attempt: z.int().min(1).describe('One more with each grant to another holder'),
+    specVersion: z.int().nullable().describe('Of the story, as it was at the grant; null for a group'),
+    lease: Lease.nullable(),
+    offer: Offer.nullable(),
+    waitingFor: z.object({ questionId: Id }).nullable(),
+    checkpoint: Checkpoint.nullable(),
+    git: Git.nullable(),
+    deviceId: z.string().nullable(),
+    runId: z.string().nullable(),
+    outcome: Outcome.nullable(),
+    failure: Failure.nullable(),
+    summary: z.string().nullable(),
+    pullRequest: z.object({ number: z.int(), url: z.string() }).nullable(),
+    needsRework: z.boolean(),
+    stopRequested: z.object({ by: Actor, reason: z.string().nullable(), at: Time }).nullable(),
+    lastEventSeq: z.int(),
+    createdAt: Time,
+    updatedAt: Time,
+    completedAt: Time.nullable(),
+    version: Version,
+  })
+  .meta({ id: 'Execution' });
+export type Execution = z.infer<typeof Execution>;
+
+export const ExecutionEvent = z
+  .object({
+    seq: z.int(),
+    kind: z.string(),
+    actor: Actor,
+    data: z.record(z.string(), z.unknown()),
+    at: Time,
+  })
+  .meta({ id: 'ExecutionEvent' });
+export type ExecutionEvent = z.infer<typeof ExecutionEvent>;
+
+export const ObservationKind = z.enum([
+  'branch_pushed',
+  'pr_opened',
+  'pr_updated',
+  'pr_merged',
+  'pr_closed',
+  'pr_reopened',
+  'checks_passed',
+  'checks_failed',
+  'merge_conflict',
+  'review_approved',
+  'changes_requested',
+]);
+export type ObservationKind = z.infer<typeof ObservationKind>;
+
+export const forgeAspects = ['branch', 'pullRequest', 'checks', 'merging', 'review'] as const;
+export type ForgeAspect = (typeof forgeAspects)[number];
+
+/** The newest fact of an aspect, with what it said. */
+export interface ForgeFact {
+  readonly kind: ObservationKind;
+  /** ISO 8601 UTC with milliseconds, so that text orders as time does. */
+  readonly at: string;
+  readonly dedupeKey: string;
+  readonly ref: string | null;
+  readonly sha: string | null;
+  readonly number: number | null;
+  readonly url: string | null;
+}
+
+/** What the forge said, folded. */
+export type ForgeState = Readonly<Partial<Record<ForgeAspect, ForgeFact>>>;
+
+export const Note = text(2000, 1);
+export const Summary = textOfBytes(16 * 1024);
