@@ -147,6 +147,29 @@ create table public.contracts (
   version integer not null default 0,
   created_at timestamp(3) with time zone not null default now()
 );
+create table public.delivery_group_stories (
+  org_id uuid not null,
+  project_id uuid not null,
+  group_id uuid not null,
+  story_id uuid not null,
+  "position" integer not null,
+  open boolean not null default true
+);
+create table public.delivery_groups (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  name text not null,
+  state text not null default 'draft'::text,
+  merge_strategy text not null,
+  git jsonb,
+  upstream jsonb,
+  checkpoint jsonb,
+  checkpoint_seq integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.devices (
   org_id uuid not null,
   member_id uuid not null,
@@ -173,6 +196,70 @@ create table public.epics (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.execution_contributors (
+  org_id uuid not null,
+  execution_id uuid not null,
+  member_id uuid not null,
+  agent_id uuid not null default '00000000-0000-0000-0000-000000000000'::uuid,
+  attempt integer not null
+);
+create table public.execution_events (
+  org_id uuid not null,
+  execution_id uuid not null,
+  seq integer not null,
+  kind text not null,
+  actor jsonb not null,
+  data jsonb not null default '{}'::jsonb,
+  at timestamp(3) with time zone not null default clock_timestamp()
+);
+create table public.executions (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  target_type text not null,
+  target_id uuid not null,
+  state text not null,
+  phase text,
+  progress integer not null default 0,
+  attempt integer not null default 1,
+  spec_version integer,
+  epoch integer not null,
+  run_id text,
+  device_id text,
+  offer jsonb,
+  waiting_for uuid,
+  checkpoint jsonb,
+  checkpoint_seq integer not null default 0,
+  git jsonb,
+  pull_request jsonb,
+  outcome text,
+  failure text,
+  summary text,
+  needs_rework boolean not null default false,
+  stop_requested jsonb,
+  forge jsonb not null default '{}'::jsonb,
+  merged_at timestamp(3) with time zone,
+  last_event_seq integer not null default 0,
+  told_seq integer not null default 0,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  completed_at timestamp(3) with time zone,
+  version integer not null default 1
+);
+create table public.forge_observations (
+  org_id uuid not null,
+  execution_id uuid not null,
+  dedupe_key text not null,
+  kind text not null,
+  ref text,
+  sha text,
+  number integer,
+  url text,
+  data jsonb,
+  observed_at timestamp(3) with time zone not null,
+  recorded_by jsonb not null,
+  recorded_at timestamp(3) with time zone not null default now()
 );
 create table public.gamification_state (
   org_id uuid not null,
@@ -206,6 +293,47 @@ create table public.invitations (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.leases (
+  org_id uuid not null,
+  unit_type text not null,
+  unit_id uuid not null,
+  project_id uuid not null,
+  state text not null default 'free'::text,
+  epoch integer not null default 0,
+  token_hash bytea,
+  holder jsonb,
+  member_id uuid,
+  agent_id uuid,
+  run_id text,
+  ttl_seconds integer,
+  granted_at timestamp(3) with time zone,
+  expires_at timestamp(3) with time zone,
+  expiry_noted boolean not null default false,
+  ended_token_hash bytea,
+  ended_by text
+);
+create table public.lock_counters (
+  org_id uuid not null,
+  project_id uuid not null,
+  fencing_token bigint not null default 0
+);
+create table public.locks (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  resources text[] not null,
+  mode text not null,
+  holder jsonb not null,
+  member_id uuid not null,
+  agent_id uuid,
+  run_id text,
+  execution_id uuid,
+  story_id uuid,
+  reason text,
+  fencing_token bigint not null,
+  acquired_at timestamp(3) with time zone not null default clock_timestamp(),
+  expires_at timestamp(3) with time zone not null
 );
 create table public.members (
   org_id uuid not null,
@@ -551,6 +679,14 @@ alter table contracts add constraint contracts_org_id_project_id_slug_key UNIQUE
 alter table contracts add constraint contracts_pkey PRIMARY KEY (org_id, id);
 alter table contracts add constraint contracts_slug_check CHECK ((slug ~ '^[a-z0-9-]{1,64}$'::text));
 alter table contracts add constraint contracts_version_check CHECK ((version >= 0));
+alter table delivery_group_stories add constraint delivery_group_stories_org_id_project_id_group_id_fkey FOREIGN KEY (org_id, project_id, group_id) REFERENCES delivery_groups(org_id, project_id, id) ON DELETE CASCADE;
+alter table delivery_group_stories add constraint delivery_group_stories_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
+alter table delivery_group_stories add constraint delivery_group_stories_pkey PRIMARY KEY (org_id, group_id, story_id);
+alter table delivery_groups add constraint delivery_groups_merge_strategy_check CHECK ((merge_strategy = ANY (ARRAY['per_story'::text, 'integration_branch'::text, 'stacked'::text])));
+alter table delivery_groups add constraint delivery_groups_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table delivery_groups add constraint delivery_groups_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
+alter table delivery_groups add constraint delivery_groups_pkey PRIMARY KEY (org_id, id);
+alter table delivery_groups add constraint delivery_groups_state_check CHECK ((state = ANY (ARRAY['draft'::text, 'active'::text, 'in_review'::text, 'landed'::text, 'abandoned'::text])));
 alter table devices add constraint devices_device_id_check CHECK (((length(device_id) >= 1) AND (length(device_id) <= 128)));
 alter table devices add constraint devices_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table devices add constraint devices_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
@@ -560,6 +696,20 @@ alter table epics add constraint epics_org_id_project_id_fkey FOREIGN KEY (org_i
 alter table epics add constraint epics_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table epics add constraint epics_pkey PRIMARY KEY (org_id, id);
 alter table epics add constraint epics_status_check CHECK ((status = ANY (ARRAY['open'::text, 'done'::text, 'canceled'::text])));
+alter table execution_contributors add constraint execution_contributors_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table execution_contributors add constraint execution_contributors_pkey PRIMARY KEY (org_id, execution_id, member_id, agent_id);
+alter table execution_events add constraint execution_events_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table execution_events add constraint execution_events_pkey PRIMARY KEY (org_id, execution_id, seq);
+alter table executions add constraint executions_check CHECK (((state = 'completed'::text) = (completed_at IS NOT NULL)));
+alter table executions add constraint executions_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table executions add constraint executions_outcome_check CHECK ((outcome = ANY (ARRAY['submitted'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])));
+alter table executions add constraint executions_phase_check CHECK ((phase = ANY (ARRAY['planning'::text, 'implementing'::text, 'testing'::text, 'reviewing'::text, 'merging'::text])));
+alter table executions add constraint executions_pkey PRIMARY KEY (org_id, id);
+alter table executions add constraint executions_progress_check CHECK (((progress >= 0) AND (progress <= 100)));
+alter table executions add constraint executions_state_check CHECK ((state = ANY (ARRAY['available'::text, 'leased'::text, 'waiting_input'::text, 'offered'::text, 'submitted'::text, 'completed'::text])));
+alter table executions add constraint executions_target_type_check CHECK ((target_type = ANY (ARRAY['story'::text, 'delivery_group'::text])));
+alter table forge_observations add constraint forge_observations_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table forge_observations add constraint forge_observations_pkey PRIMARY KEY (org_id, execution_id, dedupe_key);
 alter table gamification_state add constraint gamification_state_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table gamification_state add constraint gamification_state_pkey PRIMARY KEY (org_id);
 alter table gamification_state add constraint gamification_state_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text])));
@@ -575,6 +725,19 @@ alter table invitations add constraint invitations_role_check CHECK ((role = ANY
 alter table invitations add constraint invitations_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'accepted'::text, 'revoked'::text])));
 alter table invitations add constraint invitations_token_hash_check CHECK ((length(token_hash) = 32));
 alter table invitations add constraint invitations_token_hash_key UNIQUE (token_hash);
+alter table leases add constraint leases_check CHECK (((state = 'held'::text) = ((token_hash IS NOT NULL) AND (holder IS NOT NULL) AND (expires_at IS NOT NULL))));
+alter table leases add constraint leases_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table leases add constraint leases_pkey PRIMARY KEY (org_id, unit_type, unit_id);
+alter table leases add constraint leases_state_check CHECK ((state = ANY (ARRAY['free'::text, 'held'::text])));
+alter table leases add constraint leases_token_hash_check CHECK ((length(token_hash) = 32));
+alter table leases add constraint leases_unit_type_check CHECK ((unit_type = ANY (ARRAY['story'::text, 'delivery_group'::text, 'coordination'::text])));
+alter table lock_counters add constraint lock_counters_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table lock_counters add constraint lock_counters_pkey PRIMARY KEY (org_id, project_id);
+alter table locks add constraint locks_mode_check CHECK ((mode = ANY (ARRAY['exclusive'::text, 'shared'::text])));
+alter table locks add constraint locks_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table locks add constraint locks_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table locks add constraint locks_pkey PRIMARY KEY (org_id, id);
+alter table locks add constraint locks_resources_check CHECK (((cardinality(resources) >= 1) AND (cardinality(resources) <= 50)));
 alter table members add constraint members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
 alter table members add constraint members_handle_check CHECK ((handle ~ '^[a-z0-9][a-z0-9-]{0,38}$'::text));
 alter table members add constraint members_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
@@ -725,8 +888,19 @@ CREATE INDEX comments_replies ON public.comments USING btree (org_id, parent_id,
 CREATE INDEX comments_roots ON public.comments USING btree (org_id, story_id, id) WHERE (parent_id IS NULL);
 CREATE INDEX contract_stories_contract ON public.contract_stories USING btree (org_id, contract_id);
 CREATE INDEX contract_versions_story ON public.contract_versions USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
+CREATE INDEX delivery_groups_project ON public.delivery_groups USING btree (org_id, project_id, id DESC);
+CREATE INDEX delivery_groups_state ON public.delivery_groups USING btree (org_id, project_id, state, id DESC);
 CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
+CREATE INDEX executions_project ON public.executions USING btree (org_id, project_id, id) WHERE (state <> 'completed'::text);
+CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX leases_expiry ON public.leases USING btree (expires_at) WHERE (state = 'held'::text);
+CREATE INDEX leases_member ON public.leases USING btree (org_id, member_id) WHERE (state = 'held'::text);
+CREATE INDEX leases_project ON public.leases USING btree (org_id, project_id, unit_type, unit_id) WHERE (state = 'held'::text);
+CREATE INDEX locks_execution ON public.locks USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
+CREATE INDEX locks_expiry ON public.locks USING btree (expires_at);
+CREATE INDEX locks_member ON public.locks USING btree (org_id, member_id);
+CREATE INDEX locks_project ON public.locks USING btree (org_id, project_id, id);
 CREATE INDEX members_accounts ON public.members USING btree (lower(email) COLLATE "C") WHERE (status = 'active'::text);
 CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WHERE (status = 'active'::text);
 CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
@@ -758,7 +932,10 @@ CREATE INDEX team_members_member ON public.team_members USING btree (org_id, mem
 CREATE INDEX teams_everywhere ON public.teams USING btree (lower(name) COLLATE "C", id);
 CREATE INDEX tokens_member ON public.tokens USING btree (org_id, member_id);
 CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btree (org_id, project_id, member_id) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories USING btree (org_id, story_id) WHERE open;
+CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
+CREATE UNIQUE INDEX executions_open ON public.executions USING btree (org_id, target_type, target_id) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (org_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX members_handle ON public.members USING btree (org_id, handle);
@@ -936,7 +1113,14 @@ begin
         from access_requests r join projects p on p.org_id = r.org_id and p.id = r.project_id
         where r.org_id = org and r.id = target_ref::uuid;
     -- There are none yet that anybody could see.
-    when 'deliveryGroup' then null;
+    when 'deliveryGroup' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from delivery_groups g join projects p on p.org_id = g.org_id and p.id = g.project_id
+        where g.org_id = org and g.id = target_ref::uuid;
+    when 'execution' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from executions e join projects p on p.org_id = e.org_id and p.id = e.project_id
+        where e.org_id = org and e.id = target_ref::uuid;
   end case;
   if project_id is not null and (bound is null or project_id = any (bound)) then
     project_rank := app.given_rank(sees, org_role);
@@ -1250,6 +1434,33 @@ begin
 end $function$
 ;
 alter function app.release_member(uuid,uuid) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.release_work()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  with freed as (
+    update leases l set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+      run_id = null, expires_at = null
+    where l.org_id = new.org_id and l.member_id = new.id and l.state = 'held'
+    returning l.unit_type, l.unit_id),
+  left_alone as (
+    update executions e set state = 'available', waiting_for = null, updated_at = now(), version = e.version + 1,
+      last_event_seq = e.last_event_seq + 1
+    from freed f
+    where e.org_id = new.org_id and e.target_type = f.unit_type and e.target_id = f.unit_id
+      and e.state in ('leased', 'waiting_input')
+    returning e.id, e.last_event_seq)
+  insert into execution_events (org_id, execution_id, seq, kind, actor, data)
+    select new.org_id, a.id, a.last_event_seq, 'released',
+      '{"kind": "system", "memberId": null, "agentId": null, "name": "system"}', '{"reason": "member removed"}'
+    from left_alone a;
+  delete from locks where org_id = new.org_id and member_id = new.id;
+  return null;
+end $function$
+;
+alter function app.release_work() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.require_platform()
  RETURNS void
  LANGUAGE plpgsql
@@ -1278,6 +1489,19 @@ begin
 end $function$
 ;
 alter function app.revoke_tokens() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.stream_positions(orgs uuid[], wanted uuid[])
+ RETURNS TABLE(execution_id uuid, last_seq integer)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+BEGIN ATOMIC
+ SELECT e.id,
+     e.last_event_seq
+    FROM (UNNEST(stream_positions.orgs, stream_positions.wanted) w(org_id, id)
+      JOIN executions e ON (((e.org_id = w.org_id) AND (e.id = w.id))));
+END
+;
+alter function app.stream_positions(uuid[],uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.touch_tokens(hashes bytea[])
  RETURNS void
  LANGUAGE sql
@@ -1307,6 +1531,7 @@ alter function app.visible_projects(uuid,uuid,uuid) owner to the_migrator;
 
 -- Triggers
 
+CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
 CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
@@ -1329,11 +1554,20 @@ alter table comments enable row level security, force row level security;
 alter table contract_stories enable row level security, force row level security;
 alter table contract_versions enable row level security, force row level security;
 alter table contracts enable row level security, force row level security;
+alter table delivery_group_stories enable row level security, force row level security;
+alter table delivery_groups enable row level security, force row level security;
 alter table devices enable row level security, force row level security;
 alter table epics enable row level security, force row level security;
+alter table execution_contributors enable row level security, force row level security;
+alter table execution_events enable row level security, force row level security;
+alter table executions enable row level security, force row level security;
+alter table forge_observations enable row level security, force row level security;
 alter table gamification_state enable row level security, force row level security;
 alter table idempotency_keys enable row level security, force row level security;
 alter table invitations enable row level security, force row level security;
+alter table leases enable row level security, force row level security;
+alter table lock_counters enable row level security, force row level security;
+alter table locks enable row level security, force row level security;
 alter table members enable row level security, force row level security;
 alter table notification_counts enable row level security, force row level security;
 alter table notification_preferences enable row level security, force row level security;
@@ -1385,15 +1619,26 @@ create policy the_door on comments for all to muster_door using true;
 create policy own_organization on contract_stories for all to muster_app using (org_id = app.org_id());
 create policy own_organization on contract_versions for all to muster_app using (org_id = app.org_id());
 create policy own_organization on contracts for all to muster_app using (org_id = app.org_id());
+create policy own_organization on delivery_group_stories for all to muster_app using (org_id = app.org_id());
+create policy own_organization on delivery_groups for all to muster_app using (org_id = app.org_id());
+create policy the_door on delivery_groups for all to muster_door using true;
 create policy own_organization on devices for all to muster_app using (org_id = app.org_id());
 create policy own_organization on epics for all to muster_app using (org_id = app.org_id());
 create policy the_door on epics for all to muster_door using true;
+create policy own_organization on execution_contributors for all to muster_app using (org_id = app.org_id());
+create policy own_organization on execution_events for all to muster_app using (org_id = app.org_id());
+create policy own_organization on executions for all to muster_app using (org_id = app.org_id());
+create policy the_door on executions for all to muster_door using true;
+create policy own_organization on forge_observations for all to muster_app using (org_id = app.org_id());
 create policy own_organization on gamification_state for all to muster_app using (org_id = app.org_id());
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
 create policy worker on idempotency_keys for all to muster_worker using true;
 create policy operators on invitations for all to muster_operator using true;
 create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
 create policy the_door on invitations for all to muster_door using true;
+create policy own_organization on leases for all to muster_app using (org_id = app.org_id());
+create policy own_organization on lock_counters for all to muster_app using (org_id = app.org_id());
+create policy own_organization on locks for all to muster_app using (org_id = app.org_id());
 create policy operators on members for all to muster_operator using true;
 create policy own_organization on members for all to muster_app using (org_id = app.org_id());
 create policy the_door on members for all to muster_door using true;
@@ -1464,11 +1709,18 @@ grant delete, insert, select, update on board_columns to muster_app;
 grant delete, insert, select, update on broadcasts to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
+grant delete, insert, select, update on delivery_group_stories to muster_app;
+grant delete, insert, select, update on delivery_groups to muster_app;
 grant delete, insert, select, update on devices to muster_app;
 grant delete, insert, select, update on epics to muster_app;
+grant delete, insert, select, update on execution_contributors to muster_app;
+grant delete, insert, select, update on executions to muster_app;
 grant delete, insert, select, update on gamification_state to muster_app;
 grant delete, insert, select, update on idempotency_keys to muster_app;
 grant delete, insert, select, update on invitations to muster_app;
+grant delete, insert, select, update on leases to muster_app;
+grant delete, insert, select, update on lock_counters to muster_app;
+grant delete, insert, select, update on locks to muster_app;
 grant delete, insert, select, update on members to muster_app;
 grant delete, insert, select, update on notification_counts to muster_app;
 grant delete, insert, select, update on notification_preferences to muster_app;
@@ -1496,6 +1748,8 @@ grant insert, select on activity to muster_app;
 grant insert, select on audit to muster_app;
 grant insert, select on contract_stories to muster_app;
 grant insert, select on contract_versions to muster_app;
+grant insert, select on execution_events to muster_app;
+grant insert, select on forge_observations to muster_app;
 grant insert, select on seat_ledger to muster_app;
 grant insert, select, update on agents to muster_operator;
 grant insert, select, update on contracts to muster_app;
@@ -1510,7 +1764,9 @@ grant select on access_requests to muster_door;
 grant select on agents to muster_door;
 grant select on board_columns to muster_door;
 grant select on comments to muster_door;
+grant select on delivery_groups to muster_door;
 grant select on epics to muster_door;
+grant select on executions to muster_door;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
 grant select on kysely_migration to muster_app;
@@ -1549,6 +1805,8 @@ grant execute on function app.platform_teams(text,uuid,text,integer,integer) to 
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
 grant execute on function app.release_member(uuid,uuid) to public;
+grant execute on function app.release_work() to public;
 grant execute on function app.revoke_tokens() to public;
+grant execute on function app.stream_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
 grant execute on function app.visible_projects(uuid,uuid,uuid) to public;

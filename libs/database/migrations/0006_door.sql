@@ -85,7 +85,14 @@ begin
         from access_requests r join projects p on p.org_id = r.org_id and p.id = r.project_id
         where r.org_id = org and r.id = target_ref::uuid;
     -- There are none yet that anybody could see.
-    when 'deliveryGroup' then null;
+    when 'deliveryGroup' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from delivery_groups g join projects p on p.org_id = g.org_id and p.id = g.project_id
+        where g.org_id = org and g.id = target_ref::uuid;
+    when 'execution' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from executions e join projects p on p.org_id = e.org_id and p.id = e.project_id
+        where e.org_id = org and e.id = target_ref::uuid;
   end case;
   if project_id is not null and (bound is null or project_id = any (bound)) then
     project_rank := app.given_rank(sees, org_role);

@@ -1,4 +1,5 @@
 export { BurstError, sendBurst, type Statement } from './burst.ts';
+export { createFollowers, type Followers, type StreamPosition } from './followers.ts';
 export { newId } from './id.ts';
 export { identify, type Identity } from './identity.ts';
 export { BadCursor, decodeCursor, encodeCursor, pageOfRows } from './keyset.ts';

@@ -6,8 +6,10 @@
 import type {
   AccessRequestState,
   Actor,
+  Checkpoint,
   ColumnStatus,
   ContractKind,
+  ForgeState,
   Git,
   GivenRole,
   NotificationChannel,
@@ -184,6 +186,37 @@ export interface ContractVersions {
   version: number;
 }
 
+export interface DeliveryGroups {
+  checkpoint: Checkpoint | null;
+  checkpoint_seq: Generated<number>;
+  created_at: Generated<string>;
+  git: Git | null;
+  id: string;
+  merge_strategy: 'per_story' | 'integration_branch' | 'stacked';
+  name: string;
+  org_id: string;
+  project_id: string;
+  state: Generated<'draft' | 'active' | 'in_review' | 'landed' | 'abandoned'>;
+  updated_at: Generated<string>;
+  upstream: {
+    provider: string;
+    externalId: string;
+    url: string | null;
+    state: string | null;
+    syncedAt: string | null;
+  } | null;
+  version: Generated<number>;
+}
+
+export interface DeliveryGroupStories {
+  group_id: string;
+  open: Generated<boolean>;
+  org_id: string;
+  position: number;
+  project_id: string;
+  story_id: string;
+}
+
 export interface Devices {
   app_version: string | null;
   created_at: Generated<string>;
@@ -211,6 +244,93 @@ export interface Epics {
   title: string;
   updated_at: Generated<string>;
   version: Generated<number>;
+}
+
+export interface ExecutionContributors {
+  agent_id: Generated<string>;
+  attempt: number;
+  execution_id: string;
+  member_id: string;
+  org_id: string;
+}
+
+export interface ExecutionEvents {
+  actor: Actor;
+  at: Generated<string>;
+  data: Generated<Record<string, unknown>>;
+  execution_id: string;
+  kind: string;
+  org_id: string;
+  seq: number;
+}
+
+export interface Executions {
+  attempt: Generated<number>;
+  checkpoint: Checkpoint | null;
+  checkpoint_seq: Generated<number>;
+  completed_at: string | null;
+  created_at: Generated<string>;
+  device_id: string | null;
+  epoch: number;
+  failure:
+    | 'agent_error'
+    | 'timeout'
+    | 'context_exhausted'
+    | 'rate_limited'
+    | 'permission_denied'
+    | 'conflict'
+    | 'infra'
+    | null;
+  forge: Generated<ForgeState>;
+  git: Git | null;
+  id: string;
+  last_event_seq: Generated<number>;
+  merged_at: string | null;
+  needs_rework: Generated<boolean>;
+  offer: {
+    toMemberId: string | null;
+    toAgentId: string | null;
+    note: string | null;
+    expiresAt: string;
+  } | null;
+  org_id: string;
+  outcome: 'submitted' | 'succeeded' | 'failed' | 'canceled' | null;
+  phase: 'planning' | 'implementing' | 'testing' | 'reviewing' | 'merging' | null;
+  progress: Generated<number>;
+  project_id: string;
+  pull_request: { number: number; url: string } | null;
+  run_id: string | null;
+  spec_version: number | null;
+  state: 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
+  stop_requested: {
+    seq: number;
+    by: Actor;
+    reason: string | null;
+    at: string;
+    holder: { memberId: string; agentId: string | null; runId: string | null } | null;
+  } | null;
+  summary: string | null;
+  target_id: string;
+  target_type: 'story' | 'delivery_group';
+  told_seq: Generated<number>;
+  updated_at: Generated<string>;
+  version: Generated<number>;
+  waiting_for: string | null;
+}
+
+export interface ForgeObservations {
+  data: Record<string, unknown> | null;
+  dedupe_key: string;
+  execution_id: string;
+  kind: string;
+  number: number | null;
+  observed_at: string;
+  org_id: string;
+  recorded_at: Generated<string>;
+  recorded_by: Actor;
+  ref: string | null;
+  sha: string | null;
+  url: string | null;
 }
 
 export interface GamificationState {
@@ -247,6 +367,50 @@ export interface Invitations {
   token_hash: Buffer | null;
   updated_at: Generated<string>;
   version: Generated<number>;
+}
+
+export interface Leases {
+  agent_id: string | null;
+  ended_by: string | null;
+  ended_token_hash: Buffer | null;
+  epoch: Generated<number>;
+  expires_at: string | null;
+  expiry_noted: Generated<boolean>;
+  granted_at: string | null;
+  holder: Actor | null;
+  member_id: string | null;
+  org_id: string;
+  project_id: string;
+  run_id: string | null;
+  state: Generated<'free' | 'held'>;
+  token_hash: Buffer | null;
+  ttl_seconds: number | null;
+  unit_id: string;
+  unit_type: 'story' | 'delivery_group' | 'coordination';
+}
+
+export interface LockCounters {
+  fencing_token: Generated<number>;
+  org_id: string;
+  project_id: string;
+}
+
+export interface Locks {
+  acquired_at: Generated<string>;
+  agent_id: string | null;
+  execution_id: string | null;
+  expires_at: string;
+  fencing_token: number;
+  holder: Actor;
+  id: string;
+  member_id: string;
+  mode: 'exclusive' | 'shared';
+  org_id: string;
+  project_id: string;
+  reason: string | null;
+  resources: string[];
+  run_id: string | null;
+  story_id: string | null;
 }
 
 export interface Members {
@@ -578,11 +742,20 @@ export interface DB {
   contract_stories: ContractStories;
   contract_versions: ContractVersions;
   contracts: Contracts;
+  delivery_group_stories: DeliveryGroupStories;
+  delivery_groups: DeliveryGroups;
   devices: Devices;
   epics: Epics;
+  execution_contributors: ExecutionContributors;
+  execution_events: ExecutionEvents;
+  executions: Executions;
+  forge_observations: ForgeObservations;
   gamification_state: GamificationState;
   idempotency_keys: IdempotencyKeys;
   invitations: Invitations;
+  leases: Leases;
+  lock_counters: LockCounters;
+  locks: Locks;
   members: Members;
   notification_counts: NotificationCounts;
   notification_preferences: NotificationPreferences;

@@ -123,6 +123,8 @@ describe('the roles', () => {
       'contract_stories: INSERT',
       'contract_versions: INSERT',
       'contracts: INSERT UPDATE',
+      'execution_events: INSERT',
+      'forge_observations: INSERT',
       'notifications: INSERT UPDATE',
       'orgs: UPDATE',
       'point_entries: INSERT UPDATE',

@@ -20,12 +20,13 @@ import {
   Policy,
   projectRank,
   refusal,
+  type ResultOf,
   scopeCovers,
   type Subject,
   targetKindOf,
 } from '@muster/registry';
 import { isSerializationLoss, toApiError } from './errors.ts';
-import { type Caller, type Handler, type HandlerContext, type Reaction } from './handle.ts';
+import { type Caller, type Handler, type HandlerContext, type Surroundings } from './handle.ts';
 import {
   claimKey,
   fingerprintOf,
@@ -59,6 +60,9 @@ export interface Answer {
  * once takes the row again before the winner has woken up, and they meet in the next deadlock.
  */
 const mostAttempts = 3;
+
+/** A handler that nothing surrounds. */
+const alone: Surroundings = { handlers: new Map(), reactions: [], waitFor: async () => undefined };
 
 /** The defaults, parsed once: nearly every organization has them. */
 const defaultPolicy = Policy.parse({});
@@ -139,7 +143,7 @@ export async function execute(
   pool: Pool,
   handler: Handler,
   call: Call,
-  reactions: readonly Reaction[] = [],
+  surroundings: Surroundings = alone,
 ): Promise<Answer> {
   const { operation } = handler;
   const caller = callerOf(call.token);
@@ -148,7 +152,12 @@ export async function execute(
     if (!scopeCovers(call.token.identity.scopes, operation.scope)) {
       throw forbidden('scope', `The token's scope is too small; this needs ${operation.scope}.`);
     }
-    return await perform(pool, handler, caller, call, params, reactions);
+    const first = await perform(pool, handler, caller, call, params, surroundings);
+    const awaited = first.result === null ? null : (handler.waitsFor?.(params, first.result) ?? null);
+    if (awaited !== null) await surroundings.waitFor(caller.orgId, awaited);
+    const { json, replayed } =
+      awaited === null ? first : await perform(pool, handler, caller, call, params, surroundings);
+    return { json, replayed };
   } catch (error) {
     const known = toApiError(error);
     if (known.code === 'unauthorized') call.token.forget();
@@ -158,14 +167,19 @@ export async function execute(
   }
 }
 
+/** An answer, and the result that it says; null where it is a replay. */
+interface Performed extends Answer {
+  readonly result: Record<string, unknown> | null;
+}
+
 async function perform(
   pool: Pool,
   handler: Handler,
   caller: Caller,
   call: Call,
   params: Record<string, unknown>,
-  reactions: readonly Reaction[],
-): Promise<Answer> {
+  surroundings: Surroundings,
+): Promise<Performed> {
   const { operation } = handler;
   const key = operation.effect === 'write' ? call.idempotencyKey : null;
   const fingerprint = key === null ? null : fingerprintOf(operation, params);
@@ -178,23 +192,23 @@ async function perform(
   };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const json = await inOrganization(pool, visit, async (session) => {
+      return await inOrganization(pool, visit, async (session) => {
         const happenings: Happening[] = [];
-        const context = contextOf(caller, params, session, happenings);
+        const context = contextOf(caller, params, { session, happenings, surroundings });
         const result = await handler.run(context);
-        if (operation.effect === 'read') return JSON.stringify(result);
+        const json = JSON.stringify(result);
+        if (operation.effect === 'read') return { json, result, replayed: false };
         refuseArchived(operation, await session.entry());
         if (happenings.length > 0) {
-          for (const react of reactions) await react({ db: session, caller, happenings });
+          for (const react of surroundings.reactions) await react({ db: session, caller, happenings });
         }
-        const text = JSON.stringify(result);
-        if (key !== null) session.later(keepAnswer(caller, operation, key, text));
+        if (key !== null)
+          session.later(keepAnswer(caller, operation, key, withoutSecret(operation, result, json)));
         session.later(
           trail(caller.orgId, caller.actor, auditFacts(operation, call), { allowed: true, happenings }),
         );
-        return text;
+        return { json, result, replayed: false };
       });
-      return { json, replayed: false };
     } catch (error) {
       if (isSerializationLoss(error) && attempt < mostAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
@@ -209,17 +223,38 @@ async function perform(
         (session) => findAnswer(session, caller, operation, key, fingerprint),
       );
       if (json === undefined) throw error;
-      return { json, replayed: true };
+      if (handler.reissue === undefined) return { json, result: null, replayed: true };
+      const { reissue } = handler;
+      const fresh = await inOrganization(pool, { ...visit, claim: null }, async (session) =>
+        JSON.stringify(
+          await reissue(
+            contextOf(caller, params, { session, happenings: [], surroundings }),
+            JSON.parse(json) as Record<string, unknown>,
+          ),
+        ),
+      );
+      return { json: fresh, result: null, replayed: true };
     }
   }
+}
+
+/** What may be kept of an answer: all but its secret, in whose place an empty text stands. */
+const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>, json: string): string =>
+  secret === null ? json : JSON.stringify({ ...result, [secret]: '' });
+
+/** One transaction of the pipeline, for the handlers that run in it. */
+interface Transaction {
+  readonly session: Parameters<Parameters<typeof inOrganization>[2]>[0];
+  readonly happenings: Happening[];
+  readonly surroundings: Surroundings;
 }
 
 function contextOf(
   caller: Caller,
   params: Record<string, unknown>,
-  session: Parameters<Parameters<typeof inOrganization>[2]>[0],
-  happenings: Happening[],
+  transaction: Transaction,
 ): HandlerContext<Operation> {
+  const { session, happenings, surroundings } = transaction;
   return {
     params,
     caller,
@@ -232,6 +267,14 @@ function contextOf(
     projectRank: async () => (await session.one(exactRank(caller))).rank,
     emit: (kind: Happening['kind'], subject: Subject, data: Record<string, unknown>) => {
       happenings.push({ kind, subject, data });
+    },
+    perform: async (operation, others) => {
+      const handler = surroundings.handlers.get(operation.name);
+      if (handler === undefined) throw new Error(`nobody here handles ${operation.name}`);
+      // The handler by this name gives this operation's result.
+      return (await handler.run(contextOf(caller, parseParams(operation, others), transaction))) as ResultOf<
+        typeof operation
+      >;
     },
     refuse: refusal,
   };

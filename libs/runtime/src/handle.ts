@@ -5,6 +5,7 @@ import {
   type ApiError,
   type EmittedOf,
   type EventData,
+  type InputOf,
   type Operation,
   type OrgRole,
   type ParamsOf,
@@ -45,13 +46,47 @@ export interface HandlerContext<O extends Operation> {
   readonly projectRank: () => Promise<number>;
   /** Says what happened; written with the transaction. */
   readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;
+  /**
+   * Another operation's handler, in this transaction and for this caller; what it refuses is refused. It checks no
+   * access: whoever calls it has the access that it needs.
+   */
+  readonly perform: <Other extends Operation>(
+    operation: Other,
+    params: InputOf<Other>,
+  ) => Promise<ResultOf<Other>>;
   /** A refusal that the contract declares, to be thrown. */
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
 
-export interface Handler<O extends Operation = Operation> {
+/** What a read waits for before it answers: that the stream of an execution goes beyond a number. */
+export interface Awaited {
+  readonly executionId: string;
+  readonly afterSeq: number;
+  readonly seconds: number;
+}
+
+/** What only some handlers have. */
+export interface HandlerParts<O extends Operation> {
+  /**
+   * The answer to a repeated Idempotency-Key, where the contract keeps a secret out of what is stored: the kept answer
+   * with a secret that is good now.
+   */
+  readonly reissue?: (context: HandlerContext<O>, kept: ResultOf<O>) => Promise<ResultOf<O>>;
+  /** What a read wants to wait for, given its first answer; it is read again after. No transaction is open meanwhile. */
+  readonly waitsFor?: (params: ParamsOf<O>, result: ResultOf<O>) => Awaited | null;
+}
+
+export interface Handler<O extends Operation = Operation> extends HandlerParts<O> {
   readonly operation: O;
   readonly run: (context: HandlerContext<O>) => Promise<ResultOf<O>>;
+}
+
+/** What surrounds the handlers: each is told of the others by their contract, never by import. */
+export interface Surroundings {
+  readonly handlers: ReadonlyMap<string, Handler>;
+  readonly reactions: readonly Reaction[];
+  /** Resolves when the stream went on, or the time is over. */
+  readonly waitFor: (orgId: string, awaited: Awaited) => Promise<void>;
 }
 
 /**
@@ -68,7 +103,8 @@ export type Reaction = (what: {
 export const handle = <O extends Operation>(
   operation: O,
   run: (context: HandlerContext<O>) => Promise<ResultOf<O>>,
-): Handler<O> => ({ operation, run });
+  parts: HandlerParts<O> = {},
+): Handler<O> => ({ operation, run, ...parts });
 
 /** A handler for each operation of a part of the registry: one that is missing does not compile. */
 export type HandlersOf<Node> = Node extends Operation

@@ -12,12 +12,14 @@ export { toApiError, validationHoles } from './errors.ts';
 export { type Answer, type Call, execute } from './execute.ts';
 export {
   type AllHandlers,
+  type Awaited,
   type Caller,
   handle,
   type Handler,
   type HandlerContext,
   type HandlersOf,
   type Reaction,
+  type Surroundings,
 } from './handle.ts';
 export { parseWith } from './parse.ts';
 export {

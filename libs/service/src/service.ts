@@ -37,6 +37,8 @@ export interface Service {
   readonly metrics: Metrics;
   /** Readiness off, and connections are told to close with their next answer; everything is still answered. */
   drain(): void;
+  /** Waits, and meanwhile the request takes no place among those that are being served. */
+  readonly aside: (request: FastifyRequest, wait: () => Promise<void>) => Promise<void>;
   /** Takes no more connections, finishes what runs. */
   stop(): Promise<void>;
 }
@@ -202,6 +204,12 @@ export function createService(options: ServiceOptions): Service {
     metrics,
     drain: () => {
       draining = true;
+    },
+    aside: async (request, wait) => {
+      leave(request);
+      await wait();
+      inFlight += 1;
+      request.place = 'working';
     },
     stop: async () => {
       draining = true;

@@ -1,7 +1,14 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, MusterError, type Transport } from '@muster/client';
-import { newId, type Pool, sendBurst, type Statement } from '@muster/database';
+import {
+  createFollowers,
+  type Followers,
+  newId,
+  type Pool,
+  sendBurst,
+  type Statement,
+} from '@muster/database';
 import { isOperation, type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import {
   type Answer,
@@ -99,12 +106,15 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
   const byName = new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));
   let database: TestDatabase | undefined;
   let authenticator: ReturnType<typeof createAuthenticator> | undefined;
+  let followers: Followers | undefined;
 
   beforeAll(async () => {
     database = await cloneDatabase();
     authenticator = createAuthenticator(database.app);
+    followers = createFollowers(database.app);
   });
   afterAll(async () => {
+    followers?.close();
     await authenticator?.close();
     await database?.close();
   });
@@ -133,7 +143,12 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
       ip: '127.0.0.1',
       userAgent: 'spec',
     };
-    return execute(pool ?? ready().app, handler, call, reactions);
+    return execute(pool ?? ready().app, handler, call, {
+      handlers: byName,
+      reactions,
+      waitFor: async (orgId, { seconds, ...awaited }) =>
+        followers?.wait({ orgId, ...awaited }, seconds) ?? Promise.resolve(),
+    });
   };
 
   const transportOf =
