@@ -1,3 +1,7 @@
-/** Delivery, so far: whether two globs over repository paths are in each other's way, decided exactly. */
-export { commonPath, Effort, TooIntricate } from './rules/glob-intersection.ts';
-export { type Glob, MalformedGlob, parseGlob } from './rules/glob-syntax.ts';
+/** Delivery: who works on what, under which lease. */
+import { deliveryExecutions } from './operations/deliveryExecutions/handlers.ts';
+
+export { executionReactions } from './reactions.ts';
+export { type Deed, transitions } from './rules/execution-states.ts';
+
+export const deliveryHandlers = { deliveryExecutions };

@@ -35,7 +35,8 @@ export async function findReviews(db: Db, orgId: string, storyRef: string): Prom
 }
 
 /**
- * Whose work the story is: the member who is assigned, the agent that is, and the member whose agent it is. Whoever
+ * Whose work the story is: the member who is assigned, the agent that is, the member whose agent it is, and whoever had
+ * a lease on it. Whoever
  * wrote the spec asked for the work and did not do it.
  */
 export async function authorsOf(db: Db, orgId: string, storyRef: string): Promise<Authors> {
@@ -44,7 +45,11 @@ export async function authorsOf(db: Db, orgId: string, storyRef: string): Promis
     sqlQuery<{ member_id: string | null; agent_id: string | null; agent_member_id: string | null }>(
       `select a.member_id, a.agent_id, g.member_id as agent_member_id
        from assignments a left join agents g on g.org_id = a.org_id and g.id = a.agent_id
-       where a.org_id = ${values.org} and a.target_type = 'story' and a.target_id = ${values.storyId(storyRef)}`,
+       where a.org_id = ${values.org} and a.target_type = 'story' and a.target_id = ${values.storyId(storyRef)}
+       union all
+       select c.member_id, nullif(c.agent_id, '00000000-0000-0000-0000-000000000000'), c.member_id
+       from executions e join execution_contributors c on c.org_id = e.org_id and c.execution_id = e.id
+       where e.org_id = ${values.org} and e.target_type = 'story' and e.target_id = ${values.storyId(storyRef)}`,
       values.list,
     ),
   );

@@ -69,7 +69,7 @@ export async function listProjectsOfMember(
   });
 }
 
-/** What a member did, counted by indexes of their own. Nobody can execute a story yet. */
+/** What a member did, counted by indexes of their own. */
 export const getStats = (db: Db, orgId: string, memberId: string): Promise<Profile['stats']> =>
   db.one(
     sqlQuery<Profile['stats']>(
@@ -80,7 +80,8 @@ export const getStats = (db: Db, orgId: string, memberId: string): Promise<Profi
            where r.org_id = $1 and r.member_id = $2 and r.decided_at is not null) as "reviewsGiven",
          (select count(*) from comments c where c.org_id = $1 and c.author_member_id = $2
            and c.body is not null and (c.author ->> 'agentId') is null) as "commentsWritten",
-         0 as "activeExecutions"`,
+         (select count(*) from leases l where l.org_id = $1 and l.member_id = $2 and l.state = 'held'
+           and l.unit_type <> 'coordination' and l.expires_at > clock_timestamp()) as "activeExecutions"`,
       [orgId, memberId],
     ),
   );

@@ -93,6 +93,22 @@ const verdicts: Readonly<Record<string, string>> = {
 const openings: Readonly<Record<string, string>> = { warning: 'Warning', critical: 'Critical message' };
 
 const rules: Rules = {
+  'execution.superseded': ({ subject, data, actor }) =>
+    tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} took over the work on ${nameOf(subject)}`,
+      body: detailOf(subject),
+    }),
+  'execution.offered': ({ subject, data, actor }) => {
+    const words = {
+      title: `${actor.name} offers you the work on ${nameOf(subject)}`,
+      body: detailOf(subject),
+    };
+    return [
+      ...tell('handoff', 'members', [data.toMemberId], subject, words),
+      ...tell('handoff', 'agents', [data.toAgentId], subject, words),
+    ];
+  },
+
   'comment.created': (what) => {
     const { subject, data, actor } = what;
     const asks = data.kind === 'question' ? 'has a question for you' : 'addressed you';

@@ -15,6 +15,8 @@ interface Row {
   readonly column_id: string | null;
   readonly wip_limit: number | null;
   readonly story_count: number | null;
+  readonly lease_held: boolean;
+  readonly stop_requested: boolean;
 }
 
 export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, policy }) => {
@@ -23,6 +25,11 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, po
     db.find(
       sqlQuery<Row>(
         `select p.archived_at is not null as archived, s.status, s.blocked is not null as is_blocked, s.spec_version,
+           exists (select from leases l where l.org_id = s.org_id and l.unit_type = 'story' and l.unit_id = s.id
+             and l.state = 'held' and l.expires_at > clock_timestamp()
+             and (l.member_id, l.agent_id) is distinct from (${values.uuid(caller.memberId)}, ${values.$(caller.agentId)}::uuid)) as lease_held,
+           exists (select from executions e where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id
+             and e.state <> 'completed' and e.stop_requested is not null) as stop_requested,
            c.id as column_id, c.wip_limit, c.story_count,
            (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
             from story_blockers b join stories o on o.org_id = b.org_id and o.id = b.blocker_id
@@ -47,9 +54,8 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, po
         specVersion: row.spec_version,
         blockers: row.blockers ?? [],
         column,
-        // Nobody can hold a lease yet.
-        leaseHeld: false,
-        stopRequested: false,
+        leaseHeld: row.lease_held,
+        stopRequested: row.stop_requested,
       },
       rules,
     ),

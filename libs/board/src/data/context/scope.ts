@@ -1,7 +1,7 @@
 /** What the sections of a story's context are read with, and what each is read as. */
 import { type Db } from '@muster/database';
-import { type ContextSection, type ContextSections, type Policy } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type ContextSection, type ContextSections, type Operation, type Policy } from '@muster/registry';
+import { type Caller, type HandlerContext } from '@muster/runtime';
 
 export interface Scope {
   readonly db: Db;
@@ -11,6 +11,8 @@ export interface Scope {
   /** More text than this is not worth reading. */
   readonly maxBytes: number;
   readonly policy: () => Promise<Policy>;
+  /** What another domain knows of the story. */
+  readonly perform: HandlerContext<Operation>['perform'];
 }
 
 export interface Read<Value> {

@@ -2,7 +2,7 @@
  * The sections of a story's context and what each is read with. A section is a statement or two of its own, so that
  * one is added by a line here; what it loses where there is no room is a line of rules/context-cuts.ts.
  */
-import { type ContextSection } from '@muster/registry';
+import { type ContextSection, registry } from '@muster/registry';
 import { recentActivity } from './activity.ts';
 import { contracts, prompts } from './agreements.ts';
 import { assignment, reviewers } from './people.ts';
@@ -11,7 +11,7 @@ import { type Section, whole } from './scope.ts';
 import { epic, others, spec, story } from './story.ts';
 import { openThreads } from './threads.ts';
 
-/** Nothing is delivered yet: there are no executions, no groups and no locks. */
+/** Nothing is grouped or locked yet. */
 const none = () => Promise.resolve(whole(null));
 const noItems = () => Promise.resolve(whole([]));
 
@@ -22,7 +22,15 @@ export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
   openThreads,
   reviewers,
   assignment,
-  execution: none,
+  execution: async ({ perform, storyRef }) =>
+    whole(
+      (
+        await perform(registry.deliveryExecutions.getForTarget, {
+          targetType: 'story',
+          targetId: storyRef,
+        })
+      ).execution,
+    ),
   deliveryGroup: none,
   locks: noItems,
   collisions: noItems,

@@ -5,7 +5,7 @@ import { type Story, type Verdict, verdicts } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
 import { arrangeBoard, type Board } from '../../arrange-board.ts';
-import { nothingKnown } from '../../rules/git.ts';
+import { nothingKnown } from '@muster/registry';
 import { assignments } from '../assignments/handlers.ts';
 import { reviewers } from '../reviewers/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';

@@ -1,7 +1,6 @@
-import { type Git, registry } from '@muster/registry';
+import { type Git, mergeGit, nothingKnown, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../data/stories.ts';
-import { mergeGit, nothingKnown } from '../../rules/git.ts';
 import { changedFields } from '../../rules/changes.ts';
 
 export const updateGitMeta = handle(

@@ -5,10 +5,11 @@ import {
   contextSections,
   type InputOf,
   leastContextBytes,
-  type registry,
+  registry,
   type Story,
   StoryContext,
 } from '@muster/registry';
+import { handle } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../arrange-board.ts';
 import { assignments } from '../assignments/handlers.ts';
@@ -31,6 +32,10 @@ const world = useWorld({
   stories,
   storySpec,
   storyCollaboration,
+  // Delivery's answer for a story on which nobody worked; with work on it, it is asked where both are.
+  deliveryExecutions: {
+    getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
+  },
 });
 
 let people: People;

@@ -13,6 +13,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
     caller: call.caller,
     storyRef: storyId,
     maxBytes,
+    perform: call.perform,
     // Two sections go by it, and one statement is enough.
     policy: () => (asked ??= call.policy()),
   };

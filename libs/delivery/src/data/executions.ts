@@ -1,0 +1,267 @@
+/** Executions as they are stored, and as readers see them. */
+import { type Db, type DB, type Query, sqlQuery, Values } from '@muster/database';
+import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
+import { notFound } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { shownState } from '../rules/execution-states.ts';
+import { targetIdSql } from './targets.ts';
+import { leaseColumns, type LeaseRow, toLease } from './leases.ts';
+
+export type ExecutionRow = Omit<Selectable<DB['executions']>, 'org_id'>;
+
+const executionColumns = [
+  'id',
+  'project_id',
+  'target_type',
+  'target_id',
+  'state',
+  'phase',
+  'progress',
+  'attempt',
+  'spec_version',
+  'epoch',
+  'run_id',
+  'device_id',
+  'offer',
+  'waiting_for',
+  'checkpoint',
+  'checkpoint_seq',
+  'git',
+  'pull_request',
+  'outcome',
+  'failure',
+  'summary',
+  'needs_rework',
+  'stop_requested',
+  'forge',
+  'merged_at',
+  'last_event_seq',
+  'told_seq',
+  'created_at',
+  'updated_at',
+  'completed_at',
+  'version',
+] as const satisfies readonly (keyof ExecutionRow)[];
+
+export const executionList = executionColumns.map((column) => `e.${column}`).join(', ');
+export const leaseList = leaseColumns.map((column) => `l.${column}`).join(', ');
+
+/** An execution with the lease of its target. A lease that is another execution's of the same target is not its own. */
+export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
+  const isHeld = row.state === 'leased' || row.state === 'waiting_input';
+  const shownLease = isHeld ? toLease(lease) : null;
+  const state = shownState(row.state, {
+    now,
+    leaseExpiresAt: shownLease?.expiresAt ?? null,
+    offerExpiresAt: row.offer?.expiresAt ?? null,
+  });
+  return {
+    id: row.id,
+    projectId: row.project_id,
+    targetType: row.target_type,
+    targetId: row.target_id,
+    state,
+    phase: row.phase,
+    progress: row.progress,
+    attempt: row.attempt,
+    specVersion: row.spec_version,
+    lease: shownLease,
+    offer: state === 'offered' ? row.offer : null,
+    waitingFor: row.waiting_for === null ? null : { questionId: row.waiting_for },
+    checkpoint: row.checkpoint,
+    git: row.git,
+    deviceId: row.device_id,
+    runId: row.run_id,
+    outcome: row.outcome,
+    failure: row.failure,
+    summary: row.summary,
+    pullRequest: row.pull_request,
+    needsRework: row.needs_rework,
+    stopRequested:
+      row.stop_requested === null
+        ? null
+        : { by: row.stop_requested.by, reason: row.stop_requested.reason, at: row.stop_requested.at },
+    lastEventSeq: row.last_event_seq,
+    createdAt: row.created_at,
+    updatedAt: row.updated_at,
+    completedAt: row.completed_at,
+    version: row.version,
+  };
+}
+
+/** An execution and the lease of its target, with the time at which they were read. */
+export interface Found {
+  readonly execution: ExecutionRow;
+  readonly lease: LeaseRow | undefined;
+  readonly now: string;
+}
+
+interface FoundRow extends ExecutionRow {
+  readonly lease: LeaseRow | null;
+  readonly now: string;
+}
+
+const found = ({ lease, now, ...execution }: FoundRow): Found => ({
+  execution,
+  // What comes as JSON has no bytes; a reader needs none.
+  lease: lease === null ? undefined : lease,
+  now,
+});
+
+/** The lease as JSON, without what only its holder's check needs. */
+const leaseJson = `(select jsonb_build_object(${leaseColumns
+  .filter((column) => !column.endsWith('token_hash'))
+  .map((column) => `'${column}', ${jsonOf(column)}`)
+  .join(', ')}, 'token_hash', null, 'ended_token_hash', null)
+  from leases l where l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id)`;
+
+/** Times as every answer writes them. */
+function jsonOf(column: string): string {
+  const isTime = column.endsWith('_at');
+  return isTime ? `to_char(l.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `l.${column}`;
+}
+
+const foundColumns = `${executionList}, ${leaseJson} as lease, clock_timestamp()::timestamptz(3) as now`;
+
+export async function getExecution(db: Db, orgId: string, executionId: string): Promise<Found> {
+  const row = await db.find(
+    sqlQuery<FoundRow>(`select ${foundColumns} from executions e where e.org_id = $1 and e.id = $2`, [
+      orgId,
+      executionId,
+    ]),
+  );
+  if (row === undefined) throw notFound();
+  return found(row);
+}
+
+/** The one that is not completed, else the last; undefined where nobody ever worked on it. The target is there. */
+export async function findForTarget(
+  db: Db,
+  orgId: string,
+  targetType: ExecutionTarget,
+  ref: string,
+): Promise<Found | undefined> {
+  const values = new Values(orgId);
+  const row = await db.find(
+    sqlQuery<FoundRow>(
+      `select ${foundColumns} from executions e
+       where e.org_id = ${values.org} and e.target_type = ${values.$(targetType)}
+         and e.target_id = ${targetIdSql(values, targetType, ref)} order by e.id desc limit 1`,
+      values.list,
+    ),
+  );
+  return row === undefined ? undefined : found(row);
+}
+
+/** What happens to an execution, in the words of its stream. */
+export interface Deed {
+  readonly kind: string;
+  readonly data: Record<string, unknown>;
+}
+
+export type ExecutionChanges = Partial<
+  Omit<ExecutionRow, 'id' | 'project_id' | 'target_type' | 'target_id' | 'created_at' | 'version'>
+>;
+
+/** The row after these changes and so many events. Whoever makes events has been told of all before them. */
+export const changedExecution = (
+  row: ExecutionRow,
+  changes: ExecutionChanges,
+  now: string,
+  deeds: readonly Deed[],
+): ExecutionRow => ({
+  ...row,
+  ...changes,
+  last_event_seq: row.last_event_seq + deeds.length,
+  updated_at: now,
+  version: row.version + 1,
+});
+
+const eventsFromRow = `insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
+  select $1, $2, x.last_event_seq - n.total + d.ord, d.kind, $3, d.data, $4
+  from x, jsonb_to_recordset($5::jsonb) as d(ord int, kind text, data jsonb), (select jsonb_array_length($5::jsonb) as total) n`;
+
+const numbered = (deeds: readonly Deed[]): string =>
+  JSON.stringify(deeds.map(({ kind, data }, index) => ({ ord: index + 1, kind, data })));
+
+/**
+ * Writes the columns of a locked execution and appends to its stream, in one statement. With `epoch` and `tokenHash` it
+ * does so only while that grant is the newest and held: a holder's write and its check cannot come apart.
+ */
+export function setExecution(
+  orgId: string,
+  row: ExecutionRow,
+  columns: readonly (keyof ExecutionChanges)[],
+  actor: Actor,
+  deeds: readonly Deed[],
+  grant?: { readonly epoch: number; readonly tokenHash: Buffer },
+): Query<unknown> {
+  const parameters: unknown[] = [orgId, row.id, actor, row.updated_at, numbered(deeds)];
+  const put = (value: unknown): string => `$${parameters.push(value)}`;
+  const assignments = columns.map((column) => `${column} = ${put(row[column])}`);
+  const fence =
+    grant === undefined
+      ? ''
+      : `and exists (select from leases l
+          where l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+            and l.state = 'held' and l.epoch = ${put(grant.epoch)} and l.token_hash = ${put(grant.tokenHash)})`;
+  return sqlQuery(
+    `with x as (update executions e set ${[...assignments, 'updated_at = $4', 'version = version + 1'].join(', ')},
+         last_event_seq = last_event_seq + jsonb_array_length($5::jsonb)
+       where e.org_id = $1 and e.id = $2 ${fence} returning last_event_seq)
+     ${eventsFromRow}`,
+    parameters,
+  );
+}
+
+/** A new execution with the first events of its stream. */
+export function insertExecution(
+  orgId: string,
+  row: ExecutionRow,
+  actor: Actor,
+  deeds: readonly Deed[],
+): Query<unknown> {
+  const parameters: unknown[] = [orgId, row.id, actor, row.updated_at, numbered(deeds)];
+  const written = executionColumns.filter((column) => column !== 'id');
+  const places = written.map((column) => `$${parameters.push(row[column])}`);
+  return sqlQuery(
+    `with x as (insert into executions (org_id, id, ${written.join(', ')})
+       values ($1, $2, ${places.join(', ')}) returning last_event_seq)
+     ${eventsFromRow}`,
+    parameters,
+  );
+}
+
+/** Who works on it counts among its authors. */
+export const addContributor = (
+  orgId: string,
+  executionId: string,
+  by: { readonly memberId: string; readonly agentId: string | null },
+  attempt: number,
+): Query<unknown> =>
+  sqlQuery(
+    `insert into execution_contributors (org_id, execution_id, member_id, agent_id, attempt)
+     values ($1, $2, $3, coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'), $5) on conflict do nothing`,
+    [orgId, executionId, by.memberId, by.agentId, attempt],
+  );
+
+/** The locks that were taken for the work are freed with it. */
+export const freeLocksOf = (orgId: string, executionId: string): Query<unknown> =>
+  sqlQuery('delete from locks where org_id = $1 and execution_id = $2', [orgId, executionId]);
+
+/** They come along to whom the work was offered. */
+export const passLocksOf = (
+  orgId: string,
+  executionId: string,
+  to: {
+    readonly actor: Actor;
+    readonly memberId: string;
+    readonly agentId: string | null;
+    readonly runId: string | null;
+  },
+): Query<unknown> =>
+  sqlQuery(
+    `update locks set holder = $3, member_id = $4, agent_id = $5, run_id = $6
+     where org_id = $1 and execution_id = $2`,
+    [orgId, executionId, to.actor, to.memberId, to.agentId, to.runId],
+  );

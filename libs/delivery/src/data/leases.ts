@@ -1,0 +1,190 @@
+/** Leases as they are stored. What writes one has its row locked, and says in its WHERE which grant it is about. */
+import { type Db, type DB, type Query, sqlQuery, type Values } from '@muster/database';
+import { type Actor, type ExecutionTarget, type Lease } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { type HeldLease, type Holder } from '../rules/acquire.ts';
+import { type LeaseClaim } from '../rules/lease-tokens.ts';
+
+export type LeaseRow = Omit<Selectable<DB['leases']>, 'org_id' | 'project_id'>;
+export type UnitType = LeaseRow['unit_type'];
+
+export const leaseColumns = [
+  'unit_type',
+  'unit_id',
+  'state',
+  'epoch',
+  'token_hash',
+  'holder',
+  'member_id',
+  'agent_id',
+  'run_id',
+  'ttl_seconds',
+  'granted_at',
+  'expires_at',
+  'ended_token_hash',
+  'ended_by',
+] as const;
+
+/** A lease whose row says that somebody holds it. */
+export interface Held {
+  readonly row: LeaseRow;
+  readonly actor: Actor;
+  readonly holder: Holder;
+  readonly expiresAt: string;
+  readonly ttlSeconds: number;
+}
+
+/** What the row says of its holder; undefined where nobody holds it. */
+export function heldOf(row: LeaseRow | undefined): Held | undefined {
+  if (row?.state !== 'held') return undefined;
+  const { holder: actor, member_id: memberId, expires_at: expiresAt, ttl_seconds: ttlSeconds } = row;
+  if (actor === null || memberId === null || expiresAt === null || ttlSeconds === null) {
+    throw new Error('a held lease has no holder');
+  }
+  return {
+    row,
+    actor,
+    expiresAt,
+    ttlSeconds,
+    holder: { memberId, agentId: row.agent_id, runId: row.run_id },
+  };
+}
+
+/** The lease as readers see it; null where nobody holds it. */
+export function toLease(row: LeaseRow | undefined): Lease | null {
+  const held = heldOf(row);
+  if (held === undefined) return null;
+  const { actor, holder, ttlSeconds, expiresAt } = held;
+  return {
+    holder: actor,
+    runId: holder.runId,
+    epoch: held.row.epoch,
+    ttlSeconds,
+    expiresAt,
+    renewBy: earlier(expiresAt, ttlSeconds / 3),
+  };
+}
+
+/** For the rules of who may have a lease. */
+export function toHeldLease(row: LeaseRow): HeldLease | null {
+  const held = heldOf(row);
+  if (held === undefined) return null;
+  const { actor, holder, expiresAt } = held;
+  const targetType = row.unit_type === 'story' ? 'story' : 'delivery_group';
+  return { targetType, targetId: row.unit_id, holder, actor, expiresAt };
+}
+
+export const later = (time: string, seconds: number): string =>
+  new Date(Date.parse(time) + seconds * 1000).toISOString();
+const earlier = (time: string, seconds: number): string => later(time, -seconds);
+
+/** SQL by which the unit's row comes to be with its first lease; it stays. */
+export const insertUnitOf = (values: Values, type: ExecutionTarget, idSql: string): string => `
+  insert into leases (org_id, unit_type, unit_id, project_id)
+  select t.org_id, ${values.$(type)}, t.id, t.project_id from ${type === 'story' ? 'stories' : 'delivery_groups'} t
+  where t.org_id = ${values.org} and t.id = ${idSql}
+  on conflict (org_id, unit_type, unit_id) do nothing`;
+
+export interface Grant {
+  readonly unitType: UnitType;
+  readonly unitId: string;
+  readonly caller: Caller;
+  readonly runId: string | null;
+  readonly ttlSeconds: number;
+  /** By the database's clock, read after the row was locked. */
+  readonly now: string;
+  readonly tokenHash: Buffer;
+  /** The epoch that was found; a grant to another holder is the one after it. */
+  readonly foundEpoch: number;
+  readonly newEpoch: number;
+}
+
+/** Grants, or goes on with, a locked lease. It names the epoch that was found, so that it can only follow that. */
+export const grantLease = (orgId: string, grant: Grant): Query<unknown> =>
+  sqlQuery(
+    `update leases set state = 'held', epoch = $4, token_hash = $5, holder = $6, member_id = $7, agent_id = $8,
+       run_id = $9, ttl_seconds = $10, expires_at = $11,
+       granted_at = case when epoch = $4 then granted_at else $12::timestamptz end, expiry_noted = false
+     where org_id = $1 and unit_type = $2 and unit_id = $3 and epoch = $13`,
+    [
+      orgId,
+      grant.unitType,
+      grant.unitId,
+      grant.newEpoch,
+      grant.tokenHash,
+      grant.caller.actor,
+      grant.caller.memberId,
+      grant.caller.agentId,
+      grant.runId,
+      grant.ttlSeconds,
+      later(grant.now, grant.ttlSeconds),
+      grant.now,
+      grant.foundEpoch,
+    ],
+  );
+
+/** The row after a grant. */
+export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
+  ...row,
+  state: 'held',
+  epoch: grant.newEpoch,
+  token_hash: grant.tokenHash,
+  holder: grant.caller.actor,
+  member_id: grant.caller.memberId,
+  agent_id: grant.caller.agentId,
+  run_id: grant.runId,
+  ttl_seconds: grant.ttlSeconds,
+  expires_at: later(grant.now, grant.ttlSeconds),
+});
+
+/** Sets an expired lease of another unit free: its holder is fenced by the state, and its epoch rises with the next grant. */
+export const freeLease = (orgId: string, unitType: UnitType, unitId: string, epoch: number): Query<unknown> =>
+  sqlQuery(
+    `update leases set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+       run_id = null, expires_at = null
+     where org_id = $1 and unit_type = $2 and unit_id = $3 and epoch = $4`,
+    [orgId, unitType, unitId, epoch],
+  );
+
+/** The holder's own end of a lease. Its token stays known, so that the same call repeated hears the same. */
+export const endLease = (
+  orgId: string,
+  unitType: UnitType,
+  unitId: string,
+  claim: LeaseClaim,
+  endedBy: string,
+): Query<unknown> =>
+  sqlQuery(
+    `update leases set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+       run_id = null, expires_at = null, ended_token_hash = $5, ended_by = $6
+     where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
+    [orgId, unitType, unitId, claim.epoch, claim.tokenHash, endedBy],
+  );
+
+/** Renews a lease that the claim holds. */
+export const renewLease = (
+  orgId: string,
+  unitType: UnitType,
+  unitId: string,
+  claim: LeaseClaim,
+  ttlSeconds: number,
+  expiresAt: string,
+): Query<unknown> =>
+  sqlQuery(
+    `update leases set ttl_seconds = $6, expires_at = $7, expiry_noted = false
+     where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
+    [orgId, unitType, unitId, claim.epoch, claim.tokenHash, ttlSeconds, expiresAt],
+  );
+
+/** Whether the claim is the newest grant, which nobody ended. No clock in it. */
+export const holds = (row: LeaseRow | undefined, claim: LeaseClaim): row is LeaseRow =>
+  row?.state === 'held' && row.epoch === claim.epoch && row.token_hash?.equals(claim.tokenHash) === true;
+
+/** Whether the claim ended its grant by this very operation. */
+export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, operation: string): boolean =>
+  row?.ended_by === operation && row.ended_token_hash?.equals(claim.tokenHash) === true;
+
+/** The time now, by the database's clock. A statement of its own, behind those that lock. */
+export const readClock = async (db: Db): Promise<string> =>
+  (await db.one(sqlQuery<{ now: string }>('select clock_timestamp()::timestamptz(3) as now', []))).now;

@@ -1,0 +1,146 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type People, useWorld } from '@muster/testing';
+import { deliveryHandlers } from '../../index.ts';
+
+const world = useWorld(deliveryHandlers);
+
+interface Board {
+  readonly people: People;
+  readonly projectId: string;
+  readonly stories: readonly string[];
+}
+
+async function board(): Promise<Board> {
+  // The board is not of this world: what a merge does to its story is told where both are.
+  const people = await world.org({ policy: { completeStoryOnMerge: false } });
+  const { orgId } = people;
+  const projectId = newId();
+  await world.rows(
+    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
+    orgId,
+    projectId,
+  );
+  await world.rows('insert into project_counters (org_id, project_id) values ($1, $2)', orgId, projectId);
+  const columnId = newId();
+  await world.rows(
+    `insert into board_columns (org_id, id, project_id, name, status, position) values ($1, $2, $3, 'Ready', 'ready', 0)`,
+    orgId,
+    columnId,
+    projectId,
+  );
+  const stories = [newId(), newId()];
+  for (const [index, id] of stories.entries()) {
+    await world.rows(
+      `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+       values ($1, $2, $3, $4, 'A story', 'ready', $5, $6, '{}')`,
+      orgId,
+      id,
+      projectId,
+      index + 1,
+      columnId,
+      `a${index}`,
+    );
+  }
+  return { people, projectId, stories };
+}
+
+const target = { targetType: 'story', targetId: 'WEB-1' } as const;
+
+describe('deliveryExecutions.acquire', () => {
+  it('grants the lease on a story to the first who asks, and tells the second who has it', async () => {
+    const { people } = await board();
+    const { execution, leaseToken, resumed, signals } = await people.chloe.deliveryExecutions.acquire(target);
+    expect(execution).toMatchObject({
+      state: 'leased',
+      attempt: 1,
+      lease: { epoch: 1, ttlSeconds: 900, runId: null },
+    });
+    expect([resumed, signals]).toEqual([false, []]);
+    expect(leaseToken).toMatch(/^lse_1_/);
+    await expect(people.robo.deliveryExecutions.acquire(target)).rejects.toMatchObject({
+      body: {
+        code: 'conflict',
+        details: { reason: 'lease_held', holder: { name: 'Chloé' }, retryable: false },
+      },
+    });
+    const again = await people.chloe.deliveryExecutions.acquire(target);
+    expect(again.execution).toMatchObject({ attempt: 1, lease: { epoch: 1 } });
+    await expect(
+      people.chloe.deliveryExecutions.renew({ executionId: execution.id, leaseToken }),
+    ).rejects.toMatchObject({ body: { details: { reason: 'stale_lease', currentEpoch: 1 } } });
+    await people.chloe.deliveryExecutions.renew({ executionId: execution.id, leaseToken: again.leaseToken });
+  });
+
+  it('works through a whole life', async () => {
+    const { people } = await board();
+    const { deliveryExecutions: api } = people.chloe;
+    const { execution, leaseToken } = await api.acquire({ ...target, runId: 'r1' });
+    const held = { executionId: execution.id, leaseToken };
+    const { execution: at1 } = await api.checkpoint({ ...held, summary: 'Half', filesTouched: ['a.ts'] });
+    expect(at1.checkpoint).toMatchObject({ seq: 1, summary: 'Half', pushed: false });
+    await api.update({ ...held, phase: 'testing', progress: 60, git: { branch: 'web-1' } });
+    const { execution: offered } = await api.handoff({ ...held, toMemberId: people.ben.me.memberId });
+    expect(offered).toMatchObject({ state: 'offered', offer: { toMemberId: people.ben.me.memberId } });
+    expect(await api.handoff({ ...held, toMemberId: people.ben.me.memberId })).toMatchObject({
+      execution: { state: 'offered' },
+    });
+    await expect(api.renew(held)).rejects.toMatchObject({ body: { details: { reason: 'stale_lease' } } });
+    await expect(people.robo.deliveryExecutions.acquire(target)).rejects.toMatchObject({
+      body: { details: { reason: 'reserved' } },
+    });
+    const ben = await people.ben.deliveryExecutions.acquire(target);
+    expect(ben).toMatchObject({
+      resumed: true,
+      execution: { attempt: 2, state: 'leased', checkpoint: { summary: 'Half' }, lease: { epoch: 2 } },
+    });
+    const stopped = await people.ana.deliveryExecutions.update({
+      executionId: execution.id,
+      requestStop: true,
+    });
+    expect(stopped.execution.stopRequested).toMatchObject({ by: { name: 'Ana' } });
+    const heldByBen = { executionId: execution.id, leaseToken: ben.leaseToken };
+    const { signals } = await people.ben.deliveryExecutions.renew(heldByBen);
+    expect(signals.map(({ kind }) => kind)).toEqual(['stop_requested']);
+    await people.ben.deliveryExecutions.release(heldByBen);
+    await expect(people.ben.deliveryExecutions.acquire(target)).rejects.toMatchObject({
+      body: { details: { reason: 'stop_requested' } },
+    });
+    const robo = await people.robo.deliveryExecutions.acquire(target);
+    const done = await people.robo.deliveryExecutions.complete({
+      executionId: execution.id,
+      leaseToken: robo.leaseToken,
+      outcome: 'submitted',
+    });
+    expect(done.execution.state).toBe('submitted');
+    const { execution: merged } = await people.ana.deliveryExecutions.recordForgeObservation({
+      executionId: execution.id,
+      observation: { dedupeKey: '1', kind: 'pr_merged', observedAt: '2026-11-21T09:30:00.000Z' },
+    });
+    expect(merged).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+    const { items, lastSeq } = await people.dan.deliveryExecutions.eventsSince({ executionId: execution.id });
+    expect(items.map(({ seq }) => seq)).toEqual(items.map((_, index) => index + 1));
+    expect(lastSeq).toBe(items.length);
+  });
+
+  it('lets exactly one of many in', async () => {
+    const { people, stories } = await board();
+    await people.chloe.deliveryExecutions
+      .acquire(target)
+      .then(({ execution, leaseToken }) =>
+        people.chloe.deliveryExecutions.release({ executionId: execution.id, leaseToken }),
+      );
+    const outcomes = await world.contend(
+      { table: 'leases', id: stories[0] ?? '', column: 'unit_id' },
+      ...[people.ana, people.ben, people.chloe, people.robo].map(
+        (person) => () => person.deliveryExecutions.acquire(target),
+      ),
+    );
+    expect(outcomes.map(({ status }) => status).sort()).toEqual([
+      'fulfilled',
+      'rejected',
+      'rejected',
+      'rejected',
+    ]);
+  });
+});

@@ -1,0 +1,75 @@
+import { ApiError, type Policy, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { type ExecutionChanges } from '../../data/executions.ts';
+import { aboutTarget, getTargetOf } from '../../data/targets.ts';
+import { asHolder, type Grip } from './as-holder.ts';
+import { letGo } from './let-go.ts';
+
+export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
+  const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
+  const { executionId, leaseToken, outcome } = params;
+
+  // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token.
+  const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
+  if (isHandedIn) {
+    const target = await getTargetOf(db, caller.orgId, executionId);
+    if (target.type === 'story' && target.status === 'in_progress') {
+      await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).catch(
+        (error: unknown) => {
+          // What was worked is done, also where the board has no room or no column for it.
+          if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
+        },
+      );
+    }
+  }
+  const [policy, grip] = await Promise.all([
+    askPolicy(),
+    asHolder(context, { executionId, leaseToken }, 'complete'),
+  ]);
+  if (grip.kind === 'repeated') return { execution: grip.execution };
+  const pullRequest = params.pullRequest ?? grip.execution.pull_request;
+  if (outcome === 'submitted' && pullRequest === null && branchOf(grip) === null) {
+    throw refuse('branch_required');
+  }
+  if (outcome === 'succeeded') {
+    const unmet = unmetToSucceed(policy, grip, caller.agentId !== null);
+    if (unmet.length > 0) throw refuse('policy', { unmet });
+  }
+
+  const about = aboutTarget(grip.target);
+  if (outcome === 'submitted') emit('execution.submitted', about, { executionId });
+  else emit('execution.completed', about, { executionId, outcome });
+  const changes: ExecutionChanges = {
+    outcome,
+    failure: params.failure ?? null,
+    summary: params.summary ?? grip.execution.summary,
+    pull_request: pullRequest,
+    waiting_for: null,
+    needs_rework: false,
+    ...(outcome === 'submitted'
+      ? { state: 'submitted' }
+      : { state: 'completed', completed_at: grip.now, stop_requested: null }),
+  };
+  return {
+    execution: letGo(context, grip, 'complete', {
+      changes,
+      deed: { kind: outcome === 'submitted' ? 'submitted' : 'completed', data: { outcome } },
+      freesLocks: true,
+    }),
+  };
+});
+
+const branchOf = ({ execution }: Grip): string | null =>
+  execution.git?.branch ?? (execution.git?.pullRequest == null ? null : 'pull request');
+
+/** What the policy asks for before work counts as done. */
+function unmetToSucceed(
+  policy: Policy,
+  { execution }: Grip,
+  isAgent: boolean,
+): { gate: 'agentsMayComplete' | 'requireMergeProof' }[] {
+  const unmet: { gate: 'agentsMayComplete' | 'requireMergeProof' }[] = [];
+  if (isAgent && !policy.agentsMayComplete) unmet.push({ gate: 'agentsMayComplete' });
+  if (policy.requireMergeProof && execution.merged_at === null) unmet.push({ gate: 'requireMergeProof' });
+  return unmet;
+}

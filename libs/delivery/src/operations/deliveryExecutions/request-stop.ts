@@ -1,0 +1,80 @@
+import { sqlQuery } from '@muster/database';
+import { type registry } from '@muster/registry';
+import { type HandlerContext, notFound } from '@muster/runtime';
+import {
+  changedExecution,
+  type Deed,
+  type ExecutionChanges,
+  executionList,
+  type ExecutionRow,
+  freeLocksOf,
+  leaseList,
+  setExecution,
+  toExecution,
+} from '../../data/executions.ts';
+import { heldOf, type LeaseRow, readClock } from '../../data/leases.ts';
+import { aboutTarget, getTargetOf } from '../../data/targets.ts';
+
+/** Asks the holder to stop. Work that nobody holds ends at once, as canceled; what has ended stays as it is. */
+export async function requestStop({
+  params,
+  caller,
+  db,
+  emit,
+}: HandlerContext<typeof registry.deliveryExecutions.update>) {
+  const { executionId } = params;
+  const [lease, execution, now, target] = await Promise.all([
+    db.find(
+      sqlQuery<LeaseRow>(
+        `select ${leaseList} from leases l
+         where l.org_id = $1 and (l.unit_type, l.unit_id) =
+           (select e.target_type, e.target_id from executions e where e.org_id = $1 and e.id = $2)
+         for no key update`,
+        [caller.orgId, executionId],
+      ),
+    ),
+    db.find(
+      sqlQuery<ExecutionRow>(
+        `select ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update`,
+        [caller.orgId, executionId],
+      ),
+    ),
+    readClock(db),
+    getTargetOf(db, caller.orgId, executionId),
+  ]);
+  if (execution === undefined) throw notFound();
+  const answer = (row: ExecutionRow) => ({ execution: toExecution(row, lease, now), signals: [] });
+  if (execution.state === 'completed') return answer(execution);
+
+  const reason = params.reason ?? null;
+  const held = heldOf(lease);
+  const isHeld = execution.state === 'leased' || execution.state === 'waiting_input';
+  if (isHeld && held !== undefined) {
+    const deeds: Deed[] = [{ kind: 'stop_requested', data: { reason } }];
+    const stop = {
+      seq: execution.last_event_seq + 1,
+      by: caller.actor,
+      reason,
+      at: now,
+      holder: held.holder,
+    };
+    const changed = changedExecution(execution, { stop_requested: stop }, now, deeds);
+    db.later(setExecution(caller.orgId, changed, ['stop_requested'], caller.actor, deeds));
+    emit('execution.stopRequested', aboutTarget(target), { executionId });
+    return answer(changed);
+  }
+  const deeds: Deed[] = [{ kind: 'completed', data: { outcome: 'canceled', reason } }];
+  const changes: ExecutionChanges = {
+    state: 'completed',
+    outcome: 'canceled',
+    completed_at: now,
+    offer: null,
+    stop_requested: null,
+  };
+  const changed = changedExecution(execution, changes, now, deeds);
+  const columns = Object.keys(changes) as (keyof ExecutionChanges)[];
+  db.later(setExecution(caller.orgId, changed, columns, caller.actor, deeds));
+  db.later(freeLocksOf(caller.orgId, executionId));
+  emit('execution.completed', aboutTarget(target), { executionId, outcome: 'canceled' });
+  return answer(changed);
+}

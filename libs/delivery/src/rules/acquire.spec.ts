@@ -1,0 +1,130 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { type AcquireFacts, decideAcquire, type HeldLease, type Holder, isSameHolder } from './acquire.ts';
+
+const now = '2026-11-21T09:30:00.000Z';
+const [past, future] = ['2026-11-21T09:29:59.999Z', '2026-11-21T09:30:00.001Z'];
+const chloe: Holder = { memberId: 'chloe', agentId: null, runId: null };
+const robo: Holder = { memberId: 'chloe', agentId: 'robo', runId: 'run-1' };
+const ben: Holder = { memberId: 'ben', agentId: null, runId: null };
+
+const lease = (
+  holder: Holder,
+  expiresAt: string,
+  targetType: 'story' | 'delivery_group' = 'story',
+): HeldLease => ({
+  targetType,
+  targetId: targetType,
+  holder,
+  actor: { kind: 'member', memberId: holder.memberId, agentId: holder.agentId, name: holder.memberId },
+  expiresAt,
+});
+const decide = (facts: Partial<AcquireFacts>) =>
+  decideAcquire({
+    now,
+    caller: chloe,
+    isLead: false,
+    takeOver: false,
+    own: null,
+    rivals: [],
+    execution: null,
+    ...facts,
+  });
+const offeredTo = (toMemberId: string | null, toAgentId: string | null, expiresAt = future) =>
+  ({ state: 'offered', offer: { toMemberId, toAgentId, expiresAt }, stopped: null }) as const;
+
+describe('who may have a lease', () => {
+  it('is whoever asks first', () => {
+    expect(decide({})).toMatchObject({ kind: 'grant', superseded: null, freed: [] });
+  });
+
+  it('is the same holder again, also after its time; another run, or the same member’s agent, is another', () => {
+    for (const expiresAt of [past, future]) {
+      expect(decide({ own: lease(chloe, expiresAt) })).toEqual({ kind: 'extend' });
+    }
+    expect(decide({ own: lease(robo, future) })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ own: lease({ ...chloe, runId: 'x' }, future) })).toMatchObject({ reason: 'lease_held' });
+  });
+
+  it('is another once the time is over, and at its very end', () => {
+    for (const expiresAt of [past, now]) {
+      const own = lease(ben, expiresAt);
+      expect(decide({ own })).toMatchObject({ kind: 'grant', superseded: own, takenOverLive: false });
+    }
+  });
+
+  it('is a lead by taking over, and nobody else', () => {
+    const own = lease(ben, future);
+    expect(decide({ own, takeOver: true })).toMatchObject({ reason: 'take_over_forbidden' });
+    expect(decide({ own, isLead: true })).toMatchObject({ reason: 'lease_held', by: own });
+    expect(decide({ own, isLead: true, takeOver: true })).toMatchObject({
+      kind: 'grant',
+      takenOverLive: true,
+    });
+  });
+
+  it('is for a while the one to whom it is offered, then anybody', () => {
+    expect(decide({ execution: offeredTo('ben', null) })).toMatchObject({ reason: 'reserved' });
+    expect(decide({ execution: offeredTo('chloe', null) })).toMatchObject({ kind: 'grant', offered: true });
+    expect(decide({ caller: robo, execution: offeredTo('chloe', null) })).toMatchObject({
+      reason: 'reserved',
+    });
+    expect(decide({ caller: robo, execution: offeredTo(null, 'robo') })).toMatchObject({ kind: 'grant' });
+    expect(decide({ execution: offeredTo('ben', null, now) })).toMatchObject({
+      kind: 'grant',
+      offered: false,
+    });
+    const taken = { execution: offeredTo('ben', null), takeOver: true };
+    expect(decide(taken)).toMatchObject({ reason: 'take_over_forbidden' });
+    expect(decide({ ...taken, isLead: true })).toMatchObject({ kind: 'grant', offered: false });
+  });
+
+  it('is not whoever was asked to stop', () => {
+    const execution = { state: 'available', offer: null, stopped: chloe } as const;
+    expect(decide({ execution })).toMatchObject({ reason: 'stop_requested' });
+    expect(decide({ execution, own: lease(chloe, future) })).toMatchObject({ reason: 'stop_requested' });
+    expect(decide({ execution, caller: { ...chloe, runId: 'another' } })).toMatchObject({ kind: 'grant' });
+  });
+
+  it('is nobody beside a live lease of the group, but for its holder; an expired one is set free', () => {
+    const group = lease(ben, future, 'delivery_group');
+    expect(decide({ rivals: [group] })).toMatchObject({ reason: 'lease_held', by: group });
+    expect(decide({ rivals: [group], isLead: true, takeOver: true })).toMatchObject({ reason: 'lease_held' });
+    expect(decide({ caller: ben, rivals: [group] })).toMatchObject({ kind: 'grant', freed: [] });
+    const expired = lease(ben, past, 'delivery_group');
+    expect(decide({ rivals: [expired] })).toMatchObject({ kind: 'grant', freed: [expired] });
+  });
+});
+
+const holder = fc.constantFrom(chloe, robo, ben, { ...ben, runId: 'r' });
+const someLease = fc.record({ holder, expiresAt: fc.constantFrom(past, now, future) });
+
+describe('any acquire', () => {
+  it('never takes a live lease from another without a lead who says so', () => {
+    fc.assert(
+      fc.property(
+        holder,
+        fc.option(someLease),
+        fc.array(someLease, { maxLength: 3 }),
+        fc.boolean(),
+        fc.boolean(),
+        (caller, own, rivals, isLead, takeOver) => {
+          const rivalLeases = rivals.map((one) => lease(one.holder, one.expiresAt, 'delivery_group'));
+          const decision = decide({
+            caller,
+            own: own && lease(own.holder, own.expiresAt),
+            rivals: rivalLeases,
+            isLead,
+            takeOver,
+          });
+          const isLive = ({ holder: by, expiresAt }: { holder: Holder; expiresAt: string }): boolean =>
+            expiresAt > now && !isSameHolder(by, caller);
+          if (decision.kind === 'extend') expect(own && isSameHolder(own.holder, caller)).toBe(true);
+          if (decision.kind !== 'grant') return;
+          expect(rivalLeases.some(isLive)).toBe(false);
+          if (own !== null && isLive(own)) expect([isLead, takeOver]).toEqual([true, true]);
+        },
+      ),
+    );
+  });
+});

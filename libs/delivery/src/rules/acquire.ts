@@ -1,0 +1,107 @@
+/**
+ * Who may have a lease: decided from rows that are locked and a time read after they were, so nothing here can change
+ * before it is written. Everything that an acquire can hear is in this function.
+ */
+import { type Actor, type ExecutionState, type ExecutionTarget } from '@muster/registry';
+import { shownState } from './execution-states.ts';
+
+/** Member, agent and run; no run is a value of its own. */
+export interface Holder {
+  readonly memberId: string;
+  readonly agentId: string | null;
+  readonly runId: string | null;
+}
+
+export const isSameHolder = (a: Holder, b: Holder): boolean =>
+  a.memberId === b.memberId && a.agentId === b.agentId && a.runId === b.runId;
+
+/** A lease that is held, live or past its time. */
+export interface HeldLease {
+  readonly targetType: ExecutionTarget;
+  readonly targetId: string;
+  readonly holder: Holder;
+  readonly actor: Actor;
+  readonly expiresAt: string;
+}
+
+export interface OpenExecution {
+  readonly state: Exclude<ExecutionState, 'stalled'>;
+  readonly offer: {
+    readonly toMemberId: string | null;
+    readonly toAgentId: string | null;
+    readonly expiresAt: string;
+  } | null;
+  /** The holder that was asked to stop, and has to be another now. */
+  readonly stopped: Holder | null;
+}
+
+export interface AcquireFacts {
+  /** By the database's clock, read when all rows were locked. */
+  readonly now: string;
+  readonly caller: Holder;
+  readonly isLead: boolean;
+  readonly takeOver: boolean;
+  /** The unit's own lease, if somebody holds it. */
+  readonly own: HeldLease | null;
+  /** The leases of units that exclude this one: a story's group, a group's stories. */
+  readonly rivals: readonly HeldLease[];
+  readonly execution: OpenExecution | null;
+}
+
+export type AcquireDecision =
+  /** The same holder goes on under the same epoch. */
+  | { readonly kind: 'extend' }
+  | {
+      readonly kind: 'grant';
+      /** The holder whose lease is taken, expired or live. */
+      readonly superseded: HeldLease | null;
+      readonly takenOverLive: boolean;
+      /** The offer was this caller's: the locks taken for the work come along. */
+      readonly offered: boolean;
+      /** Expired leases of other units that are set free on the way. */
+      readonly freed: readonly HeldLease[];
+    }
+  | { readonly kind: 'refuse'; readonly reason: 'lease_held'; readonly by: HeldLease }
+  | { readonly kind: 'refuse'; readonly reason: 'reserved' | 'stop_requested' | 'take_over_forbidden' };
+
+export function decideAcquire(facts: AcquireFacts): AcquireDecision {
+  const { now, caller, own, rivals, execution, isLead, takeOver } = facts;
+  const isLive = (lease: HeldLease): boolean => lease.expiresAt > now;
+  const isOurs = (lease: HeldLease): boolean => isSameHolder(lease.holder, caller);
+
+  if (execution?.stopped != null && isSameHolder(execution.stopped, caller)) {
+    return { kind: 'refuse', reason: 'stop_requested' };
+  }
+  if (own !== null && isOurs(own)) return { kind: 'extend' };
+
+  const others = rivals.filter((lease) => !isOurs(lease));
+  const inTheWay = others.find(isLive);
+  if (inTheWay !== undefined) return { kind: 'refuse', reason: 'lease_held', by: inTheWay };
+
+  const ownIsLive = own !== null && isLive(own);
+  if (ownIsLive && !takeOver) return { kind: 'refuse', reason: 'lease_held', by: own };
+  const isOffered = execution !== null && isReserved(execution, now);
+  const isAddressee = isOffered && isOfferedTo(execution, caller);
+  if (isOffered && !isAddressee && !takeOver) return { kind: 'refuse', reason: 'reserved' };
+  if ((ownIsLive || (isOffered && !isAddressee)) && !isLead) {
+    return { kind: 'refuse', reason: 'take_over_forbidden' };
+  }
+  return {
+    kind: 'grant',
+    superseded: own,
+    takenOverLive: ownIsLive,
+    offered: isAddressee,
+    freed: others,
+  };
+}
+
+const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
+  state === 'offered' &&
+  shownState(state, { now, leaseExpiresAt: null, offerExpiresAt: offer?.expiresAt ?? null }) === 'offered';
+
+/** A member accepts in person, an agent by its own token. */
+const isOfferedTo = ({ offer }: OpenExecution, caller: Holder): boolean =>
+  offer !== null &&
+  (offer.toAgentId === null
+    ? offer.toMemberId === caller.memberId && caller.agentId === null
+    : offer.toAgentId === caller.agentId);

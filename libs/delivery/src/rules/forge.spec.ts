@@ -1,0 +1,67 @@
+import { describe, expect, it } from '@jest/globals';
+import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/registry';
+import fc from 'fast-check';
+import { aspectOf, fold, isClosed, isMerged, needsRework } from './forge.ts';
+
+const fact = fc.record({
+  kind: fc.constantFrom(...ObservationKind.options),
+  // Few times, so that facts meet at one.
+  at: fc.constantFrom('2026-11-21T09:00:00.000Z', '2026-11-21T09:00:01.000Z', '2026-11-21T09:00:02.000Z'),
+  dedupeKey: fc.uuid(),
+  ref: fc.constant(null),
+  sha: fc.constant(null),
+  number: fc.constant(null),
+  url: fc.constant(null),
+});
+const folded = (facts: readonly ForgeFact[]): ForgeState =>
+  facts.reduce<ForgeState>((state, next) => fold(state, next).state, {});
+const at = (kind: ObservationKind, second: number): ForgeFact => ({
+  kind,
+  at: `2026-11-21T09:00:0${second}.000Z`,
+  dedupeKey: `${kind}-${second}`,
+  ref: null,
+  sha: null,
+  number: null,
+  url: null,
+});
+
+describe('what the forge said', () => {
+  it('folds to the same in whatever order it arrives, and however often', () => {
+    const arrivals = fc.array(fact, { maxLength: 8 }).chain((facts) => {
+      const twice = [...facts, ...facts];
+      const all = { minLength: twice.length, maxLength: twice.length };
+      return fc.record({ facts: fc.constant(facts), shuffled: fc.shuffledSubarray(twice, all) });
+    });
+    fc.assert(
+      fc.property(arrivals, ({ facts, shuffled }) => {
+        expect(folded(shuffled)).toEqual(folded(facts));
+      }),
+    );
+  });
+
+  it('is never turned back by what was observed before', () => {
+    fc.assert(
+      fc.property(fc.array(fact, { maxLength: 8 }), fact, (facts, late) => {
+        const state = folded(facts);
+        const known = state[aspectOf(late.kind)];
+        fc.pre(known !== undefined && known.at > late.at && late.kind !== 'pr_merged');
+        expect(fold(state, late)).toEqual({ state, news: false });
+      }),
+    );
+  });
+
+  it('has a merge for good, also where a closing was observed after it', () => {
+    const state = folded([at('pr_opened', 1), at('pr_closed', 3), at('pr_merged', 2)]);
+    expect([isMerged(state), isClosed(state)]).toEqual([true, false]);
+  });
+
+  it('asks for rework while something failed since the last push', () => {
+    expect(needsRework(folded([at('branch_pushed', 1), at('checks_failed', 2)]))).toBe(true);
+    expect(needsRework(folded([at('checks_failed', 1), at('branch_pushed', 2)]))).toBe(false);
+    expect(needsRework(folded([at('checks_failed', 1), at('checks_passed', 2)]))).toBe(false);
+    expect(needsRework(folded([at('changes_requested', 1)]))).toBe(true);
+    expect(needsRework(folded([at('merge_conflict', 1)]))).toBe(true);
+    expect(needsRework(folded([at('pr_closed', 1)]))).toBe(true);
+    expect(needsRework(folded([at('pr_closed', 1), at('pr_reopened', 2)]))).toBe(false);
+  });
+});

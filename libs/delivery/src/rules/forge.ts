@@ -1,0 +1,63 @@
+/**
+ * What the forge said, folded. Facts arrive late, twice and in any order; each aspect keeps its newest fact by the time
+ * at which it was observed, so the order of arrival does not matter: folding is a join, and any order of the same facts
+ * folds to the same. A merge is for good: whatever is observed of the pull request after it changes nothing.
+ */
+import { type ForgeAspect, type ForgeFact, type ForgeState, type ObservationKind } from '@muster/registry';
+
+/** Each kind is about one aspect. At the same time the one with the higher weight holds. */
+const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; readonly weight: number }>> = {
+  branch_pushed: { aspect: 'branch', weight: 0 },
+  pr_opened: { aspect: 'pullRequest', weight: 0 },
+  pr_updated: { aspect: 'pullRequest', weight: 1 },
+  pr_reopened: { aspect: 'pullRequest', weight: 2 },
+  pr_closed: { aspect: 'pullRequest', weight: 3 },
+  pr_merged: { aspect: 'pullRequest', weight: 4 },
+  checks_passed: { aspect: 'checks', weight: 0 },
+  checks_failed: { aspect: 'checks', weight: 1 },
+  merge_conflict: { aspect: 'merging', weight: 0 },
+  review_approved: { aspect: 'review', weight: 0 },
+  changes_requested: { aspect: 'review', weight: 1 },
+};
+
+/** Whether `a` holds against `b` of the same aspect; a total order, so that folding is the same in any order. */
+function holds(a: ForgeFact, b: ForgeFact): boolean {
+  const isMerge = (fact: ForgeFact): boolean => fact.kind === 'pr_merged';
+  if (isMerge(a) !== isMerge(b)) return isMerge(a);
+  if (a.at !== b.at) return a.at > b.at;
+  const weight = kinds[a.kind].weight - kinds[b.kind].weight;
+  return weight === 0 ? a.dedupeKey > b.dedupeKey : weight > 0;
+}
+
+export const aspectOf = (kind: ObservationKind): ForgeAspect => kinds[kind].aspect;
+
+/** The state with one fact more, and whether it changed by it. */
+export function fold(
+  state: ForgeState,
+  fact: ForgeFact,
+): { readonly state: ForgeState; readonly news: boolean } {
+  const aspect = aspectOf(fact.kind);
+  const known = state[aspect];
+  if (known !== undefined && !holds(fact, known)) return { state, news: false };
+  return { state: { ...state, [aspect]: fact }, news: true };
+}
+
+export const isMerged = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_merged';
+
+/** Closed without having been merged. */
+export const isClosed = (state: ForgeState): boolean => state.pullRequest?.kind === 'pr_closed';
+
+/** Whether work that was handed in has to be taken up again: something failed since the branch was last pushed. */
+export function needsRework(state: ForgeState): boolean {
+  const pushedAt = state.branch?.at ?? '';
+  const failed = (aspect: ForgeAspect, kind: ObservationKind): boolean => {
+    const fact = state[aspect];
+    return fact?.kind === kind && fact.at >= pushedAt;
+  };
+  return (
+    failed('checks', 'checks_failed') ||
+    failed('review', 'changes_requested') ||
+    failed('merging', 'merge_conflict') ||
+    isClosed(state)
+  );
+}

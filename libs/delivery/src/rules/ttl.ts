@@ -1,0 +1,8 @@
+/** How long leases and locks last. */
+
+/** Below this a lease would be over before its answer has arrived. */
+const shortestSeconds = 5;
+
+/** What is given for what was asked: at least 5 s, at most what the policy allows. */
+export const grantedTtl = (asked: number | undefined, usual: number, most: number): number =>
+  Math.max(shortestSeconds, Math.min(asked ?? usual, most));
