@@ -49,6 +49,7 @@ const boundaries = [
       'type:client',
       'scope:people',
       'scope:board',
+      'scope:delivery',
     ],
   },
   {

@@ -1,6 +1,7 @@
 /** The page of states, drawn from the tables that the code runs on. */
 import path from 'node:path';
 import { accessRequestLife, reviewStates, workflow } from '@muster/board';
+import { transitions } from '@muster/delivery';
 import { invitationDays, invitationLife } from '@muster/people';
 import prettier from 'prettier';
 import { repositoryRoot } from '../dev/repository.ts';
@@ -112,6 +113,24 @@ const review = drawEvents(
   Object.fromEntries(Object.entries(reviewStates).map(([state, { on }]) => [state, on])),
 );
 
+/** What leads from one state of an execution to another; deeds between the same two states share an arrow. */
+const execution: Drawing = {
+  first: null,
+  group: null,
+  arrows: [
+    ...Map.groupBy(
+      Object.entries(transitions).flatMap(([deed, { from, to }]) =>
+        from.filter((state) => state !== to).map((state) => ({ from: state, to, deed })),
+      ),
+      ({ from, to }) => `${from} ${to}`,
+    ).values(),
+  ].map((same) => ({
+    from: same[0]?.from === 'none' ? '[*]' : (same[0]?.from ?? ''),
+    to: same[0]?.to ?? '',
+    label: same.map(({ deed }) => deed).join(', '),
+  })),
+};
+
 /** States whose verdict says something about the way into done. */
 const weighing = Object.entries(reviewStates)
   .filter(([, { weighs }]) => weighs !== null)
@@ -141,6 +160,12 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
     'libs/board/src/rules/review-states.ts',
     `A reviewer gives a verdict; the story moves on from what was reviewed, or comes back to it. Only ${weighing.join(' and ')} count on the way into done.`,
     review,
+  ],
+  [
+    'An execution',
+    'libs/delivery/src/rules/execution-states.ts',
+    'Somebody at work on a story or a delivery group, under a lease; stalled is seen, never stored. What has no arrow is refused.',
+    execution,
   ],
 ];
 

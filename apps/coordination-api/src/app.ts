@@ -1,5 +1,5 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
-import { createPool, migrationNames, type Pool } from '@muster/database';
+import { createFollowers, createPool, migrationNames, type Pool } from '@muster/database';
 import { createAuthenticator, toApiError } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/service';
 import { type Logger } from 'pino';
@@ -54,11 +54,22 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
+  const handlers = byName(handlersOf({ seatPrices: config.SEAT_PRICING }));
+  const followers = createFollowers(pool);
+  // Whoever waits for events is answered with what there is, so that nobody holds up the stop.
+  service.app.addHook('preClose', async () => {
+    followers.close();
+  });
   addOperationRoutes(service.app, {
     pool,
     authenticator,
-    handlers: byName(handlersOf({ seatPrices: config.SEAT_PRICING })),
-    reactions,
+    handlers,
+    surroundings: {
+      handlers,
+      reactions,
+      waitFor: (orgId, { seconds, ...awaited }) => followers.wait({ orgId, ...awaited }, seconds),
+    },
+    aside: service.aside,
     metrics: service.metrics,
     logger,
   });

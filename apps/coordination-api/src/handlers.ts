@@ -1,6 +1,7 @@
 /** The whole API on one page: who handles each operation. One that is missing does not compile. */
 import { billingHandlers, defaultSeatPrices, platformHandlers, type SeatPrices } from '@muster/billing';
 import { boardHandlers } from '@muster/board';
+import { deliveryHandlers, executionReactions } from '@muster/delivery';
 import { gamificationHandlers } from '@muster/gamification';
 import { peopleHandlers } from '@muster/people';
 import { isOperation } from '@muster/registry';
@@ -29,6 +30,7 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
   comments: boardHandlers.comments,
   assignments: boardHandlers.assignments,
   reviewers: boardHandlers.reviewers,
+  deliveryExecutions: deliveryHandlers.deliveryExecutions,
   prompts: boardHandlers.prompts,
   contracts: boardHandlers.contracts,
   activity: signalsHandlers.activity,
@@ -44,7 +46,7 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
 export const handlers = handlersOf({ seatPrices: defaultSeatPrices });
 
 /** What follows from events, in the transaction in which they happened. */
-export const reactions: readonly Reaction[] = [notify];
+export const reactions: readonly Reaction[] = [executionReactions, notify];
 
 const isHandler = (node: object): node is Handler => 'operation' in node && isOperation(node.operation);
 

@@ -7,6 +7,7 @@ import { newId } from '@muster/database';
 import { type People, type Person, type Makers, type World } from '@muster/testing';
 import { arrangePeople, takeSlug } from './examples/people.ts';
 import { arrangeAccess } from './examples/access.ts';
+import { arrangeDelivery } from './examples/delivery.ts';
 import { arrangeInvitations } from './examples/invitations.ts';
 import { arrangeAgreements } from './examples/agreements.ts';
 import { arrangeReviews } from './examples/review.ts';
@@ -33,6 +34,7 @@ export interface Records {
   readonly accessRequest: string;
   readonly notification: string;
   readonly invitation: string;
+  readonly execution: string;
 }
 
 export interface ExampleOrg extends People {
@@ -157,6 +159,13 @@ async function makeExampleOrg(
 
   const { invitation } = await arrangeInvitations(world, { orgId, author, idOf });
 
+  const { execution } = await arrangeDelivery(world, {
+    orgId,
+    ana,
+    projectId: web,
+    storyId: stories[1] ?? '',
+    idOf,
+  });
   const { accessRequest } = await arrangeAccess(world, { orgId, projectId: web, idOf });
 
   const docs = await project('DOCS', visibility);
@@ -203,6 +212,7 @@ async function makeExampleOrg(
       accessRequest,
       notification,
       invitation,
+      execution,
     },
   };
 }

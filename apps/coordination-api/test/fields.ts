@@ -39,6 +39,10 @@ const kindOfIdField: Record<string, keyof Records> = {
   notificationIds: 'notification',
   invitationId: 'invitation',
   teamIds: 'team',
+  executionId: 'execution',
+  toMemberId: 'member',
+  toAgentId: 'agent',
+  questionId: 'comment',
 };
 
 function* walk(schema: Json, path: Path): Generator<RefField> {

@@ -19,7 +19,12 @@ const fields = [...operations.values()].flatMap((operation) =>
 
 /** Fields that are filled in together with the one under test, where the contract takes only one of two. */
 function exampleWith(operation: Operation, field: RefField, id: string): unknown {
-  const drop: Record<string, string> = { columnId: 'status', afterStoryId: 'beforeStoryId' };
+  const drop: Record<string, string> = {
+    columnId: 'status',
+    afterStoryId: 'beforeStoryId',
+    toAgentId: 'toMemberId',
+    waitingFor: 'requestStop',
+  };
   const rival = drop[String(field.path[0])];
   const without = operation.name === 'stories.updateStatus' ? undefined : rival;
   const example = Object.fromEntries(

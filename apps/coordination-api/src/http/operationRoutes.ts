@@ -9,10 +9,10 @@ import {
   type Authenticator,
   execute,
   type Handler,
-  type Reaction,
+  type Surroundings,
 } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { type Metrics } from '@muster/service';
+import { type Metrics, type Service } from '@muster/service';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { authenticate } from './authenticate.ts';
@@ -31,7 +31,8 @@ export interface RouteOptions {
   readonly pool: Pool;
   readonly authenticator: Authenticator;
   readonly handlers: ReadonlyMap<string, Handler>;
-  readonly reactions: readonly Reaction[];
+  readonly surroundings: Surroundings;
+  readonly aside: Service['aside'];
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -57,8 +58,18 @@ const notAnObject = (): ApiError =>
 
 type Run = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
 
+/** Who waits for something to happen takes no place among those who are being served. */
+const besides = (
+  surroundings: Surroundings,
+  aside: Service['aside'],
+  request: FastifyRequest,
+): Surroundings => ({
+  ...surroundings,
+  waitFor: (orgId, awaited) => aside(request, () => surroundings.waitFor(orgId, awaited)),
+});
+
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
-function runner(handler: Handler, { pool, reactions, metrics, logger }: RouteOptions): Run {
+function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }: RouteOptions): Run {
   const { operation } = handler;
   const count = metrics.operation(operation.name);
   return async (request, reply, params) => {
@@ -74,7 +85,12 @@ function runner(handler: Handler, { pool, reactions, metrics, logger }: RouteOpt
         ip: request.ip,
         userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
       };
-      const answer = await execute(pool, handler, call, reactions);
+      const answer = await execute(
+        pool,
+        handler,
+        call,
+        handler.waitsFor === undefined ? surroundings : besides(surroundings, aside, request),
+      );
       outcome = answer.replayed ? 'replayed' : 'ok';
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       return await reply

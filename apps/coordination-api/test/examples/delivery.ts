@@ -1,0 +1,75 @@
+/** Delivery of the examples: Ana works on WEB-2 under a lease that nobody took from her, and may hand it to Otto. */
+import { type People, type Makers } from '@muster/testing';
+import { createHash } from 'node:crypto';
+
+const exampleIds = {
+  execution: '01936d5c-0000-7000-8000-000000000090',
+  successor: '01936d5c-0000-7000-8000-000000000091',
+} as const;
+const leaseToken = 'lse_1_00000000000000000000000000000000';
+
+interface DeliverySetUp {
+  readonly orgId: string;
+  readonly ana: People['ana'];
+  readonly projectId: string;
+  readonly storyId: string;
+  readonly idOf: (wanted: string) => string;
+}
+
+export async function arrangeDelivery(
+  { rows }: Makers,
+  { orgId, ana, projectId, storyId, idOf }: DeliverySetUp,
+): Promise<{ execution: string }> {
+  const execution = idOf(exampleIds.execution);
+  const successor = idOf(exampleIds.successor);
+  const holder = { kind: 'member', memberId: ana.me.memberId, agentId: null, name: ana.me.name };
+  const checkpoint = {
+    seq: 1,
+    summary: 'The form is there',
+    nextSteps: [],
+    filesTouched: [],
+    headSha: null,
+    pushed: false,
+    data: null,
+    at: '2026-11-21T09:30:00.000Z',
+  };
+  await rows(
+    `insert into members (org_id, id, email, name, handle, role) values ($1, $2, 'otto@example.com', 'Otto', 'otto', 'member')`,
+    orgId,
+    successor,
+  );
+  await rows(
+    `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'contributor')`,
+    orgId,
+    projectId,
+    successor,
+  );
+  await rows(
+    `insert into leases (org_id, unit_type, unit_id, project_id, state, epoch, token_hash, holder, member_id,
+       ttl_seconds, granted_at, expires_at)
+     values ($1, 'story', $2, $3, 'held', 1, $4, $5, $6, 900, now(), now() + interval '15 minutes')`,
+    orgId,
+    storyId,
+    projectId,
+    createHash('sha256').update(leaseToken).digest(),
+    holder,
+    ana.me.memberId,
+  );
+  await rows(
+    `insert into executions (org_id, id, project_id, target_type, target_id, state, epoch, checkpoint, checkpoint_seq,
+       last_event_seq, told_seq)
+     values ($1, $2, $3, 'story', $4, 'leased', 1, $5, 1, 1, 1)`,
+    orgId,
+    execution,
+    projectId,
+    storyId,
+    checkpoint,
+  );
+  await rows(
+    `insert into execution_events (org_id, execution_id, seq, kind, actor) values ($1, $2, 1, 'acquired', $3)`,
+    orgId,
+    execution,
+    holder,
+  );
+  return { execution };
+}
