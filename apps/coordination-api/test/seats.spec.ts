@@ -211,44 +211,43 @@ describe('many at once, in rounds', () => {
 
   it('never sell a seat twice, and leave a ledger in which each line follows from the one before', async () => {
     const rounds = fc.array(fc.array(step, { minLength: 2, maxLength: 6 }), { minLength: 3, maxLength: 6 });
-    await fc.assert(
-      fc.asyncProperty(rounds, async (all) => {
-        const people = await world.org();
-        const { orgId, ana } = people;
-        await buy(orgId, 6);
-        for (const round of all) {
-          await Promise.all(
-            round.map(async (what) => {
-              await take(what, { people, owner: ana });
-              expect(await oversold(orgId)).toEqual([]);
-            }),
-          );
-          const { usage } = await ana.billing.seatUsage();
-          expect(usage.used + usage.pending).toBeLessThanOrEqual(usage.purchased);
-          expect(usage.available).toBe(usage.purchased - usage.used - usage.pending);
-        }
-        const ledger = await world.rows<{ from_seats: number; to_seats: number }>(
-          'select from_seats, to_seats from seat_ledger where org_id = $1 order by version',
-          orgId,
+    const raced = fc.asyncProperty(rounds, async (all) => {
+      const people = await world.org();
+      const { orgId, ana } = people;
+      await buy(orgId, 6);
+      for (const round of all) {
+        await Promise.all(
+          round.map(async (what) => {
+            await take(what, { people, owner: ana });
+            expect(await oversold(orgId)).toEqual([]);
+          }),
         );
-        let seats = 6;
-        for (const line of ledger) {
-          expect(line.from_seats).toBe(seats);
-          seats = line.to_seats;
-        }
-        expect((await ana.billing.seatUsage()).usage.purchased).toBe(seats);
-      }),
-      { numRuns: 10 },
-    );
-    // All ways were gone to both ends.
-    const came = [...ends.keys()];
-    for (const end of [
+        const { usage } = await ana.billing.seatUsage();
+        expect(usage.used + usage.pending).toBeLessThanOrEqual(usage.purchased);
+        expect(usage.available).toBe(usage.purchased - usage.used - usage.pending);
+      }
+      const ledger = await world.rows<{ from_seats: number; to_seats: number }>(
+        'select from_seats, to_seats from seat_ledger where org_id = $1 order by version',
+        orgId,
+      );
+      let seats = 6;
+      for (const line of ledger) {
+        expect(line.from_seats).toBe(seats);
+        seats = line.to_seats;
+      }
+      expect((await ana.billing.seatUsage()).usage.purchased).toBe(seats);
+    });
+    const bothEnds = [
       'invite 200',
       'invite seats_exhausted',
       'accept 200',
       'updateSeats 200',
       'updateSeats seats_in_use',
-    ])
-      expect(came).toContain(end);
+    ];
+    // What comes is up to chance, so it is raced on until all ways were gone to both ends; hardly ever twice.
+    for (let turn = 0; turn < 10 && (turn === 0 || !bothEnds.every((end) => ends.has(end))); turn += 1) {
+      await fc.assert(raced, { numRuns: 10 });
+    }
+    expect([...ends.keys()]).toEqual(expect.arrayContaining(bothEnds));
   }, 300_000);
 });
