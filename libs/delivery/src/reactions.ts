@@ -5,6 +5,7 @@
 import { type Db, type Happening, sqlQuery } from '@muster/database';
 import { type EventKind, type Signal } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
+import { nobody } from './data/leases.ts';
 
 /** Which signal an event on a story is. One that is not here is none. */
 const signalOf: { readonly [Kind in EventKind]?: Signal['kind'] } = {
@@ -90,8 +91,7 @@ function forget(db: Db, orgId: string, storyId: string): void {
 
 const freeLeaseOf = (orgId: string, storyId: string) =>
   sqlQuery(
-    `update leases set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
-       run_id = null, expires_at = null
+    `update leases set ${nobody}
      where org_id = $1 and unit_type = 'story' and unit_id = $2 and state = 'held'`,
     [orgId, storyId],
   );

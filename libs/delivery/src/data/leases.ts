@@ -138,11 +138,14 @@ export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
   expires_at: later(grant.now, grant.ttlSeconds),
 });
 
+/** What a lease's row says that nobody holds. */
+export const nobody = `state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+  run_id = null, expires_at = null`;
+
 /** Sets an expired lease of another unit free: its holder is fenced by the state, and its epoch rises with the next grant. */
 export const freeLease = (orgId: string, unitType: UnitType, unitId: string, epoch: number): Query<unknown> =>
   sqlQuery(
-    `update leases set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
-       run_id = null, expires_at = null
+    `update leases set ${nobody}
      where org_id = $1 and unit_type = $2 and unit_id = $3 and epoch = $4`,
     [orgId, unitType, unitId, epoch],
   );
@@ -156,8 +159,7 @@ export const endLease = (
   endedBy: string,
 ): Query<unknown> =>
   sqlQuery(
-    `update leases set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
-       run_id = null, expires_at = null, ended_token_hash = $5, ended_by = $6
+    `update leases set ${nobody}, ended_token_hash = $5, ended_by = $6
      where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
     [orgId, unitType, unitId, claim.epoch, claim.tokenHash, endedBy],
   );

@@ -1,20 +1,19 @@
 /** What every operation of a holder does alike: it locks lease and execution, and lets only the newest grant on. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db } from '@muster/database';
 import { type Execution, type Signal } from '@muster/registry';
-import { type ApiError, type Caller, notFound } from '@muster/runtime';
+import { type ApiError, type Caller } from '@muster/runtime';
 import {
   changedExecution,
   type Deed,
   type ExecutionChanges,
-  executionList,
   type ExecutionRow,
-  leaseList,
   setExecution,
   toExecution,
 } from '../../data/executions.ts';
-import { endedBy, holds, later, type LeaseRow, readClock, renewLease } from '../../data/leases.ts';
+import { endedBy, holds, later, type LeaseRow, renewLease } from '../../data/leases.ts';
+import { lockExecution } from '../../data/locked-executions.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
-import { getTargetOf, type Target } from '../../data/targets.ts';
+import { type Target } from '../../data/targets.ts';
 import { claimOf, type LeaseClaim } from '../../rules/lease-tokens.ts';
 
 /** Lease and execution, locked, of whoever holds the newest grant. */
@@ -40,32 +39,6 @@ interface Context {
   readonly refuse: (reason: 'stale_lease', details: Record<string, unknown>) => ApiError;
 }
 
-/** Locks the lease first, then the execution, as everybody does. */
-async function lockBoth(db: Db, orgId: string, executionId: string) {
-  const [lease, execution, now, events, target] = await Promise.all([
-    db.find(
-      sqlQuery<LeaseRow>(
-        `select ${leaseList} from leases l
-         where l.org_id = $1 and (l.unit_type, l.unit_id) =
-           (select e.target_type, e.target_id from executions e where e.org_id = $1 and e.id = $2)
-         for no key update`,
-        [orgId, executionId],
-      ),
-    ),
-    db.find(
-      sqlQuery<ExecutionRow>(
-        `select ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update`,
-        [orgId, executionId],
-      ),
-    ),
-    readClock(db),
-    listSignals(db, orgId, executionId),
-    getTargetOf(db, orgId, executionId),
-  ]);
-  if (execution === undefined) throw notFound();
-  return { lease, execution, now, events, target };
-}
-
 /**
  * Lets the holder of the newest grant on. Any other token, also a made-up one or that of another member, is refused as
  * stale; one that ended the grant by `operation` hears again how the execution is.
@@ -76,7 +49,11 @@ export async function asHolder(
   operation: string,
 ): Promise<Grip | Repeated> {
   const claim = claimOf(leaseToken);
-  const { lease, execution, now, events, target } = await lockBoth(db, caller.orgId, executionId);
+  // The signals are read behind the locks: statements of one tick go out in their order.
+  const [{ lease, execution, now, target }, events] = await Promise.all([
+    lockExecution(db, caller.orgId, executionId),
+    listSignals(db, caller.orgId, executionId),
+  ]);
   const isOwn = lease?.member_id === caller.memberId && lease.agent_id === caller.agentId;
   if (holds(lease, claim) && isOwn && execution.epoch === claim.epoch && execution.state !== 'completed') {
     const holder = { memberId: caller.memberId, agentId: caller.agentId };

@@ -1,4 +1,3 @@
-import { sqlQuery } from '@muster/database';
 import {
   ApiError,
   type ForgeFact,
@@ -7,21 +6,19 @@ import {
   nothingKnown,
   registry,
 } from '@muster/registry';
-import { handle, notFound } from '@muster/runtime';
+import { handle } from '@muster/runtime';
 import {
   changedExecution,
   type Deed,
   type ExecutionChanges,
-  executionList,
   type ExecutionRow,
   freeLocksOf,
-  leaseList,
   setExecution,
   toExecution,
 } from '../../data/executions.ts';
-import { type LeaseRow, readClock } from '../../data/leases.ts';
+import { lockExecution } from '../../data/locked-executions.ts';
 import { landedStories, recordObservation } from '../../data/observations.ts';
-import { aboutTarget, getTargetOf } from '../../data/targets.ts';
+import { aboutTarget } from '../../data/targets.ts';
 import { can } from '../../rules/execution-states.ts';
 import { fold, isClosed, isMerged, needsRework } from '../../rules/forge.ts';
 
@@ -46,26 +43,7 @@ export const recordForgeObservation = handle(
         });
       }
     }
-    const [lease, execution, now, target] = await Promise.all([
-      db.find(
-        sqlQuery<LeaseRow>(
-          `select ${leaseList} from leases l
-           where l.org_id = $1 and (l.unit_type, l.unit_id) =
-             (select e.target_type, e.target_id from executions e where e.org_id = $1 and e.id = $2)
-           for no key update`,
-          [orgId, executionId],
-        ),
-      ),
-      db.find(
-        sqlQuery<ExecutionRow>(
-          `select ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update`,
-          [orgId, executionId],
-        ),
-      ),
-      readClock(db),
-      getTargetOf(db, orgId, executionId),
-    ]);
-    if (execution === undefined) throw notFound();
+    const { lease, execution, now, target } = await lockExecution(db, orgId, executionId);
     if (!recorded) return { recorded, execution: toExecution(execution, lease, now) };
 
     const fact: ForgeFact = {

@@ -1,19 +1,17 @@
-import { sqlQuery } from '@muster/database';
 import { type registry } from '@muster/registry';
-import { type HandlerContext, notFound } from '@muster/runtime';
+import { type HandlerContext } from '@muster/runtime';
 import {
   changedExecution,
   type Deed,
   type ExecutionChanges,
-  executionList,
   type ExecutionRow,
   freeLocksOf,
-  leaseList,
   setExecution,
   toExecution,
 } from '../../data/executions.ts';
-import { heldOf, type LeaseRow, readClock } from '../../data/leases.ts';
-import { aboutTarget, getTargetOf } from '../../data/targets.ts';
+import { heldOf } from '../../data/leases.ts';
+import { lockExecution } from '../../data/locked-executions.ts';
+import { aboutTarget } from '../../data/targets.ts';
 
 /** Asks the holder to stop. Work that nobody holds ends at once, as canceled; what has ended stays as it is. */
 export async function requestStop({
@@ -23,26 +21,7 @@ export async function requestStop({
   emit,
 }: HandlerContext<typeof registry.deliveryExecutions.update>) {
   const { executionId } = params;
-  const [lease, execution, now, target] = await Promise.all([
-    db.find(
-      sqlQuery<LeaseRow>(
-        `select ${leaseList} from leases l
-         where l.org_id = $1 and (l.unit_type, l.unit_id) =
-           (select e.target_type, e.target_id from executions e where e.org_id = $1 and e.id = $2)
-         for no key update`,
-        [caller.orgId, executionId],
-      ),
-    ),
-    db.find(
-      sqlQuery<ExecutionRow>(
-        `select ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update`,
-        [caller.orgId, executionId],
-      ),
-    ),
-    readClock(db),
-    getTargetOf(db, caller.orgId, executionId),
-  ]);
-  if (execution === undefined) throw notFound();
+  const { lease, execution, now, target } = await lockExecution(db, caller.orgId, executionId);
   const answer = (row: ExecutionRow) => ({ execution: toExecution(row, lease, now), signals: [] });
   if (execution.state === 'completed') return answer(execution);
 
