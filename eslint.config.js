@@ -41,7 +41,7 @@ const boundaries = [
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:client'],
   },
   {
-    // Of board, the tables that its diagrams are drawn from.
+    // Of board, the tables that its diagrams are drawn from; of others, what is proven without HTTP in between.
     sourceTag: 'type:tools',
     onlyDependOnLibsWithTags: [
       'type:contract',
@@ -50,6 +50,7 @@ const boundaries = [
       'scope:people',
       'scope:board',
       'scope:delivery',
+      'scope:signals',
     ],
   },
   {
@@ -67,12 +68,21 @@ const boundaries = [
     sourceTag: 'scope:license-service',
     onlyDependOnLibsWithTags: ['scope:service', 'scope:database'],
   },
+  {
+    // It goes into other people's programs.
+    sourceTag: 'scope:license-client',
+    onlyDependOnLibsWithTags: [],
+    bannedExternalImports: ['*'],
+  },
 ];
+
+/** What an app's specs may also import: what it promises is promised to this client. */
+const inSpecs = { 'scope:license-service': ['scope:license-client'] };
 
 /** Specs may also use the test world and whatever package helps to test. */
 const boundariesInSpecs = boundaries.map(({ sourceTag, onlyDependOnLibsWithTags }) => ({
   sourceTag,
-  onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, 'type:testing'],
+  onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, 'type:testing', ...(inSpecs[sourceTag] ?? [])],
 }));
 
 const enforceBoundaries = (depConstraints) => [
@@ -113,7 +123,7 @@ export default defineConfig(
     },
   },
   {
-    files: ['**/*.spec.ts', 'apps/*/test/**/*.ts'],
+    files: ['**/*.spec.ts', '{apps,libs}/*/test/**/*.ts'],
     rules: {
       '@nx/enforce-module-boundaries': enforceBoundaries(boundariesInSpecs),
       'no-restricted-properties': [

@@ -29,7 +29,28 @@ create table public.activity (
   story_id uuid,
   subject jsonb not null,
   data jsonb not null,
-  at timestamp(3) with time zone not null default now()
+  at timestamp(3) with time zone not null default now(),
+  group_id uuid default 
+CASE
+    WHEN ((subject ->> 'type'::text) = 'delivery_group'::text) THEN ((subject ->> 'id'::text))::uuid
+    ELSE NULL::uuid
+END
+);
+create table public.agent_runs (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  run_id text not null,
+  member_id uuid not null,
+  agent_id uuid,
+  story_id uuid,
+  execution_id uuid,
+  state text not null,
+  last_event jsonb not null,
+  recent_keys uuid[] not null default '{}'::uuid[],
+  started_at timestamp(3) with time zone not null default clock_timestamp(),
+  last_seen_at timestamp(3) with time zone not null default clock_timestamp(),
+  ended_at timestamp(3) with time zone
 );
 create table public.agents (
   org_id uuid not null,
@@ -90,6 +111,37 @@ create table public.broadcasts (
   sender jsonb not null,
   sender_member_id uuid not null,
   expires_at timestamp(3) with time zone not null,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.catalog_agents (
+  org_id uuid not null,
+  id uuid not null,
+  slug text collate "C" not null,
+  publisher_id uuid not null,
+  latest_version text collate "C",
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.catalog_tombstones (
+  org_id uuid not null,
+  slug text collate "C" not null,
+  version text collate "C" not null,
+  sha256 text not null,
+  deleted_at timestamp(3) with time zone not null default now()
+);
+create table public.catalog_versions (
+  org_id uuid not null,
+  agent_id uuid not null,
+  version text collate "C" not null,
+  name text not null,
+  description text not null,
+  manifest jsonb not null,
+  tags text[] not null default '{}'::text[],
+  content bytea not null,
+  content_type text not null,
+  encoding text not null,
+  sha256 text not null,
+  size integer not null,
+  published_by jsonb not null,
   created_at timestamp(3) with time zone not null default now()
 );
 create table public.comment_reactions (
@@ -168,7 +220,8 @@ create table public.delivery_groups (
   checkpoint_seq integer not null default 0,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  told_seq bigint not null default 0
 );
 create table public.devices (
   org_id uuid not null,
@@ -629,6 +682,16 @@ alter table access_requests add constraint access_requests_role_check CHECK ((ro
 alter table access_requests add constraint access_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text])));
 alter table activity add constraint activity_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table activity add constraint activity_pkey PRIMARY KEY (org_id, seq);
+alter table agent_runs add constraint agent_runs_check CHECK (((state = ANY (ARRAY['completed'::text, 'failed'::text, 'canceled'::text])) = (ended_at IS NOT NULL)));
+alter table agent_runs add constraint agent_runs_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
+alter table agent_runs add constraint agent_runs_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE SET NULL (execution_id);
+alter table agent_runs add constraint agent_runs_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table agent_runs add constraint agent_runs_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table agent_runs add constraint agent_runs_org_id_project_id_run_id_key UNIQUE (org_id, project_id, run_id);
+alter table agent_runs add constraint agent_runs_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE SET NULL (story_id);
+alter table agent_runs add constraint agent_runs_pkey PRIMARY KEY (org_id, id);
+alter table agent_runs add constraint agent_runs_recent_keys_check CHECK ((cardinality(recent_keys) <= 100));
+alter table agent_runs add constraint agent_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'waiting'::text, 'completed'::text, 'failed'::text, 'canceled'::text])));
 alter table agents add constraint agents_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table agents add constraint agents_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table agents add constraint agents_org_id_member_id_name_key UNIQUE (org_id, member_id, name);
@@ -654,6 +717,19 @@ alter table broadcasts add constraint broadcasts_org_id_project_id_fkey FOREIGN 
 alter table broadcasts add constraint broadcasts_org_id_sender_member_id_fkey FOREIGN KEY (org_id, sender_member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table broadcasts add constraint broadcasts_org_id_team_id_fkey FOREIGN KEY (org_id, team_id) REFERENCES teams(org_id, id) ON DELETE CASCADE;
 alter table broadcasts add constraint broadcasts_pkey PRIMARY KEY (org_id, id);
+alter table catalog_agents add constraint catalog_agents_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table catalog_agents add constraint catalog_agents_org_id_publisher_id_fkey FOREIGN KEY (org_id, publisher_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table catalog_agents add constraint catalog_agents_org_id_slug_key UNIQUE (org_id, slug);
+alter table catalog_agents add constraint catalog_agents_pkey PRIMARY KEY (org_id, id);
+alter table catalog_agents add constraint catalog_agents_slug_check CHECK (((slug ~ '^[a-z0-9]+(-[a-z0-9]+)*$'::text) AND (length(slug) <= 64)));
+alter table catalog_tombstones add constraint catalog_tombstones_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table catalog_tombstones add constraint catalog_tombstones_pkey PRIMARY KEY (org_id, slug, version);
+alter table catalog_versions add constraint catalog_versions_check CHECK (((size = octet_length(content)) AND ((size >= 1) AND (size <= 4194304))));
+alter table catalog_versions add constraint catalog_versions_encoding_check CHECK ((encoding = ANY (ARRAY['utf8'::text, 'base64'::text])));
+alter table catalog_versions add constraint catalog_versions_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES catalog_agents(org_id, id) ON DELETE CASCADE;
+alter table catalog_versions add constraint catalog_versions_pkey PRIMARY KEY (org_id, agent_id, version);
+alter table catalog_versions add constraint catalog_versions_sha256_check CHECK ((sha256 ~ '^[0-9a-f]{64}$'::text));
+alter table catalog_versions add constraint catalog_versions_version_check CHECK ((length(version) <= 128));
 alter table comment_reactions add constraint comment_reactions_org_id_comment_id_fkey FOREIGN KEY (org_id, comment_id) REFERENCES comments(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table comment_reactions add constraint comment_reactions_pkey PRIMARY KEY (org_id, comment_id, emoji, member_id);
@@ -736,6 +812,7 @@ alter table lock_counters add constraint lock_counters_pkey PRIMARY KEY (org_id,
 alter table locks add constraint locks_mode_check CHECK ((mode = ANY (ARRAY['exclusive'::text, 'shared'::text])));
 alter table locks add constraint locks_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
 alter table locks add constraint locks_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table locks add constraint locks_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE SET NULL (story_id);
 alter table locks add constraint locks_pkey PRIMARY KEY (org_id, id);
 alter table locks add constraint locks_resources_check CHECK (((cardinality(resources) >= 1) AND (cardinality(resources) <= 50)));
 alter table members add constraint members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
@@ -866,9 +943,14 @@ CREATE INDEX access_requests_member ON public.access_requests USING btree (org_i
 CREATE INDEX access_requests_project ON public.access_requests USING btree (org_id, project_id, id DESC);
 CREATE INDEX access_requests_state ON public.access_requests USING btree (org_id, project_id, state, id DESC);
 CREATE INDEX activity_agent ON public.activity USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX activity_group ON public.activity USING btree (org_id, group_id, seq DESC) WHERE (group_id IS NOT NULL);
 CREATE INDEX activity_member ON public.activity USING btree (org_id, member_id, seq DESC);
 CREATE INDEX activity_project ON public.activity USING btree (org_id, project_id, seq DESC);
 CREATE INDEX activity_story ON public.activity USING btree (org_id, story_id, seq DESC) WHERE (story_id IS NOT NULL);
+CREATE INDEX agent_runs_execution ON public.agent_runs USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
+CREATE INDEX agent_runs_member ON public.agent_runs USING btree (org_id, member_id) WHERE (ended_at IS NULL);
+CREATE INDEX agent_runs_seen ON public.agent_runs USING btree (org_id, last_seen_at) WHERE (ended_at IS NULL);
+CREATE INDEX agent_runs_story ON public.agent_runs USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
 CREATE INDEX assignments_member ON public.assignments USING btree (org_id, member_id, target_type, target_id);
 CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
@@ -894,13 +976,15 @@ CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
 CREATE INDEX executions_project ON public.executions USING btree (org_id, project_id, id) WHERE (state <> 'completed'::text);
 CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
-CREATE INDEX leases_expiry ON public.leases USING btree (expires_at) WHERE (state = 'held'::text);
+CREATE INDEX leases_due ON public.leases USING btree (expires_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
+CREATE INDEX leases_live ON public.leases USING btree (org_id, project_id) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_member ON public.leases USING btree (org_id, member_id) WHERE (state = 'held'::text);
 CREATE INDEX leases_project ON public.leases USING btree (org_id, project_id, unit_type, unit_id) WHERE (state = 'held'::text);
 CREATE INDEX locks_execution ON public.locks USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
 CREATE INDEX locks_expiry ON public.locks USING btree (expires_at);
 CREATE INDEX locks_member ON public.locks USING btree (org_id, member_id);
 CREATE INDEX locks_project ON public.locks USING btree (org_id, project_id, id);
+CREATE INDEX locks_story ON public.locks USING btree (org_id, project_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX members_accounts ON public.members USING btree (lower(email) COLLATE "C") WHERE (status = 'active'::text);
 CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WHERE (status = 'active'::text);
 CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
@@ -1044,6 +1128,20 @@ CREATE OR REPLACE FUNCTION app.counts_by_hand()
 RETURN (COALESCE(current_setting('muster.counts'::text, true), ''::text) = 'by hand'::text)
 ;
 alter function app.counts_by_hand() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.end_runs()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
+    last_event = jsonb_build_object('kind', 'canceled', 'message', 'The member was removed.', 'data', null,
+      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  where r.org_id = new.org_id and r.member_id = new.id and r.ended_at is null;
+  return null;
+end $function$
+;
+alter function app.end_runs() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, target_kind text, target_ref text, needs_org integer, needs_project integer, OUT at timestamp with time zone, OUT org_role text, OUT project_id uuid, OUT archived boolean)
  RETURNS record
  LANGUAGE plpgsql
@@ -1112,7 +1210,6 @@ begin
       select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
         from access_requests r join projects p on p.org_id = r.org_id and p.id = r.project_id
         where r.org_id = org and r.id = target_ref::uuid;
-    -- There are none yet that anybody could see.
     when 'deliveryGroup' then
       select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
         from delivery_groups g join projects p on p.org_id = g.org_id and p.id = g.project_id
@@ -1121,6 +1218,10 @@ begin
       select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
         from executions e join projects p on p.org_id = e.org_id and p.id = e.project_id
         where e.org_id = org and e.id = target_ref::uuid;
+    when 'lock' then
+      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
+        from locks l join projects p on p.org_id = l.org_id and p.id = l.project_id
+        where l.org_id = org and l.id = target_ref::uuid;
   end case;
   if project_id is not null and (bound is null or project_id = any (bound)) then
     project_rank := app.given_rank(sees, org_role);
@@ -1245,6 +1346,31 @@ CREATE OR REPLACE FUNCTION app.new_id(moment timestamp with time zone)
 RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM moment) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid
 ;
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.open_executions()
+ RETURNS TABLE(state text, executions bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+BEGIN ATOMIC
+ SELECT
+         CASE
+             WHEN ((e.state = ANY (ARRAY['leased'::text, 'waiting_input'::text])) AND (l.expires_at <= now())) THEN 'stalled'::text
+             WHEN ((e.state = 'offered'::text) AND (((e.offer ->> 'expiresAt'::text))::timestamp with time zone <= now())) THEN 'available'::text
+             ELSE e.state
+         END AS shown,
+     count(*) AS count
+    FROM (executions e
+      LEFT JOIN leases l ON (((l.org_id = e.org_id) AND (l.unit_type = e.target_type) AND (l.unit_id = e.target_id) AND (l.state = 'held'::text))))
+   WHERE (e.state <> 'completed'::text)
+   GROUP BY
+         CASE
+             WHEN ((e.state = ANY (ARRAY['leased'::text, 'waiting_input'::text])) AND (l.expires_at <= now())) THEN 'stalled'::text
+             WHEN ((e.state = 'offered'::text) AND (((e.offer ->> 'expiresAt'::text))::timestamp with time zone <= now())) THEN 'available'::text
+             ELSE e.state
+         END;
+END
+;
+alter function app.open_executions() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.org_id()
  RETURNS uuid
  LANGUAGE sql
@@ -1280,6 +1406,25 @@ begin
 end $function$
 ;
 alter function app.platform_accounts(text,text,integer,integer) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.platform_executions()
+ RETURNS TABLE(states jsonb, estimated boolean)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public'
+AS $function$
+begin
+  perform app.require_platform();
+  return query
+    with open as materialized (select o.state, o.executions from app.open_executions() o),
+    every as (select case when app.is_counted('executions')
+        then (select count(*) from executions) else app.estimated_rows('executions') end as executions)
+    select jsonb_object_agg(s.state, s.executions), not app.is_counted('executions')
+    from (select o.state, o.executions from open o
+      union all
+      select 'completed', greatest(every.executions - coalesce((select sum(o.executions) from open o), 0), 0) from every) s;
+end $function$
+;
+alter function app.platform_executions() owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.platform_metrics()
  RETURNS TABLE(at timestamp with time zone, orgs bigint, accounts bigint, projects bigint, stories bigint, estimated text[], plans jsonb, queues jsonb, outbox_lag_seconds bigint, operations_last_24h bigint)
  LANGUAGE plpgsql
@@ -1531,6 +1676,7 @@ alter function app.visible_projects(uuid,uuid,uuid) owner to the_migrator;
 
 -- Triggers
 
+CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
 CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
@@ -1544,11 +1690,15 @@ CREATE TRIGGER story_blockers_kept AFTER INSERT OR DELETE ON public.story_blocke
 
 alter table access_requests enable row level security, force row level security;
 alter table activity enable row level security, force row level security;
+alter table agent_runs enable row level security, force row level security;
 alter table agents enable row level security, force row level security;
 alter table assignments enable row level security, force row level security;
 alter table audit enable row level security, force row level security;
 alter table board_columns enable row level security, force row level security;
 alter table broadcasts enable row level security, force row level security;
+alter table catalog_agents enable row level security, force row level security;
+alter table catalog_tombstones enable row level security, force row level security;
+alter table catalog_versions enable row level security, force row level security;
 alter table comment_reactions enable row level security, force row level security;
 alter table comments enable row level security, force row level security;
 alter table contract_stories enable row level security, force row level security;
@@ -1602,6 +1752,7 @@ create policy own_organization on access_requests for all to muster_app using (o
 create policy the_door on access_requests for all to muster_door using true;
 create policy own_organization on activity for all to muster_app using (org_id = app.org_id());
 create policy worker on activity for all to muster_worker using true;
+create policy own_organization on agent_runs for all to muster_app using (org_id = app.org_id());
 create policy operators on agents for all to muster_operator using true;
 create policy own_organization on agents for all to muster_app using (org_id = app.org_id());
 create policy the_door on agents for all to muster_door using true;
@@ -1613,6 +1764,9 @@ create policy worker on audit for all to muster_worker using true;
 create policy own_organization on board_columns for all to muster_app using (org_id = app.org_id());
 create policy the_door on board_columns for all to muster_door using true;
 create policy own_organization on broadcasts for all to muster_app using (org_id = app.org_id());
+create policy own_organization on catalog_agents for all to muster_app using (org_id = app.org_id());
+create policy own_organization on catalog_tombstones for all to muster_app using (org_id = app.org_id());
+create policy own_organization on catalog_versions for all to muster_app using (org_id = app.org_id());
 create policy own_organization on comment_reactions for all to muster_app using (org_id = app.org_id());
 create policy own_organization on comments for all to muster_app using (org_id = app.org_id());
 create policy the_door on comments for all to muster_door using true;
@@ -1629,6 +1783,7 @@ create policy own_organization on execution_contributors for all to muster_app u
 create policy own_organization on execution_events for all to muster_app using (org_id = app.org_id());
 create policy own_organization on executions for all to muster_app using (org_id = app.org_id());
 create policy the_door on executions for all to muster_door using true;
+create policy the_platform on executions for select to muster_platform using true;
 create policy own_organization on forge_observations for all to muster_app using (org_id = app.org_id());
 create policy own_organization on gamification_state for all to muster_app using (org_id = app.org_id());
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
@@ -1637,8 +1792,12 @@ create policy operators on invitations for all to muster_operator using true;
 create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
 create policy the_door on invitations for all to muster_door using true;
 create policy own_organization on leases for all to muster_app using (org_id = app.org_id());
+create policy the_door on leases for all to muster_door using true;
+create policy worker on leases for all to muster_worker using true;
 create policy own_organization on lock_counters for all to muster_app using (org_id = app.org_id());
 create policy own_organization on locks for all to muster_app using (org_id = app.org_id());
+create policy the_door on locks for all to muster_door using true;
+create policy worker on locks for all to muster_worker using true;
 create policy operators on members for all to muster_operator using true;
 create policy own_organization on members for all to muster_app using (org_id = app.org_id());
 create policy the_door on members for all to muster_door using true;
@@ -1699,14 +1858,17 @@ create policy the_platform on tokens for select to muster_platform using true;
 grant delete on activity to muster_worker;
 grant delete on audit to muster_worker;
 grant delete on idempotency_keys to muster_worker;
+grant delete on locks to muster_worker;
 grant delete on orgs to muster_worker;
 grant delete on outbox to muster_worker;
+grant delete, insert, select on catalog_versions to muster_app;
 grant delete, insert, select on story_specs to muster_app;
 grant delete, insert, select, update on access_requests to muster_app;
 grant delete, insert, select, update on agents to muster_app;
 grant delete, insert, select, update on assignments to muster_app;
 grant delete, insert, select, update on board_columns to muster_app;
 grant delete, insert, select, update on broadcasts to muster_app;
+grant delete, insert, select, update on catalog_agents to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
 grant delete, insert, select, update on delivery_group_stories to muster_app;
@@ -1746,11 +1908,13 @@ grant delete, insert, select, update on tokens to muster_app;
 grant insert on audit to muster_operator;
 grant insert, select on activity to muster_app;
 grant insert, select on audit to muster_app;
+grant insert, select on catalog_tombstones to muster_app;
 grant insert, select on contract_stories to muster_app;
 grant insert, select on contract_versions to muster_app;
 grant insert, select on execution_events to muster_app;
 grant insert, select on forge_observations to muster_app;
 grant insert, select on seat_ledger to muster_app;
+grant insert, select, update on agent_runs to muster_app;
 grant insert, select, update on agents to muster_operator;
 grant insert, select, update on contracts to muster_app;
 grant insert, select, update on members to muster_operator;
@@ -1770,6 +1934,8 @@ grant select on executions to muster_door;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
 grant select on kysely_migration to muster_app;
+grant select on leases to muster_door;
+grant select on locks to muster_door;
 grant select on members to muster_door;
 grant select on orgs to muster_door;
 grant select on project_members to muster_door;
@@ -1790,14 +1956,17 @@ grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
+grant execute on function app.end_runs() to public;
 grant execute on function app.enter(bytea,text,text,integer,integer) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.given_rank(text,text) to public;
 grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.identify(bytea) to muster_app;
 grant execute on function app.new_id(timestamp with time zone) to public;
+grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
+grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
 grant execute on function app.platform_orgs(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_subscriptions(text,text,integer,integer) to muster_app;

@@ -8,6 +8,9 @@ declare module 'autocannon' {
       readonly path: string;
       readonly headers: Readonly<Record<string, string>>;
       readonly body: string;
+      /** Each time before it is sent; what it answers is sent. */
+      readonly setupRequest?: (request: Request, context: Record<string, string>) => Request;
+      readonly onResponse?: (status: number, body: string, context: Record<string, string>) => void;
     }
 
     /** One connection. */

@@ -3,6 +3,8 @@
  * of the same columns and indexes without foreign keys, triggers and row security; numbers and streams from
  * sequences, which take no lock until commit; one statement per operation.
  */
+import { bareLeaseStatements, bareLeaseTables } from './bare-leases.ts';
+
 export const bareTables = `
   create schema bare;
   create table bare.stories (like public.stories including all);
@@ -13,6 +15,7 @@ export const bareTables = `
   create sequence bare.number start 1000000 cache 100;
   create sequence bare.activity_seq cache 100;
   create sequence bare.audit_seq cache 100;
+  ${bareLeaseTables}
   insert into bare.stories select * from public.stories;
   analyze bare.stories`;
 
@@ -36,6 +39,7 @@ const trailOf = (kind: string, operation: string): string => `
 
 /** Statements by the path they answer at, and how their values are found in the body. */
 export const bareStatements = {
+  ...bareLeaseStatements(trailOf),
   '/stories/get': {
     text: `select ${summary}, s.description from bare.stories s where s.org_id = $1::uuid and s.id = $2`,
     values: ['orgId', 'storyId'],

@@ -4,7 +4,9 @@
 //
 //   --rounds 5      rounds, each with every operation on both sides
 //   --seconds 1.2   load on one side at a time
-//   --only a,b      operations by name, such as stories.get
+//   --only a,b      operations by name, such as stories.get; or outbox: jobs and the sweep of leases
+//   --licenses      activation and check of licenses instead
+//   --mcp           calls and lists through the MCP gateway instead
 //   --growth        reads at 1,000 and at 100,000 stories instead
 //   --json          the results as JSON on standard output; progress goes to standard error
 //
@@ -17,13 +19,18 @@ import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillStory } from './full-story.ts';
 import { measureGrowth } from './growth.ts';
+import { measureLicenses } from './licenses.ts';
 import { startLoadProcess } from './load-process.ts';
+import { measureMcp, perCore } from './mcp.ts';
 import { type Bench, measure, type Sample } from './measure.ts';
+import { fill, keep, type Memory } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
+import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
 import { type Row, type Summary, renderTable, summarize } from './report.ts';
 import { startCounter } from './round-trips.ts';
 import { Services } from './services.ts';
-import { connections, type Work, works } from './works.ts';
+import { connections, type Work } from './work.ts';
+import { works } from './works.ts';
 
 const orgCount = 8;
 const projectsPerOrg = 2;
@@ -37,6 +44,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '1.2' },
     only: { type: 'string' },
     growth: { type: 'boolean', default: false },
+    licenses: { type: 'boolean', default: false },
+    mcp: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
   },
 });
@@ -67,14 +76,18 @@ interface Results {
   readonly loadedBytes: number;
 }
 
-async function compare(services: Services): Promise<Results> {
-  const chosen = works.filter(
-    ({ operation, name }) => only === undefined || only.includes(operation) || only.includes(name),
-  );
-  if (chosen.length === 0)
-    throw new Error(
-      `--only names none of: ${[...new Set(works.map(({ operation }) => operation))].join(', ')}`,
-    );
+const isChosen = (name: string): boolean => only === undefined || only.includes(name);
+
+/** The works and whether the outbox is measured. Throws where it would be nothing. */
+function choose(): { readonly chosen: readonly Work[]; readonly withOutbox: boolean } {
+  const chosen = works.filter(({ operation, name }) => isChosen(operation) || isChosen(name));
+  const withOutbox = isChosen('outbox');
+  if (chosen.length > 0 || withOutbox) return { chosen, withOutbox };
+  const names = new Set(works.map(({ operation }) => operation));
+  throw new Error(`--only names none of: ${[...names, 'outbox'].join(', ')}`);
+}
+
+async function compare(services: Services, chosen: readonly Work[]): Promise<Results> {
   say('Starting PostgreSQL (fsync on), building and starting coordination-api');
   const postgres = await services.postgres();
   await migrate(postgres.url);
@@ -127,7 +140,7 @@ async function runCourses(
 ): Promise<Row[]> {
   const samples = courses.map((course) => ({ course, ours: [] as Sample[], theirs: [] as Sample[] }));
   const ours = async (course: Course, time: number): Promise<Sample> => {
-    const before = await eventsOf(bench.owner);
+    const before = await writtenBy(bench.owner, course.work);
     const sample = await measure(
       bench,
       `coordination-api, ${course.name}`,
@@ -135,7 +148,7 @@ async function runCourses(
       lanesOf(course, 'muster'),
       time,
     );
-    if (course.work.isWrite) await checkWritten(bench.owner, course.name, before, sample);
+    if (course.work.isWrite) await checkWritten(bench.owner, course, before, sample);
     return sample;
   };
   const theirs = (course: Course, time: number): Promise<Sample> =>
@@ -162,19 +175,27 @@ async function runCourses(
   }));
 }
 
-async function eventsOf(owner: Pool): Promise<number> {
-  const { rows } = await owner.query<{ events: number }>('select sum(activity)::int as events from streams');
-  return rows[0]?.events ?? 0;
+/** How much stands in the streams that writes of this work leave something in. */
+async function writtenBy(owner: Pool, { leaves = 'activity' }: Work): Promise<number> {
+  const { rows } = await owner.query<{ written: number }>(
+    `select sum(${leaves})::int as written from streams`,
+  );
+  return rows[0]?.written ?? 0;
 }
 
 /**
- * A write that changes nothing is cheap; each that was answered must have left its event. The first of a connection
+ * A write that changes nothing is cheap; each that was answered must have left its trace. The first of a connection
  * may have been done by the round before, in which it was cut off.
  */
-async function checkWritten(owner: Pool, name: string, before: number, { answered }: Sample): Promise<void> {
-  const written = (await eventsOf(owner)) - before;
+async function checkWritten(
+  owner: Pool,
+  { name, work }: Course,
+  before: number,
+  { answered }: Sample,
+): Promise<void> {
+  const written = (await writtenBy(owner, work)) - before;
   if (written >= answered - connections) return;
-  throw new Error(`${name}: ${answered} writes were answered and ${written} left an event`);
+  throw new Error(`${name}: ${answered} writes were answered and ${written} left a trace`);
 }
 
 /** How often each operation waits for Postgres, by counting on the wire. */
@@ -194,10 +215,13 @@ async function countRoundTrips(
     for (const course of courses) {
       const requests = course.work.lane(course.orgs, 0).map(({ muster }) => muster);
       const send = async (calls: number): Promise<void> => {
-        for (const { path, headers, body } of requests.slice(0, calls)) {
-          const answer = await fetch(`${api.url}${path}`, { method: 'POST', headers, body });
-          if (!answer.ok) throw new Error(`${course.name}: ${answer.status} ${await answer.text()}`);
-          await answer.arrayBuffer();
+        const memory: Memory = {};
+        for (const { path, headers, body, remember } of requests.slice(0, calls)) {
+          const sent = { method: 'POST', headers, body: fill(body, memory) };
+          const answer = await fetch(`${api.url}${path}`, sent);
+          const text = await answer.text();
+          if (!answer.ok) throw new Error(`${course.name}: ${answer.status} ${text}`);
+          if (remember !== undefined) keep(memory, remember, text);
         }
       };
       // The first call of a token looks it up.
@@ -229,11 +253,32 @@ async function run(): Promise<void> {
         );
       return;
     }
-    const results = await compare(services);
-    if (options.json) {
-      process.stdout.write(`${JSON.stringify(results, null, 2)}\n`);
+    if (options.licenses) {
+      const summaries = await measureLicenses(services, { rounds, seconds, say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ licenses: summaries }, null, 2)}\n`);
+      else say(`\n${renderTable(summaries, 'Muster / bare')}`);
       return;
     }
+    if (options.mcp) {
+      const summaries = await measureMcp(services, { rounds, seconds, say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ mcp: summaries }, null, 2)}\n`);
+      else say(`\n${renderTable(summaries, 'gateway / beside it')}\n\n${perCore(summaries)}`);
+      return;
+    }
+    const { chosen, withOutbox } = choose();
+    const results = chosen.length === 0 ? null : await compare(services, chosen);
+    // What was started for the works takes nothing from what comes now.
+    await services.stop();
+    const outbox = withOutbox ? await measureOutbox(services, { rounds, say }) : null;
+    if (options.json) process.stdout.write(`${JSON.stringify({ ...results, outbox }, null, 2)}\n`);
+    else tell(results, outbox);
+  } finally {
+    await services.stop();
+  }
+}
+
+function tell(results: Results | null, outbox: OutboxSummary | null): void {
+  if (results !== null) {
     const { summaries, startMillis, idleBytes, loadedBytes } = results;
     say(`\n${renderTable(summaries, 'Muster / bare')}\n`);
     say(
@@ -243,9 +288,8 @@ async function run(): Promise<void> {
     say(
       `Ready after ${Math.round(startMillis)} ms (goal 400), ${mebibytes(idleBytes)} idle (150), ${mebibytes(loadedBytes)} under load (300).`,
     );
-  } finally {
-    await services.stop();
   }
+  if (outbox !== null) say(`\n${renderOutbox(outbox)}`);
 }
 
 process.exitCode = await run().then(

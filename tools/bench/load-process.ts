@@ -1,12 +1,18 @@
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
+import { type Remember } from './memory.ts';
 
 /** A request as one connection sends it. */
 export interface LoadRequest {
   readonly path: string;
+  /** POST unless told. */
+  readonly method?: 'GET';
   readonly headers: Readonly<Record<string, string>>;
+  /** With `{{name}}` where something that was remembered stands. */
   readonly body: string;
+  /** What the connection keeps of the answer until its requests begin anew. */
+  readonly remember?: Remember;
 }
 
 /** A run against one server: each connection goes through its own requests again and again. */

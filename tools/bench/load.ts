@@ -1,12 +1,27 @@
 // A process of its own that puts load on a server, so that what it costs is never taken for the server's.
 // It is forked by load-process.ts: one message in for each run, one out.
 import autocannon from 'autocannon';
-import { type LoadResult, type Run } from './load-process.ts';
+import { type LoadRequest, type LoadResult, type Run } from './load-process.ts';
+import { fill, keep, recalls } from './memory.ts';
 
 /** How often autocannon looks whether the time is over. */
 const sampleMillis = 50;
 /** A server that does not answer for so long has failed. */
 const timeoutSeconds = 10;
+
+/** A request that needs nothing of another is built once. */
+const asSent = ({ remember, ...request }: LoadRequest): autocannon.Request => ({
+  method: 'POST',
+  ...request,
+  ...(recalls(request.body) && {
+    setupRequest: (sent, memory) => ({ ...sent, body: fill(request.body, memory) }),
+  }),
+  ...(remember !== undefined && {
+    onResponse: (status, body, memory) => {
+      if (status === 200) keep(memory, remember, body);
+    },
+  }),
+});
 
 async function load({ url, lanes, seconds }: Run): Promise<LoadResult> {
   const latencies: number[] = [];
@@ -22,9 +37,7 @@ async function load({ url, lanes, seconds }: Run): Promise<LoadResult> {
     timeout: timeoutSeconds,
     setupClient: (client) => {
       // autocannon has made this connection's settings from an empty request; now it gets its own.
-      client.setRequests(
-        [...(lanes[lane++ % lanes.length] ?? [])].map((request) => ({ method: 'POST', ...request })),
-      );
+      client.setRequests([...(lanes[lane++ % lanes.length] ?? [])].map(asSent));
       let status = 200;
       client.on('headers', (head: { statusCode: number }) => {
         status = head.statusCode;

@@ -5,7 +5,9 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
+import { startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
+import { startThrowAwayApp } from '../dev/throw-away-app.ts';
 import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
 
 const run = promisify(execFile);
@@ -39,12 +41,19 @@ export class Services {
     return postgres;
   }
 
-  /** Builds coordination-api as it ships and answers the bundle's main file. */
-  async bundle(): Promise<string> {
+  /** A Redis in memory, as queues have it; answers its address. */
+  async redis(): Promise<string> {
+    const redis = await startRedis({ durable: false });
+    this.onStop(() => redis.stop());
+    return redis.url;
+  }
+
+  /** Builds an app as it ships and answers the bundle's main file. */
+  async bundle(app = 'coordination-api'): Promise<string> {
     const folder = await mkdtemp(path.join(tmpdir(), 'muster-bench-'));
     this.onStop(() => rm(folder, { recursive: true, force: true }));
     const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
-    await run(process.execPath, [build, 'apps/coordination-api', folder], { cwd: repositoryRoot });
+    await run(process.execPath, [build, `apps/${app}`, folder], { cwd: repositoryRoot });
     return path.join(folder, 'main.js');
   }
 
@@ -55,19 +64,30 @@ export class Services {
     return api;
   }
 
+  /** A worker as it ships. */
+  async worker(databaseUrl: string, environment: Readonly<Record<string, string>>): Promise<void> {
+    const app = 'delivery-worker';
+    const main = await this.bundle(app);
+    const worker = await startThrowAwayApp(app, {
+      ...{ main, log: 'info' },
+      environment: { DATABASE_URL: databaseUrl, ...environment },
+    });
+    this.onStop(() => worker.stop());
+  }
+
   /** The bare server; answers its address. */
-  async bare(databaseUrl: string): Promise<string> {
-    const child = fork(path.join(import.meta.dirname, 'bare.ts'), {
+  bare(databaseUrl: string): Promise<string> {
+    return this.bareServer('bare.ts', { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize });
+  }
+
+  /** A server of this folder that says where it listens, as a process of its own; answers its address. */
+  async bareServer(file: string, environment: Readonly<Record<string, string>>): Promise<string> {
+    const child = fork(path.join(import.meta.dirname, file), {
       execArgv: [],
-      env: {
-        PATH: process.env['PATH'],
-        NODE_ENV: 'production',
-        DATABASE_URL: databaseUrl,
-        DATABASE_POOL: poolSize,
-      },
+      env: { PATH: process.env['PATH'], NODE_ENV: 'production', ...environment },
     });
     const ended = once(child, 'exit').then(([code]) => {
-      throw new Error(`the bare server ended (code ${String(code)})`);
+      throw new Error(`the server of ${file} ended (code ${String(code)})`);
     });
     ended.catch(() => undefined);
     const [url] = (await Promise.race([once(child, 'message'), ended])) as [string];

@@ -1,70 +1,7 @@
-import { pathOf } from '@muster/client';
-import { type BarePath } from './bare-statements.ts';
-import { type BenchOrg, type BenchProject, description, titleOf } from './data.ts';
+import { description, titleOf } from './data.ts';
 import { fullStoryOf } from './full-story.ts';
-import { type LoadRequest } from './load-process.ts';
-
-export const connections = 32;
-/** Different requests of one connection, which it repeats. */
-const requestsPerLane = 64;
-
-/** One request, as the product takes it and as the bare server does. */
-interface Twin {
-  readonly muster: LoadRequest;
-  readonly bare: LoadRequest;
-}
-
-/** Something that is measured on both sides. */
-export interface Work {
-  readonly name: string;
-  readonly operation: string;
-  readonly isWrite: boolean;
-  /** The least share of the bare rate, by the goals; null: shown, not judged. */
-  readonly goal: number | null;
-  /** What one connection sends, again and again. */
-  lane(orgs: readonly BenchOrg[], connection: number): Twin[];
-}
-
-const json = { 'content-type': 'application/json' };
-
-const twin = (
-  org: BenchOrg,
-  operation: string,
-  barePath: BarePath,
-  params: Record<string, unknown>,
-  bareOnly: Record<string, unknown> = {},
-): Twin => ({
-  muster: {
-    path: pathOf(operation),
-    headers: { ...json, authorization: `Bearer ${org.token}` },
-    body: JSON.stringify(params),
-  },
-  bare: {
-    path: barePath,
-    headers: json,
-    body: JSON.stringify({ ...params, ...bareOnly, orgId: org.orgId, actor: org.actor }),
-  },
-});
-
-/** The element there, round and round. */
-function pick<Element>(elements: readonly Element[], index: number): Element {
-  const element = elements[index % elements.length];
-  if (element === undefined) throw new Error('nothing to pick from');
-  return element;
-}
-
-const times = (make: (index: number) => Twin): Twin[] =>
-  Array.from({ length: requestsPerLane }, (_, index) => make(index));
-
-/** Connections are spread over the organizations first, then over the busy projects of each. */
-function placeOf(
-  orgs: readonly BenchOrg[],
-  connection: number,
-): { org: BenchOrg; project: BenchProject; seat: number } {
-  const org = pick(orgs, connection);
-  const turn = Math.floor(connection / orgs.length);
-  return { org, project: pick(org.busy, turn), seat: Math.floor(turn / org.busy.length) };
-}
+import { leaseWorks } from './lease-works.ts';
+import { pick, placeOf, times, twin, type Work } from './work.ts';
 
 const list = (limit: number): Work => ({
   name: `stories.list, ${limit}`,
@@ -165,4 +102,5 @@ export const works: readonly Work[] = [
       });
     },
   },
+  ...leaseWorks,
 ];

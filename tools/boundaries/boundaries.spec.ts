@@ -47,8 +47,19 @@ const refused: Case[] = [
     imports: '@muster/registry',
     refusal: onlyTags('scope:license-service'),
   },
+  {
+    file: 'apps/trial-license/src/b.ts',
+    imports: '@muster/license-client',
+    refusal: onlyTags('scope:license-service'),
+  },
+  {
+    file: 'libs/license-client/src/a.ts',
+    imports: '@muster/registry',
+    refusal: /tagged with "scope:license-client" cannot depend on any libs with tags/,
+  },
+  { file: 'libs/license-client/src/b.ts', imports: 'zod', refusal: banned('scope:license-client', 'zod') },
   { file: 'libs/trial-untagged/src/a.ts', imports: '@muster/registry', refusal: /A project without tags/ },
-  { file: 'tools/generate/a.ts', imports: '@muster/signals', refusal: onlyTags('type:tools') },
+  { file: 'tools/generate/a.ts', imports: '@muster/billing', refusal: onlyTags('type:tools') },
 ];
 
 const allowed: Case[] = [
@@ -67,6 +78,8 @@ const allowed: Case[] = [
   { file: 'apps/trial-gateway/src/allowed.ts', imports: '@muster/client' },
   { file: 'apps/trial-gateway/src/allowed-service.ts', imports: '@muster/service' },
   { file: 'apps/trial-license/src/allowed.ts', imports: '@muster/database' },
+  { file: 'apps/trial-license/src/allowed.spec.ts', imports: '@muster/license-client' },
+  { file: 'libs/license-client/src/allowed.ts', imports: 'node:crypto' },
   { file: 'tools/generate/allowed.ts', imports: '@muster/board' },
 ];
 

@@ -1,8 +1,10 @@
 // node tools/build/build-app.ts <projectRoot> [outputFolder]
 // Bundles an app into a folder that runs wherever Node is: no node_modules, nothing of the repository.
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { build } from 'esbuild';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
@@ -47,12 +49,15 @@ const { metafile } = await build({
 });
 await writeFile(path.join(outdir, 'package.json'), '{ "private": true, "type": "module" }\n');
 
-// An app that bundles the database migrates it from the SQL files beside it.
-if (Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'))) {
-  await cp(path.join(workspaceRoot, 'libs/database/migrations'), path.join(outdir, 'migrations'), {
-    recursive: true,
-  });
-}
+// An app with a schema of its own, or that bundles the database, migrates it from the SQL files beside it.
+const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
+const bundlesDatabase = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'));
+const migrations = existsSync(ownMigrations)
+  ? ownMigrations
+  : bundlesDatabase
+    ? path.join(workspaceRoot, 'libs/database/migrations')
+    : undefined;
+if (migrations !== undefined) await cp(migrations, path.join(outdir, 'migrations'), { recursive: true });
 
 // Bull Board reads its pages from disk.
 if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/'))) {
@@ -65,4 +70,10 @@ if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@b
 
 for (const [file, { bytes }] of Object.entries(metafile.outputs)) {
   if (file.endsWith('.js')) console.log(`${path.basename(file)}: ${Math.round(bytes / 1024)} KiB`);
+}
+
+// An app that serves pages which it makes itself ships them made.
+const pagesBuilder = path.join(workspaceRoot, projectRoot, 'src/build.ts');
+if (existsSync(pagesBuilder)) {
+  await promisify(execFile)(process.execPath, [pagesBuilder, path.join(outdir, 'site')]);
 }

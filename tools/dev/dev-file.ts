@@ -20,6 +20,8 @@ const DevFile = z.object({
   baseUrl: z.string().nullable(),
   mcpUrl: z.string().nullable(),
   licenseUrl: z.string().nullable(),
+  /** A license to try. A file from before there were any has none. */
+  licenseKey: z.string().nullable().default(null),
   docsUrl: z.string().nullable(),
   workerUrl: z.string().nullable(),
   databaseUrl: z.string(),

@@ -1,53 +1,42 @@
-// npm run muster -- …: the operators' command line, on the database of DATABASE_URL, else of the instance that runs
-// here, else of the one that would run here, whose Postgres is started for the while.
-import { spawn } from 'node:child_process';
+// npm run muster -- …: the command line. Where nothing else says which API or which database, it asks us: the instance
+// that runs here answers, and a Postgres is started for a command on the database that finds none.
+import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
-import { migrate } from '@muster/database';
-import { readDevFile } from './dev-file.ts';
-import { claimInstance, instanceHolder } from './instance.ts';
-import { startPostgres } from './postgres.ts';
+import { lendDatabase, type LentDatabase, runningInstance } from './operators.ts';
 import { repositoryRoot } from './repository.ts';
 
-const commandLine = path.join(repositoryRoot, 'apps/coordination-api/src/cli.ts');
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-async function runCommandLine(databaseUrl: string): Promise<number> {
-  const child = spawn(process.execPath, ['--enable-source-maps', commandLine, ...process.argv.slice(2)], {
-    stdio: 'inherit',
-    env: { ...process.env, DATABASE_URL: databaseUrl },
-  });
-  // The child hears of them too, or is told by run.mjs; we must live on to stop Postgres.
-  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
-  const [code] = (await once(child, 'exit')) as [number | null];
-  return code ?? 1;
+/** Its owner may do everything but what is for operators of the installation. */
+async function localConnection(): Promise<{ instance: { baseUrl: string; token: string } | null }> {
+  const { baseUrl = null, tokens = null } = (await runningInstance()) ?? {};
+  return { instance: baseUrl === null || tokens === null ? null : { baseUrl, token: tokens.owner } };
 }
 
-async function runOnOwnPostgres(): Promise<number> {
-  const claim = await claimInstance();
+let lent: LentDatabase | undefined;
+
+const child = fork(path.join(repositoryRoot, 'apps/cli/src/main.ts'), process.argv.slice(2), {
+  execArgv: ['--enable-source-maps'],
+});
+// The child hears of them too, or is told by run.mjs; we must live on to stop Postgres.
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, () => child.kill(signal));
+child.on('message', (message: { ask: 'connection' | 'database' }) => {
+  void answer(message.ask).then((answered) => child.connected && child.send(answered));
+});
+
+async function answer(thing: 'connection' | 'database'): Promise<object> {
+  if (thing === 'connection') return localConnection();
   try {
-    const postgres = await startPostgres({ durable: true });
-    try {
-      await migrate(postgres.url);
-      return await runCommandLine(postgres.url);
-    } finally {
-      await postgres.stop();
-    }
-  } finally {
-    claim.release();
+    // Most commands ask for no database, and should not wait for its driver to be read.
+    const { migrate } = await import('@muster/database');
+    lent ??= await lendDatabase(migrate);
+    return { url: lent.url };
+  } catch (error) {
+    return { error: messageOf(error) };
   }
 }
 
-async function run(): Promise<number> {
-  const given = process.env['DATABASE_URL'];
-  if (given !== undefined && given !== '') return runCommandLine(given);
-  const facts = readDevFile();
-  const holder = await instanceHolder();
-  if (facts !== undefined && holder !== undefined && facts.pid === holder)
-    return runCommandLine(facts.databaseUrl);
-  return runOnOwnPostgres();
-}
-
-process.exitCode = await run().catch((error: unknown) => {
-  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  return 1;
-});
+const [code] = (await once(child, 'exit')) as [number | null];
+await lent?.giveBack();
+process.exitCode = code ?? 1;

@@ -26,6 +26,7 @@ export function renderPage(facts: DevFile): string {
     ...addresses.flatMap(([name, url]) => (url === null ? [] : [`  ${name.padEnd(11)}${url}`])),
     '',
     ...renderTokens(facts),
+    ...renderLicense(facts),
     '',
     `The same facts for scripts: ${path.relative(repositoryRoot, devFilePath)}; logs: .data/logs; a fresh start: rm -r .data`,
     'Ctrl-C stops all of it; the data stay.',
@@ -34,7 +35,17 @@ export function renderPage(facts: DevFile): string {
   ].join('\n');
 }
 
-function renderTokens({ orgSlug, projectKey, tokens, baseUrl }: DevFile): string[] {
+/** What a person pastes to have an agent work here; the guide has it for other clients. */
+const mcpClient = (mcpUrl: string, token: string): string =>
+  `claude mcp add --transport http muster '${mcpUrl}?mode=core' --header 'Authorization: Bearer ${token}'`;
+
+function renderLicense({ licenseUrl, licenseKey }: DevFile): string[] {
+  if (licenseUrl === null || licenseKey === null) return [];
+  const body = JSON.stringify({ licenseKey, machineId: 'my-machine' });
+  return [`  curl -s ${licenseUrl}/api/activate -H 'Content-Type: application/json' -d '${body}'`];
+}
+
+function renderTokens({ orgSlug, projectKey, tokens, baseUrl, mcpUrl }: DevFile): string[] {
   if (baseUrl === null) return ['No app exists yet.'];
   if (tokens === null || orgSlug === null) {
     return ['This database has organizations of its own: npm run muster -- token create makes a token.'];
@@ -54,5 +65,11 @@ function renderTokens({ orgSlug, projectKey, tokens, baseUrl }: DevFile): string
     '',
     'Try it:',
     `  ${call}`,
+    ...(mcpUrl === null
+      ? []
+      : [
+          'An agent at work here (other clients: docs/guides/mcp-clients.md):',
+          `  ${mcpClient(mcpUrl, tokens.agent)}`,
+        ]),
   ];
 }

@@ -12,8 +12,10 @@ const commands = {
   start: 'tools/dev/start.ts',
   test: 'tools/dev/test.ts',
   bench: 'tools/bench/bench.ts',
+  prove: 'tools/prove/prove.ts',
   tour: 'tools/tour/tour.ts',
   muster: 'tools/dev/muster.ts',
+  license: 'tools/dev/license.ts',
   generate: 'tools/generate/generate.ts',
 };
 

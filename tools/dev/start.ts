@@ -2,6 +2,7 @@
 import { createPool, migrate } from '@muster/database';
 import { beginShowingLogs } from './app-log.ts';
 import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
+import { provideDemoLicense } from './demo-license.ts';
 import { provideDemo, type Demo } from './demo.ts';
 import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
 import { claimInstance } from './instance.ts';
@@ -51,10 +52,16 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
 
   const urlOf = (name: App['name']): string | null => apps.find((app) => app.name === name)?.url ?? null;
   const baseUrl = urlOf('coordination-api');
+  const gatewayUrl = urlOf('mcp-gateway');
+  const licenseUrl = urlOf('license-service');
+  const docsUrl = urlOf('docs');
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
-    ...(baseUrl !== null && { BASE_URL: baseUrl }),
+    ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
+    ...(gatewayUrl !== null && { MCP_GATEWAY_URL: gatewayUrl }),
+    ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
+    ...(docsUrl !== null && { DOCS_URL: docsUrl }),
     ...process.env,
     // Some shells set HOST to the machine's name.
     HOST: '127.0.0.1',
@@ -75,10 +82,17 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
             throw new Error(`the demo could not be made: ${messageOf(error)}`, { cause: error });
           }),
         );
+  const licenseKey =
+    licenseUrl === null
+      ? null
+      : await step('Demo license', () =>
+          provideDemoLicense(databaseUrl, licenseUrl, last?.licenseKey ?? null),
+        );
   const facts: DevFile = {
     baseUrl,
-    mcpUrl: withPath(urlOf('mcp-gateway'), '/api/mcp'),
-    licenseUrl: urlOf('license-service'),
+    mcpUrl: withPath(gatewayUrl, '/api/mcp'),
+    licenseUrl,
+    licenseKey,
     docsUrl: urlOf('docs'),
     workerUrl: urlOf('delivery-worker'),
     databaseUrl,

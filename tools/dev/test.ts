@@ -12,7 +12,7 @@ const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const nxRunFile = path.join(workspaceRoot, '.nx/cache/run.json');
 const resultsFolder = path.join(workspaceRoot, 'dist/test-results');
 /** A connection that a spec leaves open makes Jest wait for ever. */
-const longestMinutes = 15;
+const longestMinutes = 30;
 
 /** Undefined where nothing was written. */
 function readJson(file: string): unknown {

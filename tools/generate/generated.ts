@@ -3,10 +3,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { migrate } from '@muster/database';
+import { datesOf, knownDates, referencePages } from '@muster/reference';
 import { surfaceText } from '@muster/registry/surface';
 import { Client } from 'pg';
 import prettier from 'prettier';
 import { startPostgres } from '../dev/postgres.ts';
+import { configurationPage } from './configuration.ts';
 import { writeRowTypes } from './row-types.ts';
 import { schemaSql } from './schema-sql.ts';
 import { statesPage } from './states.ts';
@@ -35,10 +37,20 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
       ['libs/database/schema.sql', await schemaSql(client)],
       ['libs/registry/surface.generated.json', surfaceText()],
       ['docs/states.md', await statesPage()],
+      ['docs/configuration.md', await configurationPage()],
+      ['libs/reference/src/dates.generated.ts', await datesText()],
     ]);
   } finally {
     await client.end();
     await postgres.stop();
     await rm(folder, { recursive: true, force: true });
   }
+}
+
+/** A day on which a page of the reference changed stands for good, so that its last change is true. */
+function datesText(): Promise<string> {
+  const dates = datesOf(referencePages(), knownDates, new Date().toISOString().slice(0, 10));
+  return prettier.format(`export const dates = ${JSON.stringify(dates)};`, {
+    ...{ parser: 'typescript', singleQuote: true, printWidth: 110 },
+  });
 }

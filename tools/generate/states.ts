@@ -1,8 +1,16 @@
 /** The page of states, drawn from the tables that the code runs on. */
 import path from 'node:path';
 import { accessRequestLife, reviewStates, workflow } from '@muster/board';
-import { transitions } from '@muster/delivery';
+import {
+  eventMakes,
+  groupMoves,
+  isFinal,
+  stalledAfterSeconds,
+  stateAfter,
+  transitions,
+} from '@muster/delivery';
 import { invitationDays, invitationLife } from '@muster/people';
+import { runEventKinds, runStates } from '@muster/registry';
 import prettier from 'prettier';
 import { repositoryRoot } from '../dev/repository.ts';
 
@@ -113,15 +121,15 @@ const review = drawEvents(
   Object.fromEntries(Object.entries(reviewStates).map(([state, { on }]) => [state, on])),
 );
 
-/** What leads from one state of an execution to another; deeds between the same two states share an arrow. */
-const execution: Drawing = {
+/** What leads from one state to another: deeds between the same two states share an arrow. What leads nowhere has none. */
+const drawDeeds = (
+  deeds: readonly { readonly from: string; readonly to: string; readonly deed: string }[],
+): Drawing => ({
   first: null,
   group: null,
   arrows: [
     ...Map.groupBy(
-      Object.entries(transitions).flatMap(([deed, { from, to }]) =>
-        from.filter((state) => state !== to).map((state) => ({ from: state, to, deed })),
-      ),
+      deeds.filter(({ from, to }) => from !== to),
       ({ from, to }) => `${from} ${to}`,
     ).values(),
   ].map((same) => ({
@@ -129,7 +137,23 @@ const execution: Drawing = {
     to: same[0]?.to ?? '',
     label: same.map(({ deed }) => deed).join(', '),
   })),
-};
+});
+
+const execution = drawDeeds(
+  Object.entries(transitions).flatMap(([deed, { from, to }]) =>
+    from.map((state) => ({ from: state, to, deed })),
+  ),
+);
+
+const run = drawDeeds(
+  ['none', ...runStates.filter((state) => !isFinal(state))].flatMap((from) =>
+    runEventKinds.map((kind) => ({
+      from,
+      to: eventMakes[kind] ?? (from === 'none' ? stateAfter(kind, undefined) : from),
+      deed: kind,
+    })),
+  ),
+);
 
 /** States whose verdict says something about the way into done. */
 const weighing = Object.entries(reviewStates)
@@ -166,6 +190,18 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
     'libs/delivery/src/rules/execution-states.ts',
     'Somebody at work on a story or a delivery group, under a lease; stalled is seen, never stored. What has no arrow is refused.',
     execution,
+  ],
+  [
+    'A delivery group',
+    'libs/delivery/src/rules/group-states.ts',
+    "What has no arrow is refused. Landing may ask for an observed merge besides, by the organization's policy; a merge alone lands no group.",
+    { ...drawMoves(groupMoves), first: 'draft' },
+  ],
+  [
+    'A run',
+    'libs/delivery/src/rules/run-states.ts',
+    `What an agent says of itself; any event may be the first. Stalled is seen, never stored: ${stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
+    run,
   ],
 ];
 

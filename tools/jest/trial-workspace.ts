@@ -78,7 +78,7 @@ async function projectFiles(): Promise<string[]> {
 }
 
 /** What npm would install, except that @muster/* are the copy's own. */
-async function linkPackages(root: string): Promise<void> {
+export async function linkPackages(root: string): Promise<void> {
   const installed = path.join(workspaceRoot, 'node_modules');
   const linked = path.join(root, 'node_modules');
   await mkdir(path.join(linked, '@muster'), { recursive: true });

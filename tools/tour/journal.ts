@@ -19,6 +19,8 @@ export interface Call {
   readonly caller: Caller;
   readonly operation: Operation;
   readonly params: Record<string, unknown>;
+  /** Its Idempotency-Key: the tries of one call have one. */
+  readonly key: string | null;
   readonly sentAt: number;
   answeredAt: number;
   /** The story that it names, as it was known when the call was sent. */
@@ -38,16 +40,19 @@ export class Journal {
   readonly calls: Call[] = [];
   readonly #baseUrl: string;
   readonly #prefix: string;
+  readonly #over: (transport: Transport) => Transport;
   readonly #stories = new Map<string, KnownStory>();
 
-  constructor(baseUrl: string, prefix: string) {
+  /** `over` is laid over each client's transport: every try of a call that is tried again is a call here. */
+  constructor(baseUrl: string, prefix: string, over: (transport: Transport) => Transport = (bare) => bare) {
     this.#baseUrl = baseUrl;
     this.#prefix = prefix;
+    this.#over = over;
   }
 
   /** A client whose calls are written down. */
   clientOf(caller: Caller, token: string): Client {
-    return createClient(this.#transport(caller, token));
+    return createClient(this.#over(this.#transport(caller, token)));
   }
 
   /** The writes that were acknowledged and happened then, not before. */
@@ -55,11 +60,6 @@ export class Journal {
     return this.calls.filter(
       ({ operation, status, replayed }) => operation.effect === 'write' && status === 200 && !replayed,
     );
-  }
-
-  /** How many calls there have been since `start`. */
-  countSince(start: number): number {
-    return this.calls.length - start;
   }
 
   #transport(caller: Caller, token: string): Transport {
@@ -70,6 +70,7 @@ export class Journal {
         caller,
         operation,
         params: asked,
+        key: options.idempotencyKey ?? null,
         sentAt: performance.now(),
         answeredAt: Infinity,
         known: typeof asked['storyId'] === 'string' ? this.#stories.get(asked['storyId']) : undefined,

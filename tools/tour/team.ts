@@ -7,6 +7,7 @@ import { type Caller, type Journal } from './journal.ts';
 /** Somebody at work: who they are, and the API as their token opens it. */
 export interface Teammate extends Caller {
   readonly handle: string;
+  readonly token: string;
   readonly api: Client;
 }
 
@@ -94,5 +95,5 @@ async function enter(
   });
   const { member, token: mine } = await createClient(httpTransport({ baseUrl, token })).session.identity();
   const caller = { name: agent ?? member.name, memberId: member.id, agentId: mine.agentId };
-  return { ...caller, handle: member.handle, api: journal.clientOf(caller, token) };
+  return { ...caller, token, handle: member.handle, api: journal.clientOf(caller, token) };
 }

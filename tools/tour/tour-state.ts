@@ -1,5 +1,5 @@
 import { type Story } from '@muster/registry';
-import { type BoardFile } from './board-file.ts';
+import { type BoardFile } from '@muster/board-file';
 import { type Check } from './check.ts';
 import { type Journal } from './journal.ts';
 import { type Team } from './team.ts';

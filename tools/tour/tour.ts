@@ -1,63 +1,71 @@
-// npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with roles, through
-// the API as everybody uses it, that check themselves. It runs on the instance of `npm start`, in organizations of its
-// own, else on one that it brings up.
-import { randomBytes } from 'node:crypto';
+// npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with roles.
+// npm run tour -- --delivery [--faults [seed]]: a day of two agents and a person who share the work under leases; with
+// faults the worker, Redis, Postgres and the API are killed all the while.
+// Both go through the API as everybody uses it, and check themselves. They run on the instance of `npm start`, in
+// organizations of their own, else on one that they bring up.
+import { randomBytes, randomInt } from 'node:crypto';
 import path from 'node:path';
-import { readBoardFile } from './board-file.ts';
-import { checkAnswers } from './checks/answers.ts';
-import { checkBoard } from './checks/board.ts';
-import { checkTrail } from './checks/trail.ts';
-import { checkWords } from './checks/words.ts';
-import { Check } from './check.ts';
-import { followActivity } from './follower.ts';
-import { gather } from './gather.ts';
-import { findInstance, type Instance } from './instance.ts';
-import { Journal } from './journal.ts';
-import { show, showCheck, showStep } from './show.ts';
-import { board } from './steps/board.ts';
-import { convert } from './steps/convert.ts';
-import { conversation } from './steps/conversation.ts';
-import { creates } from './steps/creates.ts';
-import { doors } from './steps/doors.ts';
-import { moves } from './steps/moves.ts';
-import { pages } from './steps/pages.ts';
-import { planning } from './steps/planning.ts';
-import { reorders } from './steps/reorders.ts';
-import { specEdits } from './steps/spec-edits.ts';
-import { specs } from './steps/specs.ts';
-import { spendAfternoon } from './steps/team-of-eight/afternoon.ts';
-import { foundTeam } from './team.ts';
-import { type Step, type Tour } from './tour-state.ts';
+import { parseArgs } from 'node:util';
+import { readBoardFile } from '@muster/board-file';
+import { type Check } from './check.ts';
+import { spendDeliveryDay } from './delivery/day.ts';
+import { bringUpFragile } from './delivery/fragile.ts';
+import { findInstance } from './find-instance.ts';
+import { type Instance } from './instance.ts';
+import { spendDay } from './morning.ts';
+import { show, showCheck } from './show.ts';
 
-const morning: readonly Step[] = [
-  specs,
-  moves,
-  reorders,
-  creates,
-  conversation,
-  specEdits,
-  planning,
-  board,
-  pages,
-  doors,
-];
-
+const usage = 'usage: npm run tour -- [board.json], or npm run tour -- --delivery [--faults [--seed number]]';
 const ownBoard = path.join(import.meta.dirname, 'board.json');
 
-async function run(): Promise<boolean> {
-  const [given, ...more] = process.argv.slice(2);
-  if (more.length > 0 || given?.startsWith('-')) throw new Error('usage: npm run tour -- [board.json]');
+/** What to do, where, and under which name. */
+interface Plan {
+  readonly title: string;
+  readonly findInstance: () => Promise<Instance>;
+  readonly spend: (instance: Instance, orgSlug: string) => Promise<readonly Check[]>;
+}
+
+async function readPlan(): Promise<Plan> {
+  const { values, positionals } = parseArgs({
+    allowPositionals: true,
+    options: { delivery: { type: 'boolean' }, faults: { type: 'boolean' }, seed: { type: 'string' } },
+  });
+  const [given, ...more] = positionals;
+  const { delivery = false, faults = false, seed } = values;
+  const fits = delivery
+    ? positionals.length === 0 && (seed === undefined || (faults && /^[0-9]{1,9}$/.test(seed)))
+    : more.length === 0 && !faults && seed === undefined;
+  if (!fits) throw new Error(usage);
+  if (delivery && faults) {
+    const chosen = seed === undefined ? randomInt(1_000_000_000) : Number(seed);
+    const fragile = bringUpFragile(chosen);
+    return {
+      title: `with deliveries, while what it stands on is killed (--seed ${chosen})`,
+      findInstance: async () => (await fragile).instance,
+      spend: async (instance, orgSlug) => spendDeliveryDay(instance, orgSlug, (await fragile).beginFaults),
+    };
+  }
+  if (delivery) return { title: 'with deliveries', findInstance, spend: spendDeliveryDay };
   // npm runs scripts in the root of the repository; a path is meant from where the person stands.
   const file = given === undefined ? ownBoard : path.resolve(process.env['INIT_CWD'] ?? '.', given);
   const boardFile = await readBoardFile(file);
+  return {
+    title: `with ${path.relative(process.cwd(), file)}`,
+    findInstance,
+    spend: (instance, orgSlug) => spendDay(instance, boardFile, orgSlug),
+  };
+}
+
+async function run(): Promise<boolean> {
+  const plan = await readPlan();
   const started = performance.now();
-  const instance = await findInstance();
+  const instance = await plan.findInstance();
   try {
     const orgSlug = `tour-${randomBytes(4).toString('hex')}`;
-    show(`Muster on tour with ${path.relative(process.cwd(), file)}`);
+    show(`Muster on tour ${plan.title}`);
     show(`${instance.baseUrl} (${instance.is}), organization ${orgSlug}`);
     show('');
-    const checks = await goOnTour(instance, boardFile, orgSlug);
+    const checks = await plan.spend(instance, orgSlug);
     show('');
     for (const check of checks) showCheck(check);
     const failed = checks.filter(({ holds }) => !holds).length;
@@ -70,47 +78,6 @@ async function run(): Promise<boolean> {
   } finally {
     await instance.stop();
   }
-}
-
-async function goOnTour(
-  instance: Instance,
-  boardFile: Parameters<typeof convert>[0],
-  orgSlug: string,
-): Promise<Check[]> {
-  const journal = new Journal(instance.baseUrl, orgSlug);
-  const broken = new Check('every step went through');
-  let steps = 0;
-  const step = async (name: string, work: () => Promise<string>, written = journal): Promise<void> => {
-    const [begun, calls] = [performance.now(), written.calls.length];
-    const line = await work().catch((error: unknown) => {
-      broken.fail(`${name}: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-      return 'it broke off';
-    });
-    steps += 1;
-    showStep(name, line, written.countSince(calls), performance.now() - begun);
-  };
-
-  const team = await foundTeam(instance, journal, orgSlug);
-  let tour: Tour | undefined;
-  await step('The board comes in', async () => {
-    const converted = await convert(boardFile, team, journal);
-    tour = converted.tour;
-    return converted.line;
-  });
-  const checks = [broken];
-  if (tour === undefined) return [...checks, ...checkAnswers(journal.calls)];
-  const onTour = tour;
-  const follower = followActivity(team.gwen);
-  for (const { name, run: work } of morning) await step(name, () => work(onTour));
-  await step('All is read back', async () => {
-    const findings = await gather(onTour, instance, await follower.finish());
-    const words = await checkWords(onTour, findings);
-    checks.push(...checkBoard(onTour, findings), ...words, ...onTour.checks, ...checkTrail(onTour, findings));
-    return `${findings.stories.length} stories, ${findings.activity.length} events, ${findings.audit.length} audit entries`;
-  });
-  const { checks: ofEight, calls } = await spendAfternoon(instance, step);
-  broken.detail = `${steps} steps`;
-  return [...checks, ...ofEight, ...checkAnswers([...journal.calls, ...calls])];
 }
 
 process.exitCode = await run().then(

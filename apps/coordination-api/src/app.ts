@@ -4,9 +4,12 @@ import { createAuthenticator, toApiError } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/service';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
-import { byName, handlersOf, reactions } from './handlers.ts';
+import { byName, handlersOf, performable, reactions } from './handlers.ts';
+import { addressesOf } from './http/discovery/addresses.ts';
+import { addDiscoveryRoutes } from './http/discovery/routes.ts';
+import { allowOrigins } from './http/origins.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
-import { openApi } from './http/openapi.ts';
+import { addMcpForward } from './http/mcp.ts';
 import { addOperationRoutes } from './http/operationRoutes.ts';
 
 export interface CoordinationApi {
@@ -54,7 +57,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
-  const handlers = byName(handlersOf({ seatPrices: config.SEAT_PRICING }));
+  const allHandlers = handlersOf({ seatPrices: config.SEAT_PRICING });
   const followers = createFollowers(pool);
   // Whoever waits for events is answered with what there is, so that nobody holds up the stop.
   service.app.addHook('preClose', async () => {
@@ -63,9 +66,9 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addOperationRoutes(service.app, {
     pool,
     authenticator,
-    handlers,
+    handlers: byName(allHandlers),
     surroundings: {
-      handlers,
+      handlers: performable(allHandlers),
       reactions,
       waitFor: (orgId, { seconds, ...awaited }) => followers.wait({ orgId, ...awaited }, seconds),
     },
@@ -73,18 +76,21 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     metrics: service.metrics,
     logger,
   });
+  allowOrigins(service.app, config.CORS_ORIGINS);
   addInvitationRoutes(service.app, { pool, reactions, logger });
+  const forward =
+    config.MCP_GATEWAY_URL === undefined
+      ? undefined
+      : addMcpForward(service.app, { gatewayUrl: config.MCP_GATEWAY_URL, aside: service.aside });
 
-  const description = JSON.stringify(openApi(config.BASE_URL ?? `http://127.0.0.1:${config.PORT}`));
-  service.app.get('/openapi.json', (_request, reply) =>
-    reply.header('content-type', 'application/json; charset=utf-8').send(description),
-  );
+  void service.app.register(async (app) => addDiscoveryRoutes(app, addressesOf(config)));
 
   return {
     service,
     pool,
     close: async () => {
       await authenticator.close();
+      await forward?.close();
       redis?.close();
       await pool.end();
     },

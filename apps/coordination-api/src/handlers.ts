@@ -1,7 +1,7 @@
 /** The whole API on one page: who handles each operation. One that is missing does not compile. */
 import { billingHandlers, defaultSeatPrices, platformHandlers, type SeatPrices } from '@muster/billing';
 import { boardHandlers } from '@muster/board';
-import { deliveryHandlers, executionReactions } from '@muster/delivery';
+import { deliveryHandlers, executionReactions, insideHandlers, runReactions } from '@muster/delivery';
 import { gamificationHandlers } from '@muster/gamification';
 import { peopleHandlers } from '@muster/people';
 import { isOperation } from '@muster/registry';
@@ -31,6 +31,9 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
   assignments: boardHandlers.assignments,
   reviewers: boardHandlers.reviewers,
   deliveryExecutions: deliveryHandlers.deliveryExecutions,
+  agents: deliveryHandlers.agents,
+  deliveryGroups: deliveryHandlers.deliveryGroups,
+  locks: deliveryHandlers.locks,
   prompts: boardHandlers.prompts,
   contracts: boardHandlers.contracts,
   activity: signalsHandlers.activity,
@@ -46,7 +49,7 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
 export const handlers = handlersOf({ seatPrices: defaultSeatPrices });
 
 /** What follows from events, in the transaction in which they happened. */
-export const reactions: readonly Reaction[] = [executionReactions, notify];
+export const reactions: readonly Reaction[] = [runReactions, executionReactions, notify];
 
 const isHandler = (node: object): node is Handler => 'operation' in node && isOperation(node.operation);
 
@@ -57,8 +60,14 @@ function* flatten(node: object): Generator<Handler> {
   }
 }
 
+const named = (handlers: object): ReadonlyMap<string, Handler> =>
+  new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));
+
 /** Handlers by the name of their operation. */
-export const byName = (all: AllHandlers): ReadonlyMap<string, Handler> =>
-  new Map([...flatten(all)].map((handler) => [handler.operation.name, handler]));
+export const byName = (all: AllHandlers): ReadonlyMap<string, Handler> => named(all);
+
+/** What handlers may perform: the whole API, and what only they may ask of one another. */
+export const performable = (all: AllHandlers): ReadonlyMap<string, Handler> =>
+  named({ ...all, insideHandlers });
 
 export const handlersByName = byName(handlers);

@@ -6,7 +6,7 @@ import { type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { type CoordinationApi, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { handlers, reactions } from '../src/handlers.ts';
+import { handlers, performable, reactions } from '../src/handlers.ts';
 
 /** An answer as it came, nothing thrown. */
 export interface RawAnswer {
@@ -39,7 +39,7 @@ export interface Api {
 
 /** Starts the API for the spec file that calls it. */
 export function useApi(environment: Record<string, string> = {}): Api {
-  const world = useWorld(handlers, reactions);
+  const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
   let running: CoordinationApi | undefined;
   let base = '';
 

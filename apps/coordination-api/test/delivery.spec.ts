@@ -52,6 +52,39 @@ describe('work on a story', () => {
     expect([again.recorded, await statusOf()]).toEqual([false, 'ready']);
   });
 
+  it('is handed in once: the same call again moves no story that was taken up since', async () => {
+    const held = await acquire(people.chloe, { start: true });
+    const handIn = () =>
+      people.chloe.deliveryExecutions.complete({
+        ...held,
+        outcome: 'submitted',
+        pullRequest: { number: 7, url: 'https://example.com/7' },
+      });
+    await handIn();
+    await people.ana.stories.updateStatus({ storyId: 'WEB-1', status: 'in_progress' });
+    expect(await handIn()).toMatchObject({ execution: { state: 'submitted' } });
+    expect(await statusOf()).toBe('in_progress');
+  });
+
+  it('finishes all stories of a group with its merge', async () => {
+    const second = await people.ana.stories.create({ projectId: 'WEB', title: 'Another', status: 'ready' });
+    const { group } = await people.ana.deliveryGroups.create({
+      projectId: 'WEB',
+      name: 'Both',
+      storyIds: ['WEB-1', second.story.id],
+    });
+    const { execution } = await people.chloe.deliveryExecutions.acquire({
+      targetType: 'delivery_group',
+      targetId: group.id,
+    });
+    await people.ana.deliveryExecutions.recordForgeObservation({
+      executionId: execution.id,
+      observation: { dedupeKey: 'merge-8', kind: 'pr_merged', observedAt: '2026-11-21T09:30:00.000Z' },
+    });
+    const { story } = await people.ana.stories.get({ storyId: second.story.id });
+    expect([await statusOf(), story.status]).toEqual(['done', 'done']);
+  });
+
   it('is begun under the same gates as a move by hand', async () => {
     await people.ana.policy.update({ requireSpecToStart: true });
     await expect(acquire(people.chloe, { start: true })).rejects.toMatchObject({

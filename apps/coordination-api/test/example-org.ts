@@ -7,8 +7,10 @@ import { newId } from '@muster/database';
 import { type People, type Person, type Makers, type World } from '@muster/testing';
 import { arrangePeople, takeSlug } from './examples/people.ts';
 import { arrangeAccess } from './examples/access.ts';
+import { arrangeCatalog } from './examples/agents.ts';
 import { arrangeDelivery } from './examples/delivery.ts';
 import { arrangeInvitations } from './examples/invitations.ts';
+import { arrangeLocks } from './examples/locks.ts';
 import { arrangeAgreements } from './examples/agreements.ts';
 import { arrangeReviews } from './examples/review.ts';
 import { arrangeSignals } from './examples/signals.ts';
@@ -35,6 +37,9 @@ export interface Records {
   readonly notification: string;
   readonly invitation: string;
   readonly execution: string;
+  readonly lock: string;
+  readonly catalogAgent: string;
+  readonly group: string;
 }
 
 export interface ExampleOrg extends People {
@@ -159,13 +164,15 @@ async function makeExampleOrg(
 
   const { invitation } = await arrangeInvitations(world, { orgId, author, idOf });
 
-  const { execution } = await arrangeDelivery(world, {
+  const { execution, group } = await arrangeDelivery(world, {
     orgId,
     ana,
     projectId: web,
     storyId: stories[1] ?? '',
     idOf,
   });
+  const { catalogAgent } = await arrangeCatalog(world, { orgId, ana, author, idOf });
+  const { lock } = await arrangeLocks(world, { orgId, ana, projectId: web, idOf });
   const { accessRequest } = await arrangeAccess(world, { orgId, projectId: web, idOf });
 
   const docs = await project('DOCS', visibility);
@@ -213,6 +220,9 @@ async function makeExampleOrg(
       notification,
       invitation,
       execution,
+      lock,
+      catalogAgent,
+      group,
     },
   };
 }

@@ -19,7 +19,7 @@ interface Json {
   readonly 'x-muster-ref'?: 'story' | 'project';
 }
 
-/** Which kind of record a field of ids names. A field that is missing here fails the loop that meets it. */
+/** Which kind of record a field of ids names, in one operation or in all. A field that is missing here fails the loop that meets it. */
 const kindOfIdField: Record<string, keyof Records> = {
   columnId: 'column',
   columnIds: 'column',
@@ -34,34 +34,41 @@ const kindOfIdField: Record<string, keyof Records> = {
   unblockerMemberId: 'member',
   assigneeId: 'member',
   agentId: 'agent',
+  'agents.catalog.get agentId': 'catalogAgent',
   actorId: 'member',
   accessRequestId: 'accessRequest',
   notificationIds: 'notification',
   invitationId: 'invitation',
   teamIds: 'team',
   executionId: 'execution',
+  lockId: 'lock',
+  groupId: 'group',
   toMemberId: 'member',
   toAgentId: 'agent',
   questionId: 'comment',
 };
 
-function* walk(schema: Json, path: Path): Generator<RefField> {
-  for (const option of schema.anyOf ?? []) yield* walk(option, path);
+function* walk(operation: string, schema: Json, path: Path): Generator<RefField> {
+  for (const option of schema.anyOf ?? []) yield* walk(operation, option, path);
   if (schema['x-muster-ref'] !== undefined) yield { path, kind: schema['x-muster-ref'] };
   else if (schema.format === 'uuid') {
     const word = path.filter((part): part is string => typeof part === 'string').at(-1) ?? '';
-    const kind = kindOfIdField[word];
+    const kind = kindOfIdField[`${operation} ${word}`] ?? kindOfIdField[word];
     if (kind === undefined) throw new Error(`teach this test which kind of record ${word} names`);
     yield { path, kind };
   }
-  if (schema.items !== undefined) yield* walk(schema.items, [...path, 0]);
+  if (schema.items !== undefined) yield* walk(operation, schema.items, [...path, 0]);
   for (const [key, property] of Object.entries(schema.properties ?? {}))
-    yield* walk(property, [...path, key]);
+    yield* walk(operation, property, [...path, key]);
 }
 
 /** Every parameter of the operation that names a record. */
 export const refFields = (operation: Operation): RefField[] => [
-  ...walk(z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json, []),
+  ...walk(
+    operation.name,
+    z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json,
+    [],
+  ),
 ];
 
 /** A deep copy of `value` in which the place at `path` holds `leaf`; what is missing on the way is made. */

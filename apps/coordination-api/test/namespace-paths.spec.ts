@@ -51,6 +51,21 @@ describe.each(['/api/admin/platform', '/api/admin.platform'])('%s', (path) => {
   });
 });
 
+describe.each(['/api/agents/catalog', '/api/agents.catalog'])('%s', (path) => {
+  it('takes 8 MiB for publishing alone', async () => {
+    const { chloe } = await people();
+    const ask = (body: unknown) => api.request(path, { token: chloe.me.token, body });
+    const published = await ask({
+      ...{ operation: 'publish', slug: 'reviewer', version: '1.0.0', name: 'Reviewer', manifest: {} },
+      ...{ description: 'Reads a change.', content: 'x'.repeat(1024 * 1024) },
+    });
+    expect([published.status, published.body]).toMatchObject([200, { agent: { slug: 'reviewer' } }]);
+    expect((await ask({ operation: 'list', query: 'x'.repeat(1024 * 1024) })).status).toBe(413);
+    expect((await ask({ operation: 'steal' })).status).toBe(400);
+    expect((await ask({ operation: 'delete', slug: 'reviewer' })).body).toEqual({ deleted: true });
+  });
+});
+
 describe('/openapi.json', () => {
   it('describes the path, with its words', async () => {
     const { body } = await api.request('/openapi.json', { method: 'GET' });

@@ -10,7 +10,7 @@ const api = useApi();
 const { world } = api;
 
 /** What everybody in the organization may know of, in whatever project. */
-const open: readonly RefField['kind'][] = ['member', 'agent', 'team'];
+const open: readonly RefField['kind'][] = ['member', 'agent', 'team', 'catalogAgent'];
 
 /** The one operation that reaches what its caller may not see. */
 const reachesHidden = 'projects.requestAccess';

@@ -23,6 +23,7 @@ function exampleWith(operation: Operation, field: RefField, id: string): unknown
     columnId: 'status',
     afterStoryId: 'beforeStoryId',
     toAgentId: 'toMemberId',
+    agentId: 'slug',
     waitingFor: 'requestStop',
   };
   const rival = drop[String(field.path[0])];

@@ -14,11 +14,15 @@ import { performer } from './perform.ts';
 import { createPusher } from './push.ts';
 import { relay } from './relay.ts';
 import { schedule } from './schedule.ts';
+import { longestPauseMillis, sweep } from './sweep.ts';
 import { workersOn } from './workers.ts';
 
 export interface DeliveryWorker {
   readonly service: Service;
-  /** Waits for Redis, then relays and works until `stop`. Throws where this Redis may evict what is queued. */
+  /**
+   * Sweeps leases from now on; waits for Redis, then relays and works as well, until `stop`. Throws where this Redis may
+   * evict what is queued.
+   */
   readonly start: () => Promise<void>;
   /** Ends what runs, or leaves it to be dispatched again. */
   readonly stop: () => Promise<void>;
@@ -90,8 +94,14 @@ export function createDeliveryWorker(
   const counts = new Map(jobNames.map((name) => [name, service.metrics.job(name)]));
   const run = performer(pool, workersOn({ pool, logger, mailer, pusher, baseUrl: config.BASE_URL }));
   const stopping = new AbortController();
-  let loops: Loop[] = [];
+  const loops: Loop[] = [];
   let working: Working[] = [];
+
+  const telling =
+    (what: string) =>
+    (error: unknown): void => {
+      logger.warn({ err: error }, `${what} does not work at the moment`);
+    };
 
   const begin = (): void => {
     working = queueNames.map((queue) =>
@@ -106,12 +116,7 @@ export function createDeliveryWorker(
         },
       }),
     );
-    const telling =
-      (what: string) =>
-      (error: unknown): void => {
-        logger.warn({ err: error }, `${what} does not work at the moment`);
-      };
-    loops = [
+    loops.push(
       startLoop(
         relayPauseMillis,
         () =>
@@ -141,12 +146,13 @@ export function createDeliveryWorker(
         },
         telling('the watch'),
       ),
-    ];
+    );
   };
 
   return {
     service,
     start: async () => {
+      loops.push(startLoop(longestPauseMillis, () => sweep(pool), telling('the sweep of leases')));
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {

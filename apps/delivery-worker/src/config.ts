@@ -14,11 +14,13 @@ const list = (text: string): string[] => text.split(',').map((part) => part.trim
 
 export const environment = {
   ...commonEnvironment,
+  /** Where its health and metrics are, and the dashboard of queues. */
   PORT: commonEnvironment.PORT.default(4103),
   /** A login that may become muster_app and muster_worker. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(4).max(100).default(10),
+  /** Where the queues live; it must not evict. */
   REDIS_URL: z.url({ protocol: /^rediss?$/ }),
   /** Where people reach Muster, for the links in mails. */
   BASE_URL: z.url({ protocol: /^https?$/ }),
@@ -26,9 +28,11 @@ export const environment = {
   SMTP_URL: z.url({ protocol: /^smtps?$/ }).optional(),
   /** Where mails are written as .eml while there is no SMTP_URL. */
   MAIL_FOLDER: z.string().optional(),
+  /** The sender of mails. */
   MAIL_FROM: z.string().min(3).default('Muster <muster@localhost>'),
   /** A key pair for web push (npx web-push generate-vapid-keys); without it nothing is pushed. */
   VAPID_PUBLIC_KEY: z.string().optional(),
+  /** The private one of that pair. */
   VAPID_PRIVATE_KEY: z.string().optional(),
   /** Whom a push service writes to when something is wrong: mailto: or https:. */
   VAPID_SUBJECT: z.url({ protocol: /^(mailto|https)$/ }).optional(),

@@ -1,6 +1,7 @@
-/** What operators look at: how much waits, how late it is, what died. */
+/** What operators look at: how much waits, how late it is, what died; how much is worked on, and how much of it stalls. */
 import { acrossOrganizations, type Pool, sqlQuery } from '@muster/database';
 import { type Queues } from '@muster/queue';
+import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/service';
 
 interface TopicFigures {
@@ -20,6 +21,25 @@ const topicsSql = `
     extract(epoch from now() - min(dispatch_after) filter (where dead_at is null and dispatch_after <= now()))::float as lag,
     count(*) filter (where dead_at is not null)::int as dead
   from outbox where done_at is null group by topic`;
+
+interface ExecutionFigures {
+  readonly state: ExecutionState;
+  readonly executions: number;
+}
+
+const openStates = executionStates.filter((state) => state !== 'completed');
+
+interface LeaseFigures {
+  readonly live: number;
+  readonly expired: number;
+  /** Seconds; null where all that expired was noted. */
+  readonly lag: number | null;
+}
+
+const leasesSql = `
+  select count(*) filter (where expires_at > now())::int as live, count(*) filter (where expires_at <= now())::int as expired,
+    extract(epoch from now() - min(expires_at) filter (where expires_at <= now() and not expiry_noted))::float as lag
+  from leases where state = 'held'`;
 
 export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
   const ofTopics = (pick: (row: TopicFigures) => number) => async (): Promise<Figure[]> => {
@@ -41,6 +61,33 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     ['muster_outbox_dead', 'Rows that were given up and wait for a replay', (row) => row.dead],
   ];
   for (const [name, help, pick] of perTopic) metrics.figures(name, help, ['topic'], ofTopics(pick));
+
+  metrics.figures('muster_executions', 'Executions that are not completed, by state', ['state'], async () => {
+    const rows = await acrossOrganizations(pool, (db) =>
+      db.all(sqlQuery<ExecutionFigures>('select state, executions::int from app.open_executions()', [])),
+    );
+    return openStates.map((state) => ({
+      labels: { state },
+      value: rows.find((row) => row.state === state)?.executions ?? 0,
+    }));
+  });
+  const ofLeases = (pick: (row: LeaseFigures) => Figure[]) => async (): Promise<Figure[]> =>
+    pick(await acrossOrganizations(pool, (db) => db.one(sqlQuery<LeaseFigures>(leasesSql, []))));
+  metrics.figures(
+    'muster_leases',
+    'Leases that somebody holds, live or past their time',
+    ['state'],
+    ofLeases(({ live, expired }) => [
+      { labels: { state: 'live' }, value: live },
+      { labels: { state: 'expired' }, value: expired },
+    ]),
+  );
+  metrics.figures(
+    'muster_lease_sweep_lag_seconds',
+    'For how long a lease has been past its time without anybody being told',
+    [],
+    ofLeases(({ lag }) => [{ labels: {}, value: lag ?? 0 }]),
+  );
 
   metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>
     Object.entries(await queues.counts()).flatMap(([queue, counts]) =>

@@ -9,13 +9,13 @@ export interface Loop {
 /** After a turn that failed: what it needs is away, and comes back no faster for being asked. */
 const pauseAfterFaultMillis = 1_000;
 
-/**
- * Takes turns with a pause between; a turn that answers `more` is followed by the next at once. Of faults in a row only
- * the first is told.
- */
+/** What comes after a turn: the next at once, after the usual pause, or after so many milliseconds. */
+export type After = 'more' | 'rest' | number;
+
+/** Takes turns with a pause between. Of faults in a row only the first is told. */
 export function startLoop(
   pauseMillis: number,
-  turn: () => Promise<'more' | 'rest'>,
+  turn: () => Promise<After>,
   onFault: (error: unknown) => void,
 ): Loop {
   const stopping = new AbortController();
@@ -25,7 +25,8 @@ export function startLoop(
     while (!stopped()) {
       let wait = pauseMillis;
       try {
-        if ((await turn()) === 'more') wait = 0;
+        const after = await turn();
+        if (after !== 'rest') wait = after === 'more' ? 0 : after;
         failing = false;
       } catch (error) {
         if (!failing && !stopped()) onFault(error);

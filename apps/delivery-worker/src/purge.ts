@@ -60,6 +60,16 @@ export const purgeAudit = (pool: Pool, signal: AbortSignal): Promise<number> =>
     [Policy.parse({}).auditRetentionDays],
   );
 
+/** Past its time a lock is none for anybody. Asked twice: its holder may extend it in between. */
+export const purgeLocks = (pool: Pool, signal: AbortSignal): Promise<number> =>
+  untilNone(
+    ofAll(pool),
+    signal,
+    `delete from locks where (org_id, id) in (
+       select org_id, id from locks where expires_at < now() - interval '1 hour' order by expires_at limit $1)
+       and expires_at < now() - interval '1 hour' returning 1`,
+  );
+
 /** Removes some rows of a table; the tables that grow without end go this way, before what is left goes at once. */
 const someOf = (table: string, key: string): string =>
   `delete from ${table} where org_id = $2 and ${key} in (select ${key} from ${table} where org_id = $2 limit $1) returning 1`;

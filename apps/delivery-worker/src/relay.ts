@@ -32,7 +32,8 @@ interface ClaimedRow extends DeadRow {
   readonly attempts: number;
 }
 
-const usualFirstPauseSeconds = 5;
+/** Longer than the queues keep what a worker had that was killed; and what is lost twice in a row comes within 10 s. */
+export const usualFirstPauseSeconds = 4;
 const longestPauseSeconds = 3_600;
 /** Rows of a topic in one turn. */
 const batchSize = 500;

@@ -8,6 +8,7 @@ export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'outbox.purge': hour,
   'idempotencyKeys.purge': hour,
   'audit.purge': 6 * hour,
+  'locks.purge': hour,
   'organizations.purge': 24 * hour,
   'seats.report': 24 * hour,
 };

@@ -10,7 +10,7 @@ import {
   type Ways,
 } from './deliver.ts';
 import { type OrganizationWorker, type ScheduledWorker, type Workers } from './perform.ts';
-import { purgeAudit, purgeIdempotencyKeys, purgeOrganizations, purgeOutbox } from './purge.ts';
+import { purgeAudit, purgeIdempotencyKeys, purgeLocks, purgeOrganizations, purgeOutbox } from './purge.ts';
 import { findOverdrawn } from './seats.ts';
 
 /** What the workers stand on. */
@@ -44,6 +44,7 @@ export function workersOn(ground: Ground): Workers {
     'outbox.purge': purging('done rows of the outbox', purgeOutbox),
     'idempotencyKeys.purge': purging('answers to Idempotency-Keys', purgeIdempotencyKeys),
     'audit.purge': purging('audit entries', purgeAudit),
+    'locks.purge': purging('locks past their time', purgeLocks),
     'organizations.purge': purging('organizations', purgeOrganizations),
 
     'seats.report': async (signal) => {

@@ -76,13 +76,14 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 8);
+  await until(async () => (await schedulers()).length === 9);
   expect(await schedulers()).toEqual([
     'audit.purge 21600',
     'canary 30',
     'canary 30',
     'canary 30',
     'idempotencyKeys.purge 3600',
+    'locks.purge 3600',
     'organizations.purge 86400',
     'outbox.purge 3600',
     'seats.report 86400',
@@ -117,6 +118,16 @@ describe('what it shows', () => {
     );
     expect(text).toContain('# TYPE muster_outbox_lag_seconds gauge');
     expect(text).toContain('# TYPE muster_outbox_oldest_undone_seconds gauge');
+  });
+
+  it('counts executions by state, leases, and for how long nobody was told of one that ended', async () => {
+    const text = (await get('/metrics')).body;
+    for (const state of ['available', 'leased', 'waiting_input', 'stalled', 'offered', 'submitted'])
+      expect(text).toContain(`muster_executions{state="${state}",service="delivery-worker"} 0`);
+    expect(text).not.toContain('state="completed"');
+    for (const state of ['live', 'expired'])
+      expect(text).toContain(`muster_leases{state="${state}",service="delivery-worker"} 0`);
+    expect(text).toContain('muster_lease_sweep_lag_seconds{service="delivery-worker"} 0');
   });
 
   it('shows its queues to operators of the installation alone', async () => {

@@ -29,6 +29,7 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'outbox.purge': notHere,
   'idempotencyKeys.purge': notHere,
   'audit.purge': notHere,
+  'locks.purge': notHere,
   'organizations.purge': notHere,
   'seats.report': notHere,
   ...given,

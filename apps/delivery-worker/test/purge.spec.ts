@@ -2,7 +2,13 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { useWorld } from '@muster/testing';
-import { purgeAudit, purgeIdempotencyKeys, purgeOrganizations, purgeOutbox } from '../src/purge.ts';
+import {
+  purgeAudit,
+  purgeIdempotencyKeys,
+  purgeLocks,
+  purgeOrganizations,
+  purgeOutbox,
+} from '../src/purge.ts';
 import { findOverdrawn } from '../src/seats.ts';
 
 const world = useWorld({});
@@ -75,6 +81,32 @@ describe('audit entries', () => {
       world.rows<{ seq: number }>('select seq from audit where org_id = $1 order by seq', orgId);
     expect((await left(usual.orgId)).map(({ seq }) => seq)).toEqual([1, 6, 8, 364]);
     expect((await left(brief.orgId)).map(({ seq }) => seq)).toEqual([1, 6]);
+  });
+});
+
+describe('locks', () => {
+  it('go an hour after their time', async () => {
+    const { orgId, ana } = await world.org();
+    const projectId = newId();
+    await world.rows(
+      `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
+      orgId,
+      projectId,
+    );
+    await world.rows(
+      `insert into locks (org_id, id, project_id, resources, mode, holder, member_id, reason, fencing_token, expires_at)
+       select $1, gen_random_uuid(), $2, array['src/**'], 'exclusive', '{}', $3, age, row_number() over (), now() - age::interval
+       from unnest(array['61 minutes', '59 minutes', '1 second', '-1 minute']) age`,
+      orgId,
+      projectId,
+      ana.me.memberId,
+    );
+    expect(await purgeLocks(world.database.app, signal)).toBe(1);
+    const left = await world.rows<{ reason: string }>(
+      'select reason from locks where org_id = $1 order by fencing_token',
+      orgId,
+    );
+    expect(left.map(({ reason }) => reason)).toEqual(['59 minutes', '1 second', '-1 minute']);
   });
 });
 

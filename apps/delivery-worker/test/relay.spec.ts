@@ -2,10 +2,11 @@
 import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { createPool, newId, sqlQuery } from '@muster/database';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/people';
-import { useWorld } from '@muster/testing';
+import { freedAfterMillis } from '@muster/queue';
+import { useWorld, wireTo } from '@muster/testing';
 import { type RowWorker } from '../src/perform.ts';
+import { usualFirstPauseSeconds } from '../src/relay.ts';
 import { type Line, openLine, redisUrl, until } from './line.ts';
-import { wireTo } from './wire.ts';
 
 // A reconnection takes as long as it takes.
 jest.setTimeout(20_000);
@@ -85,6 +86,10 @@ describe('the relay', () => {
     line.hire({ event: async (work) => void synced.push(work.orgId) });
     await until(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
     expect(synced.sort()).toEqual([orgId, other.orgId].sort());
+  });
+
+  it('comes again with a row when the queues have let go of what a killed worker had, and not before', () => {
+    expect(usualFirstPauseSeconds * 1_000).toBeGreaterThan(freedAfterMillis);
   });
 
   it('leaves rows where they are while their queue is full, or their topic is of a newer release', async () => {

@@ -2,7 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
-import { createClient, MusterError } from './client.ts';
+import { createClient } from './client.ts';
+import { ConflictError, MusterError, NotFoundError } from './errors.ts';
 import { httpTransport, pathOf } from './http.ts';
 
 describe('createClient', () => {
@@ -59,6 +60,8 @@ describe('httpTransport', () => {
     });
     const refused = await client.stories.get({ storyId: 'WEB-1' }).catch((fault: unknown) => fault);
     expect(refused).toBeInstanceOf(MusterError);
+    expect(refused).toBeInstanceOf(NotFoundError);
+    expect(refused).not.toBeInstanceOf(ConflictError);
     expect(refused).toMatchObject({ status: 404, code: 'not_found', reason: 'gone', body: error });
     expect(seen).toEqual([
       ['POST', '/api/stories/delete', 'Bearer secret', 'k1', { storyId: 'WEB-1' }],

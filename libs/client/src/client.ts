@@ -1,6 +1,5 @@
 /** The typed client: every operation of the registry as a method, over any transport. */
 import {
-  type ErrorBody,
   type InputOf,
   isOperation,
   type Operation,
@@ -14,31 +13,8 @@ export interface CallOptions {
   readonly idempotencyKey?: string;
 }
 
-/** Takes a call to the server and brings back its result, or throws a MusterError. */
+/** Takes a call to the server and brings back its result, or throws a MusterError or NoAnswer. */
 export type Transport = (operation: Operation, params: unknown, options: CallOptions) => Promise<unknown>;
-
-/** The API's error object as an exception. Act on `code` and `reason`, not on the message. */
-export class MusterError extends Error {
-  readonly body: ErrorBody;
-
-  constructor(body: ErrorBody) {
-    super(`${body.code}: ${body.message}`);
-    this.name = 'MusterError';
-    this.body = body;
-  }
-
-  get status(): number {
-    return this.body.status;
-  }
-
-  get code(): ErrorBody['code'] {
-    return this.body.code;
-  }
-
-  get reason(): string | undefined {
-    return this.body.details?.reason;
-  }
-}
 
 type WithParams<O extends Operation> = (params: InputOf<O>, options?: CallOptions) => Promise<ResultOf<O>>;
 type WithOrWithout<O extends Operation> = (
@@ -47,11 +23,20 @@ type WithOrWithout<O extends Operation> = (
 ) => Promise<ResultOf<O>>;
 
 /** An operation without a required parameter may be called without any; one that takes none at all has any key as never. */
-type Method<O extends Operation> = string extends keyof InputOf<O>
+type Call<O extends Operation> = string extends keyof InputOf<O>
   ? WithOrWithout<O>
   : Partial<InputOf<O>> extends InputOf<O>
     ? WithOrWithout<O>
     : WithParams<O>;
+
+/** A list can also be read item by item, over all of its pages. */
+interface AllOf<O extends Operation, Item> {
+  readonly all: (params: Omit<InputOf<O>, 'cursor'>) => AsyncGenerator<Item, void, undefined>;
+}
+type Method<O extends Operation> =
+  ResultOf<O> extends { items: readonly (infer Item)[]; nextCursor: string | null }
+    ? Call<O> & AllOf<O, Item>
+    : Call<O>;
 
 type Methods<Node> = Node extends Operation
   ? Method<Node>
@@ -59,13 +44,30 @@ type Methods<Node> = Node extends Operation
 
 export type Client = Methods<Registry>;
 
+interface Page {
+  readonly items: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
+function methodOf(operation: Operation, transport: Transport): object {
+  const call = (params: unknown = {}, options: CallOptions = {}) => transport(operation, params, options);
+  const isList = 'nextCursor' in operation.result.shape;
+  if (!isList) return call;
+  async function* all(params: object): AsyncGenerator<unknown, void, undefined> {
+    for (let cursor: string | null | undefined; cursor !== null;) {
+      const page = (await call(cursor === undefined ? params : { ...params, cursor })) as Page;
+      yield* page.items;
+      cursor = page.nextCursor;
+    }
+  }
+  return Object.assign(call, { all });
+}
+
 function methodsOf(node: object, transport: Transport): object {
   return Object.fromEntries(
     Object.entries(node).map(([word, child]: [string, unknown]) => [
       word,
-      isOperation(child)
-        ? (params: unknown = {}, options: CallOptions = {}) => transport(child, params, options)
-        : methodsOf(child as object, transport),
+      isOperation(child) ? methodOf(child, transport) : methodsOf(child as object, transport),
     ]),
   );
 }

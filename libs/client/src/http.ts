@@ -1,6 +1,7 @@
 /** The transport over HTTP. */
 import { ErrorBody } from '@muster/registry';
-import { MusterError, type Transport } from './client.ts';
+import { type Transport } from './client.ts';
+import { errorOf, NoAnswer } from './errors.ts';
 
 export interface HttpOptions {
   /** Such as `http://127.0.0.1:4100`. */
@@ -16,7 +17,8 @@ export const pathOf = (operationName: string): string => `/api/${operationName.r
 /** Calls `POST {baseUrl}/api/<namespace>/<operation>`. */
 export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: HttpOptions): Transport {
   return async (operation, params, { idempotencyKey }) => {
-    const response = await fetch(new URL(pathOf(operation.name), baseUrl), {
+    const url = new URL(pathOf(operation.name), baseUrl);
+    const { response, body } = await fetch(url, {
       method: 'POST',
       headers: {
         authorization: `Bearer ${token}`,
@@ -24,9 +26,26 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
       body: JSON.stringify(params),
-    });
-    const body: unknown = await response.json();
+    })
+      .then(async (answer) => ({ response: answer, body: await answer.json() }))
+      .catch((cause: unknown) => {
+        throw new NoAnswer(`no answer from ${url.origin}: ${reasonOf(cause)}`, cause);
+      });
     if (response.ok) return body;
-    throw new MusterError(ErrorBody.parse(body));
+    const error = ErrorBody.safeParse(body);
+    if (!error.success) throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
+    throw errorOf(error.data, retryAfterOf(response));
   };
+}
+
+/** The cause of a fetch that failed says more than "fetch failed". */
+function reasonOf(cause: unknown): string {
+  const error = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** Whole seconds, as the API writes it. */
+function retryAfterOf({ headers }: Response): number | undefined {
+  const seconds = Number(headers.get('retry-after') ?? NaN);
+  return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }

@@ -1,2 +1,7 @@
-export { type CallOptions, type Client, createClient, MusterError, type Transport } from './client.ts';
+export { connect } from './connect.ts';
+export { type CallOptions, type Client, createClient, type Transport } from './client.ts';
+export * from './errors.ts';
+export { type FollowOptions, followEvents } from './events.ts';
 export { type HttpOptions, httpTransport, pathOf } from './http.ts';
+export { type Lease, type LeaseOptions, type LeaseTarget, withLease } from './lease.ts';
+export { retrying, type RetryOptions } from './retrying.ts';

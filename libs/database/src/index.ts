@@ -3,7 +3,7 @@ export { createFollowers, type Followers, type StreamPosition } from './follower
 export { newId } from './id.ts';
 export { identify, type Identity } from './identity.ts';
 export { BadCursor, decodeCursor, encodeCursor, pageOfRows } from './keyset.ts';
-export { migrate, migrationNames } from './migrate.ts';
+export { migrate, migrationNames, type OwnMigrations } from './migrate.ts';
 export {
   DatabaseAway,
   type Db,
@@ -21,4 +21,4 @@ export { outboxRow } from './outbox.ts';
 export { createPool, type Pool, type PoolConfig, toIso } from './pool.ts';
 export { type Param, query, type Query, sqlQuery, statement } from './query.ts';
 export { type DB } from './schema.generated.ts';
-export { type AuditFacts, type Happening, operatorTrail, trail, workerTrail } from './trail.ts';
+export { type AuditFacts, type Happening, operatorTrail, trail, workerActor, workerTrail } from './trail.ts';

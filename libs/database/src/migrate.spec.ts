@@ -48,7 +48,7 @@ describe('migrate', () => {
 
   it('does it in two databases of one server at the same time, though they share the roles', async () => {
     const urls = await Promise.all([emptyDatabase(), emptyDatabase()]);
-    expect(await Promise.all(urls.map(migrate))).toEqual([migrationNames(), migrationNames()]);
+    expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual([migrationNames(), migrationNames()]);
   });
 
   it('leaves nothing behind when one fails, and names it', async () => {

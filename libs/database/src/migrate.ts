@@ -23,31 +23,42 @@ function migrationFolder(): string {
   throw new Error('the folder of migrations is missing beside this program');
 }
 
-/** The names of all migrations, oldest first. */
-export const migrationNames = (): string[] =>
-  readdirSync(migrationFolder())
+const namesIn = (place: string): string[] =>
+  readdirSync(place)
     .filter((file) => file.endsWith('.sql'))
     .sort()
     .map((file) => path.basename(file, '.sql'));
+
+/** The names of all migrations, oldest first; of Muster's own unless a folder is named. */
+export const migrationNames = (place: string = migrationFolder()): string[] => namesIn(place);
+
+/** Migrations of somebody else than Muster's own database: a service with a schema for itself. */
+export interface OwnMigrations {
+  readonly folder: string;
+  /** Where the notes about them lie; it is made where it is missing. */
+  readonly schema: string;
+}
 
 /**
  * Applies what is missing and answers with its names. Safe to run from several places at once: Kysely's migrator
  * takes a lock. `url` is a login that may create roles and tables.
  */
-export async function migrate(url: string): Promise<string[]> {
+export async function migrate(url: string, own?: OwnMigrations): Promise<string[]> {
+  const place = own?.folder ?? migrationFolder();
   const pool = new pg.Pool({ connectionString: url, max: 1 });
   const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
   try {
     const migrator = new Migrator({
       db,
+      ...(own !== undefined && { migrationTableSchema: own.schema }),
       provider: {
         getMigrations: async () =>
           Object.fromEntries(
-            migrationNames().map((name) => [
+            namesIn(place).map((name) => [
               name,
               {
                 up: async (transaction) => {
-                  const text = readFileSync(path.join(migrationFolder(), `${name}.sql`), 'utf8');
+                  const text = readFileSync(path.join(place, `${name}.sql`), 'utf8');
                   await sql.raw(text).execute(transaction);
                 },
               },

@@ -175,6 +175,14 @@ export class Session<Found = Entry> implements Db {
     this.postponed.push(compiled(source));
   }
 
+  /** Sends what was left for later with the next statements, before them, so that they see it. */
+  hasten(): void {
+    for (const statement of this.postponed.splice(0)) {
+      // It fails with its burst, and who waits for another statement of that hears it.
+      this.run(statement).catch(() => undefined);
+    }
+  }
+
   /** What the door found out; goes out with the first statements. */
   entry(): Promise<Found> {
     if (!this.begun) this.schedule();

@@ -17,8 +17,8 @@ export interface PoolConfig {
   readonly url: string;
   /** Connections at most; 10 unless said. */
   readonly max?: number;
-  /** The role to work as: `muster_app` for services; null keeps the login's own, for operators and migrations. */
-  readonly role?: 'muster_app' | null;
+  /** The role to work as, that of the service; null keeps the login's own, for operators and migrations. */
+  readonly role?: 'muster_app' | 'muster_licenses' | null;
   /** Shows in pg_stat_activity. */
   readonly name?: string;
   /** Told of connections that broke while nobody used them. */

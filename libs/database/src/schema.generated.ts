@@ -19,6 +19,8 @@ import type {
   Priority,
   ProjectRole,
   ProrationLine,
+  RunEvent,
+  RunState,
   Scope,
   StoryStatus,
 } from '@muster/registry';
@@ -50,6 +52,7 @@ export interface Activity {
   agent_id: string | null;
   at: Generated<string>;
   data: Record<string, unknown>;
+  group_id: Generated<string | null>;
   id: string;
   kind: string;
   member_id: string | null;
@@ -58,6 +61,23 @@ export interface Activity {
   seq: number;
   story_id: string | null;
   subject: { type: string; id: string; key: string | null; title: string };
+}
+
+export interface AgentRuns {
+  agent_id: string | null;
+  ended_at: string | null;
+  execution_id: string | null;
+  id: string;
+  last_event: RunEvent;
+  last_seen_at: Generated<string>;
+  member_id: string;
+  org_id: string;
+  project_id: string;
+  recent_keys: Generated<string[]>;
+  run_id: string;
+  started_at: Generated<string>;
+  state: RunState;
+  story_id: string | null;
 }
 
 export interface Agents {
@@ -124,6 +144,40 @@ export interface Broadcasts {
   sender: Actor;
   sender_member_id: string;
   team_id: string | null;
+}
+
+export interface CatalogAgents {
+  created_at: Generated<string>;
+  id: string;
+  latest_version: string | null;
+  org_id: string;
+  publisher_id: string;
+  slug: string;
+}
+
+export interface CatalogTombstones {
+  deleted_at: Generated<string>;
+  org_id: string;
+  sha256: string;
+  slug: string;
+  version: string;
+}
+
+export interface CatalogVersions {
+  agent_id: string;
+  content: Buffer;
+  content_type: string;
+  created_at: Generated<string>;
+  description: string;
+  encoding: 'utf8' | 'base64';
+  manifest: Record<string, unknown>;
+  name: string;
+  org_id: string;
+  published_by: Actor;
+  sha256: string;
+  size: number;
+  tags: Generated<string[]>;
+  version: string;
 }
 
 export interface CommentReactions {
@@ -197,6 +251,7 @@ export interface DeliveryGroups {
   org_id: string;
   project_id: string;
   state: Generated<'draft' | 'active' | 'in_review' | 'landed' | 'abandoned'>;
+  told_seq: Generated<number>;
   updated_at: Generated<string>;
   upstream: {
     provider: string;
@@ -732,11 +787,15 @@ export interface Tokens {
 export interface DB {
   access_requests: AccessRequests;
   activity: Activity;
+  agent_runs: AgentRuns;
   agents: Agents;
   assignments: Assignments;
   audit: Audit;
   board_columns: BoardColumns;
   broadcasts: Broadcasts;
+  catalog_agents: CatalogAgents;
+  catalog_tombstones: CatalogTombstones;
+  catalog_versions: CatalogVersions;
   comment_reactions: CommentReactions;
   comments: Comments;
   contract_stories: ContractStories;

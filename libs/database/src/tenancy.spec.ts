@@ -119,7 +119,10 @@ describe('the roles', () => {
     const limited = ofService.filter((line) => !line.endsWith(': DELETE INSERT UPDATE'));
     expect(limited).toEqual([
       'activity: INSERT',
+      'agent_runs: INSERT UPDATE',
       'audit: INSERT',
+      'catalog_tombstones: INSERT',
+      'catalog_versions: DELETE INSERT',
       'contract_stories: INSERT',
       'contract_versions: INSERT',
       'contracts: INSERT UPDATE',
@@ -150,12 +153,13 @@ describe('the roles', () => {
       'activity: DELETE',
       'audit: DELETE',
       'idempotency_keys: DELETE',
+      'locks: DELETE',
       'orgs: DELETE',
       'outbox: DELETE',
     ]);
     expect(
       await names(`select c.table_name || '.' || c.column_name as name from information_schema.columns c
-        where c.table_schema = 'public' and c.column_name in ('payload', 'actor', 'data', 'subject', 'title', 'description', 'response')
+        where c.table_schema = 'public' and c.column_name in ('payload', 'actor', 'data', 'subject', 'title', 'description', 'response', 'holder', 'resources', 'token_hash')
           and has_column_privilege('muster_worker', format('public.%I', c.table_name)::regclass, c.column_name, 'select')`),
     ).toEqual([]);
   });

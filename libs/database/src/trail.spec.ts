@@ -182,6 +182,27 @@ describe('asOperator', () => {
     ]);
   });
 
+  it('runs nothing outside its transaction, also after a first statement that could not be sent', async () => {
+    const people = await world.org();
+    const unsendable = {
+      sql: 'select $1',
+      parameters: [
+        {
+          toJSON: () => {
+            throw new Error('no');
+          },
+        },
+      ],
+    } as never;
+    const failing = asOperator(world.database.owner, async (db) => {
+      await db.all(unsendable).catch(() => undefined);
+      await db.all(operatorTrail(people.orgId, 'operators.try', 'x'));
+      throw new Error('after all');
+    });
+    await expect(failing).rejects.toThrow('after all');
+    expect(await world.rows('select seq from audit where org_id = $1', people.orgId)).toEqual([]);
+  });
+
   it('never acknowledges a transaction that was aborted', async () => {
     const outcome = asOperator(world.database.owner, async (db) => {
       await db.all({ sql: 'select 1 / 0', parameters: [] } as never).catch(() => undefined);

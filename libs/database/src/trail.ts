@@ -85,19 +85,29 @@ export function trail(
   return CompiledQuery.raw(withEvents, [...parameters, JSON.stringify(rows), rows.length]);
 }
 
+const systemActor = (name: string): Actor => ({ kind: 'system', memberId: null, agentId: null, name });
+
+/** Who does what follows by itself. */
+export const workerActor = systemActor('worker');
+
 /** Nobody's token: it is the system that acts. */
 const systemTrail =
-  (name: string) =>
-  (orgId: string, operation: string, target: string): CompiledQuery =>
+  (actor: Actor) =>
+  (
+    orgId: string,
+    operation: string,
+    target: string | null,
+    happenings: readonly Happening[] = [],
+  ): CompiledQuery =>
     trail(
       orgId,
-      { kind: 'system', memberId: null, agentId: null, name },
+      actor,
       { operation, target, tokenId: null, ip: null, userAgent: null, requestId: newId() },
-      { allowed: true, happenings: [] },
+      { allowed: true, happenings },
     );
 
 /** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
-export const operatorTrail = systemTrail('operator');
+export const operatorTrail = systemTrail(systemActor('operator'));
 
-/** What the worker leaves there; the last statement of its transaction, too. */
-export const workerTrail = systemTrail('worker');
+/** What the worker leaves there, with what it says happened; the last statement of its transaction, too. */
+export const workerTrail = systemTrail(workerActor);

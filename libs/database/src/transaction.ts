@@ -1,5 +1,5 @@
 /** One plain transaction for those who need no token to be let in: statements one by one, COMMIT with what was left. */
-import { sendBurst, type Statement } from './burst.ts';
+import { sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { DatabaseAway, type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
 import { type Pool } from './pool.ts';
 import { compiled, type Query } from './query.ts';
@@ -19,20 +19,25 @@ export async function inTransaction<Result>(
     throw new DatabaseAway(error);
   });
   const postponed: Statement[] = [];
+  // Rides with the first statement; and with the next where that could not be sent: none runs without it.
+  let opening: readonly Statement[] = [statementOf('begin'), ...prologue];
+  const send = async (statements: readonly Statement[]): Promise<StatementResult[]> => {
+    const results = await sendBurst(client, [...opening, ...statements]);
+    opening = [];
+    return results;
+  };
   let over = false;
   // Asked for at once they go out one after the other: a client takes one burst at a time.
   let sent: Promise<unknown> = Promise.resolve();
   const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
     if (over) throw new Error('the transaction is over');
-    const sending = sent.then(() => sendBurst(client, [compiled(source)]));
+    const sending = sent.then(() => send([compiled(source)]));
     sent = sending.catch(() => undefined);
-    const [result] = await sending;
-    return (result?.rows ?? []) as Row[];
+    return ((await sending).at(-1)?.rows ?? []) as Row[];
   };
   const find = async <Row>(source: Query<Row>): Promise<Row | undefined> => (await all(source))[0];
   let reusable = false;
   try {
-    await sendBurst(client, [statementOf('begin'), ...prologue]);
     const result = await work({
       all,
       find,
@@ -61,11 +66,12 @@ export async function inTransaction<Result>(
 
   async function commit(): Promise<void> {
     const statements = [...postponed, statementOf('commit')];
+    const before = opening.length;
     try {
-      const results = await sendBurst(client, statements);
+      const results = await send(statements);
       if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
     } catch (error) {
-      throw mayHaveCommitted(error, statements.length - 1) ? new OutcomeUnknown(error) : error;
+      throw mayHaveCommitted(error, before + statements.length - 1) ? new OutcomeUnknown(error) : error;
     }
   }
 }

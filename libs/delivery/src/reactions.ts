@@ -1,34 +1,28 @@
 /**
  * What executions hear of the board: deeds of others on a story join the stream of the execution that works on it, or on
- * its group, in the transaction in which they happened. The holder finds them as signals in its next answer.
+ * its group, and those on a group that of the execution that works on that, in the transaction in which they happened. The holder finds them as signals in its next answer.
  */
 import { type Db, type Happening, sqlQuery } from '@muster/database';
-import { type EventKind, type Signal } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { nobody } from './data/leases.ts';
-
-/** Which signal an event on a story is. One that is not here is none. */
-const signalOf: { readonly [Kind in EventKind]?: Signal['kind'] } = {
-  'spec.updated': 'spec_changed',
-  'spec.restored': 'spec_changed',
-  'story.updated': 'story_changed',
-  'story.statusChanged': 'story_changed',
-  'comment.created': 'new_comments',
-  'comment.resolved': 'question_answered',
-  'review.decided': 'review_verdict',
-};
+import { signalOf } from './rules/signal-kinds.ts';
 
 const isQuestionAnswer = ({ kind }: Happening): boolean => kind === 'comment.resolved';
+const isCanceled = ({ kind, data }: Happening): boolean =>
+  kind === 'story.statusChanged' && data['to'] === 'canceled';
 
 /** Appends to the streams; a resolved comment that was no question is left out. */
 const appendSignals = (orgId: string, actor: unknown, happenings: readonly Happening[]) =>
   sqlQuery(
     `with w as (select * from jsonb_to_recordset($2::jsonb)
-         as w(ord int, story_id uuid, kind text, data jsonb, question_id uuid)),
+         as w(ord int, about_type text, about_id uuid, kind text, data jsonb, question_id uuid)),
      t as (select e.id, w.ord, w.kind, w.data
-       from w join executions e on e.org_id = $1 and e.state <> 'completed'
-         and (e.target_id = w.story_id or e.target_id in
-           (select s.group_id from delivery_group_stories s where s.org_id = $1 and s.story_id = w.story_id and s.open))
+       from w cross join lateral (
+         select w.about_type as type, w.about_id as id
+         union all
+         select 'delivery_group', s.group_id from delivery_group_stories s
+           where w.about_type = 'story' and s.org_id = $1 and s.story_id = w.about_id and s.open) a
+       join executions e on e.org_id = $1 and e.target_type = a.type and e.target_id = a.id and e.state <> 'completed'
        where w.question_id is null or exists
          (select from comments c where c.org_id = $1 and c.id = w.question_id and c.kind = 'question')),
      u as (update executions e set last_event_seq = e.last_event_seq + n.n
@@ -42,7 +36,8 @@ const appendSignals = (orgId: string, actor: unknown, happenings: readonly Happe
       JSON.stringify(
         happenings.map((happening, index) => ({
           ord: index,
-          story_id: happening.subject.id,
+          about_type: happening.subject.type,
+          about_id: happening.subject.id,
           kind: signalOf[happening.kind],
           data: happening.data,
           question_id: isQuestionAnswer(happening) ? happening.data['commentId'] : null,
@@ -60,9 +55,8 @@ const wakeWaiting = (orgId: string, questionId: unknown) =>
     [orgId, questionId],
   );
 
-/** A story that is canceled ends its execution; the holder is fenced by that. Leases before executions, as always. */
+/** A story that is canceled ends its execution; the holder is fenced by that. Its lease is free by now. */
 function cancel(db: Db, orgId: string, actor: unknown, storyId: string): void {
-  db.later(freeLeaseOf(orgId, storyId));
   db.later(
     sqlQuery(
       `with x as (update executions e set state = 'completed', outcome = 'canceled', completed_at = clock_timestamp(),
@@ -80,7 +74,6 @@ function cancel(db: Db, orgId: string, actor: unknown, storyId: string): void {
 
 /** A story that is deleted takes its executions with it; that nobody worked on it was seen before. */
 function forget(db: Db, orgId: string, storyId: string): void {
-  db.later(freeLeaseOf(orgId, storyId));
   db.later(
     sqlQuery(`delete from executions where org_id = $1 and target_type = 'story' and target_id = $2`, [
       orgId,
@@ -99,11 +92,18 @@ const freeLeaseOf = (orgId: string, storyId: string) =>
 export const executionReactions: Reaction = async ({ db, caller, happenings }) => {
   const { orgId, actor } = caller;
   const onStories = happenings.filter(({ subject }) => subject.type === 'story');
-  const signals = onStories.filter(({ kind }) => signalOf[kind] !== undefined);
+  const signals = happenings.filter(
+    ({ kind, subject: { type } }) =>
+      signalOf[kind] !== undefined && (type === 'story' || type === 'delivery_group'),
+  );
+  // Leases before executions, signals among what is written to those, as everybody locks.
+  const ended = onStories.filter((happening) => isCanceled(happening) || happening.kind === 'story.deleted');
+  for (const id of ended.map(({ subject }) => subject.id).sort()) db.later(freeLeaseOf(orgId, id));
   if (signals.length > 0) db.later(appendSignals(orgId, actor, signals));
-  for (const { kind, subject, data } of onStories) {
+  for (const happening of onStories) {
+    const { kind, subject, data } = happening;
     if (kind === 'comment.resolved') db.later(wakeWaiting(orgId, data['commentId']));
-    if (kind === 'story.statusChanged' && data['to'] === 'canceled') cancel(db, orgId, actor, subject.id);
+    if (isCanceled(happening)) cancel(db, orgId, actor, subject.id);
     if (kind === 'story.deleted') forget(db, orgId, subject.id);
   }
 };

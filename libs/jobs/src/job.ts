@@ -29,7 +29,7 @@ export interface Job<Asked extends AskedBy = AskedBy, Payload = unknown> {
   readonly timeoutSeconds: number;
 }
 
-/** Some four and a half hours of trying, as the relay spaces it. */
+/** Some three hours of trying, as the relay spaces it. */
 const usualAttempts = 12;
 
 type Statement<Payload> = Pick<Job<'row', Payload>, 'summary' | 'queue' | 'payload' | 'timeoutSeconds'>;

@@ -57,6 +57,11 @@ export const jobs = {
     queue: 'upkeep',
     timeoutSeconds: 300,
   }),
+  'locks.purge': scheduled({
+    summary: 'Remove locks whose time was over more than an hour ago',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
   'organizations.purge': scheduled({
     summary: 'Remove all of organizations that were deleted more than 30 days ago',
     queue: 'upkeep',

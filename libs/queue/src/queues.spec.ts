@@ -73,6 +73,7 @@ describe('queues', () => {
       'outbox.purge': 3_600,
       'idempotencyKeys.purge': 3_600,
       'audit.purge': 3_600,
+      'locks.purge': 3_600,
       'organizations.purge': 3_600,
       'seats.report': 3_600,
     };

@@ -46,12 +46,15 @@ async function refuseEviction(redis: Redis): Promise<void> {
 /** Returns once Redis answers, however long that takes, or the signal says not to wait. Throws where it may evict. */
 export async function awaitRedis(url: string, onError: OnError, signal: AbortSignal): Promise<void> {
   const redis = workerRedis(url, onError);
+  const { promise: stopped, reject } = Promise.withResolvers<never>();
   const stop = (): void => {
     redis.disconnect();
+    // Between two attempts to connect, that alone tells nobody.
+    reject(new Error('nobody waits for Redis any more'));
   };
   signal.addEventListener('abort', stop, { once: true });
   try {
-    await refuseEviction(redis);
+    await Promise.race([refuseEviction(redis), stopped]);
   } finally {
     signal.removeEventListener('abort', stop);
     redis.disconnect();

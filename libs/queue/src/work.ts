@@ -5,6 +5,15 @@ import { type Redis } from 'ioredis';
 import { canary, type QueueAddress, usualPrefix } from './queues.ts';
 import { workerRedis } from './redis.ts';
 
+/** A job is its worker's for so long after each sign of it, and is looked for so often. */
+const lockMillis = 2_000;
+const lookMillis = 500;
+/**
+ * What a worker had that was killed is freed after so long at most: its time is over, one look finds that, the next acts
+ * on it. Until then whoever adds it again finds its id taken.
+ */
+export const freedAfterMillis = lockMillis + 2 * lookMillis;
+
 /** A job ended. `skipped` says that there was nothing to do any more. */
 export type Outcome = 'done' | 'skipped' | 'failed';
 
@@ -71,9 +80,8 @@ export function work(options: Work): Working {
     connection: redis,
     prefix: options.prefix ?? usualPrefix,
     concurrency,
-    // What a worker had that was killed is freed this soon; until then its row's next dispatch finds the id taken.
-    lockDuration: 10_000,
-    stalledInterval: 5_000,
+    lockDuration: lockMillis,
+    stalledInterval: lookMillis,
     // A worker that lost its lock may still be at it: only the outbox says when to try again.
     maxStalledCount: 0,
   });

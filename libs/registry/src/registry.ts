@@ -2,6 +2,7 @@
 import { type Operation } from './kernel/operation.ts';
 import { activity } from './namespaces/activity.ts';
 import { admin } from './namespaces/admin.ts';
+import { agents } from './namespaces/agents.ts';
 import { assignments } from './namespaces/assignments.ts';
 import { audit } from './namespaces/audit.ts';
 import { billing } from './namespaces/billing.ts';
@@ -10,10 +11,12 @@ import { broadcasts } from './namespaces/broadcasts.ts';
 import { comments } from './namespaces/comments.ts';
 import { contracts } from './namespaces/contracts.ts';
 import { deliveryExecutions } from './namespaces/deliveryExecutions.ts';
+import { deliveryGroups } from './namespaces/deliveryGroups.ts';
 import { devices } from './namespaces/devices.ts';
 import { epics } from './namespaces/epics.ts';
 import { gamification } from './namespaces/gamification.ts';
 import { invitations } from './namespaces/invitations.ts';
+import { locks } from './namespaces/locks.ts';
 import { members } from './namespaces/members.ts';
 import { notifications } from './namespaces/notifications.ts';
 import { orgs } from './namespaces/orgs.ts';
@@ -29,6 +32,9 @@ import { teams } from './namespaces/teams.ts';
 
 export const registry = {
   deliveryExecutions,
+  deliveryGroups,
+  agents,
+  locks,
   session,
   orgs,
   members,

@@ -6,10 +6,13 @@ export const Port = z.coerce.number().int().min(0).max(65_535);
 
 /** What each app's configuration has. */
 export const commonEnvironment = {
+  /** Where it listens. */
   PORT: Port,
+  /** The address it listens on. */
   HOST: z.string().default('0.0.0.0'),
   /** How long a balancer may need to see that a stopping service is not ready any more. */
   DRAIN_NOTICE_MILLIS: z.coerce.number().int().min(0).max(120_000).default(0),
+  /** The least that is logged. */
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
 };
 

@@ -1,4 +1,5 @@
-/** Redis as health sees it: away means degraded, never not ready. */
+/** Redis as a service sees it that can do without: away means degraded, and nobody waits for it. */
+import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { type Check } from './health.ts';
 
@@ -7,16 +8,23 @@ export interface RedisCheck {
   close(): void;
 }
 
-/** A check with a connection of its own, which neither queues nor retries a command while Redis is away. */
-export function redisCheck(url: string): RedisCheck {
+/** A connection that neither queues nor retries a command while Redis is away. */
+function impatientRedis(url: string, commandTimeout?: number): Redis {
   const redis = new Redis(url, {
     lazyConnect: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
     retryStrategy: (attempt) => Math.min(attempt * 200, 2_000),
+    ...(commandTimeout !== undefined && { commandTimeout }),
   });
   // Without a listener a refused connection would end the process; the check says the same in its own time.
   redis.on('error', () => undefined);
+  return redis;
+}
+
+/** A check with a connection of its own. */
+export function redisCheck(url: string): RedisCheck {
+  const redis = impatientRedis(url);
   return {
     check: {
       name: 'redis',
@@ -25,6 +33,33 @@ export function redisCheck(url: string): RedisCheck {
         await redis.ping();
         return undefined;
       },
+    },
+    close: () => {
+      redis.disconnect();
+    },
+  };
+}
+
+/** A Lua script, run where the data are. */
+export interface RedisScript {
+  /** Rejects where Redis is away, and after the time it was given. */
+  run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  close(): void;
+}
+
+/** A script with a connection of its own; a call that takes longer than `timeoutMillis` has failed, whatever becomes of it. */
+export function redisScript(url: string, lua: string, timeoutMillis: number): RedisScript {
+  const redis = impatientRedis(url, timeoutMillis);
+  const sha = createHash('sha1').update(lua).digest('hex');
+  return {
+    run: async (keys, args) => {
+      try {
+        return await redis.evalsha(sha, keys.length, ...keys, ...args);
+      } catch (error) {
+        // A Redis that was started anew does not know it yet.
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return redis.eval(lua, keys.length, ...keys, ...args);
+      }
     },
     close: () => {
       redis.disconnect();

@@ -7,8 +7,8 @@ import { type Service } from './service.ts';
 /** The oldest Node that runs the sources and the database library as they are. */
 const neededNode = [24, 11] as const;
 
-/** After this, what still runs is cut off. */
-const longestStopMillis = 20_000;
+/** After this, and the notice before it, what still runs is cut off. */
+export const longestStopMillis = 20_000;
 
 export function requireNode(version: string = process.versions.node): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);

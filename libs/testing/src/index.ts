@@ -1,4 +1,5 @@
 export { cloneDatabase, type TestDatabase } from './database.ts';
+export { type Wire, wireTo } from './wire.ts';
 export {
   type CallSetUp,
   type Makers,
@@ -9,3 +10,4 @@ export {
   useWorld,
   type World,
 } from './world.ts';
+export { refusalOf } from './refusals.ts';

@@ -1,7 +1,7 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll } from '@jest/globals';
-import { type Client, createClient, MusterError, type Transport } from '@muster/client';
+import { type Client, createClient, errorOf, type Transport } from '@muster/client';
 import {
   createFollowers,
   type Followers,
@@ -164,7 +164,7 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
       } catch (error) {
         const known = toApiError(error);
         if (known.code === 'internal') throw error;
-        throw new MusterError(known.toBody(requestId));
+        throw errorOf(known.toBody(requestId));
       }
     };
 

@@ -18,6 +18,10 @@ export const checkAnswers = (calls: readonly Call[]): Check[] => [
     }
     return `${calls.length} calls`;
   }),
+  checkRefusals(calls),
+];
+
+export const checkRefusals = (calls: readonly Call[]): Check =>
   check('every refusal is one that the contract has for the operation', (found) => {
     const refused = calls.filter(({ status }) => status !== null && status >= 400 && status < 500);
     for (const { requestId, operation, status, reason } of refused) {
@@ -28,5 +32,4 @@ export const checkAnswers = (calls: readonly Call[]): Check[] => [
       found.fail(`${operation.name} (${requestId}): ${status ?? ''} ${reason ?? ''} is ${known}`);
     }
     return `${refused.length}: ${tally(refused.map(({ reason }) => reason ?? 'no reason'))}`;
-  }),
-];
+  });

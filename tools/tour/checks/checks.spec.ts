@@ -48,7 +48,7 @@ function fineScene(): Scene {
   const journal = new Journal('http://nowhere', 'spec');
   const [one, two] = [storyAt(1, {}), storyAt(2, { status: 'done', columnId: done, version: 2 })];
   const call = (number: number, operation: Call['operation'], more: Partial<Call>): Call => ({
-    ...{ requestId: `spec-${number}`, caller: actor, operation, params: {}, known: undefined },
+    ...{ requestId: `spec-${number}`, caller: actor, operation, params: {}, key: null, known: undefined },
     ...{
       sentAt: number * 10,
       answeredAt: number * 10 + 5,

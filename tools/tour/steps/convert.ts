@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util';
-import { type BoardFile } from '../board-file.ts';
+import { type BoardFile } from '@muster/board-file';
 import { check, type Check } from '../check.ts';
 import { type Journal } from '../journal.ts';
 import { type Team } from '../team.ts';

@@ -1,30 +1,9 @@
 /** `Authorization: Bearer <token>` → who it is, before a byte of the body is read. */
-import { ApiError, unauthorized } from '@muster/registry';
 import { type Authenticator, type AuthenticatedToken } from '@muster/runtime';
+import { bearerOf } from '@muster/service';
 import { type FastifyRequest } from 'fastify';
 
-const bearer = /^bearer +([^\s]+) *$/i;
-
-/** Node joins or drops repeated headers; which of two tokens counts must never be a matter of luck. */
-function countOf(header: string, rawHeaders: readonly string[]): number {
-  let count = 0;
-  for (let index = 0; index < rawHeaders.length; index += 2) {
-    if (rawHeaders[index]?.toLowerCase() === header) count += 1;
-  }
-  return count;
-}
-
-export async function authenticate(
+export const authenticate = async (
   authenticator: Authenticator,
   request: FastifyRequest,
-): Promise<AuthenticatedToken> {
-  if (countOf('authorization', request.raw.rawHeaders) > 1) {
-    throw new ApiError('bad_request', 'There is more than one Authorization header.', {
-      reason: 'repeated_authorization',
-      retryable: false,
-    });
-  }
-  const secret = bearer.exec(request.headers.authorization ?? '')?.[1];
-  if (secret === undefined) throw unauthorized();
-  return authenticator.authenticate(secret);
-}
+): Promise<AuthenticatedToken> => authenticator.authenticate(bearerOf(request));

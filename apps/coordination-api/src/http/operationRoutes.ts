@@ -12,11 +12,10 @@ import {
   type Surroundings,
 } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { type Metrics, type Service } from '@muster/service';
+import { closestTo, type Metrics, type Service } from '@muster/service';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { authenticate } from './authenticate.ts';
-import { closestTo } from './did-you-mean.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { namespacePaths } from './namespace-paths.ts';
 

@@ -1,10 +1,14 @@
-/** Delivery of the examples: Ana works on WEB-2 under a lease that nobody took from her, and may hand it to Otto. */
+/**
+ * Delivery of the examples: Ana works on WEB-2 under a lease that nobody took from her, and may hand it to Otto; she
+ * coordinates the group that it is in under another.
+ */
 import { type People, type Makers } from '@muster/testing';
 import { createHash } from 'node:crypto';
 
 const exampleIds = {
   execution: '01936d5c-0000-7000-8000-000000000090',
   successor: '01936d5c-0000-7000-8000-000000000091',
+  group: '01936d5c-0000-7000-8000-000000000092',
 } as const;
 const leaseToken = 'lse_1_00000000000000000000000000000000';
 
@@ -19,7 +23,7 @@ interface DeliverySetUp {
 export async function arrangeDelivery(
   { rows }: Makers,
   { orgId, ana, projectId, storyId, idOf }: DeliverySetUp,
-): Promise<{ execution: string }> {
+): Promise<{ execution: string; group: string }> {
   const execution = idOf(exampleIds.execution);
   const successor = idOf(exampleIds.successor);
   const holder = { kind: 'member', memberId: ana.me.memberId, agentId: null, name: ana.me.name };
@@ -44,17 +48,38 @@ export async function arrangeDelivery(
     projectId,
     successor,
   );
+  const group = idOf(exampleIds.group);
   await rows(
-    `insert into leases (org_id, unit_type, unit_id, project_id, state, epoch, token_hash, holder, member_id,
-       ttl_seconds, granted_at, expires_at)
-     values ($1, 'story', $2, $3, 'held', 1, $4, $5, $6, 900, now(), now() + interval '15 minutes')`,
+    `insert into delivery_groups (org_id, id, project_id, name, state, merge_strategy)
+     values ($1, $2, $3, 'Sign-in', 'active', 'per_story')`,
     orgId,
-    storyId,
+    group,
     projectId,
-    createHash('sha256').update(leaseToken).digest(),
-    holder,
-    ana.me.memberId,
   );
+  await rows(
+    `insert into delivery_group_stories (org_id, project_id, group_id, story_id, position) values ($1, $2, $3, $4, 1)`,
+    orgId,
+    projectId,
+    group,
+    storyId,
+  );
+  for (const [unitType, unitId] of [
+    ['story', storyId],
+    ['coordination', group],
+  ]) {
+    await rows(
+      `insert into leases (org_id, unit_type, unit_id, project_id, state, epoch, token_hash, holder, member_id,
+         ttl_seconds, granted_at, expires_at)
+       values ($1, $2, $3, $4, 'held', 1, $5, $6, $7, 900, now(), now() + interval '15 minutes')`,
+      orgId,
+      unitType,
+      unitId,
+      projectId,
+      createHash('sha256').update(leaseToken).digest(),
+      holder,
+      ana.me.memberId,
+    );
+  }
   await rows(
     `insert into executions (org_id, id, project_id, target_type, target_id, state, epoch, checkpoint, checkpoint_seq,
        last_event_seq, told_seq)
@@ -71,5 +96,5 @@ export async function arrangeDelivery(
     execution,
     holder,
   );
-  return { execution };
+  return { execution, group };
 }

@@ -10,21 +10,38 @@ interface MetricsRow {
   readonly stories: number;
   readonly estimated: string[];
   readonly plans: Partial<PlatformMetrics['plans']>;
+  readonly execution_states: Partial<PlatformMetrics['executions']>;
+  readonly executions_estimated: boolean;
   readonly queues: PlatformMetrics['queues'];
   readonly outbox_lag_seconds: number;
   readonly operations_last_24h: number;
 }
 
+const metricsSql = `
+  select m.*, e.states as execution_states, e.estimated as executions_estimated
+  from app.platform_metrics() m cross join app.platform_executions() e`;
+
+/** Each state is there, also where nothing is in it. */
+const noExecutions: PlatformMetrics['executions'] = {
+  available: 0,
+  leased: 0,
+  waiting_input: 0,
+  stalled: 0,
+  offered: 0,
+  submitted: 0,
+  completed: 0,
+};
+
 export async function getMetrics(db: Db): Promise<PlatformMetrics> {
-  const row = await db.one(sqlQuery<MetricsRow>('select * from app.platform_metrics()', []));
+  const row = await db.one(sqlQuery<MetricsRow>(metricsSql, []));
   return {
     orgs: row.orgs,
     accounts: row.accounts,
     projects: row.projects,
     stories: row.stories,
-    estimated: row.estimated,
+    estimated: [...row.estimated, ...(row.executions_estimated ? ['executions'] : [])],
     plans: { free: 0, team: 0, enterprise: 0, ...row.plans },
-    executions: {},
+    executions: { ...noExecutions, ...row.execution_states },
     queues: row.queues,
     outboxLagSeconds: row.outbox_lag_seconds,
     operationsLast24h: row.operations_last_24h,

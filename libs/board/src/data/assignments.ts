@@ -133,12 +133,14 @@ async function listAssignments(
   }
   const rows = await db.all(
     sqlQuery<ListedRow>(
-      `select ${columns}, coalesce(s.title, e.title) as title, p.key || '-' || s.number as key
+      `select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key
        from (select a.* from assignments a where ${conditions.join(' and ')}
          order by a.target_type desc, a.target_id desc limit ${values.$(page.limit + 1)}) a
        join projects p on p.org_id = a.org_id and p.id = a.project_id
        left join stories s on a.target_type = 'story' and s.org_id = a.org_id and s.id = a.target_id
        left join epics e on a.target_type = 'epic' and e.org_id = a.org_id and e.id = a.target_id
+       left join delivery_groups d
+         on a.target_type = 'delivery_group' and d.org_id = a.org_id and d.id = a.target_id
        ${withAssignees}
        order by a.target_type desc, a.target_id desc`,
       values.list,

@@ -1,5 +1,5 @@
 /** The records that two parameters name together: what kind of thing, and which one. */
-import { type Db, type Values } from '@muster/database';
+import { type Db, sqlQuery, type Values } from '@muster/database';
 import { type Subject, type TargetType } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { aboutEpic, lockEpic } from './epics.ts';
@@ -19,8 +19,21 @@ export async function lockTarget(db: Db, orgId: string, target: TargetRef): Prom
     case 'epic':
       return aboutEpic(await lockEpic(db, orgId, target.targetId));
     case 'delivery_group':
-      throw notFound();
+      return lockDeliveryGroup(db, orgId, target.targetId);
   }
+}
+
+/** Groups are delivery's, and here only somebody is assigned to one. */
+async function lockDeliveryGroup(db: Db, orgId: string, id: string): Promise<Subject> {
+  const group = await db.find(
+    sqlQuery<{ title: string; projectId: string }>(
+      `select g.name as title, g.project_id as "projectId" from delivery_groups g
+       where g.org_id = $1 and g.id = $2 for no key update`,
+      [orgId, id],
+    ),
+  );
+  if (group === undefined) throw notFound();
+  return { type: 'delivery_group', id, key: null, ...group };
 }
 
 /** SQL for the target's id; only a story may be named by a key. */

@@ -49,6 +49,7 @@ export const contextCuts: readonly Cut<ContextSections>[] = [
   of('collisions', shorter),
   of('epic', () => null),
   of('policy', () => null),
+  of('deliveryGroup', () => null),
   of('execution', () => null),
   of('assignment', () => null),
   of('readiness', (readiness, excess) =>

@@ -3,8 +3,7 @@ import { newId, type Db, sqlQuery, Values } from '@muster/database';
 import { type ExecutionTarget } from '@muster/registry';
 import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
 import { executionList, type ExecutionRow } from './executions.ts';
-import { leaseList } from './executions.ts';
-import { insertUnitOf, type LeaseRow, readClock, toHeldLease } from './leases.ts';
+import { insertUnits, leaseList, type LeaseRow, readClock, toHeldLease } from './leases.ts';
 import { lockTarget, type Target, targetIdSql } from './targets.ts';
 
 export interface Acquiring {
@@ -21,17 +20,32 @@ export interface Acquiring {
   readonly rivalExecutions: readonly ExecutionRow[];
 }
 
-/** SQL for the leases of the units that exclude this one, and its own: a story's group, a group's stories. */
+/** SQL for a set of `(type, id, project_id)`: the unit and those that exclude it, a story's group or a group's stories. */
 function unitsSql(values: Values, type: ExecutionTarget, ref: string): string {
   const id = targetIdSql(values, type, ref);
   return type === 'story'
-    ? `((u.unit_type = 'story' and u.unit_id = ${id}) or (u.unit_type = 'delivery_group' and u.unit_id in
-        (select s.group_id from delivery_group_stories s where s.org_id = ${values.org} and s.story_id = ${id} and s.open)))`
-    : `((u.unit_type = 'delivery_group' and u.unit_id = ${id}) or (u.unit_type = 'story' and u.unit_id in
-        (select s.story_id from delivery_group_stories s where s.org_id = ${values.org} and s.group_id = ${id} and s.open)))`;
+    ? `(select 'story' as type, s.id, s.project_id from stories s where s.org_id = ${values.org} and s.id = ${id}
+        union all
+        select 'delivery_group', m.group_id, m.project_id from delivery_group_stories m
+        where m.org_id = ${values.org} and m.story_id = ${id} and m.open)`
+    : `(select 'delivery_group' as type, g.id, g.project_id from delivery_groups g
+        where g.org_id = ${values.org} and g.id = ${id}
+        union all
+        select 'story', m.story_id, m.project_id from delivery_group_stories m
+        where m.org_id = ${values.org} and m.group_id = ${id} and m.open)`;
 }
 
-/** Locks target, leases and executions. A group's stories are held as well, so that none is moved away meanwhile. */
+/**
+ * Their ids, as a list that is there before any row is locked. Joined instead, a row that changed while it was waited
+ * for is looked for again in the join, and by some plans not found: then it is neither locked nor read.
+ */
+const idsSql = (values: Values, type: ExecutionTarget, ref: string): string =>
+  `any (array(select u.id from ${unitsSql(values, type, ref)} u))`;
+
+/**
+ * Locks target, leases and executions. A group's stories are held as well, so that none is moved away meanwhile. Every
+ * unit has a row before any is locked: one that somebody just made and nobody else sees yet would exclude nobody.
+ */
 export async function lockForAcquire(
   db: Db,
   orgId: string,
@@ -48,22 +62,22 @@ export async function lockForAcquire(
     type === 'story'
       ? []
       : ask(
-          (values) => `select s.id from stories s where s.org_id = ${values.org} and s.id in
+          (values) => `select s.id from stories s where s.org_id = ${values.org} and s.id = any (array
             (select m.story_id from delivery_group_stories m
-              where m.org_id = ${values.org} and m.group_id = ${targetIdSql(values, type, ref)} and m.open)
+              where m.org_id = ${values.org} and m.group_id = ${targetIdSql(values, type, ref)} and m.open))
             order by s.id for share of s`,
         ),
-    ask((values) => insertUnitOf(values, type, targetIdSql(values, type, ref))),
+    ask((values) => insertUnits(values, unitsSql(values, type, ref))),
     ask<LeaseRow>(
-      (values) => `select ${leaseList.replaceAll('l.', 'u.')} from leases u
-        where u.org_id = ${values.org} and ${unitsSql(values, type, ref)}
-        order by u.unit_type, u.unit_id for no key update`,
+      (values) => `select ${leaseList} from leases l
+        where l.org_id = ${values.org}
+          and l.unit_type in ('story', 'delivery_group') and l.unit_id = ${idsSql(values, type, ref)}
+        order by l.unit_type, l.unit_id for no key update`,
     ),
     ask<ExecutionRow>(
       (values) => `select ${executionList} from executions e
-        where e.org_id = ${values.org} and e.state <> 'completed' and exists
-          (select from leases u where u.org_id = e.org_id and u.unit_type = e.target_type and u.unit_id = e.target_id
-            and ${unitsSql(values, type, ref)})
+        where e.org_id = ${values.org} and e.state <> 'completed'
+          and e.target_type in ('story', 'delivery_group') and e.target_id = ${idsSql(values, type, ref)}
         order by e.id for no key update`,
     ),
     readClock(db),

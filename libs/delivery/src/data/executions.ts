@@ -5,7 +5,7 @@ import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { shownState } from '../rules/execution-states.ts';
 import { targetIdSql } from './targets.ts';
-import { leaseColumns, type LeaseRow, toLease } from './leases.ts';
+import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
 export type ExecutionRow = Omit<Selectable<DB['executions']>, 'org_id'>;
 
@@ -44,7 +44,6 @@ const executionColumns = [
 ] as const satisfies readonly (keyof ExecutionRow)[];
 
 export const executionList = executionColumns.map((column) => `e.${column}`).join(', ');
-export const leaseList = leaseColumns.map((column) => `l.${column}`).join(', ');
 
 /** An execution with the lease of its target. A lease that is another execution's of the same target is not its own. */
 export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
@@ -108,20 +107,9 @@ const found = ({ lease, now, ...execution }: FoundRow): Found => ({
   now,
 });
 
-/** The lease as JSON, without what only its holder's check needs. */
-const leaseJson = `(select jsonb_build_object(${leaseColumns
-  .filter((column) => !column.endsWith('token_hash'))
-  .map((column) => `'${column}', ${jsonOf(column)}`)
-  .join(', ')}, 'token_hash', null, 'ended_token_hash', null)
-  from leases l where l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id)`;
+const unitOfTarget = { org: 'e.org_id', type: 'e.target_type', id: 'e.target_id' } as const;
 
-/** Times as every answer writes them. */
-function jsonOf(column: string): string {
-  const isTime = column.endsWith('_at');
-  return isTime ? `to_char(l.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `l.${column}`;
-}
-
-const foundColumns = `${executionList}, ${leaseJson} as lease, clock_timestamp()::timestamptz(3) as now`;
+const foundColumns = `${executionList}, ${leaseJson(unitOfTarget)} as lease, clock_timestamp()::timestamptz(3) as now`;
 
 export async function getExecution(db: Db, orgId: string, executionId: string): Promise<Found> {
   const row = await db.find(
@@ -196,23 +184,43 @@ export function setExecution(
   deeds: readonly Deed[],
   grant?: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Query<unknown> {
-  const parameters: unknown[] = [orgId, row.id, actor, row.updated_at, numbered(deeds)];
+  // A renewal has nothing to say, and pays for no table of events.
+  const told = deeds.length > 0;
+  const parameters: unknown[] = told
+    ? [orgId, row.id, actor, row.updated_at, numbered(deeds)]
+    : [orgId, row.id];
   const put = (value: unknown): string => `$${parameters.push(value)}`;
   const assignments = columns.map((column) => `${column} = ${put(row[column])}`);
+  assignments.push(`updated_at = ${told ? '$4' : put(row.updated_at)}`, 'version = version + 1');
   const fence =
     grant === undefined
       ? ''
-      : `and exists (select from leases l
-          where l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
-            and l.state = 'held' and l.epoch = ${put(grant.epoch)} and l.token_hash = ${put(grant.tokenHash)})`;
+      : `and ${fencedBy(unitOfTarget, { epoch: put(grant.epoch), tokenHash: put(grant.tokenHash) })}`;
+  const change = `update executions e set ${assignments.join(', ')}`;
+  const where = `where e.org_id = $1 and e.id = $2 ${fence}`;
   return sqlQuery(
-    `with x as (update executions e set ${[...assignments, 'updated_at = $4', 'version = version + 1'].join(', ')},
-         last_event_seq = last_event_seq + jsonb_array_length($5::jsonb)
-       where e.org_id = $1 and e.id = $2 ${fence} returning last_event_seq)
-     ${eventsFromRow}`,
+    told
+      ? `with x as (${change}, last_event_seq = last_event_seq + jsonb_array_length($5::jsonb) ${where} returning last_event_seq)
+         ${eventsFromRow}`
+      : `${change} ${where}`,
     parameters,
   );
 }
+
+/** Whether a claim may be the newest grant, seen without a lock. A no is for good: no claim comes to hold later. */
+export const mayHold = async (
+  db: Db,
+  orgId: string,
+  executionId: string,
+  claim: { readonly epoch: number; readonly tokenHash: Buffer },
+): Promise<boolean> =>
+  (await db.find(
+    sqlQuery(
+      `select e.id from executions e where e.org_id = $1 and e.id = $2
+         and ${fencedBy(unitOfTarget, { epoch: '$3', tokenHash: '$4' })}`,
+      [orgId, executionId, claim.epoch, claim.tokenHash],
+    ),
+  )) !== undefined;
 
 /** A new execution with the first events of its stream. */
 export function insertExecution(
@@ -248,20 +256,3 @@ export const addContributor = (
 /** The locks that were taken for the work are freed with it. */
 export const freeLocksOf = (orgId: string, executionId: string): Query<unknown> =>
   sqlQuery('delete from locks where org_id = $1 and execution_id = $2', [orgId, executionId]);
-
-/** They come along to whom the work was offered. */
-export const passLocksOf = (
-  orgId: string,
-  executionId: string,
-  to: {
-    readonly actor: Actor;
-    readonly memberId: string;
-    readonly agentId: string | null;
-    readonly runId: string | null;
-  },
-): Query<unknown> =>
-  sqlQuery(
-    `update locks set holder = $3, member_id = $4, agent_id = $5, run_id = $6
-     where org_id = $1 and execution_id = $2`,
-    [orgId, executionId, to.actor, to.memberId, to.agentId, to.runId],
-  );

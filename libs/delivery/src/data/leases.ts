@@ -1,10 +1,10 @@
 /** Leases as they are stored. What writes one has its row locked, and says in its WHERE which grant it is about. */
 import { type Db, type DB, type Query, sqlQuery, type Values } from '@muster/database';
-import { type Actor, type ExecutionTarget, type Lease } from '@muster/registry';
+import { type Actor, type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { type HeldLease, type Holder } from '../rules/acquire.ts';
-import { type LeaseClaim } from '../rules/lease-tokens.ts';
+import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
 
 export type LeaseRow = Omit<Selectable<DB['leases']>, 'org_id' | 'project_id'>;
 export type UnitType = LeaseRow['unit_type'];
@@ -79,12 +79,91 @@ export const later = (time: string, seconds: number): string =>
   new Date(Date.parse(time) + seconds * 1000).toISOString();
 const earlier = (time: string, seconds: number): string => later(time, -seconds);
 
-/** SQL by which the unit's row comes to be with its first lease; it stays. */
-export const insertUnitOf = (values: Values, type: ExecutionTarget, idSql: string): string => `
+export const leaseList = leaseColumns.map((column) => `l.${column}`).join(', ');
+
+/** SQL for the lease of a unit as JSON, without what only its holder's check needs; null where it never had one. */
+export const leaseJson = (unit: {
+  readonly org: string;
+  readonly type: string;
+  readonly id: string;
+}): string => `(select jsonb_build_object(${leaseColumns
+  .filter((column) => !column.endsWith('token_hash'))
+  .map((column) => `'${column}', ${jsonOf(column)}`)
+  .join(', ')}, 'token_hash', null, 'ended_token_hash', null)
+  from leases l where l.org_id = ${unit.org} and l.unit_type = ${unit.type} and l.unit_id = ${unit.id})`;
+
+/** Times as every answer writes them. */
+function jsonOf(column: string): string {
+  const isTime = column.endsWith('_at');
+  return isTime ? `to_char(l.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `l.${column}`;
+}
+
+/**
+ * SQL by which the rows of units come to be with their first lease; they stay. `units` is SQL for a set of
+ * `(type, id, project_id)`. It waits for whoever makes the same row, in the order in which all are locked.
+ */
+export const insertUnits = (values: Values, units: string): string => `
   insert into leases (org_id, unit_type, unit_id, project_id)
-  select t.org_id, ${values.$(type)}, t.id, t.project_id from ${type === 'story' ? 'stories' : 'delivery_groups'} t
-  where t.org_id = ${values.org} and t.id = ${idSql}
+  select ${values.org}, u.type, u.id, u.project_id from ${units} u order by u.type, u.id
   on conflict (org_id, unit_type, unit_id) do nothing`;
+
+/** What is granted of a locked lease. */
+interface Granting {
+  /** The same holder goes on under the same epoch. */
+  readonly extends: boolean;
+  readonly runId: string | null;
+  readonly ttlSeconds: number;
+  /** By the database's clock, read after the row was locked. */
+  readonly now: string;
+}
+
+/** A grant with its token, which is shown once and stored nowhere. */
+export function newGrant(
+  lease: LeaseRow,
+  caller: Caller,
+  { extends: goesOn, runId, ttlSeconds, now }: Granting,
+): { readonly grant: Grant; readonly leaseToken: string } {
+  const newEpoch = goesOn ? lease.epoch : lease.epoch + 1;
+  const leaseToken = newLeaseToken(newEpoch);
+  return {
+    leaseToken,
+    grant: {
+      unitType: lease.unit_type,
+      unitId: lease.unit_id,
+      caller,
+      runId,
+      ttlSeconds,
+      now,
+      tokenHash: hashLeaseToken(leaseToken),
+      foundEpoch: lease.epoch,
+      newEpoch,
+    },
+  };
+}
+
+/**
+ * A fresh token of a grant, for the answer to a repeated acquire: the first one was never stored. Where another has the
+ * lease by now, the token is of no use, as the first one would be.
+ */
+export async function reissueLeaseToken(
+  db: Db,
+  caller: Caller,
+  unitType: UnitType,
+  unitId: string,
+  lease: Lease | null,
+): Promise<string> {
+  const epoch = lease?.epoch ?? 0;
+  const leaseToken = newLeaseToken(epoch);
+  await db.all(
+    sqlQuery(
+      `update leases set token_hash = $5
+       where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4
+         and member_id = $6 and agent_id is not distinct from $7`,
+      [caller.orgId, unitType, unitId, epoch, hashLeaseToken(leaseToken), caller.memberId, caller.agentId],
+    ),
+  );
+  return leaseToken;
+}
 
 export interface Grant {
   readonly unitType: UnitType;
@@ -164,24 +243,42 @@ export const endLease = (
     [orgId, unitType, unitId, claim.epoch, claim.tokenHash, endedBy],
   );
 
-/** Renews a lease that the claim holds. */
-export const renewLease = (
+/** The lease with its time begun anew, while the claim holds it: any operation of the holder renews. */
+export function renewed(
   orgId: string,
-  unitType: UnitType,
-  unitId: string,
-  claim: LeaseClaim,
+  { lease, claim, now }: { readonly lease: LeaseRow; readonly claim: LeaseClaim; readonly now: string },
   ttlSeconds: number,
-  expiresAt: string,
-): Query<unknown> =>
-  sqlQuery(
-    `update leases set ttl_seconds = $6, expires_at = $7, expiry_noted = false
-     where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
-    [orgId, unitType, unitId, claim.epoch, claim.tokenHash, ttlSeconds, expiresAt],
-  );
+): { readonly lease: LeaseRow; readonly query: Query<unknown> } {
+  const expiresAt = later(now, ttlSeconds);
+  return {
+    lease: { ...lease, ttl_seconds: ttlSeconds, expires_at: expiresAt },
+    query: sqlQuery(
+      `update leases set ttl_seconds = $6, expires_at = $7, expiry_noted = false
+       where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
+      [orgId, lease.unit_type, lease.unit_id, claim.epoch, claim.tokenHash, ttlSeconds, expiresAt],
+    ),
+  };
+}
 
-/** Whether the claim is the newest grant, which nobody ended. No clock in it. */
-export const holds = (row: LeaseRow | undefined, claim: LeaseClaim): row is LeaseRow =>
-  row?.state === 'held' && row.epoch === claim.epoch && row.token_hash?.equals(claim.tokenHash) === true;
+/** SQL that lets a holder's write through only while its grant is the newest and held. */
+export const fencedBy = (
+  unit: { readonly org: string; readonly type: string; readonly id: string },
+  grant: { readonly epoch: string; readonly tokenHash: string },
+): string => `exists (select from leases l
+  where l.org_id = ${unit.org} and l.unit_type = ${unit.type} and l.unit_id = ${unit.id}
+    and l.state = 'held' and l.epoch = ${grant.epoch} and l.token_hash = ${grant.tokenHash})`;
+
+/** Whether the claim is the newest grant, which nobody ended, and the caller is whom it was given. No clock in it. */
+export const holds = (
+  row: LeaseRow,
+  claim: LeaseClaim,
+  caller: Pick<Caller, 'memberId' | 'agentId'>,
+): boolean =>
+  row.state === 'held' &&
+  row.epoch === claim.epoch &&
+  row.token_hash?.equals(claim.tokenHash) === true &&
+  row.member_id === caller.memberId &&
+  row.agent_id === caller.agentId;
 
 /** Whether the claim ended its grant by this very operation. */
 export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, operation: string): boolean =>

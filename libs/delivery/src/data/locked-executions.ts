@@ -1,22 +1,34 @@
 /** An execution with all that a write to it goes by, locked until the transaction ends. */
 import { type Db, sqlQuery } from '@muster/database';
 import { notFound } from '@muster/runtime';
-import { executionList, type ExecutionRow, leaseList } from './executions.ts';
-import { type LeaseRow, readClock } from './leases.ts';
+import { executionList, type ExecutionRow } from './executions.ts';
+import { leaseList, type LeaseRow, readClock } from './leases.ts';
 import { getTargetOf, type Target } from './targets.ts';
 
-export interface LockedExecution {
+export interface LockedRows {
   readonly execution: ExecutionRow;
   /** Of its target; undefined where the target never had one. */
   readonly lease: LeaseRow | undefined;
   /** By the database's clock, when both were locked. */
   readonly now: string;
+}
+
+export interface LockedExecution extends LockedRows {
   readonly target: Target;
 }
 
-/** Locks the lease first, then the execution, as everybody does; in one round trip. */
+/** The same with what it works on, for those who say what happened. */
 export async function lockExecution(db: Db, orgId: string, executionId: string): Promise<LockedExecution> {
-  const [lease, execution, now, target] = await Promise.all([
+  const [rows, target] = await Promise.all([
+    lockExecutionRows(db, orgId, executionId),
+    getTargetOf(db, orgId, executionId),
+  ]);
+  return { ...rows, target };
+}
+
+/** Locks the lease first, then the execution, as everybody does; in one round trip. */
+export async function lockExecutionRows(db: Db, orgId: string, executionId: string): Promise<LockedRows> {
+  const [lease, execution, now] = await Promise.all([
     db.find(
       sqlQuery<LeaseRow>(
         `select ${leaseList} from leases l
@@ -33,8 +45,7 @@ export async function lockExecution(db: Db, orgId: string, executionId: string):
       ),
     ),
     readClock(db),
-    getTargetOf(db, orgId, executionId),
   ]);
   if (execution === undefined) throw notFound();
-  return { lease, execution, now, target };
+  return { lease, execution, now };
 }

@@ -42,7 +42,9 @@ export const landedStories = async (db: Db, orgId: string, executionId: string):
         `select s.id from executions e
          join stories s on s.org_id = e.org_id and s.status not in ('done', 'canceled') and (
            (e.target_type = 'story' and s.id = e.target_id) or (e.target_type = 'delivery_group' and s.id in
-             (select m.story_id from delivery_group_stories m where m.org_id = $1 and m.group_id = e.target_id and m.open)))
+             (select m.story_id from delivery_group_stories m
+               join delivery_groups g on g.org_id = m.org_id and g.id = m.group_id
+               where m.org_id = $1 and m.group_id = e.target_id and (m.open or g.state = 'landed'))))
          where e.org_id = $1 and e.id = $2 and e.merged_at is null order by s.id`,
         [orgId, executionId],
       ),

@@ -12,7 +12,7 @@ interface EventRow {
 }
 
 /** At most so many come with an answer, the newest; the stream has them all. */
-const mostSignals = 200;
+export const mostSignals = 200;
 
 /** Rides with the statements that lock: where the execution stands is looked up in it. */
 export async function listSignals(db: Db, orgId: string, executionId: string): Promise<EventRow[]> {

@@ -24,6 +24,32 @@ export interface HeldLease {
   readonly expiresAt: string;
 }
 
+/** A live lease that is not this member's and agent's, in whatever run; null where there is none. */
+export const heldByAnother = (
+  lease: HeldLease | null | undefined,
+  by: Pick<Holder, 'memberId' | 'agentId'>,
+  now: string,
+): HeldLease | null =>
+  lease != null &&
+  lease.expiresAt > now &&
+  (lease.holder.memberId !== by.memberId || lease.holder.agentId !== by.agentId)
+    ? lease
+    : null;
+
+/** What a refusal says of the lease that is in the way. */
+export const heldDetails = ({
+  actor,
+  expiresAt,
+  targetType,
+  targetId,
+}: HeldLease): Record<string, unknown> => ({
+  holder: actor,
+  expiresAt,
+  targetType,
+  targetId,
+  retryable: false,
+});
+
 export interface OpenExecution {
   readonly state: Exclude<ExecutionState, 'stalled'>;
   readonly offer: {

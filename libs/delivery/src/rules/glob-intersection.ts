@@ -22,8 +22,8 @@ export class Effort {
     this.left = steps;
   }
 
-  spend(): void {
-    this.left -= 1;
+  spend(steps = 1): void {
+    this.left -= steps;
     if (this.left < 0) throw new TooIntricate();
   }
 }
@@ -87,11 +87,14 @@ function commonSegment(a: Automaton, b: Automaton, effort: Effort): string | und
     (state) => (state.a * b.size + state.b) * 4 + state.read,
     (state) => state.a === a.end && state.b === b.end && state.read === aName,
     (state, reach) => {
-      for (const to of a.free[state.a] ?? []) reach({ ...state, a: to }, null);
-      for (const to of b.free[state.b] ?? []) reach({ ...state, b: to }, null);
+      const [freeA = [], freeB = []] = [a.free[state.a], b.free[state.b]];
+      effort.spend(freeA.length + freeB.length);
+      for (const to of freeA) reach({ ...state, a: to }, null);
+      for (const to of freeB) reach({ ...state, b: to }, null);
       for (const stepA of a.steps[state.a] ?? []) {
         for (const stepB of b.steps[state.b] ?? []) {
-          effort.spend();
+          // Classes of many ranges take longer.
+          effort.spend(1 + Math.trunc((stepA.of.length + stepB.of.length) / 8));
           const both = intersect(stepA.of, stepB.of);
           // A dot may lead to `.` or `..`, which do not count, where another character would do: both are tried.
           const char = sample(both.flatMap(withoutDot));

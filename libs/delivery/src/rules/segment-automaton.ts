@@ -16,15 +16,26 @@ export interface Automaton {
   readonly free: readonly (readonly number[])[];
 }
 
-/** Builds it as Thompson did: each piece between two states, one after the other. */
+/** A pattern is compared with many others: its automata last as long as it does. */
+const built = new WeakMap<Segment, Automaton>();
+
 export function automatonOf(segment: Segment): Automaton {
+  const known = built.get(segment);
+  if (known !== undefined) return known;
+  const automaton = build(segment);
+  built.set(segment, automaton);
+  return automaton;
+}
+
+/** Builds it as Thompson did: each piece between two states, one after the other. */
+function build(segment: Segment): Automaton {
   const steps: Step[][] = [];
   const free: number[][] = [];
   const state = (): number => {
     free.push([]);
     return steps.push([]) - 1;
   };
-  const build = (pieces: Segment, from: number): number => {
+  const append = (pieces: Segment, from: number): number => {
     let at = from;
     for (const piece of pieces) {
       const next = state();
@@ -41,7 +52,7 @@ export function automatonOf(segment: Segment): Automaton {
           for (const option of piece.options) {
             const entry = state();
             free[at]?.push(entry);
-            free[build(option, entry)]?.push(next);
+            free[append(option, entry)]?.push(next);
           }
           break;
       }
@@ -50,6 +61,6 @@ export function automatonOf(segment: Segment): Automaton {
     return at;
   };
   const start = state();
-  const end = build(segment, start);
+  const end = append(segment, start);
   return { start, end, size: steps.length, steps, free };
 }

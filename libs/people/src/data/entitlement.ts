@@ -14,6 +14,7 @@ interface EntitlementRow {
   readonly at: string;
   readonly held: number;
   readonly projects: number;
+  readonly agents_in_catalog: number;
 }
 
 /** Archived projects count: they can be brought back at any time. */
@@ -21,7 +22,8 @@ const entitlementOf = (orgId: string) =>
   sqlQuery<EntitlementRow>(
     `select s.plan, s.status, s.seats, s.current_period_start, s.current_period_end, s.created_at,
        now()::timestamptz(3) as at, ${heldSeats.used} + ${heldSeats.pending} as held,
-       (select count(*) from projects where org_id = $1) as projects
+       (select count(*) from projects where org_id = $1) as projects,
+       (select count(*) from catalog_agents where org_id = $1) as agents_in_catalog
      from subscriptions s where s.org_id = $1`,
     [orgId],
   );
@@ -39,7 +41,7 @@ export async function getEntitlement(db: Db, orgId: string): Promise<Entitlement
     status: row.status,
     features: planFeatures(row.plan),
     limits: { ...planLimits(row.plan), seats: row.seats },
-    usage: { seats: row.held, projects: row.projects, agentsInCatalog: 0 },
+    usage: { seats: row.held, projects: row.projects, agentsInCatalog: row.agents_in_catalog },
     currentPeriodEnd: period.end,
   };
 }

@@ -231,13 +231,14 @@ describe('accepting an invitation', () => {
   it('comes too late when it is sent again while it waits for its turn', async () => {
     const people = await world.org();
     const { id, secret } = await invited(people);
-    const [accepted] = await world.contend(
+    const [accepted] = await world.contend<unknown>(
       { table: 'subscriptions', id: people.orgId, column: 'org_id' },
+      () => accept(secret),
       async () => {
-        const waiting = accept(secret);
         await world.waiting(1);
         await world.rows('update invitations set token_hash = null where id = $1', id);
-        return waiting;
+        // Until this waits as well, nobody lets go.
+        await world.rows('select from subscriptions where org_id = $1 for update', people.orgId);
       },
     );
     expect(accepted).toMatchObject({ status: 'rejected', reason: { status: 404 } });

@@ -48,6 +48,8 @@ export const targetKinds = {
   commentId: 'comment',
   accessRequestId: 'accessRequest',
   executionId: 'execution',
+  lockId: 'lock',
+  groupId: 'deliveryGroup',
   targetId: {
     saidBy: 'targetType',
     kinds: { story: 'story', epic: 'epic', delivery_group: 'deliveryGroup' },

@@ -47,6 +47,21 @@ export const reasons = {
     retryable: false,
     meaning: 'The lease was granted anew or has ended; nothing was changed.',
   },
+  in_active_group: {
+    code: 'conflict',
+    retryable: false,
+    meaning: 'A story is in another delivery group that is open; details name it.',
+  },
+  lock_held: {
+    code: 'conflict',
+    retryable: true,
+    meaning: 'Others hold locks that are in the way; details.conflicts says which.',
+  },
+  run_ended: {
+    code: 'conflict',
+    retryable: false,
+    meaning: 'The run has ended; what goes on is another run, with an id of its own.',
+  },
   reserved: {
     code: 'conflict',
     retryable: true,

@@ -8,6 +8,7 @@ import { Id } from './values.ts';
 const nothing = z.object({});
 const changed = z.object({ fields: z.array(z.string()) });
 const status = z.string();
+const aboutRun = z.object({ runId: z.string(), agentId: Id.nullable(), storyId: Id.nullable() });
 
 export const events = {
   'project.created': nothing,
@@ -114,6 +115,37 @@ export const events = {
   'execution.submitted': z.object({ executionId: Id }),
   'execution.completed': z.object({ executionId: Id, outcome: z.string() }),
   'execution.observed': z.object({ executionId: Id, kind: z.string() }),
+  'lock.acquired': z.object({ resources: z.array(z.string()), mode: z.string() }),
+  'lock.released': z.object({
+    resources: z.array(z.string()),
+    /** The holder, where it was another who freed it. */
+    fromMemberId: Id.nullable(),
+    fromAgentId: Id.nullable(),
+  }),
+  'group.created': z.object({ stories: z.int() }),
+  'group.updated': changed,
+  'group.stateChanged': z.object({ from: status, to: status }),
+  'group.storiesReplaced': z.object({ added: z.array(Id), removed: z.array(Id) }),
+  'group.gitMetaUpdated': changed,
+  'group.upstreamUpdated': z.object({ provider: z.string().nullable(), externalId: z.string().nullable() }),
+  'group.leaseAcquired': z.object({ epoch: z.int(), fromMemberId: Id.nullable() }),
+  'group.leaseReleased': nothing,
+  'group.checkpointed': z.object({ seq: z.int() }),
+  'run.started': aboutRun,
+  'run.completed': aboutRun,
+  'run.failed': aboutRun,
+  'run.canceled': aboutRun,
+  'agent.published': z.object({ slug: z.string(), version: z.string() }),
+  'agent.deleted': z.object({ slug: z.string(), version: z.string().nullable() }),
+  // Of a story's execution, of a group's, or of a group's coordination, which has no execution.
+  'lease.expired': z.object({
+    unitType: z.enum(['story', 'delivery_group', 'coordination']),
+    executionId: Id.nullable(),
+    epoch: z.int(),
+    memberId: Id,
+    agentId: Id.nullable(),
+    holderName: z.string(),
+  }),
 } as const;
 
 export type EventKind = keyof typeof events;
@@ -138,6 +170,7 @@ export interface Subject {
     | 'delivery_group'
     | 'execution'
     | 'lock'
+    | 'run'
     | 'agent';
   readonly id: string;
   readonly key: string | null;

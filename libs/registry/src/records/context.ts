@@ -5,6 +5,8 @@ import { Assignment } from './assignment.ts';
 import { Comment } from './comment.ts';
 import { Contract } from './contract.ts';
 import { Execution } from './execution.ts';
+import { Group } from './group.ts';
+import { Lock } from './lock.ts';
 import { Actor, MemberRef } from './member.ts';
 import { Policy } from './org.ts';
 import { Epic, StoryStatus } from './project.ts';
@@ -22,7 +24,7 @@ export type OpenThread = z.infer<typeof OpenThread>;
 /** A file that this story's work touches and other live work touches or holds too. */
 export const Collision = z
   .object({
-    path: z.string().describe('A path, or the name of a lock, that both are about'),
+    path: z.string().describe('A path that both are about'),
     kind: z.enum(['execution', 'lock']).describe('What it collides with'),
     id: Id.describe("The execution's or the lock's"),
     storyId: Id.nullable(),
@@ -69,9 +71,17 @@ const sections = z.object({
   reviewers: z.array(Reviewer).nullable(),
   assignment: Assignment.nullable(),
   execution: Execution.nullable().describe('Who works on it, or did last'),
-  deliveryGroup: z.null().describe('Nothing is delivered yet'),
-  locks: z.array(z.never()).nullable().describe('Nothing is locked yet'),
-  collisions: z.array(Collision).nullable(),
+  deliveryGroup: Group.nullable().describe('The open one that the story is in'),
+  locks: z
+    .array(Lock)
+    .nullable()
+    .describe('The live ones of the project: those taken for this story first, then the oldest'),
+  collisions: z
+    .array(Collision)
+    .nullable()
+    .describe(
+      "Files of its work's last checkpoint that others touch or hold locks on, and what others touch of what is locked for it",
+    ),
   prompts: z
     .array(Prompt)
     .nullable()

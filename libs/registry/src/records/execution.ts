@@ -119,7 +119,9 @@ export const signalKinds = [
 export const Signal = z
   .object({
     kind: z.enum(signalKinds),
-    seq: z.int().describe("The execution's event it comes from"),
+    seq: z
+      .int()
+      .describe("The event it comes from: of the execution, or of the organization's activity for a group"),
     at: Time,
     data: z.record(z.string(), z.unknown()),
   })

@@ -2,6 +2,7 @@
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
 import { Id, Time, Version } from '../kernel/values.ts';
+import { ExecutionState } from './execution.ts';
 import { plans } from './org.ts';
 
 const OrgRef = z.object({ id: Id, slug: z.string(), name: z.string() });
@@ -71,7 +72,7 @@ export const PlatformMetrics = z
       .array(z.string())
       .describe('Which of these are estimates, because counting would take too long'),
     plans: z.record(z.enum(plans), count).describe('Organizations by plan'),
-    executions: z.record(z.string(), count).describe('Executions by state'),
+    executions: z.record(ExecutionState, count).describe('Executions by state, as readers see it'),
     queues: z
       .record(z.string(), Queue)
       .describe('Work that follows from writes, by its kind; one without any is not there'),

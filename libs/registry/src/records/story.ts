@@ -62,7 +62,7 @@ export const Git = z.object({
 });
 export type Git = z.infer<typeof Git>;
 
-/** The record of another tracker that this story mirrors. */
+/** The record of another tracker that this one mirrors. */
 export const UpstreamInput = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'jira', 'linear', 'other']),
   externalId: text(255, 1),
@@ -77,6 +77,16 @@ export const Upstream = z.object({
   url: z.string().nullable(),
   state: z.string().nullable(),
   syncedAt: Time.nullable(),
+});
+export type Upstream = z.infer<typeof Upstream>;
+
+/** As it is kept: what was left out is null. */
+export const toUpstream = (input: z.output<typeof UpstreamInput>): Upstream => ({
+  provider: input.provider,
+  externalId: input.externalId,
+  url: input.url ?? null,
+  state: input.state ?? null,
+  syncedAt: input.syncedAt ?? null,
 });
 
 /** A story as lists show it: everything but the description. */

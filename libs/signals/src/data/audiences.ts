@@ -8,6 +8,11 @@ import { type Audience } from '../rules/tellings.ts';
 /** The owner and the admins. */
 const heads = `select m.id from members m where m.org_id = $1 and m.status = 'active' and m.role in ('owner', 'admin')`;
 
+const assignees = `select t.member_id from assignments t
+      where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1]
+    union select g.member_id from assignments t join agents g on g.org_id = $1 and g.id = t.agent_id
+      where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1]`;
+
 /** So much of a story's activity is looked at for who asked for a review. */
 const mostLookedAt = 1_000;
 
@@ -20,10 +25,9 @@ export const audiences: Record<Audience, string> = {
     where c.org_id = $1 and c.id = w.ids[1] and c.deleted_at is null
     union select c.author_member_id from comments c where c.org_id = $1 and c.parent_id = w.ids[1]`,
 
-  assigned: `select t.member_id from assignments t
-      where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1]
-    union select g.member_id from assignments t join agents g on g.org_id = $1 and g.id = t.agent_id
-      where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1]
+  assignees,
+
+  assigned: `${assignees}
     union select (s.created_by ->> 'memberId')::uuid from stories s where s.org_id = $1 and s.id = w.ids[1]
       and not exists (select from assignments t
         where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1])`,

@@ -32,6 +32,7 @@ describe('tellings', () => {
       invitedBy: by,
       decision: 'approve',
       level: 'info',
+      holderName: 'Robo',
     };
     const telling = eventKinds.filter((kind) => tellings(kind, data).length > 0);
     expect(telling.sort()).toEqual([
@@ -46,6 +47,8 @@ describe('tellings', () => {
       'invitation.accepted',
       'invitation.created',
       'invitation.renewed',
+      'lease.expired',
+      'lock.released',
       'member.roleChanged',
       'review.decided',
       'reviewer.added',

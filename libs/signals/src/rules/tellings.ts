@@ -23,6 +23,8 @@ export type Audience =
   | 'thread'
   /** Who is assigned to this story, or whose agent is; where nobody is, who created it. */
   | 'assigned'
+  /** Who is assigned to this story, or whose agent is; nobody where nobody is. */
+  | 'assignees'
   /** Who asked, for this story, for this reviewer. */
   | 'asked_by'
   /** Who leads this project; where nobody does, the owner and the admins. */
@@ -98,6 +100,11 @@ const rules: Rules = {
       title: `${actor.name} took over the work on ${nameOf(subject)}`,
       body: detailOf(subject),
     }),
+  'lock.released': ({ subject, data, actor }) =>
+    tell('lock_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} freed your lock on ${nameOf(subject)}`,
+      body: '',
+    }),
   'execution.offered': ({ subject, data, actor }) => {
     const words = {
       title: `${actor.name} offers you the work on ${nameOf(subject)}`,
@@ -106,6 +113,26 @@ const rules: Rules = {
     return [
       ...tell('handoff', 'members', [data.toMemberId], subject, words),
       ...tell('handoff', 'agents', [data.toAgentId], subject, words),
+    ];
+  },
+
+  'lease.expired': ({ subject, data }) => {
+    const words = (whose: string): Words => ({
+      title: `${whose} time with ${nameOf(subject)} is over: others may take it`,
+      body: detailOf(subject),
+    });
+    const theirs = `${data.holderName}’s`;
+    return [
+      ...tell(
+        'lease_expired',
+        'members',
+        [data.memberId],
+        subject,
+        words(data.agentId === null ? 'Your' : theirs),
+      ),
+      ...(subject.type === 'story'
+        ? tell('lease_expired', 'assignees', [subject.id], subject, words(theirs))
+        : []),
     ];
   },
 

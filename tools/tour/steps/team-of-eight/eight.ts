@@ -97,7 +97,7 @@ export async function enter(
 ): Promise<Teammate> {
   const { member, token: mine } = await createClient(httpTransport({ baseUrl, token })).session.identity();
   const caller = { name: agent ?? member.name, memberId: member.id, agentId: mine.agentId };
-  return { ...caller, handle: member.handle, api: journal.clientOf(caller, token) };
+  return { ...caller, token, handle: member.handle, api: journal.clientOf(caller, token) };
 }
 
 export function person({ there }: Eight, name: Person): Teammate {

@@ -39,6 +39,35 @@ async function pages(
   return { items, sizes };
 }
 
+/** A project with an execution in each way that one can be; by SQL, since delivery is not of this world. */
+async function arrangeExecutions(orgId: string): Promise<void> {
+  const projectId = newId();
+  await world.rows(
+    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'private', 'hosted')`,
+    orgId,
+    projectId,
+  );
+  await world.rows(
+    `with ways (state, lease_ends, offer_ends) as (values
+         ('available', null::interval, null::interval), ('submitted', null, null), ('completed', null, null),
+         ('leased', '1 minute', null), ('leased', '-1 second', null),
+         ('waiting_input', '1 minute', null), ('waiting_input', '-1 second', null),
+         ('offered', null, '1 minute'), ('offered', null, '-1 second')),
+       numbered as (select *, gen_random_uuid() as target_id from ways),
+       held as (
+         insert into leases (org_id, unit_type, unit_id, project_id, state, epoch, token_hash, holder, expires_at)
+         select $1, 'story', target_id, $2, 'held', 1, sha256('x'), '{}', now() + lease_ends from numbered
+         where lease_ends is not null)
+     insert into executions (org_id, id, project_id, target_type, target_id, state, epoch, offer, completed_at)
+     select $1, gen_random_uuid(), $2, 'story', target_id, state, 1,
+       case when offer_ends is not null then jsonb_build_object('expiresAt', now() + offer_ends) end,
+       case when state = 'completed' then now() end
+     from numbered`,
+    orgId,
+    projectId,
+  );
+}
+
 describe('operators of the installation', () => {
   it('see the organizations, by slug, with their owners, and those that are to be purged', async () => {
     const [zebra, aster] = [await named('orgs-zebra'), await named('orgs-aster')];
@@ -187,17 +216,13 @@ describe('operators of the installation', () => {
     await outbox('invitation.mail', 'dispatch_after, attempts', `now() + interval '10 s', 1`);
     await outbox('invitation.mail', 'dead_at', 'now()');
     await world.rows(
-      `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'private', 'hosted')`,
-      more.orgId,
-      newId(),
-    );
-    await world.rows(
       `insert into audit (org_id, seq, id, at, actor, operation, outcome, request_id)
        values ($1, 1, $2, now(), '{}', 'x', 'allowed', 'x'), ($1, 2, $3, now() - interval '25 h', '{}', 'x', 'allowed', 'x')`,
       more.orgId,
       newId(),
       newId(),
     );
+    await arrangeExecutions(more.orgId);
     const { metrics } = await operator.admin.platform.metrics();
     expect(metrics).toEqual({
       orgs: before.orgs + 1,
@@ -207,7 +232,16 @@ describe('operators of the installation', () => {
       stories: before.stories,
       estimated: [],
       plans: { ...before.plans, free: before.plans.free + 1 },
-      executions: {},
+      executions: {
+        ...before.executions,
+        available: before.executions.available + 2,
+        leased: before.executions.leased + 1,
+        waiting_input: before.executions.waiting_input + 1,
+        stalled: before.executions.stalled + 2,
+        offered: before.executions.offered + 1,
+        submitted: before.executions.submitted + 1,
+        completed: before.executions.completed + 1,
+      },
       queues: {
         event: { waiting: 1, active: 0, delayed: 0, failed: 0 },
         'invitation.mail': { waiting: 0, active: 1, delayed: 1, failed: 1 },
@@ -247,6 +281,7 @@ describe('nobody else', () => {
       `app.platform_teams(null, null, null, 10, 10)`,
       `app.platform_subscriptions(null, null, 10, 10)`,
       `app.platform_metrics()`,
+      `app.platform_executions()`,
     ];
     const client = await world.database.app.connect();
     const attempt = async (token: Person | null, target: 'platform' | null, call: string, pass?: string) => {

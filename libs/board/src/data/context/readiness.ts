@@ -25,7 +25,9 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, po
     db.find(
       sqlQuery<Row>(
         `select p.archived_at is not null as archived, s.status, s.blocked is not null as is_blocked, s.spec_version,
-           exists (select from leases l where l.org_id = s.org_id and l.unit_type = 'story' and l.unit_id = s.id
+           exists (select from leases l where l.org_id = s.org_id and (l.unit_type, l.unit_id) in
+               (select 'story', s.id union all select 'delivery_group', d.group_id from delivery_group_stories d
+                 where d.org_id = s.org_id and d.story_id = s.id and d.open)
              and l.state = 'held' and l.expires_at > clock_timestamp()
              and (l.member_id, l.agent_id) is distinct from (${values.uuid(caller.memberId)}, ${values.$(caller.agentId)}::uuid)) as lease_held,
            exists (select from executions e where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id

@@ -1,6 +1,13 @@
 /** What the sections of a story's context are read with, and what each is read as. */
 import { type Db } from '@muster/database';
-import { type ContextSection, type ContextSections, type Operation, type Policy } from '@muster/registry';
+import {
+  type ContextSection,
+  type ContextSections,
+  type inside,
+  type Operation,
+  type Policy,
+  type ResultOf,
+} from '@muster/registry';
 import { type Caller, type HandlerContext } from '@muster/runtime';
 
 export interface Scope {
@@ -11,6 +18,8 @@ export interface Scope {
   /** More text than this is not worth reading. */
   readonly maxBytes: number;
   readonly policy: () => Promise<Policy>;
+  /** What others hold and touch around the story; asked once, for two sections. */
+  readonly workAround: () => Promise<ResultOf<typeof inside.workAround>>;
   /** What another domain knows of the story. */
   readonly perform: HandlerContext<Operation>['perform'];
 }

@@ -11,10 +11,6 @@ import { type Section, whole } from './scope.ts';
 import { epic, others, spec, story } from './story.ts';
 import { openThreads } from './threads.ts';
 
-/** Nothing is grouped or locked yet. */
-const none = () => Promise.resolve(whole(null));
-const noItems = () => Promise.resolve(whole([]));
-
 export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
   story,
   epic,
@@ -31,9 +27,16 @@ export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
         })
       ).execution,
     ),
-  deliveryGroup: none,
-  locks: noItems,
-  collisions: noItems,
+  deliveryGroup: async ({ perform, storyRef }) =>
+    whole((await perform(registry.deliveryGroups.getForStory, { storyId: storyRef })).group),
+  locks: async ({ workAround }) => {
+    const { locks, moreLocks } = await workAround();
+    return { value: locks, more: moreLocks };
+  },
+  collisions: async ({ workAround }) => {
+    const { collisions, moreCollisions } = await workAround();
+    return { value: collisions, more: moreCollisions };
+  },
   prompts,
   contracts,
   policy: async ({ policy }) => whole(await policy()),

@@ -1,4 +1,4 @@
-import { registry } from '@muster/registry';
+import { registry, toUpstream } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../data/stories.ts';
 import { changedFields } from '../../rules/changes.ts';
@@ -7,13 +7,7 @@ export const updateUpstream = handle(
   registry.stories.updateUpstream,
   async ({ params, caller, db, access, emit }) => {
     const [{ at }, story] = await Promise.all([access(), lockStory(db, caller.orgId, params.storyId)]);
-    const upstream = params.upstream && {
-      provider: params.upstream.provider,
-      externalId: params.upstream.externalId,
-      url: params.upstream.url ?? null,
-      state: params.upstream.state ?? null,
-      syncedAt: params.upstream.syncedAt ?? null,
-    };
+    const upstream = params.upstream && toUpstream(params.upstream);
     if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
       return { story: toStory(story) };
     const changed = changedStory(story, { upstream }, at);

@@ -3,6 +3,7 @@ import { type EventEmitter } from 'node:events';
 import { createPool, newId } from '@muster/database';
 import {
   contextSections,
+  inside,
   type InputOf,
   leastContextBytes,
   registry,
@@ -32,9 +33,20 @@ const world = useWorld({
   stories,
   storySpec,
   storyCollaboration,
-  // Delivery's answer for a story on which nobody worked; with work on it, it is asked where both are.
+  // Delivery's answers for a story on which nobody worked, in no group; of others it is asked where both are.
   deliveryExecutions: {
     getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
+  },
+  inside: {
+    workAround: handle(inside.workAround, async () => ({
+      locks: [],
+      moreLocks: false,
+      collisions: [],
+      moreCollisions: false,
+    })),
+  },
+  deliveryGroups: {
+    getForStory: handle(registry.deliveryGroups.getForStory, async () => ({ group: null })),
   },
 });
 

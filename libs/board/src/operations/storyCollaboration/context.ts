@@ -1,4 +1,10 @@
-import { type ContextSection, type ContextSections, contextSections, registry } from '@muster/registry';
+import {
+  type ContextSection,
+  type ContextSections,
+  contextSections,
+  inside,
+  registry,
+} from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { type Scope, type Section } from '../../data/context/scope.ts';
 import { sections } from '../../data/context/sections.ts';
@@ -8,14 +14,16 @@ import { fitBytes } from '../../rules/fit-bytes.ts';
 export const context = handle(registry.storyCollaboration.context, async (call) => {
   const { include = contextSections, maxBytes, storyId } = call.params;
   let asked: ReturnType<typeof call.policy> | undefined;
+  let around: ReturnType<Scope['workAround']> | undefined;
   const scope: Scope = {
     db: call.db,
     caller: call.caller,
     storyRef: storyId,
     maxBytes,
     perform: call.perform,
-    // Two sections go by it, and one statement is enough.
+    // Two sections go by each of these, and asking once is enough.
     policy: () => (asked ??= call.policy()),
+    workAround: () => (around ??= call.perform(inside.workAround, { storyId })),
   };
   // All of them ask in this tick, so all that is read comes in one round trip.
   const read = await Promise.all(

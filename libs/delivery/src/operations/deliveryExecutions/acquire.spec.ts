@@ -1,49 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
-import { type People, useWorld } from '@muster/testing';
+import { useWorld } from '@muster/testing';
+import { arrangeStories } from '../../../test/stories.ts';
 import { deliveryHandlers } from '../../index.ts';
 
 const world = useWorld(deliveryHandlers);
 
-interface Board {
-  readonly people: People;
-  readonly projectId: string;
-  readonly stories: readonly string[];
-}
-
-async function board(): Promise<Board> {
-  // The board is not of this world: what a merge does to its story is told where both are.
-  const people = await world.org({ policy: { completeStoryOnMerge: false } });
-  const { orgId } = people;
-  const projectId = newId();
-  await world.rows(
-    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
-    orgId,
-    projectId,
-  );
-  await world.rows('insert into project_counters (org_id, project_id) values ($1, $2)', orgId, projectId);
-  const columnId = newId();
-  await world.rows(
-    `insert into board_columns (org_id, id, project_id, name, status, position) values ($1, $2, $3, 'Ready', 'ready', 0)`,
-    orgId,
-    columnId,
-    projectId,
-  );
-  const stories = [newId(), newId()];
-  for (const [index, id] of stories.entries()) {
-    await world.rows(
-      `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
-       values ($1, $2, $3, $4, 'A story', 'ready', $5, $6, '{}')`,
-      orgId,
-      id,
-      projectId,
-      index + 1,
-      columnId,
-      `a${index}`,
-    );
-  }
-  return { people, projectId, stories };
-}
+// The board is not of this world: what a merge does to its story is told where both are.
+const board = () => arrangeStories(world, { policy: { completeStoryOnMerge: false } });
 
 const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 

@@ -7,18 +7,17 @@ import {
   changedExecution,
   type Deed,
   type ExecutionChanges,
-  type ExecutionRow,
   freeLocksOf,
   insertExecution,
-  passLocksOf,
   setExecution,
   toExecution,
 } from '../../data/executions.ts';
-import { freeLease, type Grant, grantedRow, grantLease, toHeldLease } from '../../data/leases.ts';
+import { grantedRow, grantLease, newGrant, toHeldLease } from '../../data/leases.ts';
+import { passLocks } from '../../data/passing-locks.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
+import { supersede } from '../../data/superseding.ts';
 import { aboutTarget, getTarget, isOver } from '../../data/targets.ts';
-import { decideAcquire, type HeldLease } from '../../rules/acquire.ts';
-import { hashLeaseToken, newLeaseToken } from '../../rules/lease-tokens.ts';
+import { decideAcquire, heldDetails, type HeldLease } from '../../rules/acquire.ts';
 import { grantedTtl } from '../../rules/ttl.ts';
 import { reissueToken } from './reissue.ts';
 
@@ -67,19 +66,12 @@ export const acquire = handle(
     }
 
     const extends_ = decision.kind === 'extend';
-    const grant: Grant = {
-      unitType: lease.unit_type,
-      unitId: lease.unit_id,
-      caller,
+    const { grant: granted, leaseToken } = newGrant(lease, caller, {
+      extends: extends_,
       runId,
       ttlSeconds: grantedTtl(params.ttlSeconds, policy.defaultLeaseTtlSeconds, policy.maxLeaseTtlSeconds),
       now,
-      foundEpoch: lease.epoch,
-      newEpoch: extends_ ? lease.epoch : lease.epoch + 1,
-      tokenHash: Buffer.alloc(0),
-    };
-    const leaseToken = newLeaseToken(grant.newEpoch);
-    const granted = { ...grant, tokenHash: hashLeaseToken(leaseToken) };
+    });
 
     const before = facts.execution ?? newExecution(target, now);
     const isNew = facts.execution === undefined;
@@ -121,7 +113,7 @@ export const acquire = handle(
     }
     db.later(addContributor(caller.orgId, changed.id, caller, changed.attempt));
     if (decision.kind === 'grant') {
-      if (decision.offered) db.later(passLocksOf(caller.orgId, changed.id, { ...me, actor: caller.actor }));
+      if (decision.offered) await passLocks(db, caller.orgId, changed.id, { ...me, actor: caller.actor });
       else if (!isNew) db.later(freeLocksOf(caller.orgId, changed.id));
       emit('execution.acquired', aboutTarget(target), {
         executionId: changed.id,
@@ -150,14 +142,6 @@ export const acquire = handle(
 /** 3 is lead. */
 const leadRank = 3;
 
-const heldDetails = ({ actor, expiresAt, targetType, targetId }: HeldLease): Record<string, unknown> => ({
-  holder: actor,
-  expiresAt,
-  targetType,
-  targetId,
-  retryable: false,
-});
-
 /** Ends the expired leases of units that exclude this one; their holders are fenced from here on. */
 function freeRivals(
   db: Db,
@@ -168,13 +152,7 @@ function freeRivals(
   for (const { targetId } of freed) {
     const row = rivalRows.find(({ unit_id: id }) => id === targetId);
     if (row === undefined) continue;
-    const execution: ExecutionRow | undefined = rivalExecutions.find(({ target_id: id }) => id === targetId);
-    if (execution !== undefined) {
-      const deeds = [{ kind: 'superseded', data: {} }];
-      const changed = changedExecution(execution, { state: 'available', waiting_for: null }, now, deeds);
-      db.later(setExecution(caller.orgId, changed, ['state', 'waiting_for'], caller.actor, deeds));
-      db.later(freeLocksOf(caller.orgId, execution.id));
-    }
-    db.later(freeLease(caller.orgId, row.unit_type, row.unit_id, row.epoch));
+    const execution = rivalExecutions.find(({ target_id: id }) => id === targetId);
+    supersede(db, caller, row, execution, now);
   }
 }

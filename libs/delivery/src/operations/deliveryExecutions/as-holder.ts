@@ -10,27 +10,36 @@ import {
   setExecution,
   toExecution,
 } from '../../data/executions.ts';
-import { endedBy, holds, later, type LeaseRow, renewLease } from '../../data/leases.ts';
-import { lockExecution } from '../../data/locked-executions.ts';
+import { endedBy, holds, type LeaseRow, renewed } from '../../data/leases.ts';
+import { lockExecutionRows } from '../../data/locked-executions.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
-import { type Target } from '../../data/targets.ts';
+import { getTargetOf, type Target } from '../../data/targets.ts';
 import { claimOf, type LeaseClaim } from '../../rules/lease-tokens.ts';
 
 /** Lease and execution, locked, of whoever holds the newest grant. */
-export interface Grip {
+export interface Hold {
   readonly kind: 'held';
   readonly execution: ExecutionRow;
   readonly lease: LeaseRow;
   readonly claim: LeaseClaim;
   readonly now: string;
-  readonly target: Target;
   readonly signals: Signal[];
 }
 
+/** The same, by those who say what happened to what they work on. */
+export interface Grip extends Hold {
+  readonly target: Target;
+}
+
 /** The same token ended the grant by this same operation before: its call is repeated. */
-export interface Repeated {
+export interface RepeatedHold {
   readonly kind: 'repeated';
   readonly execution: Execution;
+  readonly currentEpoch: number;
+}
+
+export interface Repeated extends RepeatedHold {
+  readonly target: Target;
 }
 
 interface Context {
@@ -43,19 +52,33 @@ interface Context {
  * Lets the holder of the newest grant on. Any other token, also a made-up one or that of another member, is refused as
  * stale; one that ended the grant by `operation` hears again how the execution is.
  */
-export async function asHolder(
+export async function asHolder(context: Context, held: Held, operation: string): Promise<Grip | Repeated> {
+  const [hold, target] = await Promise.all([
+    asQuietHolder(context, held, operation),
+    getTargetOf(context.db, context.caller.orgId, held.executionId),
+  ]);
+  return { ...hold, target };
+}
+
+interface Held {
+  readonly executionId: string;
+  readonly leaseToken: string;
+}
+
+/** The same for those who say nothing: a look at the target costs as much as the rest of a renewal. */
+export async function asQuietHolder(
   { db, caller, refuse }: Context,
-  { executionId, leaseToken }: { readonly executionId: string; readonly leaseToken: string },
+  { executionId, leaseToken }: Held,
   operation: string,
-): Promise<Grip | Repeated> {
+): Promise<Hold | RepeatedHold> {
   const claim = claimOf(leaseToken);
   // The signals are read behind the locks: statements of one tick go out in their order.
-  const [{ lease, execution, now, target }, events] = await Promise.all([
-    lockExecution(db, caller.orgId, executionId),
+  const [{ lease, execution, now }, events] = await Promise.all([
+    lockExecutionRows(db, caller.orgId, executionId),
     listSignals(db, caller.orgId, executionId),
   ]);
-  const isOwn = lease?.member_id === caller.memberId && lease.agent_id === caller.agentId;
-  if (holds(lease, claim) && isOwn && execution.epoch === claim.epoch && execution.state !== 'completed') {
+  const isHeld = lease !== undefined && holds(lease, claim, caller);
+  if (isHeld && execution.epoch === claim.epoch && execution.state !== 'completed') {
     const holder = { memberId: caller.memberId, agentId: caller.agentId };
     return {
       kind: 'held',
@@ -63,34 +86,23 @@ export async function asHolder(
       lease,
       claim,
       now,
-      target,
       signals: signalsFor(holder, execution, events),
     };
   }
   if (endedBy(lease, claim, operation)) {
-    return { kind: 'repeated', execution: toExecution(execution, lease, now) };
+    return {
+      kind: 'repeated',
+      execution: toExecution(execution, lease, now),
+      currentEpoch: lease?.epoch ?? 0,
+    };
   }
   throw refuse('stale_lease', { currentEpoch: lease?.epoch ?? 0 });
-}
-
-/** The lease with its time begun anew: any operation of the holder renews. */
-function renewed(
-  orgId: string,
-  grip: Grip,
-  ttlSeconds: number,
-): { lease: LeaseRow; query: Parameters<Db['later']>[0] } {
-  const expiresAt = later(grip.now, ttlSeconds);
-  const { unit_type: unitType, unit_id: unitId } = grip.lease;
-  return {
-    lease: { ...grip.lease, ttl_seconds: ttlSeconds, expires_at: expiresAt },
-    query: renewLease(orgId, unitType, unitId, grip.claim, ttlSeconds, expiresAt),
-  };
 }
 
 /** Writes what the holder did, renews, and answers with what it should know. */
 export function goOn(
   { db, caller }: Pick<Context, 'db' | 'caller'>,
-  grip: Grip,
+  grip: Hold,
   {
     changes = {},
     deeds = [],
@@ -99,6 +111,12 @@ export function goOn(
 ): { execution: Execution; signals: Signal[] } {
   const lease = renewed(caller.orgId, grip, ttlSeconds ?? grip.lease.ttl_seconds ?? 0);
   const toldSeq = grip.execution.last_event_seq + deeds.length;
+  const isNothingNew = toldSeq === grip.execution.told_seq && Object.keys(changes).length === 0;
+  if (isNothingNew) {
+    // Only the lease's time has changed, and that statement has the fence in it.
+    db.later(lease.query);
+    return { execution: toExecution(grip.execution, lease.lease, grip.now), signals: grip.signals };
+  }
   const all = { ...changes, told_seq: toldSeq };
   const changed = changedExecution(grip.execution, all, grip.now, deeds);
   const columns = Object.keys(all) as (keyof ExecutionChanges)[];

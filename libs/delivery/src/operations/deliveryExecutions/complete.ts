@@ -1,7 +1,8 @@
 import { ApiError, type Policy, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type ExecutionChanges } from '../../data/executions.ts';
+import { type ExecutionChanges, mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
+import { claimOf } from '../../rules/lease-tokens.ts';
 import { asHolder, type Grip } from './as-holder.ts';
 import { letGo } from './let-go.ts';
 
@@ -9,15 +10,21 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
   const { executionId, leaseToken, outcome } = params;
 
-  // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token.
-  const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
-  if (isHandedIn) {
-    const target = await getTargetOf(db, caller.orgId, executionId);
-    if (target.type === 'story' && target.status === 'in_progress') {
-      await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).catch(
+  // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token. A
+  // call that is repeated moves nothing: somebody may have taken the story up again since.
+  let moves = false;
+  if (outcome === 'submitted' || outcome === 'succeeded') {
+    const [target, isHolder] = await Promise.all([
+      getTargetOf(db, caller.orgId, executionId),
+      mayHold(db, caller.orgId, executionId, claimOf(leaseToken)),
+    ]);
+    if (isHolder && target.type === 'story' && target.status === 'in_progress') {
+      moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
+        () => true,
         (error: unknown) => {
           // What was worked is done, also where the board has no room or no column for it.
           if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
+          return false;
         },
       );
     }
@@ -26,7 +33,13 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
     askPolicy(),
     asHolder(context, { executionId, leaseToken }, 'complete'),
   ]);
-  if (grip.kind === 'repeated') return { execution: grip.execution };
+  if (grip.kind === 'repeated') {
+    // Its twin came in between, and then somebody took the story up again: this one's move would be written yet.
+    if (moves && grip.target.status === 'in_progress') {
+      throw refuse('stale_lease', { currentEpoch: grip.currentEpoch });
+    }
+    return { execution: grip.execution };
+  }
   const pullRequest = params.pullRequest ?? grip.execution.pull_request;
   if (outcome === 'submitted' && pullRequest === null && branchOf(grip) === null) {
     throw refuse('branch_required');

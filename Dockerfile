@@ -1,0 +1,112 @@
+# syntax=docker/dockerfile:1
+
+# Each program of Muster is a target: docker build --target coordination-api --tag muster/coordination-api .
+# What is built here stands in .dockerignore; what an image holds is the bundle of tools/build/build-app.ts and Node.
+
+# As in .node-version.
+ARG NODE_VERSION=24.21.0
+
+# Bundles are the same everywhere: they are made on the machine that builds, whatever it builds for.
+FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS packages
+WORKDIR /work
+COPY package.json package-lock.json ./
+COPY --parents apps/*/package.json libs/*/package.json ./
+RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
+
+FROM packages AS sources
+COPY tsconfig.base.json ./
+COPY tools/build tools/build
+COPY libs libs
+
+FROM sources AS build-coordination-api
+COPY apps/coordination-api apps/coordination-api
+RUN node tools/build/build-app.ts apps/coordination-api
+
+FROM sources AS build-delivery-worker
+COPY apps/delivery-worker apps/delivery-worker
+RUN node tools/build/build-app.ts apps/delivery-worker
+# A volume takes its owner from the folder that it covers.
+RUN mkdir mail
+
+FROM sources AS build-mcp-gateway
+COPY apps/mcp-gateway apps/mcp-gateway
+RUN node tools/build/build-app.ts apps/mcp-gateway
+
+FROM sources AS build-license-service
+COPY apps/license-service apps/license-service
+RUN node tools/build/build-app.ts apps/license-service
+
+FROM sources AS build-docs
+COPY apps/docs apps/docs
+COPY docs docs
+RUN node tools/build/build-app.ts apps/docs
+
+FROM sources AS build-cli
+COPY apps/cli apps/cli
+RUN node tools/build/build-app.ts apps/cli
+
+# Of the machine that it will run on.
+FROM node:${NODE_VERSION}-trixie-slim AS node
+
+# The libraries that Node is linked with, certificates, and no shell. User 65532 owns nothing in it.
+FROM gcr.io/distroless/cc-debian13:nonroot AS program
+COPY --from=node /usr/local/bin/node /usr/local/bin/node
+WORKDIR /app
+ENV NODE_ENV=production
+USER 65532:65532
+STOPSIGNAL SIGTERM
+ENTRYPOINT ["/usr/local/bin/node", "--enable-source-maps", "main.js"]
+ARG VERSION=0.0.0
+ARG REVISION=unknown
+LABEL org.opencontainers.image.vendor="Muster" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}"
+
+FROM program AS service
+HEALTHCHECK --interval=15s --timeout=3s --start-period=30s --retries=3 \
+  CMD ["/usr/local/bin/node", "-e", "fetch('http://127.0.0.1:' + process.env.PORT + '/livez').then((answer) => process.exit(answer.ok ? 0 : 1), () => process.exit(1))"]
+
+FROM service AS coordination-api
+LABEL org.opencontainers.image.title="coordination-api" \
+      org.opencontainers.image.description="Every operation of Muster over HTTP"
+ENV PORT=4100
+EXPOSE 4100
+COPY --from=build-coordination-api /work/dist/apps/coordination-api ./
+
+FROM service AS mcp-gateway
+LABEL org.opencontainers.image.title="mcp-gateway" \
+      org.opencontainers.image.description="Muster's operations as tools for models"
+ENV PORT=4101
+EXPOSE 4101
+COPY --from=build-mcp-gateway /work/dist/apps/mcp-gateway ./
+
+# Its migrations: --entrypoint /usr/local/bin/node … cli.js migrate
+FROM service AS license-service
+LABEL org.opencontainers.image.title="license-service" \
+      org.opencontainers.image.description="Activation of licenses"
+ENV PORT=4102
+EXPOSE 4102
+COPY --from=build-license-service /work/dist/apps/license-service ./
+
+FROM service AS delivery-worker
+LABEL org.opencontainers.image.title="delivery-worker" \
+      org.opencontainers.image.description="What follows from Muster's operations: mail, push, points, expiries, purges"
+ENV PORT=4103
+EXPOSE 4103
+COPY --from=build-delivery-worker --chown=65532:65532 /work/mail /mail
+COPY --from=build-delivery-worker /work/dist/apps/delivery-worker ./
+
+FROM service AS docs
+LABEL org.opencontainers.image.title="docs" \
+      org.opencontainers.image.description="Muster's guides and reference"
+ENV PORT=4104
+EXPOSE 4104
+COPY --from=build-docs /work/dist/apps/docs ./
+
+# The operators' commands; migrations unless told otherwise.
+FROM program AS cli
+LABEL org.opencontainers.image.title="cli" \
+      org.opencontainers.image.description="Muster on the command line; brings its database up to date"
+HEALTHCHECK NONE
+COPY --from=build-cli /work/dist/apps/cli ./
+CMD ["admin", "migrate"]

@@ -1,0 +1,86 @@
+/**
+ * What an operators' command is made of. It works on the database itself, as the owner of its tables: no token is
+ * needed, and whoever holds DATABASE_URL may do everything here. Each write leaves an audit entry.
+ */
+import { createPool, type Pool } from '@muster/database';
+import { type ApiError } from '@muster/registry';
+import { toApiError } from '@muster/runtime';
+import { type Command, InvalidArgumentError } from 'commander';
+import { exitCodes } from '../failures.ts';
+import { askStarter } from '../starter.ts';
+import { type Shown } from './shown.ts';
+
+/** The command cannot be run as it was given or where it was. */
+export class Unusable extends Error {}
+
+/** Gives the command what all have. */
+export const prepared = (command: Command, description: string): Command =>
+  command.description(description).option('--json', 'print the result as JSON, for scripts');
+
+export const command = (parent: Command, name: string, description: string): Command =>
+  prepared(parent.command(name), description);
+
+export const ofOrg = (parent: Command, name: string, description: string): Command =>
+  command(parent, name, description).requiredOption('--org <slug>', 'the organization');
+
+/** Shows what the work answers; what could be expected to go wrong is one line and exit code 1. */
+export async function run(self: Command, work: () => Promise<Shown>): Promise<void> {
+  try {
+    const { json, lines } = await work();
+    const asJson = self.opts<{ json?: boolean }>().json === true;
+    process.stdout.write(`${asJson ? JSON.stringify(json) : lines.join('\n')}\n`);
+  } catch (error) {
+    const known = error instanceof Unusable ? error.message : sayError(toApiError(error));
+    // A fault of ours, which somebody will have to look into.
+    if (known === undefined) throw error;
+    process.stderr.write(`muster: ${known}\n`);
+    process.exitCode = exitCodes.failed;
+  }
+}
+
+export function onDatabase(self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> {
+  return run(self, async () => {
+    const pool = createPool({ url: await databaseUrl(), role: null, max: 1, name: 'muster-cli' });
+    try {
+      return await work(pool);
+    } finally {
+      await pool.end();
+    }
+  });
+}
+
+/** DATABASE_URL, else what whoever started this process offers. */
+export async function databaseUrl(): Promise<string> {
+  const url = process.env['DATABASE_URL'];
+  if (url === undefined || url === '') {
+    const offered = await askStarter('database');
+    if (offered === undefined) {
+      throw new Unusable(
+        'DATABASE_URL is not set; it names the database to work on (npm run muster -- … fills it in)',
+      );
+    }
+    if ('error' in offered) throw new Unusable(offered.error);
+    return offered.url;
+  }
+  if (!URL.canParse(url))
+    throw new Unusable('DATABASE_URL is no URL such as postgres://user:password@host:5432/muster');
+  return url;
+}
+
+/** One line for people; undefined where the error is none that they could do something about. */
+function sayError(error: ApiError): string | undefined {
+  if (error.code === 'internal') return undefined;
+  const { issues = [], reason } = error.details ?? {};
+  if (issues.length > 0) return issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
+  const refused = error.code === 'conflict' || error.code === 'unprocessable';
+  return refused && reason !== undefined ? `${error.message} (${reason})` : error.message;
+}
+
+export function toInteger(text: string): number {
+  if (!/^\d{1,7}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+  return Number(text);
+}
+
+export function toList(text: string): string[] {
+  return text.split(',').map((item) => item.trim());
+}

@@ -1,0 +1,35 @@
+/** The operators' commands: each group below `muster admin`, and below the word that it once had alone. */
+import { type Command } from 'commander';
+import { type OperatorsWord } from '../program.ts';
+import { prepared } from './command.ts';
+import { addOutbox } from './jobs.ts';
+import { makeMigrate } from './migrate.ts';
+import { addMembers, addOrg } from './organizations.ts';
+import { addPlatform, addTokens } from './tokens.ts';
+
+const groups: Readonly<Record<Exclude<OperatorsWord, 'migrate'>, (group: Command) => void>> = {
+  org: addOrg,
+  member: addMembers,
+  token: addTokens,
+  platform: addPlatform,
+  outbox: addOutbox,
+};
+
+/** All of them below `parent`, or, where a word is given, what that one does, as `parent` itself. */
+export function addAdmin(
+  parent: Command,
+  descriptions: Readonly<Record<OperatorsWord, string>>,
+  word?: OperatorsWord,
+): void {
+  const make = (of: OperatorsWord, command: Command): void => {
+    if (of === 'migrate') makeMigrate(prepared(command, descriptions[of]));
+    else groups[of](command.description(descriptions[of]));
+  };
+  if (word !== undefined) {
+    make(word, parent);
+    return;
+  }
+  for (const each of Object.keys(descriptions) as OperatorsWord[]) {
+    make(each, parent.commands.find((command) => command.name() === each) ?? parent.command(each));
+  }
+}

@@ -1,0 +1,96 @@
+/** muster admin org, muster admin member. */
+import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/people';
+import { plans } from '@muster/registry';
+import { type Command, Option } from 'commander';
+import { command, ofOrg, onDatabase, toInteger } from './command.ts';
+import { dayOf, table } from './shown.ts';
+
+interface NewOrganization {
+  slug: string;
+  name: string;
+  ownerEmail: string;
+  ownerName: string;
+  plan: (typeof plans)[number];
+  seats?: number;
+}
+
+export function addOrg(org: Command): void {
+  command(org, 'create', 'Make an organization with its owner')
+    .requiredOption('--slug <slug>', '3 to 40 of a-z, 0-9 and -')
+    .requiredOption('--name <name>', 'what people call it')
+    .requiredOption('--owner-email <email>', "the owner's address")
+    .requiredOption('--owner-name <name>', "the owner's name")
+    .addOption(new Option('--plan <plan>', 'what it may have').choices(plans).default('free'))
+    .option('--seats <number>', 'seats bought; what the plan starts with unless said', toInteger)
+    .action((options: NewOrganization, self: Command) =>
+      onDatabase(self, async (pool) => {
+        const { ownerEmail, ownerName, slug, name, plan, seats } = options;
+        const owner = { email: ownerEmail, name: ownerName };
+        const made = await createOrganization(pool, {
+          slug,
+          name,
+          plan,
+          owner,
+          ...(seats !== undefined && { seats }),
+        });
+        return {
+          json: made,
+          lines: [
+            `Made the organization ${made.org.name} (${made.org.slug}), plan ${plan}.`,
+            `Its owner is ${made.owner.name} <${made.owner.email}>, @${made.owner.handle}.`,
+          ],
+        };
+      }),
+    );
+
+  command(org, 'list', 'List the organizations').action((_options: unknown, self: Command) =>
+    onDatabase(self, async (pool) => {
+      const items = await listOrganizations(pool);
+      return {
+        json: { items },
+        lines: table(
+          ['SLUG', 'NAME', 'PLAN', 'SEATS', 'SINCE'],
+          items.map((line) => [line.slug, line.name, line.plan, String(line.seats), dayOf(line.createdAt)]),
+        ),
+      };
+    }),
+  );
+}
+
+export function addMembers(member: Command): void {
+  ofOrg(member, 'add', 'Add a member; all but viewers take a seat')
+    .requiredOption('--email <email>', 'their address')
+    .requiredOption('--name <name>', 'their name')
+    .addOption(
+      new Option('--role <role>', 'their role').choices(['admin', 'member', 'viewer']).default('member'),
+    )
+    .action(
+      (
+        options: { org: string; email: string; name: string; role: 'admin' | 'member' | 'viewer' },
+        self: Command,
+      ) =>
+        onDatabase(self, async (pool) => {
+          const { org: slug, email, name, role } = options;
+          const added = await addMember(pool, { org: slug, email, name, role });
+          return {
+            json: added,
+            lines: [
+              `Added ${added.member.name} <${added.member.email}>, @${added.member.handle}, as ${role} of ${slug}.`,
+            ],
+          };
+        }),
+    );
+
+  ofOrg(member, 'list', 'List the members').action((options: { org: string }, self: Command) =>
+    onDatabase(self, async (pool) => {
+      const items = await listMembers(pool, { org: options.org });
+      return {
+        json: { items },
+        lines: table(
+          ['EMAIL', 'NAME', 'HANDLE', 'ROLE', 'SINCE'],
+          items.map((line) => [line.email, line.name, `@${line.handle}`, line.role, dayOf(line.createdAt)]),
+        ),
+      };
+    }),
+  );
+}

@@ -1,0 +1,158 @@
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Operation, operations } from '@muster/registry';
+import { Command, CommanderError } from 'commander';
+import { openAll } from '../opening.ts';
+import { createProgram } from '../program.ts';
+import { flagName, flagsOf } from './flags.ts';
+import { commandWords, exampleOf } from './help.ts';
+import { addFlags, paramsOf, quoted, wordsOf } from './typed.ts';
+
+const all = [...operations.values()];
+
+const operation = (name: string): Operation => {
+  const found = operations.get(name);
+  if (found === undefined) throw new Error(`no operation ${name}`);
+  return found;
+};
+
+/** What a command line says, without a call. */
+function parse(of: Operation, words: readonly string[]): Record<string, unknown> {
+  const flags = flagsOf(of);
+  const command = new Command('trial').exitOverride().configureOutput({ writeErr: () => undefined });
+  addFlags(command, flags);
+  command.parse([...words], { from: 'user' });
+  return paramsOf(command, flags);
+}
+
+describe('every operation', () => {
+  let program: Command;
+  beforeAll(async () => {
+    program = createProgram();
+    await openAll(program);
+  });
+
+  const commandOf = (of: Operation): Command | undefined =>
+    commandWords(of.name).reduce<Command | undefined>(
+      (command, word) => command?.commands.find((inner) => inner.name() === word),
+      program,
+    );
+
+  it.each(all)('$name is a command whose flags say what its example says', (each) => {
+    expect(parse(each, wordsOf(flagsOf(each), each.example))).toEqual(each.example);
+    expect(commandOf(each)).toBeInstanceOf(Command);
+  });
+
+  it.each(all)('$name has flags that none of its others hides', (each) => {
+    const names = commandOf(each)?.options.map(({ long }) => long) ?? [];
+    expect(names.length).toBeGreaterThan(0);
+    expect(new Set(names).size).toBe(names.length);
+  });
+
+  it.each(all)('$name says in its help what the contract says', (each) => {
+    let help = '';
+    const command = commandOf(each);
+    command?.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 10_000 });
+    command?.outputHelp();
+    expect(help).toContain(each.summary);
+    expect(help).toContain(each.description);
+    for (const reason of each.refusals) expect(help).toContain(`\n  ${reason} `);
+    for (const { name } of flagsOf(each))
+      expect(help).toMatch(new RegExp(`\\n {2}--${name.replaceAll('.', '\\.')}[ \\n]`));
+    expect(help).toContain(exampleOf(each, flagsOf(each)));
+  });
+});
+
+describe('flags', () => {
+  it('take numbers, switches, choices and lists', () => {
+    expect(
+      parse(operation('locks.acquire'), [
+        ...['--project-id', 'WEB', '--resources', 'src/**', '--resources=name:db', '--mode', 'shared'],
+        ...['--ttl-seconds', '60', '--dry-run'],
+      ]),
+    ).toEqual({
+      projectId: 'WEB',
+      resources: ['src/**', 'name:db'],
+      mode: 'shared',
+      ttlSeconds: 60,
+      dryRun: true,
+    });
+  });
+
+  it('clear, empty and switch off with --no-', () => {
+    expect(
+      parse(operation('stories.update'), [
+        '--story-id',
+        'WEB-1',
+        '--no-epic-id',
+        '--no-labels',
+        '--no-blocked',
+      ]),
+    ).toEqual({ storyId: 'WEB-1', epicId: null, labels: [], blocked: null });
+    expect(parse(operation('projects.update'), ['--no-archived'])).toEqual({ archived: false });
+  });
+
+  it('know of a switch that may also be cleared', () => {
+    const of = operation('policy.update');
+    const words = (...given: string[]) => parse(of, given);
+    expect(words('--require-merge-proof')).toEqual({ requireMergeProof: true });
+    expect(words('--no-require-merge-proof')).toEqual({ requireMergeProof: false });
+    expect(words('--require-merge-proof', 'null')).toEqual({ requireMergeProof: null });
+    expect(words('--no-max-lock-ttl-seconds')).toEqual({ maxLockTtlSeconds: null });
+  });
+
+  it('reach into objects, field by field or as JSON, the field over the JSON', () => {
+    expect(
+      parse(operation('stories.updateGitMeta'), [
+        ...['--git', '{"branch": "a", "checks": "passing"}', '--git.branch', 'b', '--no-git.head-sha'],
+        ...['--git.pull-request.number', '7'],
+      ]),
+    ).toEqual({ git: { branch: 'b', checks: 'passing', headSha: null, pullRequest: { number: 7 } } });
+  });
+
+  it('take a list of objects one by one or at once', () => {
+    const columns = [
+      { name: 'Backlog', status: 'backlog' },
+      { name: 'Done', status: 'done' },
+    ];
+    const of = operation('projects.create');
+    const [first, second] = columns.map((column) => JSON.stringify(column));
+    expect(parse(of, ['--columns', first ?? '', '--columns', second ?? ''])).toEqual({ columns });
+    expect(parse(of, ['--columns', JSON.stringify(columns)])).toEqual({ columns });
+  });
+
+  it('read long texts from files, and short ones as they stand', () => {
+    const of = operation('storySpec.update');
+    expect(String(parse(of, ['--content', `@${import.meta.filename}`])['content'])).toContain(
+      'read long texts',
+    );
+    expect(parse(of, ['--content', '@@ana said'])).toEqual({ content: '@ana said' });
+    expect(parse(operation('stories.create'), ['--title', '@ana'])).toEqual({ title: '@ana' });
+    expect(wordsOf(flagsOf(of), { content: '@ana' })).toEqual(['--content', '@@ana']);
+  });
+
+  it.each([
+    ['stories.create', ['--estimate', 'much'], /must be a number/],
+    ['stories.create', ['--status', 'nowhere'], /must be one of backlog, ready/],
+    ['stories.list', ['--limit', '1.5'], /must be a whole number/],
+    ['stories.updateGitMeta', ['--git', '{'], /must be JSON/],
+    ['stories.create', ['--spec', '@no/such/file'], /There is no file "no\/such\/file"/],
+    ['policy.update', ['--require-merge-proof', 'maybe'], /must be true, false or null/],
+    ['stories.create', ['--titel', 'x'], /unknown option '--titel'[^]*--title/],
+  ])('of %s refuse %p', (name, words, message) => {
+    const refused = expect(() => parse(operation(name), words));
+    refused.toThrow(message);
+    refused.toThrow(CommanderError);
+  });
+
+  it('are what issues are told by', () => {
+    const flags = flagsOf(operation('stories.updateGitMeta'));
+    expect(flagName(flags, 'git.headSha')).toBe('--git.head-sha');
+    expect(flagName(flags, 'git.nowhere')).toBe('git.nowhere');
+  });
+});
+
+it('writes words so that a shell reads them as they are', () => {
+  expect(quoted('plain-word')).toBe('plain-word');
+  expect(quoted("it's $HOME")).toBe(`'it'\\''s $HOME'`);
+  expect(quoted('')).toBe(`''`);
+});

@@ -1,0 +1,89 @@
+/** Every operation of the registry as a command: `stories.updateStatus` is `muster stories update-status`. */
+import { type Operation, operations } from '@muster/registry';
+import { type Command } from 'commander';
+import { addConnectionFlags } from '../session/connection.ts';
+import { onOpening } from '../opening.ts';
+import { type Flag, flagsOf } from './flags.ts';
+import { afterFlags, commandWords } from './help.ts';
+import { runOperation } from './run.ts';
+import { addFlags } from './typed.ts';
+
+export const isList = ({ params, result }: Operation): boolean =>
+  'nextCursor' in result.shape && 'cursor' in params.shape;
+
+/** Flags that every operation has besides its parameters. */
+function addCallFlags(command: Command, operation: Operation): void {
+  command
+    .optionsGroup('The call:')
+    .option('--params <json>', 'parameters all at once, as JSON, @file or - (stdin); flags go over them')
+    .option('--json', 'print the result as JSON, for scripts');
+  if (isList(operation)) command.option('--all', 'all pages, not only one');
+  if (operation.effect === 'write') {
+    command.option(
+      '--idempotency-key <key>',
+      'the same key and parameters again answer the first result again',
+    );
+  }
+  addConnectionFlags(command);
+}
+
+/** The schema of parameters is looked into when the command is used, not for each of all operations. */
+function fill(command: Command, operation: Operation): void {
+  const flags: readonly Flag[] = flagsOf(operation);
+  addFlags(command, flags);
+  addCallFlags(command, operation);
+  command
+    .argument('[params]', 'the same as --params')
+    .addHelpText('after', () => afterFlags(operation, flags))
+    .action((given: string | undefined, _options: unknown, self: Command) =>
+      runOperation({ operation, flags, command: self, given }),
+    );
+}
+
+function groupOf(program: Command, words: readonly string[]): Command {
+  return words.reduce<Command>((parent, word) => {
+    const known = parent.commands.find((command) => command.name() === word);
+    return known ?? parent.command(word);
+  }, program);
+}
+
+/** What a group holds, as its description: there is no better one in the contract. */
+function describeGroups(command: Command): void {
+  if (command.commands.length === 0) return;
+  for (const inner of command.commands) describeGroups(inner);
+  if (command.description() === '') {
+    command.description(command.commands.map((inner) => inner.name()).join(', '));
+  }
+}
+
+/** Adds all operations to the program, below their namespaces. */
+export function addOperations(program: Command): void {
+  program.commandsGroup('Operations, by namespace:');
+  for (const operation of operations.values()) {
+    const words = commandWords(operation.name);
+    const group = groupOf(program, words.slice(0, -1));
+    const command = group
+      .command(words.at(-1) ?? '')
+      .summary(operation.summary)
+      .description(`${operation.summary}. ${operation.description}`);
+    onOpening(command, () => fill(command, operation));
+  }
+  for (const group of program.commands) describeGroups(group);
+}
+
+/** `muster call stories.create …`, for who has the name of an operation: the same as `muster stories create …`. */
+export function addCall(program: Command): void {
+  program
+    .command('call')
+    .summary('Call an operation by its name in the contract')
+    .description(
+      'Calls an operation by its name: `muster call stories.get --story-id WEB-1` is `muster stories get --story-id WEB-1`, and `muster call stories.get \'{"storyId": "WEB-1"}\'` takes its parameters as JSON.',
+    )
+    .argument('<operation>', 'such as stories.create')
+    .argument('[rest...]', 'its parameters as JSON, or its flags')
+    .passThroughOptions()
+    .allowUnknownOption()
+    .action(async (name: string, rest: string[]) => {
+      await program.parseAsync([...commandWords(name), ...rest], { from: 'user' });
+    });
+}

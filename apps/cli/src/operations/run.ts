@@ -1,0 +1,105 @@
+/** A command that is an operation: its flags become a call, the answer what is shown. */
+import { createClient, httpTransport, NoAnswer, retrying } from '@muster/client';
+import { type Operation } from '@muster/registry';
+import { type Command, InvalidArgumentError } from 'commander';
+import { report, UsageError } from '../failures.ts';
+import { isObject } from '../output/cells.ts';
+import { pageOfStdout, showResult } from '../output/show.ts';
+import { type Connection, findConnection } from '../session/connection.ts';
+import { type Flag, flagName } from './flags.ts';
+import { jsonOf, paramsOf, textOrFile } from './typed.ts';
+
+export interface OperationCommand {
+  readonly operation: Operation;
+  readonly flags: readonly Flag[];
+  readonly command: Command;
+  /** Parameters as JSON, where they were given without a flag. */
+  readonly given: string | undefined;
+}
+
+interface CallFlags {
+  readonly params?: string;
+  readonly all?: boolean;
+  readonly json?: boolean;
+  readonly idempotencyKey?: string;
+}
+
+function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): Record<string, unknown> {
+  if (given !== undefined && fromFlag !== undefined)
+    throw new UsageError('give [params] or --params, not both');
+  const source = given ?? fromFlag;
+  if (source === undefined) return {};
+  try {
+    const value = jsonOf(textOrFile(source));
+    if (isObject(value)) return { ...value };
+  } catch (error) {
+    if (!(error instanceof InvalidArgumentError)) throw error;
+    throw new UsageError(`parameters: ${error.message}`);
+  }
+  throw new UsageError('parameters: It must be a JSON object.');
+}
+
+function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, unknown>>): void {
+  const missing = flags.filter(({ required, path: [first = ''] }) => required && params[first] === undefined);
+  if (missing.length === 0) return;
+  throw new UsageError(`needs ${missing.map(({ name }) => `--${name}`).join(', ')} (--help says more)`);
+}
+
+/** How long a command goes on trying before it says that nobody answers; somebody waits for it. */
+const patienceSeconds = 3;
+
+/** The way to the API, as patient as somebody at a terminal is. */
+export const transportOf = ({ baseUrl, token }: Connection, fetch = globalThis.fetch) => {
+  const transport = retrying(httpTransport({ baseUrl, token, fetch }), { forSeconds: patienceSeconds });
+  return async (...call: Parameters<typeof transport>): Promise<unknown> => {
+    try {
+      return await transport(...call);
+    } catch (error) {
+      if (!(error instanceof NoAnswer)) throw error;
+      throw new NoAnswer(`${error.message} (asked for ${patienceSeconds} s)`, error);
+    }
+  };
+};
+
+/** The typed client for a command. */
+export const clientOf = (connection: Connection) => createClient(transportOf(connection));
+
+/** Runs it, and says what became of it, in the words of the command line. */
+export async function runOperation(operationCommand: OperationCommand): Promise<void> {
+  const { flags, command } = operationCommand;
+  const { json = false } = command.opts<CallFlags>();
+  await callAndShow(operationCommand).catch((error: unknown) => {
+    report(error, { json, nameOf: (field) => flagName(flags, field) });
+  });
+}
+
+async function callAndShow({ operation, flags, command, given }: OperationCommand): Promise<void> {
+  const options = command.opts<CallFlags>();
+  const params = paramsOf(command, flags, paramsAtOnce(given, options.params));
+  refuseMissing(flags, params);
+  const transport = transportOf(await findConnection(command.opts()));
+  const callOptions = options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey };
+  const call = async (more: object = {}): Promise<Record<string, unknown>> => {
+    const result = await transport(operation, { ...params, ...more }, callOptions);
+    return isObject(result) ? { ...result } : { result };
+  };
+
+  const result = await call();
+  if (options.all === true) {
+    const items = Array.isArray(result['items']) ? [...(result['items'] as unknown[])] : [];
+    while (typeof result['nextCursor'] === 'string') {
+      const page = await call({ cursor: result['nextCursor'] });
+      if (Array.isArray(page['items'])) items.push(...(page['items'] as unknown[]));
+      result['nextCursor'] = page['nextCursor'];
+    }
+    result['items'] = items;
+  }
+  if (options.json === true) {
+    process.stdout.write(`${JSON.stringify(result)}\n`);
+    return;
+  }
+  process.stdout.write(`${showResult(result, pageOfStdout()).join('\n')}\n`);
+  if (typeof result['nextCursor'] === 'string') {
+    process.stderr.write(`There is more: --all, or --cursor ${result['nextCursor']}\n`);
+  }
+}

@@ -1,0 +1,198 @@
+/** Between parameters and the words of a command line, in both directions. */
+import { readFileSync } from 'node:fs';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { isObject } from '../output/cells.ts';
+import { type Flag } from './flags.ts';
+
+/** Standard input is there once. */
+let stdinTaken = false;
+
+/** `-` is stdin, `@file` a file; a text that starts with `@` itself starts with `@@`. */
+export function textOrFile(given: string): string {
+  if (given === '-') {
+    if (stdinTaken) throw new InvalidArgumentError('stdin was read already, for another flag.');
+    stdinTaken = true;
+    return readFileSync(0, 'utf8');
+  }
+  if (!given.startsWith('@')) return given;
+  if (given.startsWith('@@')) return given.slice(1);
+  try {
+    return readFileSync(given.slice(1), 'utf8');
+  } catch {
+    throw new InvalidArgumentError(
+      `There is no file "${given.slice(1)}" to read (a text that starts with @ is written @@…).`,
+    );
+  }
+}
+
+export function jsonOf(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new InvalidArgumentError('It must be JSON.');
+  }
+}
+
+const booleans: ReadonlyMap<string, boolean | null> = new Map([
+  ['true', true],
+  ['false', false],
+  ['null', null],
+]);
+
+/** One value as it was typed. */
+function valueOf({ kind, choices, fromFile }: Flag, typed: string): unknown {
+  const text = fromFile ? textOrFile(typed) : typed;
+  switch (kind) {
+    case 'text':
+      if (choices.length > 0 && !choices.includes(text)) {
+        throw new InvalidArgumentError(`It must be one of ${choices.join(', ')}.`);
+      }
+      return text;
+    case 'integer':
+      if (!/^-?\d{1,15}$/.test(text)) throw new InvalidArgumentError('It must be a whole number.');
+      return Number(text);
+    case 'number':
+      if (text.trim() === '' || !Number.isFinite(Number(text)))
+        throw new InvalidArgumentError('It must be a number.');
+      return Number(text);
+    case 'boolean': {
+      const value = booleans.get(text);
+      if (value === undefined) throw new InvalidArgumentError('It must be true, false or null.');
+      return value;
+    }
+    case 'json':
+      return jsonOf(text);
+  }
+}
+
+const placeholderOf = ({ kind, placeholder }: Flag): string =>
+  kind === 'boolean' ? `[${placeholder}]` : `<${placeholder}>`;
+
+/** What the other end of a flag is for: `--no-epic-id` clears, `--no-labels` empties. */
+export const negationOf = ({ kind, repeated, nullable }: Flag): string | undefined => {
+  if (kind === 'boolean' && !repeated) return 'false';
+  if (nullable) return 'null, which clears it';
+  return repeated ? 'none at all' : undefined;
+};
+
+function meaningOf(flag: Flag): string {
+  const negation = negationOf(flag);
+  return [
+    flag.required && 'needed',
+    flag.meaning,
+    flag.repeated && 'may be repeated',
+    flag.fromFile && '@file and - (stdin) are read',
+    flag.default !== null && flag.default !== '[]' && `default ${flag.default}`,
+    negation !== undefined && flag.kind !== 'boolean' && `--no-${flag.name}: ${negation}`,
+  ]
+    .filter((part) => part !== false && part !== '')
+    .join('; ');
+}
+
+/** A value that was typed: commander takes a bare null for none. */
+class Typed {
+  readonly value: unknown;
+  constructor(value: unknown) {
+    this.value = value;
+  }
+}
+
+/** The name under which commander keeps the value. */
+const keyOf = (flag: Flag): string => new Option(`--${flag.name}`).attributeName();
+
+/** Gives a command the flags. */
+export function addFlags(command: Command, flags: readonly Flag[]): void {
+  for (const flag of flags) {
+    const isSwitch = flag.kind === 'boolean' && !flag.nullable;
+    const option = new Option(
+      isSwitch ? `--${flag.name}` : `--${flag.name} ${placeholderOf(flag)}`,
+      meaningOf(flag),
+    ).helpGroup('Parameters:');
+    // For help and completion; which of them it is, `valueOf` sees.
+    if (flag.choices.length > 0) option.choices(flag.choices);
+    if (!isSwitch) {
+      option.argParser((typed: string, before: unknown) => {
+        const value = valueOf(flag, typed);
+        if (!flag.repeated) return new Typed(value);
+        // Items of JSON may also come as a list.
+        const items: unknown[] = flag.kind === 'json' ? [value].flat() : [value];
+        const others =
+          before instanceof Typed && Array.isArray(before.value) ? (before.value as unknown[]) : [];
+        return new Typed([...others, ...items]);
+      });
+    }
+    command.addOption(option);
+    if (negationOf(flag) !== undefined) command.addOption(new Option(`--no-${flag.name}`).hideHelp());
+  }
+}
+
+/** `value` at `path` of an object; what is on the way there is made. */
+function put(
+  target: Record<string, unknown>,
+  [first = '', ...rest]: readonly string[],
+  value: unknown,
+): void {
+  if (rest.length === 0) target[first] = value;
+  else {
+    const inner = target[first];
+    const object: Record<string, unknown> = isObject(inner) ? { ...inner } : {};
+    put(object, rest, value);
+    target[first] = object;
+  }
+}
+
+/** `--x` or `--no-x`, without a value. */
+function switched({ kind, repeated, nullable }: Flag, on: boolean): unknown {
+  if (kind === 'boolean' && !repeated) return on;
+  return nullable ? null : [];
+}
+
+/** The parameters that were typed, over those that were given at once. */
+export function paramsOf(
+  command: Command,
+  flags: readonly Flag[],
+  base: Readonly<Record<string, unknown>> = {},
+): Record<string, unknown> {
+  const params = { ...base };
+  for (const flag of flags) {
+    const key = keyOf(flag);
+    if (command.getOptionValueSource(key) !== 'cli') continue;
+    const kept: unknown = command.getOptionValue(key);
+    put(params, flag.path, kept instanceof Typed ? kept.value : switched(flag, kept === true));
+  }
+  return params;
+}
+
+/** The words that say these parameters. */
+export function wordsOf(
+  flags: readonly Flag[],
+  params: Readonly<Record<string, unknown>>,
+  above: readonly string[] = [],
+): string[] {
+  return Object.entries(params).flatMap(([word, value]) => {
+    const path = [...above, word].join('.');
+    const flag = flags.find((candidate) => candidate.path.join('.') === path);
+    if (flag === undefined || value === undefined) return [];
+    return wordsOfValue(flags, flag, value);
+  });
+}
+
+function wordsOfValue(flags: readonly Flag[], flag: Flag, value: unknown): string[] {
+  const name = `--${flag.name}`;
+  if (flag.kind === 'boolean' && !flag.repeated) {
+    if (flag.nullable) return [`${name}=${String(value)}`];
+    return [value === true ? name : `--no-${flag.name}`];
+  }
+  if (value === null || (Array.isArray(value) && value.length === 0)) return [`--no-${flag.name}`];
+  const items: unknown[] = flag.repeated ? [value].flat() : [value];
+  return items.flatMap((item) => {
+    if (flag.hasFields && isObject(item) && Object.keys(item).length > 0)
+      return wordsOf(flags, item, flag.path);
+    const text = typeof item === 'string' && flag.kind !== 'json' ? item : JSON.stringify(item);
+    return [name, flag.fromFile && text.startsWith('@') ? `@${text}` : text];
+  });
+}
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

@@ -1,0 +1,32 @@
+/** A value of a record as the text of a cell. */
+import { onOneLine } from './plain.ts';
+
+const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+
+/** To the minute, in UTC as the API says it: `2026-11-21 09:30Z`. */
+export const timeText = (time: string): string => `${time.slice(0, 10)} ${time.slice(11, 16)}Z`;
+
+const isObject = (value: unknown): value is Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The short form of a record inside another one is shown by its name. */
+const nameOf = (value: Readonly<Record<string, unknown>>): string | undefined => {
+  const { key, name } = value;
+  if (typeof key === 'string') return key;
+  return typeof name === 'string' ? name : undefined;
+};
+
+/** Empty for null; undefined for what no cell can hold. */
+export function cellOf(value: unknown): string | undefined {
+  if (value === null || value === undefined) return '';
+  if (typeof value === 'string') return instant.test(value) ? timeText(value) : onOneLine(value);
+  if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+  if (Array.isArray(value)) {
+    const cells = value.map(cellOf);
+    return cells.includes(undefined) ? undefined : cells.join(', ');
+  }
+  const name = isObject(value) ? nameOf(value) : undefined;
+  return name === undefined ? undefined : onOneLine(name);
+}
+
+export { isObject };

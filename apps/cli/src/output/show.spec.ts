@@ -1,0 +1,142 @@
+import { describe, expect, it } from '@jest/globals';
+import stringWidth from 'string-width';
+import { onOneLine, plain } from './plain.ts';
+import { showList, showResult } from './show.ts';
+
+const piped = { width: undefined, colored: false };
+const at = '2026-11-21T09:30:00.000Z';
+
+const story = (number: number, more: object = {}) => ({
+  ...{ id: `01936d5c-0000-7000-8000-00000000000${number}`, key: `WEB-${number}`, number, projectId: 'p' },
+  ...{
+    title: `Story ${number}`,
+    status: 'ready',
+    rank: 'a0',
+    epicId: null,
+    labels: ['auth', 'ux'],
+    version: 1,
+  },
+  ...{ createdBy: { kind: 'member', name: 'Ana' }, updatedAt: at, ...more },
+});
+
+describe('a table', () => {
+  it('starts with what identifies a record and what it is called, and leaves ids and empty columns out', () => {
+    expect(showList([story(1), story(2)], piped)).toEqual([
+      'KEY    TITLE    STATUS  LABELS    CREATED BY  UPDATED',
+      'WEB-1  Story 1  ready   auth, ux  Ana         2026-11-21 09:30Z',
+      'WEB-2  Story 2  ready   auth, ux  Ana         2026-11-21 09:30Z',
+    ]);
+  });
+
+  it('shows the id of what has no other name for itself, whole', () => {
+    const id = '01936d5c-0000-7000-8000-000000000001';
+    expect(showList([{ id, mode: 'shared' }], { width: 20, colored: false })).toEqual(['ID', id]);
+  });
+
+  it.each([120, 80, 60, 40, 20])(
+    'is never wider than a terminal of %i columns, whatever letters are in it',
+    (width) => {
+      const items = [
+        story(1, { title: '日本語のとても長い題名'.repeat(5) }),
+        story(2, { title: '👩‍👩‍👧 family '.repeat(9) }),
+      ];
+      const lines = showList(items, { width, colored: false });
+      for (const line of lines) expect(stringWidth(line)).toBeLessThanOrEqual(width);
+      expect(lines[1]).toMatch(/^WEB-1 /);
+    },
+  );
+
+  it('is bold only where that can be shown', () => {
+    const [head] = showList([story(1)], { width: undefined, colored: true });
+    expect(head).toMatch(/^\u001b\[1mKEY/);
+  });
+
+  it('counts the records inside a record, and leaves lists of ids out', () => {
+    const id = '01936d5c-0000-7000-8000-000000000001';
+    expect(showList([{ key: 'a', replies: [{ body: 'x' }, { body: 'y' }], blockedBy: [id] }], piped)).toEqual(
+      ['KEY  REPLIES', 'a    2'],
+    );
+  });
+
+  it('says that there is none', () => {
+    expect(showResult({ items: [], nextCursor: null }, piped)).toEqual(['None.']);
+  });
+});
+
+describe('a record', () => {
+  it('is names and values, what is inside by its path, long texts below', () => {
+    const shown = showResult(
+      {
+        story: {
+          ...{
+            key: 'WEB-1',
+            epicId: null,
+            labels: [],
+            createdBy: { kind: 'member', memberId: 'm', name: 'Ana' },
+          },
+          ...{
+            git: {
+              branch: 'b',
+              headSha: null,
+              pullRequest: { number: 7, url: 'https://example.com', title: null },
+            },
+          },
+          description: 'One\n\n  two\n',
+        },
+        warnings: [],
+      },
+      piped,
+    );
+    expect(shown).toEqual([
+      'key                     WEB-1',
+      'createdBy.kind          member',
+      'createdBy.memberId      m',
+      'createdBy.name          Ana',
+      'git.branch              b',
+      'git.pullRequest.number  7',
+      'git.pullRequest.url     https://example.com',
+      '',
+      'description:',
+      '  One',
+      '',
+      '    two',
+    ]);
+  });
+
+  it('stands under its name where there are several', () => {
+    expect(
+      showResult({ leaseToken: 't', execution: { state: 'leased' }, signals: [{ kind: 'stop' }] }, piped),
+    ).toEqual(['leaseToken  t', '', 'execution', '  state  leased', '', 'signals', '  KIND', '  stop']);
+  });
+
+  it('stands apart from the values beside it', () => {
+    expect(showResult({ unread: 1, byKind: { mention: 1 } }, piped)).toEqual([
+      ...['unread  1', '', 'byKind', '  mention  1'],
+    ]);
+  });
+
+  it('that there is none of is none', () => {
+    expect(showResult({ execution: null }, piped)).toEqual(['None.']);
+  });
+
+  it('that is gone is gone', () => {
+    expect(showResult({ deleted: true }, piped)).toEqual(['Deleted.']);
+  });
+});
+
+describe('a text of somebody else', () => {
+  it.each([
+    ['\u001b[31mred\u001b[0m', 'red'],
+    ['\u001b]0;title\u0007after', 'after'],
+    ['a\rb\u0008c', 'a b c'],
+    ['evil\u202egnp.exe', 'evil gnp.exe'],
+    ['Zoë 👩‍👧', 'Zoë 👩‍👧'],
+  ])('%j is shown as %j', (text, shown) => {
+    expect(plain(text)).toBe(shown);
+  });
+
+  it('keeps its lines where there is room, and has one where there is none', () => {
+    expect(plain('a\nb')).toBe('a\nb');
+    expect(onOneLine('a\n\t b ')).toBe('a b');
+  });
+});

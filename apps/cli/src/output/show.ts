@@ -1,0 +1,97 @@
+/** A result for people: lists as tables, records as names and values. */
+import { styleText } from 'node:util';
+import { cellOf, isObject } from './cells.ts';
+import { plain } from './plain.ts';
+import { tableOf } from './table.ts';
+
+export interface Page {
+  /** Columns of the terminal; undefined where nothing has to fit. */
+  readonly width: number | undefined;
+  readonly colored: boolean;
+}
+
+/** What stdout is: a terminal of some width, or a pipe that nothing has to fit into. */
+export function pageOfStdout(): Page {
+  const { isTTY, columns } = process.stdout;
+  return { width: isTTY ? columns : undefined, colored: isTTY && wantsColor() };
+}
+
+/** https://no-color.org */
+const wantsColor = (): boolean => (process.env['NO_COLOR'] ?? '') === '';
+
+export const heading = (text: string, { colored }: Page): string =>
+  // Whether the stream can show it was asked above, once.
+  colored ? styleText('bold', text, { validateStream: false }) : text;
+
+type Item = Readonly<Record<string, unknown>>;
+
+/** As a table of `fields`, else of what people want to see of such records. */
+export function showList(items: readonly Item[], page: Page, fields?: string[]): string[] {
+  if (items.length === 0) return ['None.'];
+  const { head, lines } = tableOf(items, page.width, fields);
+  return [heading(head, page), ...lines];
+}
+
+/** The values inside a record by their path; what is null or empty is left out. */
+function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
+  for (const [field, value] of Object.entries(record)) {
+    const name = `${prefix}${field}`;
+    if (typeof value === 'string' && value.includes('\n')) {
+      yield [name, plain(value)];
+      continue;
+    }
+    const cell =
+      isObject(value) && prefix === '' && Object.keys(value).length > 2 ? undefined : cellOf(value);
+    if (cell !== undefined) {
+      if (cell !== '') yield [name, cell];
+    } else if (isObject(value)) yield* valuesOf(value, `${name}.`);
+    else yield [name, JSON.stringify(value)];
+  }
+}
+
+/** Long texts stand below, as they are. */
+export function showRecord(record: Item): string[] {
+  const values = [...valuesOf(record)];
+  const short = values.filter(([, text]) => !text.includes('\n'));
+  const width = Math.max(0, ...short.map(([name]) => name.length));
+  return [
+    ...short.map(([name, text]) => `${name.padEnd(width)}  ${text}`),
+    ...values
+      .filter(([, text]) => text.includes('\n'))
+      .flatMap(([name, text]) => [
+        '',
+        `${name}:`,
+        ...text
+          .trimEnd()
+          .split('\n')
+          .map((line) => `  ${line}`.trimEnd()),
+      ]),
+  ];
+}
+
+const isListOfItems = (value: unknown): value is Item[] =>
+  Array.isArray(value) && value.length > 0 && value.every(isObject);
+
+/** An answer of the API. */
+export function showResult(result: Item, page: Page): string[] {
+  if (Array.isArray(result['items'])) return showList(result['items'].filter(isObject), page);
+  if (result['deleted'] === true) return ['Deleted.'];
+  const parts = Object.entries(result);
+  const simple = Object.fromEntries(parts.filter(([, value]) => !isObject(value) && !isListOfItems(value)));
+  const sections = parts.flatMap(([name, value]) => {
+    if (isObject(value) && Object.keys(value).length > 0) return [{ name, lines: showRecord(value) }];
+    return isListOfItems(value) ? [{ name, lines: showList(value, page) }] : [];
+  });
+  const scalars = showRecord(simple);
+  const [only] = sections;
+  if (sections.length === 1 && only !== undefined && scalars.length === 0) return only.lines;
+  if (sections.length + scalars.length === 0) return ['None.'];
+  return [
+    ...scalars,
+    ...sections.flatMap(({ name, lines }, place) => [
+      ...(place === 0 && scalars.length === 0 ? [] : ['']),
+      heading(name, page),
+      ...lines.map((line) => `  ${line}`),
+    ]),
+  ];
+}

@@ -1,0 +1,85 @@
+/** The whole command line as a tree; what a command needs is loaded when it is used. */
+import { apiVersion } from '@muster/registry';
+import { Command } from 'commander';
+import { exitCodes } from './failures.ts';
+import { addCall, addOperations } from './operations/commands.ts';
+import { onOpening, openAll } from './opening.ts';
+import { addSession } from './session/commands.ts';
+
+const afterHelp = `
+Tables are for people; --json prints the same for scripts, errors too (on stderr).
+Exit codes: 0 done, ${exitCodes.failed} an operators' command failed, ${exitCodes.usage} the command line is wrong, ${exitCodes.refused} the API refused (4xx),
+${exitCodes.unreachable} no answer or a fault of the API (5xx).
+Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN, else what muster login kept.`;
+
+/** The operators' commands; each was once a command of its own, and is still found there. */
+const operators = {
+  org: 'Organizations',
+  member: 'Members of an organization',
+  token: 'Tokens of members and of their agents',
+  platform: 'Operators of the installation',
+  outbox: 'Jobs that the worker gave up',
+  migrate: 'Bring the database to the newest schema',
+} as const;
+export type OperatorsWord = keyof typeof operators;
+
+/** They work on the database itself: its drivers are loaded for them alone. */
+async function fillOperators(parent: Command, word?: OperatorsWord): Promise<void> {
+  const { addAdmin } = await import('./admin/commands.ts');
+  addAdmin(parent, operators, word);
+}
+
+function addOperators(program: Command): void {
+  // The registry has commands below `admin` as well, for operators with a token.
+  const admin = program.commands.find((command) => command.name() === 'admin') ?? program.command('admin');
+  admin
+    .summary("Operators' commands, on the database itself or by a platform token")
+    .description(
+      "Operators' commands. Those on organizations, members, tokens and jobs work on the database that DATABASE_URL names, with a login that owns its tables: no token is needed. `platform accounts, orgs, teams, subscriptions, metrics` ask the API, with a platform token.",
+    );
+  onOpening(admin, () => fillOperators(admin));
+  for (const word of Object.keys(operators) as OperatorsWord[]) {
+    const alias = program.command(word, { hidden: true });
+    onOpening(alias, () => fillOperators(alias, word));
+  }
+}
+
+function addOwn(program: Command): void {
+  addSession(program);
+  addCall(program);
+  const later = (name: string, summary: string, fill: (command: Command) => Promise<void>): void => {
+    const command = program.command(name).summary(summary);
+    onOpening(command, () => fill(command));
+  };
+  later('watch', 'Show who is at work, what they hold and until when, as it changes', async (command) => {
+    const { fillWatch } = await import('./watch/command.ts');
+    fillWatch(command);
+  });
+  later('import', 'Bring stories in: a board file, issues of GitHub, CSV', async (command) => {
+    const { fillImport } = await import('./import/command.ts');
+    fillImport(command);
+  });
+  later('completion', 'Print what completes commands and flags in bash, zsh or fish', async (command) => {
+    const { fillCompletion } = await import('./completion/command.ts');
+    fillCompletion(command, async () => {
+      await openAll(program);
+      return program;
+    });
+  });
+}
+
+export function createProgram(): Command {
+  const program = new Command('muster')
+    .description('Muster on the command line: every operation of the contract, for people and for scripts.')
+    .version(apiVersion)
+    .enablePositionalOptions()
+    .exitOverride()
+    .configureHelp({ showGlobalOptions: false })
+    .showHelpAfterError('(--help says more)')
+    .addHelpText('after', afterHelp);
+  program.commandsGroup('Commands:');
+  addOwn(program);
+  addOperations(program);
+  addOperators(program);
+  return program;
+}

@@ -1,0 +1,90 @@
+/** Where a command goes, and as whom. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { UsageError } from '../failures.ts';
+import { askStarter } from '../starter.ts';
+import { readProfiles } from './profiles.ts';
+
+export interface Connection {
+  readonly baseUrl: string;
+  readonly token: string;
+  /** Who said so, for `muster whoami`. */
+  readonly from: string;
+}
+
+export interface ConnectionFlags {
+  readonly baseUrl?: string;
+  readonly token?: string;
+  readonly profile?: string;
+}
+
+export function toBaseUrl(text: string): string {
+  if (!/^https?:\/\//i.test(text) || !URL.canParse(text)) {
+    throw new InvalidArgumentError('It must be an address such as https://muster.example.com.');
+  }
+  return text;
+}
+
+/** The flags that say it for one command. */
+export function addConnectionFlags(command: Command): Command {
+  return command
+    .optionsGroup('Where to:')
+    .option(
+      '--base-url <url>',
+      'the address of the API; else MUSTER_BASE_URL, else what muster login kept',
+      toBaseUrl,
+    )
+    .option('--token <token>', 'whose call it is; else MUSTER_TOKEN, else what muster login kept')
+    .option('--profile <name>', 'which login; else MUSTER_PROFILE, else the last one');
+}
+
+const said = (text: string | undefined): string | undefined => (text === '' ? undefined : text);
+
+/** The login that counts; undefined where nobody has signed in. A named one has to be there. */
+async function loginOf(named: string | undefined): Promise<Connection | undefined> {
+  const { current, profiles } = await readProfiles();
+  const name = named ?? current;
+  if (name === null) return undefined;
+  const profile = Object.hasOwn(profiles, name) ? profiles[name] : undefined;
+  if (profile === undefined && named !== undefined) {
+    throw new UsageError(`there is no login "${named}"; muster login --profile ${named} makes it`);
+  }
+  return profile && { ...profile, from: `the login "${name}"` };
+}
+
+async function localInstance(): Promise<Connection | undefined> {
+  const { instance = null } = (await askStarter('connection')) ?? {};
+  return instance === null ? undefined : { ...instance, from: 'the instance that runs here' };
+}
+
+/**
+ * Flags, then the environment, then the login, then the instance that runs here. A kept token goes only to the address
+ * that it was kept for: an address on the command line does not get the token of another one.
+ */
+export async function findConnection({ baseUrl, token, profile }: ConnectionFlags): Promise<Connection> {
+  const environment = {
+    baseUrl: profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined,
+    token: profile === undefined ? said(process.env['MUSTER_TOKEN']) : undefined,
+  };
+  const address = baseUrl ?? environment.baseUrl;
+  const secret = token ?? environment.token;
+  if (address !== undefined && secret !== undefined) {
+    if (!URL.canParse(address)) throw new UsageError('MUSTER_BASE_URL is no address');
+    return { baseUrl: address, token: secret, from: 'flags or the environment' };
+  }
+  const kept = (await loginOf(profile ?? said(process.env['MUSTER_PROFILE']))) ?? (await localInstance());
+  if (kept === undefined) {
+    throw new UsageError(
+      address === undefined
+        ? 'which API? muster login keeps an address and a token; or set MUSTER_BASE_URL and MUSTER_TOKEN (npm run muster finds the instance that npm start runs)'
+        : `as whom? muster login keeps a token for ${address}; or set MUSTER_TOKEN`,
+    );
+  }
+  if (address !== undefined && originOf(address) !== originOf(kept.baseUrl)) {
+    throw new UsageError(
+      `the kept token is for ${kept.baseUrl}, not for ${address}: give --token or MUSTER_TOKEN too`,
+    );
+  }
+  return { ...kept, ...(secret !== undefined && { token: secret }) };
+}
+
+const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined);

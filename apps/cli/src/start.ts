@@ -1,0 +1,21 @@
+import { CommanderError } from 'commander';
+import { exitCodes, report } from './failures.ts';
+import { createProgram } from './program.ts';
+
+/** Runs the command line that this process was given; the process ends with its code. */
+export async function start(words = process.argv.slice(2)): Promise<void> {
+  // `muster help stories create` is `muster stories create --help`.
+  const typed = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
+  // Who reads only the start of a list, as `head` does, is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(0);
+    throw error;
+  });
+  try {
+    await createProgram().parseAsync(typed, { from: 'user' });
+  } catch (error) {
+    // It was said already. To ask for help is no mistake; to leave out what comes next is.
+    if (error instanceof CommanderError) process.exitCode = error.exitCode === 0 ? 0 : exitCodes.usage;
+    else report(error, { json: typed.includes('--json') });
+  }
+}

@@ -1,0 +1,48 @@
+/** muster watch. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+import { clientOf } from '../operations/run.ts';
+import { pageOfStdout } from '../output/show.ts';
+import { openScreen } from './screen.ts';
+import { createLook } from './look.ts';
+import { viewOf } from './view.ts';
+
+interface WatchFlags extends ConnectionFlags {
+  readonly project?: string;
+  readonly interval: number;
+  readonly json?: boolean;
+}
+
+function toSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!(seconds >= 1 && seconds <= 3600)) throw new InvalidArgumentError('It must be 1 to 3600 seconds.');
+  return seconds;
+}
+
+export function fillWatch(command: Command): void {
+  addConnectionFlags(
+    command
+      .description(
+        'Shows who is at work, what they hold and until when, anew every few seconds; q or Ctrl-C ends it. Where stdout is no terminal it says it once.',
+      )
+      .option('--project <project>', 'only this project; else all that you may see')
+      .option('--interval <seconds>', 'how often', toSeconds, 2)
+      .option('--json', 'say it once, as JSON, for scripts'),
+  ).action(watch);
+}
+
+async function watch(flags: WatchFlags): Promise<void> {
+  const connection = await findConnection(flags);
+  const look = createLook(clientOf(connection), flags.project);
+  if (flags.json === true) {
+    process.stdout.write(`${JSON.stringify(await look())}\n`);
+    return;
+  }
+  // What is wrong from the start (the token, the project) is said as of any command, not on the screen.
+  const first = await look();
+  if (!process.stdout.isTTY) {
+    process.stdout.write(`${viewOf(first, { ...pageOfStdout(), height: undefined }).join('\n')}\n`);
+    return;
+  }
+  await openScreen({ look, first, intervalSeconds: flags.interval });
+}

@@ -1,0 +1,90 @@
+/** What was seen, as lines. */
+import { onOneLine } from '../output/plain.ts';
+import { heading, type Page, showList } from '../output/show.ts';
+import { type Seen } from './look.ts';
+
+export interface ViewPage extends Page {
+  /** Lines of the terminal; undefined where nothing has to fit. */
+  readonly height: number | undefined;
+  /** Why what is shown is not of now. */
+  readonly trouble?: string;
+}
+
+/** `42 s`, `3 min`, `2 h`, `5 d`; `over` where the time has passed. */
+export function spanOf(millis: number): string {
+  const seconds = Math.round(millis / 1000);
+  if (seconds < 0) return 'over';
+  if (seconds < 120) return `${seconds} s`;
+  if (seconds < 7200) return `${Math.floor(seconds / 60)} min`;
+  return seconds < 172_800 ? `${Math.floor(seconds / 3600)} h` : `${Math.floor(seconds / 86_400)} d`;
+}
+
+const sections = (seen: Seen): { title: string; items: Record<string, unknown>[]; none: string }[] => {
+  const now = Date.parse(seen.at);
+  const since = (time: string): string => spanOf(now - Date.parse(time));
+  const until = (time: string): string => spanOf(Date.parse(time) - now);
+  const projectOf = (id: string): string => seen.projects.get(id) ?? '';
+  const storyOf = new Map(seen.runs.map(({ executionId, storyKey }) => [executionId, storyKey]));
+  return [
+    {
+      title: 'At work',
+      none: 'Nobody is at work.',
+      items: seen.runs.map((run) => ({
+        who: run.agent === null ? run.member.name : `${run.agent.name} (${run.member.name})`,
+        state: run.state,
+        story: run.storyKey ?? projectOf(run.projectId),
+        began: since(run.startedAt),
+        seen: since(run.lastSeenAt),
+        run: run.runId,
+        message: run.lastEvent?.message ?? run.lastEvent?.kind ?? null,
+      })),
+    },
+    {
+      title: 'Leases',
+      none: 'Nobody holds a lease.',
+      items: seen.executions
+        .filter(({ lease }) => lease !== null)
+        .map(({ id, targetType, projectId, lease, phase, progress, state, stopRequested }) => ({
+          work: storyOf.get(id) ?? `${projectOf(projectId)} ${targetType}`,
+          holder: lease?.holder.name ?? '',
+          state: stopRequested === null ? state : `${state}, asked to stop`,
+          phase,
+          done: `${progress} %`,
+          left: lease === null ? '' : until(lease.expiresAt),
+        })),
+    },
+    {
+      title: 'Locks',
+      none: 'Nothing is locked.',
+      items: seen.locks.map(({ projectId, holder, mode, resources, reason, expiresAt }) => ({
+        project: projectOf(projectId),
+        holder: holder.name,
+        mode,
+        left: until(expiresAt),
+        resources,
+        reason,
+      })),
+    },
+  ];
+};
+
+/** A section that is too long for its share of the screen says how much is missing. */
+const cut = (lines: string[], most: number): string[] =>
+  lines.length <= most ? lines : [...lines.slice(0, most - 1), `… and ${lines.length - most + 1} more`];
+
+export function viewOf(seen: Seen, page: ViewPage): string[] {
+  const parts = sections(seen).map(({ title, items, none }) => ({
+    title: items.length === 0 ? title : `${title} (${items.length})`,
+    lines: items.length === 0 ? [none] : showList(items, page, Object.keys(items[0] ?? {})),
+  }));
+  const places = [...seen.projects.values()].join(', ');
+  const top = onOneLine(`${seen.org}${places === '' ? '' : ` · ${places}`} · ${seen.at.slice(11, 19)}Z`);
+  // A head, a title and a blank line for each part.
+  const room = page.height === undefined ? Infinity : page.height - 2 - 2 * parts.length;
+  const share = Math.max(2, Math.floor(room / parts.length));
+  return [
+    page.width === undefined ? top : top.slice(0, page.width),
+    ...(page.trouble === undefined ? [] : [onOneLine(page.trouble).slice(0, page.width)]),
+    ...parts.flatMap(({ title, lines }) => ['', heading(title, page), ...cut(lines, share)]),
+  ];
+}

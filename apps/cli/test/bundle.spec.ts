@@ -1,0 +1,51 @@
+// What ships: the bundle alone in an empty folder, with nothing of the repository around it.
+import { execFile } from 'node:child_process';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { cloneDatabase, type TestDatabase } from '@muster/testing';
+
+const run = promisify(execFile);
+const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
+
+let database: TestDatabase;
+let folder: string;
+beforeAll(async () => {
+  database = await cloneDatabase();
+  folder = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-bundle-')));
+  await run(process.execPath, ['tools/build/build-app.ts', 'apps/cli', folder], { cwd: workspaceRoot });
+});
+afterAll(async () => {
+  await database.close();
+  await rm(folder, { recursive: true });
+});
+
+const muster = (...args: string[]) =>
+  run(process.execPath, ['main.js', ...args], {
+    cwd: folder,
+    env: {
+      DATABASE_URL: database.url,
+      HOME: folder,
+      MUSTER_BASE_URL: 'http://127.0.0.1:1',
+      MUSTER_TOKEN: 'none',
+    },
+  });
+
+it('finds the migrations beside it', async () => {
+  // All are applied in the template; without their files the migrator would not know what these were.
+  expect(JSON.parse((await muster('admin', 'migrate', '--json')).stdout)).toEqual({ applied: [] });
+});
+
+it('has operations, completion and what the operators need', async () => {
+  expect((await muster('stories', 'create', '--help')).stdout).toContain(
+    'muster stories create --project-id WEB',
+  );
+  expect((await muster('completion', 'bash')).stdout).toContain('complete -o default -F _muster muster');
+  expect((await muster('admin', 'org', 'list')).stdout).toBe('None.\n');
+  await expect(muster('session', 'identity')).rejects.toMatchObject({
+    code: 4,
+    stderr: expect.stringContaining('no answer'),
+  });
+});

@@ -1,0 +1,117 @@
+/**
+ * The command line as a process, in front of a coordination-api that runs as one: an app never imports another, and
+ * neither do its specs. People are made as everywhere, in a database of the spec's own.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Client, createClient, httpTransport } from '@muster/client';
+import { type Person, useWorld, type World } from '@muster/testing';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
+export const mainFile = path.join(workspaceRoot, 'apps/cli/src/main.ts');
+
+export interface Outcome {
+  readonly code: number;
+  readonly out: string;
+  readonly err: string;
+}
+
+export interface RunOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+}
+
+/** Runs the real file as a process; of the environment it knows nothing but what is said here. */
+export async function runMuster(
+  args: readonly string[],
+  { env = {}, input = '' }: RunOptions,
+): Promise<Outcome> {
+  const child = spawn(process.execPath, [mainFile, ...args], {
+    env: { PATH: process.env['PATH'], ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+  // A command that does not read its input may be over before it is written.
+  child.stdin.on('error', () => undefined).end(input);
+  const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
+  const [code] = exit as [number];
+  return { code, out, err };
+}
+
+async function startApi(databaseUrl: string): Promise<{ api: ChildProcess; url: string }> {
+  const api = spawn(process.execPath, ['apps/coordination-api/src/main.ts'], {
+    cwd: workspaceRoot,
+    env: {
+      PATH: process.env['PATH'],
+      DATABASE_URL: databaseUrl,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      LOG_LEVEL: 'info',
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    // The pipe is read to the end, so that it never fills up.
+    createInterface({ input: api.stdout }).on('line', (line) => {
+      const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
+      if (msg === 'listening') resolve(address ?? '');
+    });
+    api.once('exit', (code) => {
+      reject(new Error(`coordination-api ended with ${String(code)} before it listened`));
+    });
+  });
+  return { api, url };
+}
+
+export interface Muster {
+  readonly world: World;
+  url(): string;
+  /** A folder of the spec's own, where the login is kept. */
+  home(): string;
+  /** The typed client straight to the API, to look at what is really there. */
+  direct(person: Person): Client;
+  /** As nobody: no address, no token but what was kept. */
+  run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** As somebody, by the environment. */
+  as(person: Person, ...args: readonly string[]): Promise<Outcome>;
+  environmentOf(person: Person): Record<string, string>;
+}
+
+/** Starts the API for the spec file that calls it. */
+export function useMuster(): Muster {
+  const world = useWorld({});
+  let api: ChildProcess | undefined;
+  let url = '';
+  let home = '';
+
+  beforeAll(async () => {
+    home = await mkdtemp(path.join(tmpdir(), 'muster-cli-'));
+    ({ api, url } = await startApi(world.database.url));
+  });
+  afterAll(async () => {
+    if (api?.exitCode === null) {
+      const ended = once(api, 'exit');
+      api.kill('SIGTERM');
+      await ended;
+    }
+    await rm(home, { recursive: true });
+  });
+
+  const run: Muster['run'] = (args, { env, input = '' } = {}) =>
+    runMuster(args, { env: { HOME: home, XDG_CONFIG_HOME: home, ...env }, input });
+  const environmentOf = (person: Person) => ({ MUSTER_BASE_URL: url, MUSTER_TOKEN: person.me.token });
+  return {
+    world,
+    url: () => url,
+    home: () => home,
+    direct: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url, token })),
+    run,
+    environmentOf,
+    as: (person, ...args) => run(args, { env: environmentOf(person) }),
+  };
+}

@@ -1,0 +1,45 @@
+/** A terminal of its own for the command line, by a program that most systems have. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { it } from '@jest/globals';
+import { mainFile } from './muster.ts';
+
+const script = '/usr/bin/script';
+
+/** Where there is no such program (it is part of util-linux), what needs a terminal is not tested. */
+export const onTerminal = process.platform === 'linux' && existsSync(script) ? it : it.skip;
+
+export interface Terminal {
+  /** All that was written to it so far. */
+  shown(): string;
+  until(what: RegExp): Promise<void>;
+  type(text: string): void;
+  /** The exit code of the command. */
+  readonly ended: Promise<number>;
+}
+
+export function openTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Terminal {
+  const command = ['stty rows 40 cols 120;', process.execPath, mainFile, ...args].join(' ');
+  const child = spawn(script, ['-qec', command, '/dev/null'], {
+    env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
+    stdio: ['pipe', 'pipe', 'inherit'],
+  });
+  let shown = '';
+  child.stdout.setEncoding('utf8').on('data', (text: string) => (shown += text));
+  return {
+    shown: () => shown,
+    until: (what) =>
+      new Promise((resolve) => {
+        const look = (): void => {
+          if (!what.test(shown)) return;
+          child.stdout.off('data', look);
+          resolve();
+        };
+        child.stdout.on('data', look);
+        look();
+      }),
+    type: (text) => void child.stdin.write(text),
+    ended: once(child, 'exit').then(([code]) => code as number),
+  };
+}

@@ -1,0 +1,83 @@
+/** What programs look for under names that are agreed on elsewhere. */
+import { apiVersion, scopes } from '@muster/registry';
+import { about, type Addresses, mcpUrlOf } from './addresses.ts';
+import { type SitePage } from './site.ts';
+
+/** https://llmstxt.org: a title, a summary, and lists of links that say what is behind them. */
+export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePage[]): string {
+  const link = ({ path, title, summary }: SitePage): string => `- [${title}](${baseUrl}${path}): ${summary}`;
+  const reference = pages.filter(({ path }) => path.startsWith('/reference'));
+  return [
+    '# Muster',
+    `> ${about} Every operation is POST {namespace}/{operation} with JSON and a bearer token.`,
+    'Ask for any page below with `Accept: text/markdown` to get it as Markdown.',
+    ...(docsUrl === null
+      ? []
+      : ['## Guides', `- [Guides](${docsUrl}): first steps, concepts, how to run it`]),
+    '## Reference',
+    reference.map(link).join('\n'),
+    '## Optional',
+    `- [OpenAPI](${baseUrl}/openapi.json): the same for generators\n- [All in one](${baseUrl}/llms-full.txt): every page of the reference`,
+    '',
+  ].join('\n\n');
+}
+
+/** All pages in one, for whoever reads only once. */
+export const llmsFullText = (pages: readonly SitePage[]): string =>
+  pages.map(({ markdown }) => markdown).join('\n\n');
+
+const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+
+/** https://www.sitemaps.org: a page's day is that of its last change. */
+export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): string =>
+  [
+    '<?xml version="1.0" encoding="UTF-8"?>',
+    '<urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">',
+    ...pages.map(
+      ({ path, lastModified }) =>
+        `<url><loc>${escapeXml(`${baseUrl}${path}`)}</loc><lastmod>${lastModified}</lastmod></url>`,
+    ),
+    '</urlset>',
+    '',
+  ].join('\n');
+
+/** RFC 9309. What is behind a token is nobody's to crawl. */
+export const robots = ({ baseUrl }: Addresses): string =>
+  ['User-agent: *', 'Disallow: /api/', 'Allow: /', `Sitemap: ${baseUrl}/sitemap.xml`, ''].join('\n');
+
+/** Where everything is, for a program that knows nothing but the address. */
+export function agentsJson(addresses: Addresses): unknown {
+  const { baseUrl, docsUrl, licenseUrl } = addresses;
+  return {
+    name: 'Muster',
+    description: about,
+    version: apiVersion,
+    api: {
+      baseUrl,
+      openapi: `${baseUrl}/openapi.json`,
+      dispatcher: `${baseUrl}/api/query`,
+      reference: `${baseUrl}/reference`,
+    },
+    tools: { protocol: 'mcp', transport: 'streamable-http', url: mcpUrlOf(addresses) },
+    authentication: {
+      type: 'http',
+      scheme: 'bearer',
+      header: 'Authorization',
+      scopes,
+      description: 'A token of a member, or of an agent of that member, begins with must_',
+    },
+    contentNegotiation: {
+      pages: ['text/html', 'text/markdown', 'application/json'],
+      operations: ['application/json'],
+    },
+    licenses:
+      licenseUrl === null
+        ? null
+        : {
+            activate: `${licenseUrl}/api/activate`,
+            check: `${licenseUrl}/api/activate/check`,
+            keys: `${licenseUrl}/.well-known/license-keys.json`,
+          },
+    documentation: { guides: docsUrl, llms: `${baseUrl}/llms.txt`, full: `${baseUrl}/llms-full.txt` },
+  };
+}

@@ -1,0 +1,34 @@
+import { type Page } from '@muster/reference';
+import { apiVersion, operations } from '@muster/registry';
+import { about, type Addresses, mcpUrlOf } from './addresses.ts';
+
+/** `/`: what this is, and where to go on. */
+export function homePage(addresses: Addresses, reference: readonly Page[]): Page {
+  const { baseUrl, docsUrl, licenseUrl } = addresses;
+  const mcpUrl = mcpUrlOf(addresses);
+  const ways = [
+    ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): the first ten minutes, concepts, how to run it`]),
+    `[Reference](/reference): all ${operations.size} operations with parameters, results and refusals`,
+    '[OpenAPI 3.1](/openapi.json): the same for generators',
+    '[llms.txt](/llms.txt) and [llms-full.txt](/llms-full.txt): the same for models',
+    '[agents.json](/.well-known/agents.json): where everything is, for programs',
+    ...(mcpUrl === null ? [] : [`\`${mcpUrl}\`: every operation as a tool, over the Model Context Protocol`]),
+    ...(licenseUrl === null ? [] : [`\`${licenseUrl}\`: activation of licenses, for installers`]),
+  ];
+  const call = [
+    `curl -sS ${baseUrl}/api/session/identity \\`,
+    '  -H "Authorization: Bearer $TOKEN" \\',
+    `  -H 'Content-Type: application/json' -d '{}'`,
+  ].join('\n');
+  return {
+    path: '',
+    title: 'Muster',
+    summary: about,
+    json: {
+      name: 'Muster',
+      version: apiVersion,
+      pages: reference.map(({ path, title }) => ({ path: `/${path}`, title })),
+    },
+    markdown: `# Muster\n\n${about} Version ${apiVersion}.\n\n${ways.map((way) => `- ${way}`).join('\n')}\n\n## A first call\n\n\`\`\`bash\n${call}\n\`\`\`\n\nEvery page here comes as HTML, as Markdown (\`Accept: text/markdown\`) and as data (\`Accept: application/json\`).\n`,
+  };
+}

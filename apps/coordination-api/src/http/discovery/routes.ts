@@ -1,0 +1,59 @@
+/** Discovery: pages and files by which people, models and programs find out what this API can do. */
+import accepts from '@fastify/accepts';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { openApi } from '../openapi.ts';
+import { type Addresses } from './addresses.ts';
+import { agentsJson, llmsFullText, llmsText, robots, sitemap } from './files.ts';
+import { htmlHeaders } from './layout.ts';
+import { buildSite, type Form, forms, rendering, type Rendering } from './site.ts';
+
+/** Browsers and proxies may keep it so long; then they ask whether it is still the same. */
+const cacheControl = 'public, max-age=300';
+
+function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  { body, etag }: Rendering,
+  headers: Readonly<Record<string, string>>,
+): FastifyReply {
+  reply.headers({ 'cache-control': cacheControl, etag, ...headers });
+  const known = request.headers['if-none-match'];
+  const isKnown = known === '*' || known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
+  return isKnown === true ? reply.code(304).send() : reply.send(body);
+}
+
+/** A browser's `*​/*` and no Accept at all get HTML, the first of the forms. */
+const formFor = (request: FastifyRequest): Form => {
+  const wanted = request.accepts().type([...forms]);
+  return forms.find((form) => form === wanted) ?? 'text/html';
+};
+
+export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addresses): Promise<void> {
+  await app.register(accepts);
+  const pages = buildSite(addresses);
+  for (const { path, renderings, lastModified } of pages) {
+    app.get(path, (request, reply) => {
+      const form = formFor(request);
+      return send(request, reply, renderings[form], {
+        'content-type': `${form}; charset=utf-8`,
+        'last-modified': new Date(lastModified).toUTCString(),
+        vary: 'Accept',
+        ...(form === 'text/html' && htmlHeaders),
+      });
+    });
+  }
+  const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
+    '/openapi.json': ['application/json', JSON.stringify(openApi(addresses.baseUrl))],
+    '/llms.txt': ['text/plain', llmsText(addresses, pages)],
+    '/llms-full.txt': ['text/plain', llmsFullText(pages)],
+    '/sitemap.xml': ['application/xml', sitemap(addresses, pages)],
+    '/robots.txt': ['text/plain', robots(addresses)],
+    '/.well-known/agents.json': ['application/json', JSON.stringify(agentsJson(addresses))],
+  };
+  for (const [path, [type, text]] of Object.entries(files)) {
+    const file = rendering(text);
+    app.get(path, (request, reply) =>
+      send(request, reply, file, { 'content-type': `${type}; charset=utf-8` }),
+    );
+  }
+}

@@ -1,0 +1,95 @@
+/**
+ * `/api/mcp`, where there is a gateway: each request goes on to it as it came, byte for byte, and its answer comes back
+ * so. Everything that MCP asks of a request, the gateway checks.
+ */
+import { bulkBodyLimit, unavailable } from '@muster/registry';
+import { type Service } from '@muster/service';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { type IncomingHttpHeaders } from 'node:http';
+import { Pool } from 'undici';
+
+export interface McpForward {
+  readonly close: () => Promise<void>;
+}
+
+interface Options {
+  /** Such as `http://127.0.0.1:4101`. */
+  readonly gatewayUrl: string;
+  readonly aside: Service['aside'];
+}
+
+const path = '/api/mcp';
+const connections = 128;
+/** Past what the gateway waits for us. */
+const answerMillis = 60_000;
+
+/** Of the connection that they came by, or written anew for the next. */
+const ofConnection: ReadonlySet<string> = new Set([
+  ...['connection', 'keep-alive', 'proxy-authenticate', 'proxy-authorization', 'te', 'trailer', 'upgrade'],
+  ...['transfer-encoding', 'content-length', 'expect', 'host'],
+]);
+
+function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+  const passed: Record<string, string | string[]> = {};
+  for (const [name, value] of Object.entries(headers)) {
+    if (value !== undefined && !ofConnection.has(name)) passed[name] = value;
+  }
+  return passed;
+}
+
+interface Answered {
+  readonly status: number;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: Buffer;
+}
+
+export function addMcpForward(app: FastifyInstance, { gatewayUrl, aside }: Options): McpForward {
+  const pool = new Pool(new URL(gatewayUrl).origin, {
+    connections,
+    connectTimeout: 1_000,
+    headersTimeout: answerMillis,
+    bodyTimeout: answerMillis,
+  });
+
+  async function ask(request: FastifyRequest, left: AbortSignal): Promise<Answered> {
+    const { method, url, headers, body } = request;
+    try {
+      const answer = await pool.request({
+        ...{ path: url, method, signal: left },
+        headers: { ...passedOn(headers), 'x-request-id': request.id, 'x-forwarded-for': request.ip },
+        ...(Buffer.isBuffer(body) && { body }),
+      });
+      const bytes = Buffer.from(await answer.body.arrayBuffer());
+      return { status: answer.statusCode, headers: answer.headers, body: bytes };
+    } catch {
+      throw unavailable('gateway_away', 'The MCP gateway did not answer; try again.');
+    }
+  }
+
+  // In a scope of its own, since here alone bodies stay as they came.
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    scope.addContentTypeParser(
+      '*',
+      { parseAs: 'buffer', bodyLimit: bulkBodyLimit },
+      (_request, bytes, done) => {
+        done(null, bytes);
+      },
+    );
+    scope.all(path, { bodyLimit: bulkBodyLimit }, async (request, reply) => {
+      const left = new AbortController();
+      // The gateway has to know that nobody waits for the answer any more: what comes again is the same call then.
+      reply.raw.once('close', () => {
+        if (!reply.raw.writableFinished) left.abort();
+      });
+      let answered: Answered | undefined;
+      // The gateway calls us in turn: whoever waits for it takes no place from those calls.
+      await aside(request, async () => {
+        answered = await ask(request, left.signal);
+      });
+      if (answered === undefined) throw new Error('the gateway answered nothing');
+      return reply.code(answered.status).headers(passedOn(answered.headers)).send(answered.body);
+    });
+  });
+  return { close: () => pool.close() };
+}

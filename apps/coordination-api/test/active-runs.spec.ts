@@ -1,0 +1,145 @@
+/** Who is seen to be at work: by what runs say of themselves, and by the leases that they hold. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type People, type Person } from '@muster/testing';
+import { useApi } from './api.ts';
+
+const api = useApi();
+let people: People;
+const run = { projectId: 'WEB', runId: 'run-1' } as const;
+const target = { targetType: 'story', targetId: 'WEB-1' } as const;
+
+beforeEach(async () => {
+  people = await api.org();
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });
+});
+
+const active = async (who: Person = people.dan, filter: { projectId?: string; agentId?: string } = {}) =>
+  (await who.agents.listActive(filter)).items;
+/** Moves what was heard of a run, or of all of them, into the past. */
+const silence = (seconds: number) =>
+  api.world.rows(
+    `update agent_runs set last_seen_at = last_seen_at - make_interval(secs => $2) where org_id = $1`,
+    people.orgId,
+    seconds,
+  );
+const expire = () =>
+  api.world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);
+
+describe('agents.listActive', () => {
+  it('shows runs that have not ended, newest first', async () => {
+    await people.robo.agents.runEvent({ ...run, kind: 'started', storyId: 'WEB-1', message: 'Hello' });
+    await people.ben.agents.runEvent({ ...run, runId: 'run-2', kind: 'waiting' });
+    await people.ben.agents.runEvent({ ...run, runId: 'run-3', kind: 'canceled' });
+    const [second, first] = await active();
+    expect(first).toMatchObject({
+      runId: 'run-1',
+      agent: { id: people.robo.me.agentId, name: 'Robo' },
+      member: { id: people.chloe.me.memberId },
+      storyKey: 'WEB-1',
+      executionId: null,
+      state: 'running',
+      lastEvent: { kind: 'started', message: 'Hello' },
+    });
+    expect(second).toMatchObject({ runId: 'run-2', agent: null, storyKey: null, state: 'waiting' });
+    expect(await active(people.dan, { agentId: people.robo.me.agentId ?? '' })).toEqual([first]);
+    expect(await active(people.dan, { projectId: 'web' })).toEqual([second, first]);
+    await expect(active(people.dan, { projectId: 'NONE' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('shows a silent run as stalled, then not at all, and again when it speaks', async () => {
+    await people.robo.agents.runEvent({ ...run, kind: 'started' });
+    const states = async () => (await active()).map(({ state }) => state);
+    await silence(80);
+    expect(await states()).toEqual(['running']);
+    await silence(10);
+    expect(await states()).toEqual(['stalled']);
+    await silence(86_400);
+    expect(await states()).toEqual([]);
+    await people.robo.agents.runEvent({ ...run, kind: 'heartbeat' });
+    expect(await states()).toEqual(['running']);
+  });
+
+  it('shows no run as stalled, or forgotten, that holds a live lease', async () => {
+    await people.robo.agents.runEvent({ ...run, kind: 'started' });
+    const { execution } = await people.robo.deliveryExecutions.acquire({ ...target, runId: 'run-1' });
+    for (const seconds of [100, 86_400]) {
+      await silence(seconds);
+      expect(await active()).toMatchObject([
+        { runId: 'run-1', state: 'running', executionId: execution.id, storyKey: 'WEB-1' },
+      ]);
+    }
+    await expire();
+    expect(await active()).toEqual([]);
+    await people.robo.agents.runEvent({ ...run, kind: 'progress' });
+    await silence(100);
+    expect(await active()).toMatchObject([{ runId: 'run-1', state: 'stalled' }]);
+  });
+
+  it('shows a live lease whose run sent nothing, until it does or the lease is over', async () => {
+    const { execution } = await people.robo.deliveryExecutions.acquire({ ...target, runId: 'run-1' });
+    const [silent] = await active();
+    expect(silent).toMatchObject({
+      runId: 'run-1',
+      agent: { name: 'Robo' },
+      storyKey: 'WEB-1',
+      executionId: execution.id,
+      state: 'running',
+      lastEvent: null,
+    });
+    expect(silent?.lastSeenAt).toBe(silent?.startedAt);
+    await people.robo.agents.runEvent({ ...run, kind: 'started' });
+    expect(await active()).toMatchObject([{ runId: 'run-1', lastEvent: { kind: 'started' } }]);
+    await expire();
+    expect(await active()).toHaveLength(1);
+
+    await people.ana.stories.create({ projectId: 'WEB', title: 'Another' });
+    await people.chloe.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-2' });
+    expect((await active())[0]).toMatchObject({
+      runId: null,
+      agent: null,
+      storyKey: 'WEB-2',
+      lastEvent: null,
+    });
+    await expire();
+    expect((await active()).map(({ storyKey }) => storyKey)).toEqual(['WEB-1']);
+  });
+
+  it('shows a run once that names the work which it acquired without a runId', async () => {
+    const { execution } = await people.robo.deliveryExecutions.acquire(target);
+    await people.robo.agents.runEvent({ ...run, kind: 'started', executionId: execution.id });
+    await silence(100);
+    expect(await active()).toMatchObject([{ runId: 'run-1', state: 'running', executionId: execution.id }]);
+  });
+
+  it('shows nothing of a private project to who may not see it', async () => {
+    const { ana, dan } = people;
+    await ana.projects.create({ key: 'SECRET', name: 'Secret', visibility: 'private' });
+    await ana.stories.create({ projectId: 'SECRET', title: 'Hidden' });
+    await ana.agents.runEvent({ projectId: 'SECRET', runId: 'hidden', kind: 'started' });
+    await ana.deliveryExecutions.acquire({ targetType: 'story', targetId: 'SECRET-1', runId: 'silent' });
+    expect((await active(ana)).map(({ runId }) => runId)).toEqual(['silent', 'hidden']);
+    expect(await active(dan)).toEqual([]);
+    await expect(active(dan, { projectId: 'SECRET' })).rejects.toMatchObject({ status: 404 });
+  });
+
+  it('pages through all of them, each once', async () => {
+    const runIds = Array.from({ length: 5 }, (_, index) => `run-${index}`);
+    for (const runId of runIds)
+      await people.robo.agents.runEvent({ projectId: 'WEB', runId, kind: 'started' });
+    await people.chloe.deliveryExecutions.acquire({ ...target, runId: 'silent' });
+    // At one moment, so that only their keys tell them apart.
+    await api.world.rows('update agent_runs set started_at = now() where org_id = $1', people.orgId);
+    const seen: (string | null)[] = [];
+    let cursor: string | null = null;
+    do {
+      const page: Awaited<ReturnType<Person['agents']['listActive']>> = await people.dan.agents.listActive({
+        limit: 2,
+        ...(cursor !== null && { cursor }),
+      });
+      seen.push(...page.items.map(({ runId }) => runId));
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect([...seen].sort()).toEqual([...runIds, 'silent'].sort());
+  });
+});

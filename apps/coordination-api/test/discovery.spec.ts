@@ -1,0 +1,159 @@
+/** What the API tells of itself to people, models and programs that know nothing but its address. */
+import { describe, expect, it } from '@jest/globals';
+import { knownDates, datesOf, referencePages } from '@muster/reference';
+import { operations } from '@muster/registry';
+import { useApi } from './api.ts';
+
+const base = 'https://muster.example';
+const api = useApi({
+  BASE_URL: `${base}/`,
+  DOCS_URL: 'https://docs.muster.example',
+  LICENSE_URL: 'https://license.muster.example',
+  CORS_ORIGINS: 'https://app.example, https://other.example',
+});
+
+const get = (path: string, headers: Record<string, string> = {}) =>
+  fetch(new URL(path, api.url()), { headers, redirect: 'manual' });
+const pages = ['/', ...referencePages().map(({ path }) => `/${path}`)];
+
+describe('a page', () => {
+  it.each([
+    ['text/html,application/xhtml+xml,*/*;q=0.8', 'text/html', /^<!doctype html>/],
+    ['*/*', 'text/html', /^<!doctype html>/],
+    ['text/markdown', 'text/markdown', /^# /],
+    ['text/markdown, text/html;q=0.5', 'text/markdown', /^# /],
+    ['application/json', 'application/json', /^\{"/],
+    ['image/png', 'text/html', /^<!doctype html>/],
+  ])('asked for with Accept: %s comes as %s', async (accept, type, beginning) => {
+    for (const path of ['/', '/reference', '/reference/stories']) {
+      const response = await get(path, { accept });
+      expect([path, response.status, response.headers.get('content-type')]).toEqual([
+        path,
+        200,
+        `${type}; charset=utf-8`,
+      ]);
+      expect(response.headers.get('vary')).toContain('Accept');
+      expect(await response.text()).toMatch(beginning);
+    }
+  });
+
+  it('is not sent again to whoever has it, in that form', async () => {
+    const accept = 'text/markdown';
+    const etag = (await get('/reference', { accept })).headers.get('etag') ?? '';
+    const again = await get('/reference', { accept, 'if-none-match': `"other", W/${etag}` });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    expect((await get('/reference', { accept: 'text/html', 'if-none-match': etag })).status).toBe(200);
+  });
+
+  it('has every operation on the page of its namespace, and no link that leads nowhere', async () => {
+    const known = new Set(pages);
+    for (const path of pages) {
+      const html = await (await get(path)).text();
+      const { operations: onPage = [] } = (await (
+        await get(path, { accept: 'application/json' })
+      ).json()) as { operations?: { name: string }[] };
+      for (const { name } of onPage) expect(html).toContain(`id="${name.toLowerCase()}"`);
+      for (const [, href = ''] of html.matchAll(/href="([^"]+)"/g)) {
+        const target = new URL(href, `${base}${path}`);
+        if (target.origin !== base || target.pathname.includes('.')) continue;
+        expect([path, href, known.has(target.pathname)]).toEqual([path, href, true]);
+        if (target.hash === '') continue;
+        const there = await (await get(target.pathname)).text();
+        expect([href, there.includes(`id="${target.hash.slice(1)}"`)]).toEqual([href, true]);
+      }
+    }
+    const listed = referencePages().flatMap(
+      ({ json }) => (json as { operations?: { name: string }[] }).operations?.map(({ name }) => name) ?? [],
+    );
+    expect(listed.toSorted()).toEqual([...operations.keys()].toSorted());
+  }, 30_000);
+
+  it('runs nothing and fetches nothing', async () => {
+    const response = await get('/reference/stories');
+    expect(response.headers.get('content-security-policy')).toContain("default-src 'none'");
+    expect(await response.text()).not.toMatch(/<script|<link|src=/);
+  });
+});
+
+describe('the files that programs look for', () => {
+  it('llms.txt links every page, and llms-full.txt has them all', async () => {
+    const text = await (await get('/llms.txt')).text();
+    expect(text).toMatch(/^# Muster\n\n> /);
+    for (const { path } of referencePages()) expect(text).toContain(`](${base}/${path})`);
+    const full = await (await get('/llms-full.txt')).text();
+    for (const name of operations.keys()) expect(full).toContain(`\n## ${name}\n`);
+  });
+
+  it('sitemap.xml has every page with the day of its last change', async () => {
+    const xml = await (await get('/sitemap.xml')).text();
+    const found = [...xml.matchAll(/<loc>(.+?)<\/loc><lastmod>(.+?)<\/lastmod>/g)];
+    expect(found.map(([, loc]) => loc)).toEqual(pages.map((path) => `${base}${path}`));
+    for (const [, loc = '', day] of found.slice(1)) {
+      expect(knownDates[loc.slice(base.length + 1)]?.since).toBe(day);
+    }
+  });
+
+  it('a page whose text changed has a new date, and only that page', () => {
+    const [first, second, ...rest] = referencePages();
+    if (first === undefined || second === undefined) throw new Error('there are no pages');
+    const changed = { ...second, markdown: `${second.markdown}More.\n` };
+    const before = datesOf([first, second, ...rest], {}, '2026-01-01');
+    const after = datesOf([first, changed, ...rest], before, '2026-02-02');
+    expect(Object.entries(after).filter(([, { since }]) => since === '2026-02-02')).toHaveLength(1);
+    expect(after[second.path]?.since).toBe('2026-02-02');
+  });
+
+  it('robots.txt names the sitemap and keeps crawlers from the operations', async () => {
+    const text = await (await get('/robots.txt')).text();
+    expect(text).toContain(`Sitemap: ${base}/sitemap.xml`);
+    expect(text).toContain('Disallow: /api/');
+  });
+
+  it('agents.json says where everything is', async () => {
+    const response = await get('/.well-known/agents.json');
+    expect(response.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(await response.json()).toMatchObject({
+      api: { baseUrl: base, openapi: `${base}/openapi.json`, dispatcher: `${base}/api/query` },
+      tools: { protocol: 'mcp' },
+      authentication: { scheme: 'bearer' },
+      licenses: { activate: 'https://license.muster.example/api/activate' },
+      documentation: { guides: 'https://docs.muster.example', llms: `${base}/llms.txt` },
+    });
+  });
+});
+
+describe('a page of another origin', () => {
+  const preflight = (origin: string) =>
+    fetch(new URL('/api/session/identity', api.url()), {
+      method: 'OPTIONS',
+      headers: {
+        origin,
+        'access-control-request-method': 'POST',
+        'access-control-request-headers': 'authorization,content-type,idempotency-key',
+      },
+    });
+
+  it('may call where it is configured, and read what it needs', async () => {
+    const allowed = await preflight('https://other.example');
+    expect(allowed.headers.get('access-control-allow-origin')).toBe('https://other.example');
+    expect(allowed.headers.get('access-control-allow-headers')).toContain('idempotency-key');
+    const { ana } = await api.org();
+    const response = await fetch(new URL('/api/session/identity', api.url()), {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${ana.me.token}`,
+        'content-type': 'application/json',
+        origin: 'https://app.example',
+      },
+      body: '{}',
+    });
+    expect(response.status).toBe(200);
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    expect(response.headers.get('access-control-expose-headers')).toContain('retry-after');
+  });
+
+  it('may not where it is not', async () => {
+    const refused = await preflight('https://evil.example');
+    expect(refused.headers.get('access-control-allow-origin')).toBeNull();
+  });
+});

@@ -1,0 +1,80 @@
+/**
+ * The end of a lease's time, made known: an event in the stream of its execution and in the activity, and whoever held it
+ * is told. It is seen without this too (state `stalled`), so nothing but news waits for a worker. From Postgres alone.
+ *
+ * Each lease's row says whether its expiry was noted, in the transaction that notes it; sweeps take turns by `skip
+ * locked`. So any number of them may run, and one that dies in the middle leaves nothing but what the next one does.
+ */
+import {
+  acrossOrganizations,
+  inOrganizationAsSystem,
+  type Pool,
+  sqlQuery,
+  workerActor,
+  workerTrail,
+} from '@muster/database';
+import { noteExpiries, type Unit } from '@muster/delivery';
+import { tellOf } from '@muster/signals';
+
+/** Longer than nothing, so that leases which somebody else is at are not asked for again and again. */
+export const shortestPauseMillis = 100;
+/** No lease is shorter, so each that ends before the next turn is known to this one. */
+export const longestPauseMillis = 5_000;
+/** Leases in one look; each organization's share of it is one transaction. */
+const batchSize = 200;
+
+interface Due extends Unit {
+  readonly orgId: string;
+}
+
+const dueSql = `
+  select org_id as "orgId", unit_type as "unitType", unit_id as "unitId" from leases
+  where state = 'held' and not expiry_noted and expires_at <= now() and org_id <> all ($1::uuid[])
+  order by expires_at limit $2`;
+
+const nextSql = `
+  select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float as millis
+  from leases where state = 'held' and not expiry_noted`;
+
+/**
+ * One turn: notes what is past its time, and answers how many milliseconds it is until more will be. What fails in one
+ * organization holds up no other; it is thrown when all had their turn.
+ */
+export async function sweep(pool: Pool): Promise<number> {
+  const failed = new Set<string>();
+  const faults: unknown[] = [];
+  for (;;) {
+    const due = await acrossOrganizations(pool, (db) =>
+      db.all(sqlQuery<Due>(dueSql, [[...failed], batchSize])),
+    );
+    let progress = false;
+    for (const [orgId, units] of Map.groupBy(due, (one) => one.orgId)) {
+      try {
+        if ((await noteIn(pool, orgId, units)) > 0) progress = true;
+      } catch (error) {
+        faults.push(error);
+        failed.add(orgId);
+        progress = true;
+      }
+    }
+    // Nothing is due, or others are at it.
+    if (!progress) break;
+  }
+  if (faults.length > 0) throw new AggregateError(faults, 'some expiries could not be noted');
+  const next = await acrossOrganizations(pool, (db) =>
+    db.one(sqlQuery<{ millis: number | null }>(nextSql, [])),
+  );
+  return Math.min(
+    Math.max(Math.ceil(next.millis ?? longestPauseMillis), shortestPauseMillis),
+    longestPauseMillis,
+  );
+}
+
+const noteIn = (pool: Pool, orgId: string, units: readonly Unit[]): Promise<number> =>
+  inOrganizationAsSystem(pool, orgId, async (db) => {
+    const happenings = await noteExpiries(db, orgId, units, workerActor);
+    if (happenings.length === 0) return 0;
+    tellOf(db, orgId, workerActor, happenings);
+    db.later(workerTrail(orgId, 'worker.noteExpiries', null, happenings));
+    return happenings.length;
+  });

@@ -1,0 +1,4 @@
+import theme from 'vitepress/theme';
+import './diagrams.css';
+
+export default theme;

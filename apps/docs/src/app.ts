@@ -1,0 +1,49 @@
+/** The pages, as files. */
+import { existsSync, statSync } from 'node:fs';
+import path from 'node:path';
+import files from '@fastify/static';
+import { ApiError, createService, type Service } from '@muster/service';
+import { type Logger } from 'pino';
+
+/** Names of built files change with what is in them; pages keep theirs. */
+const cacheControlOf = (file: string): string =>
+  file.startsWith('assets/') ? 'public, max-age=31536000, immutable' : 'public, max-age=300';
+
+const mostInFlight = 200;
+
+/** Serves the site in a folder; until it is there it is not ready. */
+export function createDocs(folder: string, logger: Logger): Service {
+  const isThere = (): boolean => existsSync(path.join(folder, 'index.html'));
+  const service = createService({
+    name: 'docs',
+    logger,
+    checks: [
+      {
+        name: 'site',
+        needed: true,
+        run: async () => (isThere() ? undefined : 'the pages are being made'),
+      },
+    ],
+    mostInFlight,
+    trustProxy: false,
+    toApiError: () => new ApiError('internal', 'Something went wrong on our side.', { retryable: false }),
+  });
+  service.app.register(files, { root: folder, serve: false, cacheControl: false });
+  service.app.get('/*', (request, reply) => {
+    const file = fileFor(folder, request.url);
+    if (file === undefined) return reply.code(404).sendFile('404.html');
+    return reply.header('cache-control', cacheControlOf(file)).sendFile(file);
+  });
+  return service;
+}
+
+/** The file that an address means, below the folder: a page needs no ending. Undefined where there is none. */
+function fileFor(folder: string, address: string): string | undefined {
+  const { pathname } = new URL(address, 'http://site');
+  // A URL has no dots that lead upwards, but what is escaped in it may.
+  const name = path.normalize(decodeURIComponent(pathname)).slice(1);
+  if (name.startsWith('..') || name.includes('\0')) return undefined;
+  return [name, `${name}.html`, path.join(name, 'index.html')].find((candidate) =>
+    statSync(path.join(folder, candidate), { throwIfNoEntry: false })?.isFile(),
+  );
+}

@@ -1,0 +1,45 @@
+/** Makes the site, once for each state of what it is made from. */
+import { createHash } from 'node:crypto';
+import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { build } from 'vitepress';
+
+const root = path.resolve(import.meta.dirname, '..');
+const repository = path.resolve(root, '../..');
+
+/** Everything that a page can come from. */
+const sources = [
+  'docs/**/*.{md,js}',
+  'apps/docs/{.vitepress,src}/**/*.{ts,js,css}',
+  'libs/{registry,reference}/src/**/*.ts',
+  'package-lock.json',
+];
+
+async function fingerprint(): Promise<string> {
+  const hash = createHash('sha256');
+  for (const pattern of sources) {
+    const files = (await Array.fromAsync(glob(pattern, { cwd: repository }))).toSorted();
+    for (const file of files) hash.update(file).update(await readFile(path.join(repository, file)));
+  }
+  return hash.digest('hex');
+}
+
+/** Into the folder, unless it has what would be made; what is there serves until the new one is whole. */
+export async function makeSite(folder: string): Promise<void> {
+  const wanted = await fingerprint();
+  const note = path.join(folder, 'made-from.txt');
+  if ((await readFile(note, 'utf8').catch(() => '')) === wanted) return;
+  const fresh = `${folder}.new`;
+  await rm(fresh, { recursive: true, force: true });
+  await mkdir(path.dirname(folder), { recursive: true });
+  await build(root, { outDir: fresh });
+  await writeFile(path.join(fresh, 'made-from.txt'), wanted);
+  await rm(folder, { recursive: true, force: true });
+  await rename(fresh, folder);
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined) throw new Error('usage: build.ts <folder>');
+  await makeSite(path.resolve(folder));
+}

@@ -1,0 +1,16 @@
+/** What docs takes from its environment. */
+import { commonEnvironment, parseEnvironment } from '@muster/service';
+import { z } from 'zod';
+
+export const environment = {
+  ...commonEnvironment,
+  /** Where it listens. */
+  PORT: commonEnvironment.PORT.default(4104),
+  /** Where the built pages are, if not beside the program. */
+  SITE_FOLDER: z.string().optional(),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+export const readConfig = (from: Record<string, string | undefined> = process.env) =>
+  parseEnvironment(environment, from);

@@ -1,0 +1,14 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+
+/** A page for each decision, by its own title. */
+export function decisionPages(pages: string): { text: string; link: string }[] {
+  const folder = path.join(pages, 'decisions');
+  return readdirSync(folder)
+    .filter((file) => file.endsWith('.md'))
+    .toSorted()
+    .map((file) => {
+      const [, title = file] = /^# (.+)$/m.exec(readFileSync(path.join(folder, file), 'utf8')) ?? [];
+      return { text: title, link: `/decisions/${file.slice(0, -'.md'.length)}` };
+    });
+}

@@ -1,0 +1,16 @@
+import { instance } from '@viz-js/viz';
+import { type MarkdownRenderer } from 'vitepress';
+import { dotOf } from './dot.ts';
+
+const viz = await instance();
+
+/** Blocks of Mermaid become pictures when the site is built; a browser needs no script for them. */
+export function drawDiagrams(markdown: MarkdownRenderer): void {
+  const { fence } = markdown.renderer.rules;
+  markdown.renderer.rules.fence = (tokens, index, ...rest) => {
+    const { info = '', content = '' } = tokens[index] ?? {};
+    if (info.trim() !== 'mermaid') return fence?.(tokens, index, ...rest) ?? '';
+    const svg = viz.renderString(dotOf(content), { format: 'svg' });
+    return `<div v-pre class="diagram">${svg.slice(svg.indexOf('<svg'))}</div>\n`;
+  };
+}

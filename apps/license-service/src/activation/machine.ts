@@ -1,0 +1,43 @@
+/** What the service keeps of a machine: a keyed hash, from which its id cannot be found. */
+import { createHmac, hash } from 'node:crypto';
+
+export const longestMachineId = 256;
+
+/** Why a text is no machine's id; undefined where it is one. */
+export function machineIdProblem(text: string): string | undefined {
+  if (text.trim() === '') return 'must not be empty';
+  if (Buffer.byteLength(text) > longestMachineId) return `must be at most ${longestMachineId} bytes long`;
+  return /\p{Cc}/u.test(text) ? 'must not have control characters' : undefined;
+}
+
+export interface MachineHasher {
+  /** By the pepper of now. */
+  readonly pepperId: string;
+  /** By all peppers that are accepted, that of now first. */
+  readonly pepperIds: readonly string[];
+  /** The hash by the pepper of now, and by the one before where there is one. */
+  hashes(machineId: string): readonly [Buffer, Buffer | null];
+}
+
+const hmac = (pepper: string | Buffer, text: string): Buffer =>
+  createHmac('sha256', pepper).update(text).digest();
+
+/** Names a pepper without telling it, so that it can be seen which machines still hang on an old one. */
+const idOf = (pepper: string | Buffer): string =>
+  hmac(pepper, 'muster license-service pepper').toString('hex').slice(0, 8);
+
+export function createMachineHasher(pepper: string | Buffer, before: string | Buffer | null): MachineHasher {
+  const pepperId = idOf(pepper);
+  return {
+    pepperId,
+    pepperIds: before === null ? [pepperId] : [pepperId, idOf(before)],
+    hashes: (machineId) => [hmac(pepper, machineId), before === null ? null : hmac(before, machineId)],
+  };
+}
+
+/** The end of a long id, for people who compare; nothing of a short one. */
+export const hintOfMachine = (machineId: string): string =>
+  machineId.length >= 12 ? `…${machineId.slice(-4)}` : '…';
+
+/** How a certificate names its machine: whoever has the id can see that it is meant, and nobody else. */
+export const machineMark = (machineId: string): string => hash('sha256', machineId, 'base64url');

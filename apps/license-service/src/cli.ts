@@ -1,0 +1,25 @@
+/** `license`, as a process: what command-line.ts does, on this terminal. */
+import { createInterface } from 'node:readline/promises';
+import { runCommandLine } from './command-line.ts';
+import { progressOn } from './progress.ts';
+
+async function readLines(wanted: string): Promise<string[]> {
+  if (process.stdin.isTTY) {
+    const terminal = createInterface({ input: process.stdin, output: process.stderr });
+    const line = await terminal.question(`${wanted}: `);
+    terminal.close();
+    return line.trim() === '' ? [] : [line];
+  }
+  const lines: string[] = [];
+  for await (const line of createInterface({ input: process.stdin }))
+    if (line.trim() !== '') lines.push(line);
+  return lines;
+}
+
+process.exitCode = await runCommandLine(process.argv.slice(2), {
+  environment: process.env,
+  readLines,
+  out: (text) => void process.stdout.write(text),
+  err: (text) => void process.stderr.write(text),
+  progress: progressOn(process.stderr),
+});

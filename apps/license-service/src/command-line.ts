@@ -1,0 +1,191 @@
+/**
+ * The operators' command line, `license`. It works on the database itself, as the owner of its tables: whoever holds
+ * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
+ */
+import { createPool } from '@muster/database';
+import { ConfigError } from '@muster/service';
+import { Command, CommanderError } from 'commander';
+import { certCommand, verifyCommand } from './commands/certificates.ts';
+import {
+  releaseCommand,
+  renewCommand,
+  resumeCommand,
+  revokeCommand,
+  rotateCommand,
+  suspendCommand,
+  transferCommand,
+} from './commands/change.ts';
+import { type Context, type LicenseCommand } from './commands/command.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { importCommand } from './commands/import.ts';
+import { issueCommand } from './commands/issue.ts';
+import { listCommand, showCommand } from './commands/look.ts';
+import { planList, planSet } from './commands/plans.ts';
+import { signingKeyList, signingKeyNew, signingKeyRetire } from './commands/signing-keys.ts';
+import { auditCommand, statsCommand } from './commands/trail.ts';
+import { loadSecrets, provision } from './database.ts';
+import { parseKey } from './key/key.ts';
+import { Refused } from './operators/transaction.ts';
+
+/** Every command; one more is a file and a line here. */
+const commands: readonly LicenseCommand[] = [
+  issueCommand,
+  importCommand,
+  listCommand,
+  showCommand,
+  suspendCommand,
+  resumeCommand,
+  revokeCommand,
+  releaseCommand,
+  transferCommand,
+  renewCommand,
+  rotateCommand,
+  certCommand,
+  verifyCommand,
+  auditCommand,
+  statsCommand,
+  doctorCommand,
+  signingKeyNew,
+  signingKeyList,
+  signingKeyRetire,
+  planList,
+  planSet,
+  {
+    name: 'migrate',
+    description: 'Make or update the schema, and what an installation needs before its first license',
+    run: async ({ databaseUrl, environment }) => {
+      const applied = await provision(databaseUrl, givenSecrets(environment));
+      return {
+        json: { applied },
+        lines: applied.length === 0 ? ['The schema is current.'] : applied.map((name) => `Applied ${name}.`),
+      };
+    },
+  },
+];
+
+const groupDescriptions: Readonly<Record<string, string>> = {
+  'signing-key': 'Keys that answers and certificates are signed with',
+  plan: 'What is sold: the terms that a license gets when it is issued',
+};
+
+const givenSecrets = (environment: Context['environment']) => ({
+  pepper: environment['LICENSE_PEPPER'] || undefined,
+  pepperBefore: environment['LICENSE_PEPPER_BEFORE'] || undefined,
+  seal: environment['LICENSE_SEAL'] || undefined,
+});
+
+/** Where a command line is run. */
+export interface Terminal {
+  readonly environment: Readonly<Record<string, string | undefined>>;
+  readonly readLines: Context['readLines'];
+  readonly out: (text: string) => void;
+  readonly err: (text: string) => void;
+  readonly progress?: Context['progress'];
+}
+
+function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
+  if (url === undefined || url === '') {
+    throw new Refused(
+      'no_database',
+      'DATABASE_URL is not set; it names the database to work on (npm run license -- … fills it in)',
+    );
+  }
+  if (URL.canParse(url)) return url;
+  throw new Refused(
+    'no_database',
+    'DATABASE_URL is no URL such as postgres://user:password@host:5432/licenses',
+  );
+}
+
+/** Undefined where the error is none that an operator could do something about. */
+function sayError(error: unknown): { readonly reason: string; readonly message: string } | undefined {
+  if (error instanceof Refused) return error;
+  if (error instanceof ConfigError) return { reason: 'environment', message: error.message };
+  if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
+  if (error.code === '42P01' || error.code === '3F000') {
+    return { reason: 'no_schema', message: 'this database has no licenses yet: license migrate' };
+  }
+  if (error.code === 'ECONNREFUSED')
+    return { reason: 'no_database', message: 'no PostgreSQL answers at DATABASE_URL' };
+  return undefined;
+}
+
+/** Runs one command; answers the exit code. */
+async function run({ run: work }: LicenseCommand, self: Command, terminal: Terminal): Promise<number> {
+  const { environment, readLines, out, err } = terminal;
+  const asJson = self.opts<{ json?: boolean }>().json === true;
+  try {
+    const databaseUrl = databaseUrlOf(environment);
+    const pool = createPool({ url: databaseUrl, role: null, max: 2, name: 'license-cli' });
+    try {
+      const context: Context = {
+        ...{ pool, databaseUrl, environment, readLines },
+        secrets: () => loadSecrets(pool, givenSecrets(environment)),
+        say: (line) => err(`${line}\n`),
+        progress: terminal.progress ?? (() => undefined),
+      };
+      const { json, lines, isBad } = await work(context, self.opts(), self.args);
+      out(`${asJson ? JSON.stringify(json) : lines.join('\n')}\n`);
+      return isBad === true ? 1 : 0;
+    } finally {
+      await pool.end();
+    }
+  } catch (error) {
+    const known = sayError(error);
+    // A fault of ours, which somebody will have to look into.
+    if (known === undefined) throw error;
+    const { reason, message } = known;
+    if (asJson) out(`${JSON.stringify({ error: { reason, message } })}\n`);
+    else err(`license: ${message}\n`);
+    return 1;
+  }
+}
+
+/** Commander repeats what it was given and cannot use; a key is not to stand in a log of that either. */
+const withoutKeys = (said: string, args: readonly string[]): string =>
+  args
+    .filter((arg) => parseKey(arg).kind !== 'none')
+    .reduce((text, key) => text.replaceAll(key, '(a key; keys come from standard input)'), said);
+
+/** Runs what the arguments say; answers the exit code. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+  let code = 0;
+  const program = new Command('license')
+    .description(
+      'Licenses of an installation, for its operators. Keys come from standard input, never from arguments.',
+    )
+    .showHelpAfterError('(--help says more)')
+    .addHelpText('after', '\nDATABASE_URL names the database, with a login that owns the tables.')
+    .exitOverride()
+    .configureOutput({
+      writeOut: terminal.out,
+      writeErr: terminal.err,
+      outputError: (said, write) => write(withoutKeys(said, args)),
+    });
+  const groups = new Map<string, Command>();
+  const parentOf = (group: string | undefined): Command => {
+    if (group === undefined) return program;
+    const known = groups.get(group) ?? program.command(group).description(groupDescriptions[group] ?? group);
+    groups.set(group, known);
+    return known;
+  };
+  for (const one of commands) {
+    const [name = '', group] = one.name.split(' ').toReversed();
+    const command = parentOf(group).command(name).description(one.description);
+    (one.shape?.(command) ?? command)
+      .option('--json', 'print the result as JSON, for scripts')
+      .action(async (...given: unknown[]) => {
+        const self = given.at(-1);
+        if (!(self instanceof Command)) throw new Error('commander gives the command last');
+        code = await run(one, self, terminal);
+      });
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+  } catch (error) {
+    // It has said what is wrong, or shown the help that was asked for.
+    if (error instanceof CommanderError) return error.exitCode;
+    throw error;
+  }
+  return code;
+}

@@ -1,0 +1,205 @@
+/** doctor: looks at everything that can be wrong with an installation, and says what to do. */
+import { createPool, type Pool } from '@muster/database';
+import { redisCheck } from '@muster/service';
+import { readConfig } from '../config.ts';
+import { isSchemaCurrent } from '../database.ts';
+import { listKeys } from '../operators/signing-keys.ts';
+import { inTransaction } from '../operators/transaction.ts';
+import { machinesByPepper } from '../operators/trail.ts';
+import { loadKeys } from '../signing/signing-key.ts';
+import { hasherOf } from './change.ts';
+import { type Context, type LicenseCommand } from './command.ts';
+
+interface Finding {
+  readonly what: string;
+  /** `note`: works, and could be better. */
+  readonly is: 'well' | 'note' | 'wrong';
+  readonly says: string;
+}
+
+const finding = (what: string, is: Finding['is'], says: string): Finding => ({ what, is, says });
+
+type Look = (context: Context) => Promise<Finding[]>;
+
+const lookAtSchema: Look = async ({ pool }) => [
+  (await isSchemaCurrent(pool))
+    ? finding('schema', 'well', 'current')
+    : finding('schema', 'wrong', 'not current: license migrate'),
+];
+
+/** Whether the service's role may do its work, and nothing to what was written down. */
+const lookAtRole: Look = async ({ databaseUrl }) => {
+  const service: Pool = createPool({
+    url: databaseUrl,
+    role: 'muster_licenses',
+    max: 1,
+    name: 'license-doctor',
+  });
+  try {
+    const { rows } = await service.query<{ works: boolean; keeps: boolean }>(
+      `select has_column_privilege('licenses.licenses', 'machine_hash', 'update')
+           and has_table_privilege('licenses.license_events', 'insert') as works,
+         not has_table_privilege('licenses.license_events', 'update, delete, truncate')
+           and not has_table_privilege('licenses.licenses', 'delete, truncate') as keeps`,
+    );
+    const [row] = rows;
+    if (row?.works !== true)
+      return [finding('role', 'wrong', 'muster_licenses lacks rights: license migrate')];
+    return row.keeps
+      ? [finding('role', 'well', 'muster_licenses may do its work and change no event')]
+      : [finding('role', 'wrong', 'muster_licenses may change or delete events: take those rights away')];
+  } finally {
+    await service.end();
+  }
+};
+
+const lookAtSecrets: Look = async ({ environment }) =>
+  (['LICENSE_PEPPER', 'LICENSE_SEAL'] as const).map((name) =>
+    environment[name]
+      ? finding(name, 'well', 'comes from the environment')
+      : finding(
+          name,
+          'note',
+          'is not set: a secret stands in for it that lies in the database, beside what it protects',
+        ),
+  );
+
+const lookAtPeppers: Look = async (context) => {
+  const [{ pepperId, pepperIds }, found] = await Promise.all([
+    hasherOf(context),
+    inTransaction(context.pool, machinesByPepper),
+  ]);
+  const count = (wanted: (id: string) => boolean): number =>
+    found.filter((one) => wanted(one.pepperId)).reduce((sum, { machines }) => sum + machines, 0);
+  const lost = count((id) => !pepperIds.includes(id));
+  const old = count((id) => pepperIds.includes(id) && id !== pepperId);
+  const known = finding('machines', 'well', `${count((id) => id === pepperId)} known by the pepper of now`);
+  if (lost > 0) {
+    return [
+      finding(
+        'machines',
+        'wrong',
+        `${lost} are known by a pepper that is not here: they are taken for others`,
+      ),
+    ];
+  }
+  return old === 0
+    ? [known]
+    : [
+        known,
+        finding(
+          'machines',
+          'note',
+          `${old} are still known by the pepper before: keep it until they came by`,
+        ),
+      ];
+};
+
+const lookAtKeys: Look = async ({ pool, secrets }) => {
+  const [{ seals }, keys] = await Promise.all([secrets(), inTransaction(pool, listKeys)]);
+  const { signer } = await loadKeys(pool, seals);
+  const current = keys.find(({ state }) => state === 'current');
+  if (current === undefined)
+    return [finding('signing', 'wrong', 'no key is due: license signing-key new --in 0d')];
+  if (signer === undefined) {
+    return [
+      finding('signing', 'wrong', 'no key opens with LICENSE_SEAL: set it right, or signing-key new --in 0d'),
+    ];
+  }
+  return signer.kid === current.kid
+    ? [
+        finding(
+          'signing',
+          'well',
+          `signs with ${signer.kid}, ${keys.filter(({ state }) => state === 'next').length} to follow`,
+        ),
+      ]
+    : [
+        finding(
+          'signing',
+          'note',
+          `${current.kid} is due and does not open with LICENSE_SEAL; ${signer.kid} signs`,
+        ),
+      ];
+};
+
+const mostSkewMillis = 5_000;
+
+const lookAtClock: Look = async ({ pool }) => {
+  const before = Date.now();
+  const { rows } = await pool.query<{ at: string }>('select clock_timestamp() as at');
+  const skew = Math.round(new Date(rows[0]?.at ?? 0).getTime() - (before + Date.now()) / 2);
+  return [
+    Math.abs(skew) <= mostSkewMillis
+      ? finding('clock', 'well', `the database's is ${skew} ms from this machine's`)
+      : finding(
+          'clock',
+          'wrong',
+          `the database's is ${skew} ms from this machine's: certificates end by the wrong one`,
+        ),
+  ];
+};
+
+const lookAtRedis: Look = async ({ environment }) => {
+  const url = environment['REDIS_URL'];
+  if (!url)
+    return [finding('redis', 'note', 'REDIS_URL is not set: each process counts attempts for itself')];
+  const redis = redisCheck(url);
+  try {
+    await redis.check.run();
+    return [finding('redis', 'well', 'answers')];
+  } catch {
+    return [finding('redis', 'wrong', 'does not answer: each process counts attempts for itself')];
+  } finally {
+    redis.close();
+  }
+};
+
+const lookAtEnvironment: Look = async ({ environment }) => {
+  const { TRUST_PROXY: trusted } = readConfig({ ...environment });
+  return [
+    trusted === undefined
+      ? finding(
+          'proxies',
+          'note',
+          'TRUST_PROXY is not set: behind a balancer everybody has one address, and one limit',
+        )
+      : finding(
+          'proxies',
+          'well',
+          `trusted: ${Array.isArray(trusted) ? trusted.join(', ') : `${trusted} hops`}`,
+        ),
+  ];
+};
+
+const looks: readonly [string, Look][] = [
+  ['schema', lookAtSchema],
+  ['role', lookAtRole],
+  ['secrets', lookAtSecrets],
+  ['machines', lookAtPeppers],
+  ['signing', lookAtKeys],
+  ['clock', lookAtClock],
+  ['redis', lookAtRedis],
+  ['environment', lookAtEnvironment],
+];
+
+const marks = { well: 'ok   ', note: 'note ', wrong: 'WRONG' } as const;
+
+export const doctorCommand: LicenseCommand = {
+  name: 'doctor',
+  description: 'Look at everything that can be wrong with the installation; exit code 1 where something is',
+  run: async (context) => {
+    const findings: Finding[] = [];
+    for (const [what, look] of looks) {
+      const found = await look(context).catch((error: unknown) => [
+        finding(what, 'wrong', error instanceof Error ? error.message : String(error)),
+      ]);
+      findings.push(...found);
+    }
+    return {
+      json: { findings },
+      lines: findings.map(({ is, what, says }) => `${marks[is]} ${what}: ${says}`),
+      isBad: findings.some(({ is }) => is === 'wrong'),
+    };
+  },
+};

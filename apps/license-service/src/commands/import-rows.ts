@@ -1,0 +1,184 @@
+/** Files of licenses, as CSV with a head or as JSON lines, read into rows; each that does not fit says why. */
+import { CsvError, parse } from 'csv-parse/sync';
+import { InvalidArgumentError } from 'commander';
+import { type Key, parseKey } from '../key/key.ts';
+import { type Incoming } from '../operators/import.ts';
+import { Refused } from '../operators/transaction.ts';
+import { positiveSpan, toCount, toTime } from './term.ts';
+
+const fields = [
+  'order_ref',
+  'key',
+  'plan',
+  'for',
+  'expires',
+  'perpetual',
+  'customer_ref',
+  'transfers',
+] as const;
+type Field = (typeof fields)[number];
+
+const mostRows = 100_000;
+const longestRef = 128;
+
+/** A row as it stands in the file. */
+interface Entry {
+  readonly line: number;
+  readonly cells: ReadonlyMap<Field, string>;
+}
+
+export interface Row {
+  readonly line: number;
+  readonly orderRef: string | null;
+  /** Undefined where it does not fit. */
+  readonly incoming: Incoming | undefined;
+  readonly problem: string | undefined;
+}
+
+/** `orderRef`, `Order Ref` and `order-ref` are `order_ref`. */
+function fieldOf(name: string): Field {
+  const plain = name.toLowerCase().replaceAll(/[^a-z]/g, '');
+  const field = fields.find((one) => one.replace('_', '') === plain);
+  if (field !== undefined) return field;
+  throw new Refused('column', `no license has a ${JSON.stringify(name)}; there are ${fields.join(', ')}`);
+}
+
+function csvRecords(text: string): Entry[] {
+  let parsed: { readonly info: { readonly lines: number }; readonly record: readonly string[] }[];
+  try {
+    parsed = parse(text, {
+      bom: true,
+      info: true,
+      skip_empty_lines: true,
+      trim: true,
+    }) as unknown as typeof parsed;
+  } catch (error) {
+    if (error instanceof CsvError) throw new Refused('csv', `the file is no CSV: ${error.message}`);
+    throw error;
+  }
+  const [head, ...rows] = parsed;
+  const names = (head?.record ?? []).map(fieldOf);
+  if (new Set(names).size !== names.length) throw new Refused('column', 'a column stands there twice');
+  return rows.map(({ info, record }) => ({
+    line: info.lines,
+    cells: new Map(names.map((name, place) => [name, record[place] ?? ''])),
+  }));
+}
+
+function jsonRecord(text: string, line: number): Entry {
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    throw new Refused('jsonl', `line ${line} is no JSON`);
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+    throw new Refused('jsonl', `line ${line} is no JSON object`);
+  }
+  const cells = Object.entries(value).map(([name, one]: [string, unknown]): [Field, string] => {
+    if (one === null) return [fieldOf(name), ''];
+    if (typeof one === 'string' || typeof one === 'number' || typeof one === 'boolean') {
+      return [fieldOf(name), String(one).trim()];
+    }
+    throw new Refused('jsonl', `line ${line}: ${name} must be a text or a number`);
+  });
+  return { line, cells: new Map(cells) };
+}
+
+const jsonRecords = (text: string): Entry[] =>
+  text
+    .replace(/^\ufeff/, '')
+    .split('\n')
+    .map((line, index) => ({ line: line.trim(), number: index + 1 }))
+    .filter(({ line }) => line !== '')
+    .map(({ line, number }) => jsonRecord(line, number));
+
+/** A row that does not fit. */
+class Unfit extends Error {}
+
+function keyOf(text: string): Key | undefined {
+  if (text === '') return undefined;
+  const parsed = parseKey(text);
+  if (parsed.kind === 'key') return parsed.key;
+  // What was typed is not repeated: it may be somebody's key by one symbol.
+  throw new Unfit(
+    parsed.kind === 'typo'
+      ? `the key's character ${parsed.position} looks wrong, perhaps ${parsed.perhaps}`
+      : 'the key is none of ours; leave it out, and one is issued in its place',
+  );
+}
+
+function refOf(name: Field, text: string): string {
+  if (text.length > longestRef) throw new Unfit(`${name} is longer than ${longestRef} characters`);
+  if (/\p{Cc}/u.test(text)) throw new Unfit(`${name} has control characters`);
+  if (name === 'customer_ref' && text.includes('@')) {
+    throw new Unfit('customer_ref must be a reference of yours, no e-mail address');
+  }
+  return text;
+}
+
+function termOf(cell: (name: Field) => string): Incoming['term'] {
+  const perpetual = cell('perpetual').toLowerCase();
+  if (!['', 'true', 'false', 'yes', 'no', '1', '0'].includes(perpetual)) {
+    throw new Unfit('perpetual must be true or false');
+  }
+  const isPerpetual = ['true', 'yes', '1'].includes(perpetual);
+  const terms = [
+    cell('for') !== '' && ({ kind: 'for', seconds: positiveSpan(cell('for')) } as const),
+    cell('expires') !== '' && ({ kind: 'until', expiresAt: toTime(cell('expires')) } as const),
+    isPerpetual && ({ kind: 'perpetual' } as const),
+  ].filter((one) => one !== false);
+  if (terms.length > 1) throw new Unfit('it says several of for, expires and perpetual');
+  return terms[0];
+}
+
+/** What all rows have that do not say it themselves. */
+export interface Usual {
+  readonly plan: string | undefined;
+  readonly term: Incoming['term'];
+}
+
+function incomingOf({ cells }: Entry, { plan, term }: Usual): Omit<Incoming, 'orderLine'> {
+  const cell = (name: Field): string => cells.get(name) ?? '';
+  const orderRef = refOf('order_ref', cell('order_ref'));
+  if (orderRef === '') throw new Unfit('order_ref is missing; by it a row is known when it comes again');
+  const named = cell('plan') || plan;
+  if (named === undefined) throw new Unfit('plan is missing (--plan says one for all)');
+  if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(named)) {
+    throw new Unfit('a plan is named with small letters, digits and . _ -');
+  }
+  const transfers = cell('transfers');
+  return {
+    ...{ orderRef, plan: named, key: keyOf(cell('key')), term: termOf(cell) ?? term },
+    customerRef: refOf('customer_ref', cell('customer_ref')) || null,
+    transferLimit: transfers === '' ? undefined : Math.min(toCount(transfers), 1_000),
+  };
+}
+
+const problemOf = (error: unknown): string => {
+  if (error instanceof Unfit || error instanceof InvalidArgumentError) return error.message;
+  throw error;
+};
+
+/** Reads a whole file. Throws Refused where it is none of its format; a row that does not fit is a row with a problem. */
+export function readRows(text: string, format: 'csv' | 'jsonl', usual: Usual): Row[] {
+  const records = format === 'csv' ? csvRecords(text) : jsonRecords(text);
+  if (records.length === 0) throw new Refused('empty', 'the file has no rows');
+  if (records.length > mostRows) throw new Refused('rows', `at most ${mostRows} rows at once`);
+  const lines = new Map<string, number>();
+  const keys = new Set<Key>();
+  return records.map((record): Row => {
+    const orderRef = record.cells.get('order_ref') || null;
+    try {
+      const row = incomingOf(record, usual);
+      if (row.key !== undefined && keys.has(row.key)) throw new Unfit('this key stands in the file before');
+      if (row.key !== undefined) keys.add(row.key);
+      // Several rows of one order are its licenses, in their order.
+      const orderLine = (lines.get(row.orderRef) ?? 0) + 1;
+      lines.set(row.orderRef, orderLine);
+      return { line: record.line, orderRef, incoming: { ...row, orderLine }, problem: undefined };
+    } catch (error) {
+      return { line: record.line, orderRef, incoming: undefined, problem: problemOf(error) };
+    }
+  });
+}

@@ -1,0 +1,163 @@
+/** import: licenses that were sold elsewhere, from a file, in batches. */
+import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { Option } from 'commander';
+import { importBatch, type Incoming, type Outcome } from '../operators/import.ts';
+import { inTransaction, Refused } from '../operators/transaction.ts';
+import { type Context, type LicenseCommand, type Options, text } from './command.ts';
+import { readRows, type Row } from './import-rows.ts';
+import { table } from './shown.ts';
+import { termOf, withTerm } from './term.ts';
+
+/** A transaction of so many rows takes a moment, and whoever stops the import loses no more than one. */
+const batchSize = 500;
+/** More than people read; --json has all. */
+const mostShown = 50;
+
+interface Done {
+  readonly row: Row;
+  readonly outcome: Outcome;
+}
+
+/** Ends a transaction that was only tried. */
+class OnlyTried extends Error {
+  readonly outcomes: readonly Outcome[];
+  constructor(outcomes: readonly Outcome[]) {
+    super('only tried');
+    this.outcomes = outcomes;
+  }
+}
+
+async function tryBatch(pool: Context['pool'], batch: readonly Incoming[]): Promise<readonly Outcome[]> {
+  try {
+    return await inTransaction(pool, async (ask) => {
+      throw new OnlyTried(await importBatch(ask, batch));
+    });
+  } catch (error) {
+    if (error instanceof OnlyTried) return error.outcomes;
+    throw error;
+  }
+}
+
+/** New keys are on the disk before the transaction ends that makes them count: of what is sold none can be lost. */
+const writeKeys = async (out: FileHandle, batch: readonly Incoming[], outcomes: readonly Outcome[]) => {
+  const lines = outcomes.flatMap((outcome, index) =>
+    outcome.kind === 'issued' ? [`${cellOf(batch[index]?.orderRef ?? '')},${outcome.key}\n`] : [],
+  );
+  await out.appendFile(lines.join(''));
+  await out.sync();
+};
+
+const cellOf = (value: string): string => (/[",\s]/.test(value) ? `"${value.replaceAll('"', '""')}"` : value);
+
+async function openOut(file: string): Promise<FileHandle> {
+  try {
+    const handle = await open(file, 'wx', 0o600);
+    await handle.appendFile('order_ref,key\n');
+    return handle;
+  } catch (error) {
+    throw new Refused(
+      'out',
+      `${file} cannot be written: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  }
+}
+
+async function read(file: string, options: Options): Promise<Row[]> {
+  const content = await readFile(file, 'utf8').catch((error: unknown) => {
+    throw new Refused(
+      'file',
+      `${file} cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+    );
+  });
+  const format = text(options, 'format') ?? (/\.(jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv');
+  const usual = { plan: text(options, 'plan'), term: termOf(options) };
+  return readRows(content, format === 'jsonl' ? 'jsonl' : 'csv', usual);
+}
+
+async function importRows(
+  { pool, progress }: Pick<Context, 'pool' | 'progress'>,
+  rows: readonly Row[],
+  out: FileHandle | undefined,
+  isDry: boolean,
+): Promise<Done[]> {
+  const done = rows.flatMap((row): Done[] =>
+    row.problem === undefined ? [] : [{ row, outcome: { kind: 'refused', problem: row.problem } }],
+  );
+  const fit = rows.filter(({ incoming }) => incoming !== undefined);
+  for (let start = 0; start < fit.length; start += batchSize) {
+    progress(done.length, rows.length);
+    const part = fit.slice(start, start + batchSize);
+    const batch = part.flatMap(({ incoming }) => incoming ?? []);
+    const outcomes = isDry
+      ? await tryBatch(pool, batch)
+      : await inTransaction(pool, async (ask) => {
+          const made = await importBatch(ask, batch);
+          if (out !== undefined) await writeKeys(out, batch, made);
+          return made;
+        });
+    part.forEach((row, index) => {
+      const outcome = outcomes[index];
+      if (outcome !== undefined) done.push({ row, outcome });
+    });
+  }
+  progress(rows.length, rows.length);
+  return done.sort((one, other) => one.row.line - other.row.line);
+}
+
+/** A key is in no report. */
+const reported = ({ row: { line, orderRef }, outcome }: Done) => ({
+  ...{ line, orderRef, outcome: outcome.kind },
+  ...(outcome.kind === 'refused' ? { problem: outcome.problem } : { id: outcome.id }),
+});
+
+function linesOf(done: readonly Done[], isDry: boolean, file: string | undefined): string[] {
+  const countOf = (kind: Outcome['kind']): number =>
+    done.filter(({ outcome }) => outcome.kind === kind).length;
+  const refused = done.flatMap(({ row, outcome }) =>
+    outcome.kind === 'refused' ? [[String(row.line), row.orderRef ?? '-', outcome.problem]] : [],
+  );
+  const figures = `${countOf('imported')} imported with their keys, ${countOf('issued')} issued with new ones, ${countOf('unchanged')} there already, ${refused.length} refused.`;
+  return [
+    isDry ? `Only tried, nothing was changed: ${figures}` : figures,
+    ...(file !== undefined && countOf('issued') > 0 ? [`The new keys are in ${file}.`] : []),
+    ...(refused.length === 0 ? [] : ['', ...table(['LINE', 'ORDER', 'WHY'], refused.slice(0, mostShown))]),
+    ...(refused.length > mostShown ? [`… and ${refused.length - mostShown} more (--json has them all)`] : []),
+  ];
+}
+
+export const importCommand: LicenseCommand = {
+  name: 'import',
+  description: 'Take over licenses from a file of CSV or JSON lines; the same rows again change nothing',
+  shape: (command) =>
+    withTerm(command)
+      .argument('<file>', 'with order_ref; and key, plan, for, expires, perpetual, customer_ref, transfers')
+      .addOption(
+        new Option('--format <format>', 'csv or jsonl; by the file’s name unless said').choices([
+          'csv',
+          'jsonl',
+        ]),
+      )
+      .option('--plan <plan>', 'for rows that say none')
+      .option('--out <file>', 'a new file for the keys of rows that have none')
+      .option('--dry-run', 'say what would become of each row, and change nothing'),
+  run: async (context, options, [file = '']) => {
+    const isDry = options['dryRun'] === true;
+    const outFile = text(options, 'out');
+    const rows = await read(file, options);
+    const isIssuing = rows.some(({ incoming }) => incoming !== undefined && incoming.key === undefined);
+    if (isIssuing && !isDry && outFile === undefined) {
+      throw new Refused('no_out', 'rows without a key get new ones: --out names a new file for them');
+    }
+    const out = isIssuing && !isDry && outFile !== undefined ? await openOut(outFile) : undefined;
+    try {
+      const done = await importRows(context, rows, out, isDry);
+      return {
+        json: { isDryRun: isDry, rows: done.map(reported) },
+        lines: linesOf(done, isDry, outFile),
+        isBad: done.some(({ outcome }) => outcome.kind === 'refused'),
+      };
+    } finally {
+      await out?.close();
+    }
+  },
+};

@@ -1,0 +1,62 @@
+/** What only looks: list and show. */
+import { Option } from 'commander';
+import { getLicense, listLicenses, stateOf } from '../operators/license.ts';
+import { inTransaction, Refused } from '../operators/transaction.ts';
+import { type LicenseCommand, number, refOf, text, withId } from './command.ts';
+import { dayOf, endOf, shownLicense, table } from './shown.ts';
+import { toCount } from './term.ts';
+
+const usualLimit = 50;
+const mostLimit = 1_000;
+
+export const listCommand: LicenseCommand = {
+  name: 'list',
+  description: 'List licenses, the newest first',
+  shape: (command) =>
+    command
+      .option('--plan <plan>', 'only of this plan')
+      .addOption(
+        new Option('--status <status>', 'only of this status').choices(['active', 'suspended', 'revoked']),
+      )
+      .option('--customer <ref>', 'only of this customer')
+      .option('--order <order>', 'only of this order')
+      .option('--limit <number>', `how many; ${usualLimit} unless said`, toCount)
+      .option('--after <id>', 'go on after this one, the last of the page before'),
+  run: async ({ pool }, options) => {
+    const limit = number(options, 'limit') ?? usualLimit;
+    if (limit < 1 || limit > mostLimit) throw new Refused('limit', `a page has 1 to ${mostLimit} licenses`);
+    const after = text(options, 'after');
+    const items = await inTransaction(pool, async (ask) => {
+      if (after !== undefined) await getLicense(ask, { id: after });
+      const filter = { plan: text(options, 'plan'), status: text(options, 'status'), after, limit };
+      return listLicenses(ask, {
+        ...filter,
+        ...{ customerRef: text(options, 'customer'), orderRef: text(options, 'order') },
+      });
+    });
+    const last = items.length === limit ? items.at(-1)?.id : undefined;
+    return {
+      json: { items: items.map((one) => ({ ...one, state: stateOf(one) })), nextAfter: last ?? null },
+      lines: [
+        ...table(
+          ['ID', 'KEY', 'PLAN', 'STATE', 'ENDS', 'MACHINE', 'LAST SEEN', 'CUSTOMER', 'ORDER'],
+          items.map((one) => [
+            ...[one.id, `…${one.hint}`, one.plan, stateOf(one), endOf(one), one.machineHint ?? '-'],
+            ...[dayOf(one.lastSeenAt), one.customerRef ?? '-', one.orderRef ?? '-'],
+          ]),
+        ),
+        ...(last === undefined ? [] : [`More: --after ${last}`]),
+      ],
+    };
+  },
+};
+
+export const showCommand: LicenseCommand = {
+  name: 'show',
+  description: 'Show one license',
+  shape: withId,
+  run: async (context, options) => {
+    const ref = await refOf(context, options);
+    return shownLicense(await inTransaction(context.pool, (ask) => getLicense(ask, ref)));
+  },
+};

@@ -1,0 +1,61 @@
+import { listKeys, newKeyFor, retireKey } from '../operators/signing-keys.ts';
+import { inTransaction } from '../operators/transaction.ts';
+import { type LicenseCommand, number } from './command.ts';
+import { minuteOf, table } from './shown.ts';
+import { toSeconds } from './term.ts';
+
+/** Longer than any client keeps the published keys. */
+const usualNotice = 7 * 86_400;
+/** Longer than any certificate that the service gives by itself. */
+const usualAftermath = 8 * 86_400;
+
+export const signingKeyNew: LicenseCommand = {
+  name: 'signing-key new',
+  description: 'Make a signing key: published at once, used after a while',
+  shape: (it) => it.option('--in <span>', 'when it is used from; 7d unless said, 0d for at once', toSeconds),
+  run: async ({ pool, secrets }, options) => {
+    const { seals } = await secrets();
+    const inSeconds = number(options, 'in') ?? usualNotice;
+    const made = await inTransaction(pool, (ask) => newKeyFor(ask, seals[0], { inSeconds }));
+    return {
+      json: made,
+      lines: [`Made the key ${made.kid}; it signs from ${minuteOf(made.activeFrom)} UTC on.`],
+    };
+  },
+};
+
+export const signingKeyList: LicenseCommand = {
+  name: 'signing-key list',
+  description: 'List the signing keys, the newest first',
+  run: async ({ pool }) => {
+    const items = await inTransaction(pool, listKeys);
+    return {
+      json: { items },
+      lines: table(
+        ['KEY', 'STATE', 'SIGNS FROM', 'RETIRED', 'PUBLISHED UNTIL'],
+        items.map(({ kid, state, activeFrom, retiredAt, publishedUntil }) => [
+          ...[kid, state, minuteOf(activeFrom), minuteOf(retiredAt), minuteOf(publishedUntil)],
+        ]),
+      ),
+    };
+  },
+};
+
+export const signingKeyRetire: LicenseCommand = {
+  name: 'signing-key retire',
+  description: 'Sign no more with a key; what it signed can be checked for a while',
+  shape: (it) =>
+    it
+      .argument('<key>', 'which, as signing-key list shows it')
+      .option('--publish-for <span>', 'how long it stays published; 8d unless said', toSeconds)
+      .option('--leaked', 'somebody else may have it: take it away at once'),
+  run: async ({ pool }, options, [kid = '']) => {
+    const publishedSeconds =
+      options['leaked'] === true ? 0 : (number(options, 'publishFor') ?? usualAftermath);
+    await inTransaction(pool, (ask) => retireKey(ask, { kid, publishedSeconds }));
+    return {
+      json: { retired: kid },
+      lines: [`The key ${kid} signs no more; services hear of it within 30 s.`],
+    };
+  },
+};

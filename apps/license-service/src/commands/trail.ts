@@ -1,0 +1,102 @@
+/** audit and stats: what happened, and how much of everything there is. */
+import { getLicense } from '../operators/license.ts';
+import { inTransaction, Refused } from '../operators/transaction.ts';
+import { denialsOfLastDays, figuresByPlan, listDenials, listEvents } from '../operators/trail.ts';
+import { type LicenseCommand, number, refOf, withId } from './command.ts';
+import { minuteOf, table } from './shown.ts';
+import { toCount } from './term.ts';
+
+const usualLimit = 50;
+const mostLimit = 1_000;
+const days = 30;
+
+const said = (data: Readonly<Record<string, unknown>>): string =>
+  Object.entries(data)
+    .filter(([, value]) => value !== null)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ');
+
+export const auditCommand: LicenseCommand = {
+  name: 'audit',
+  description: 'Show what happened to a license, and how often it was refused; the newest first',
+  shape: (it) =>
+    withId(it)
+      .option('--all', 'the events of all licenses')
+      .option('--limit <number>', `how many; ${usualLimit} unless said`, toCount),
+  run: async (context, options) => {
+    const limit = number(options, 'limit') ?? usualLimit;
+    if (limit < 1 || limit > mostLimit) throw new Refused('limit', `1 to ${mostLimit} events at once`);
+    const ref = options['all'] === true ? undefined : await refOf(context, options);
+    return inTransaction(context.pool, async (ask) => {
+      const license = ref && (await getLicense(ask, ref));
+      const events = await listEvents(ask, license?.id, limit);
+      const denials = license === undefined ? [] : await listDenials(ask, license.id, limit);
+      return {
+        json: { events, denials },
+        lines: [
+          ...table(
+            ['WHEN', 'LICENSE', 'WHAT', 'BY', 'EPOCH', 'MORE'],
+            events.map(({ at, hint, kind, actor, epoch, data }) => [
+              ...[minuteOf(at), `…${hint}`, kind, actor, String(epoch), said(data)],
+            ]),
+          ),
+          ...(denials.length === 0 ? [] : ['', 'Refused:']),
+          ...(denials.length === 0
+            ? []
+            : table(
+                ['DAY', 'BECAUSE', 'TIMES', 'LAST'],
+                denials.map(({ day, outcome, count, lastAt }) => [
+                  day,
+                  outcome,
+                  String(count),
+                  minuteOf(lastAt),
+                ]),
+              )),
+        ],
+      };
+    });
+  },
+};
+
+export const statsCommand: LicenseCommand = {
+  name: 'stats',
+  description: 'Count licenses by plan, and refusals of the last thirty days',
+  run: ({ pool }) =>
+    inTransaction(pool, async (ask) => {
+      const plans = await figuresByPlan(ask);
+      const denials = await denialsOfLastDays(ask, days);
+      return {
+        json: { plans, denials },
+        lines: [
+          ...table(
+            [
+              'PLAN',
+              'ISSUED',
+              'ACTIVATED',
+              'ON A MACHINE',
+              'SEEN IN 30 DAYS',
+              'EXPIRED',
+              'SUSPENDED',
+              'REVOKED',
+            ],
+            plans.map((one) => [
+              one.plan,
+              ...[
+                one.issued,
+                one.activated,
+                one.bound,
+                one.seen,
+                one.expired,
+                one.suspended,
+                one.revoked,
+              ].map(String),
+            ]),
+          ),
+          '',
+          denials.length === 0
+            ? 'Nobody was refused in the last thirty days.'
+            : `Refused in the last thirty days: ${denials.map(({ outcome, count }) => `${outcome} ${count}`).join(', ')}.`,
+        ],
+      };
+    }),
+};

@@ -1,0 +1,69 @@
+/** What license-service takes from its environment. Only DATABASE_URL has to be there. */
+import { commonEnvironment, parseEnvironment } from '@muster/service';
+import ipaddr from 'ipaddr.js';
+import { z } from 'zod';
+
+/** How many attempts at once, and one more after so many seconds. */
+export interface Rate {
+  readonly burst: number;
+  readonly seconds: number;
+}
+
+/** `30/2`: thirty at once, and one more every two seconds. */
+const rate = (usual: string) =>
+  z
+    .string()
+    .default(usual)
+    .transform((text, context): Rate => {
+      const [burst, seconds] = text.split('/').map(Number);
+      if (/^\d{1,7}\/\d{1,7}(\.\d{1,3})?$/.test(text) && burst && seconds) return { burst, seconds };
+      context.addIssue({ code: 'custom', message: 'is no rate such as 30/2 (burst/seconds for one more)' });
+      return z.NEVER;
+    });
+
+/** A number of hops, or a list of addresses and networks. Never everybody: then anybody could name any address. */
+const trustProxy = z.string().transform((text, context): string[] | number => {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const list = text.split(',').map((part) => part.trim());
+  if (list.every((one) => ipaddr.isValid(one) || ipaddr.isValidCIDR(one))) return list;
+  context.addIssue({ code: 'custom', message: 'is neither a list of addresses nor a number of hops' });
+  return z.NEVER;
+});
+
+const secret = z.string().min(16, 'is shorter than 16 characters');
+
+export const environment = {
+  ...commonEnvironment,
+  PORT: commonEnvironment.PORT.default(4102),
+  /** A login that may become muster_licenses; where it may also make schemas, the service keeps its own current. */
+  DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
+  /** Connections to Postgres at most, per process. */
+  DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
+  /** For counting attempts over all processes; without it each counts for itself. */
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  /** Whose X-Forwarded-For is believed. */
+  TRUST_PROXY: trustProxy.optional(),
+  /** Hashes the ids of machines; without it a secret that lies in the database does. */
+  LICENSE_PEPPER: secret.optional(),
+  /** The one before it, still accepted while machines come by. */
+  LICENSE_PEPPER_BEFORE: secret.optional(),
+  /** Seals the private signing keys; without it a secret that lies in the database does. */
+  LICENSE_SEAL: secret.optional(),
+  /** How long a certificate lives at most. */
+  CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
+  /** Activations and releases per address: `30/2` is thirty at once, and one more every two seconds. */
+  LIMIT_IP: rate('30/2'),
+  /** Checks per address. */
+  LIMIT_CHECK: rate('120/0.5'),
+  /** Failures per address. */
+  LIMIT_IP_FAIL: rate('20/60'),
+  /** Failures per key. */
+  LIMIT_KEY_FAIL: rate('20/360'),
+  /** After this Redis is taken for away, and attempts are counted in memory. */
+  LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+export const readConfig = (from: Record<string, string | undefined> = process.env) =>
+  parseEnvironment(environment, from);

@@ -1,0 +1,57 @@
+/**
+ * A Reed–Solomon code over GF(32) with two check symbols. Its distance is 3: one wrong symbol is located and set
+ * right, and two wrong ones, so every swap too, are always noticed. A word may have up to 31 symbols.
+ */
+
+/** α^n of GF(32) by x⁵ + x² + 1, twice around, and its inverse. */
+const powers: number[] = [];
+const logarithms: number[] = [];
+for (let exponent = 0, element = 1; exponent < 31; exponent += 1) {
+  powers[exponent] = element;
+  powers[exponent + 31] = element;
+  logarithms[element] = exponent;
+  element <<= 1;
+  if (element > 31) element ^= 0b100101;
+}
+
+const power = (exponent: number): number => powers[exponent % 31] ?? 0;
+const log = (element: number): number => logarithms[element] ?? 0;
+const times = (a: number, b: number): number => (a === 0 || b === 0 ? 0 : power(log(a) + log(b)));
+const over = (a: number, b: number): number => (a === 0 ? 0 : power(log(a) + 31 - log(b)));
+
+/** The word at α and at α²: zero for a word of the code. */
+function syndromes(word: readonly number[]): [number, number] {
+  let first = 0;
+  let second = 0;
+  word.forEach((symbol, place) => {
+    first ^= times(symbol, power(place));
+    second ^= times(symbol, power(2 * place));
+  });
+  return [first, second];
+}
+
+/** The two symbols that make a word of the code when they follow. */
+export function checkSymbols(symbols: readonly number[]): [number, number] {
+  const [first, second] = syndromes(symbols);
+  const [here, next] = [power(symbols.length), power(symbols.length + 1)];
+  // here·c + next·d = first and here²·c + next²·d = second; minus is plus in this field.
+  const d = over(second ^ times(here, first), times(next, next ^ here));
+  const c = over(first ^ times(next, d), here);
+  return [c, d];
+}
+
+/** What a word is: of the code, one symbol away from it (and which), or further. */
+export type Reading =
+  | { readonly kind: 'right' }
+  | { readonly kind: 'typo'; readonly place: number; readonly symbol: number }
+  | { readonly kind: 'wrong' };
+
+export function readWord(word: readonly number[]): Reading {
+  const [first, second] = syndromes(word);
+  if (first === 0 && second === 0) return { kind: 'right' };
+  if (first === 0 || second === 0) return { kind: 'wrong' };
+  const place = log(over(second, first));
+  const symbol = word[place];
+  if (symbol === undefined) return { kind: 'wrong' };
+  return { kind: 'typo', place, symbol: symbol ^ over(times(first, first), second) };
+}

@@ -1,0 +1,13 @@
+import { createLogger, main, stopOnSignal } from '@muster/service';
+import { createLicenseService } from './app.ts';
+import { readConfig } from './config.ts';
+
+await main(async () => {
+  const config = readConfig();
+  const logger = createLogger('license-service', config.LOG_LEVEL);
+  const { service, start, close } = createLicenseService(config, logger);
+  stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
+  const address = await service.app.listen({ host: config.HOST, port: config.PORT });
+  logger.info({ address }, 'listening');
+  await start();
+});

@@ -1,0 +1,144 @@
+/** What operators do to a license. Each is one transaction: the row is locked, changed, and the event written. */
+import { newId } from '@muster/database';
+import { hintOfMachine, type MachineHasher } from '../activation/machine.ts';
+import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { getLicense, type License, type LicenseRef, lockLicense } from './license.ts';
+import { type Term } from './plans.ts';
+import { type Ask, Refused } from './transaction.ts';
+
+export type EventKind =
+  | 'activated'
+  | 'released'
+  | 'transferred'
+  | 'suspended'
+  | 'resumed'
+  | 'revoked'
+  | 'renewed'
+  | 'rotated'
+  | 'certified';
+
+/** Says what an operator did. */
+export async function note(ask: Ask, license: License, kind: EventKind, data: object): Promise<void> {
+  await ask(
+    `insert into licenses.license_events (id, license_id, kind, actor, epoch, data) values ($1, $2, $3, 'operator', $4, $5)`,
+    [newId(), license.id, kind, license.epoch, data],
+  );
+}
+
+async function change(
+  ask: Ask,
+  license: License,
+  kind: EventKind,
+  { set, values, data = {} }: { set: string; values: readonly unknown[]; data?: object },
+): Promise<License> {
+  await ask(`update licenses.licenses set ${set}, updated_at = clock_timestamp() where id = $1`, [
+    license.id,
+    ...values,
+  ]);
+  const after = await getLicense(ask, { id: license.id });
+  await note(ask, after, kind, data);
+  return after;
+}
+
+/** Refused from the next call on; a certificate lives on until it ends. */
+export async function suspend(ask: Ask, ref: LicenseRef, reason: string | null): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  if (license.status === 'suspended') return license;
+  return change(ask, license, 'suspended', {
+    set: `status = 'suspended', reason = $2`,
+    values: [reason],
+    data: { reason },
+  });
+}
+
+export async function resume(ask: Ask, ref: LicenseRef): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  if (license.status === 'active') return license;
+  return change(ask, license, 'resumed', { set: `status = 'active', reason = null`, values: [] });
+}
+
+/** For good. */
+export async function revoke(ask: Ask, ref: LicenseRef, reason: string | null): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.status === 'revoked') return license;
+  return change(ask, license, 'revoked', {
+    set: `status = 'revoked', reason = $2`,
+    values: [reason],
+    data: { reason },
+  });
+}
+
+const free = `machine_hash = null, pepper_id = null, machine_hint = null, bound_at = null,
+  released_machine_hash = machine_hash, epoch = epoch + 1`;
+
+/** Takes it from its machine, beside the plan's transfers. The next machine that asks has it. */
+export async function release(ask: Ask, ref: LicenseRef): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.boundAt === null) return license;
+  const { machineHint, offlineUntil } = license;
+  return change(ask, license, 'released', { set: free, values: [], data: { machineHint, offlineUntil } });
+}
+
+/** Gives it to another machine, which need not ask first. Counts as one of the plan's transfers. */
+export async function transfer(
+  ask: Ask,
+  ref: LicenseRef,
+  { machineId, hasher, isForced }: { machineId: string; hasher: MachineHasher; isForced: boolean },
+): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.boundAt === null) {
+    throw new Refused('not_activated', 'no machine has this license; the next one that asks gets it');
+  }
+  if (license.transfers >= license.transferLimit && !isForced) {
+    throw new Refused(
+      'transfers_exhausted',
+      `it was moved ${license.transfers} times, as often as its plan allows (--force moves it all the same)`,
+    );
+  }
+  const [hash] = hasher.hashes(machineId);
+  const hint = hintOfMachine(machineId);
+  return change(ask, license, 'transferred', {
+    set: `machine_hash = $2, pepper_id = $3, machine_hint = $4, bound_at = clock_timestamp(),
+      released_machine_hash = machine_hash, epoch = epoch + 1, transfers = transfers + 1`,
+    values: [hash, hasher.pepperId, hint],
+    data: { from: license.machineHint, to: hint, offlineUntil: license.offlineUntil },
+  });
+}
+
+/** Another end: a day, never, or so much longer. What has ended begins anew at this moment. */
+export async function renew(ask: Ask, ref: LicenseRef, term: Term): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  const data = { before: license.expiresAt, term };
+  if (term.kind !== 'for') {
+    const expiresAt = term.kind === 'until' ? term.expiresAt : null;
+    return change(ask, license, 'renewed', {
+      set: 'expires_at = $2, duration_seconds = null',
+      values: [expiresAt],
+      data,
+    });
+  }
+  if (license.expiresAt === null && license.durationSeconds === null) {
+    throw new Refused('perpetual', 'this license never ends');
+  }
+  const set =
+    license.expiresAt === null
+      ? 'duration_seconds = duration_seconds + $2::bigint'
+      : 'expires_at = greatest(expires_at, clock_timestamp()) + make_interval(secs => $2::float8)';
+  return change(ask, license, 'renewed', { set, values: [term.seconds], data });
+}
+
+/** Another key in place of the one that got about; the old one is unknown from now on. */
+export async function rotate(ask: Ask, ref: LicenseRef): Promise<{ license: License; key: Key }> {
+  const before = await lockLicense(ask, ref);
+  if (before.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
+  const key = newKey();
+  const license = await change(ask, before, 'rotated', {
+    set: 'key_hash = $2, key_hint = $3',
+    values: [hashOfKey(key), hintOfKey(key)],
+    data: { from: before.hint, to: hintOfKey(key) },
+  });
+  return { license, key };
+}

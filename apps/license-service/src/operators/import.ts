@@ -1,0 +1,154 @@
+/** Licenses that were sold elsewhere, taken over: with the keys that customers have, or with new ones. */
+import { newId } from '@muster/database';
+import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { columnsOf } from './issue.ts';
+import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
+import { type Ask } from './transaction.ts';
+
+/** One license to be taken over. */
+export interface Incoming {
+  readonly orderRef: string;
+  /** Which one of its order, from 1. */
+  readonly orderLine: number;
+  readonly plan: string;
+  /** The plan's unless said. */
+  readonly term: Term | undefined;
+  readonly customerRef: string | null;
+  readonly transferLimit: number | undefined;
+  /** The one that the customer has; else one is made. */
+  readonly key: Key | undefined;
+}
+
+export type Outcome =
+  | { readonly kind: 'imported' | 'unchanged'; readonly id: string }
+  /** With a new key, which is nowhere else. */
+  | { readonly kind: 'issued'; readonly id: string; readonly key: Key }
+  | { readonly kind: 'refused'; readonly problem: string };
+
+const refused = (problem: string): Outcome => ({ kind: 'refused', problem });
+
+/** Any number that nobody else takes in this database. */
+const importLock = 4_103;
+
+interface Known {
+  readonly id: string;
+  readonly orderRef: string;
+  readonly orderLine: number;
+  readonly plan: string;
+  readonly keyHash: Buffer;
+}
+
+const placeOf = ({ orderRef, orderLine }: Pick<Known, 'orderRef' | 'orderLine'>): string =>
+  `${orderLine} ${orderRef}`;
+
+/** What is there already of these orders, and which of these keys are. */
+async function look(ask: Ask, batch: readonly Incoming[]) {
+  const known = await ask<Known>(
+    `select id, l.order_ref as "orderRef", l.order_line as "orderLine", plan, key_hash as "keyHash"
+     from licenses.licenses l join unnest($1::text[], $2::int[]) n (order_ref, order_line)
+       on l.order_ref = n.order_ref and l.order_line = n.order_line`,
+    [batch.map(({ orderRef }) => orderRef), batch.map(({ orderLine }) => orderLine)],
+  );
+  const hashes = batch.flatMap(({ key }) => (key === undefined ? [] : [hashOfKey(key)]));
+  const taken = await ask<{ hash: string }>(
+    `select encode(key_hash, 'hex') as hash from licenses.licenses where key_hash = any($1::bytea[])`,
+    [hashes],
+  );
+  return {
+    known: new Map(known.map((one) => [placeOf(one), one])),
+    taken: new Set(taken.map(({ hash }) => hash)),
+  };
+}
+
+/** The plans of a batch by name; one that nobody made begins where a row says a term. */
+async function plansOf(ask: Ask, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
+  const plans = new Map<string, Plan>();
+  for (const { plan: name, term } of batch) {
+    if (plans.has(name)) continue;
+    const plan =
+      (await findPlan(ask, name)) ??
+      (term && (await setPlan(ask, { name, term: null, transferLimit: usualTransferLimit })));
+    if (plan !== undefined) plans.set(name, plan);
+  }
+  return plans;
+}
+
+interface New {
+  readonly id: string;
+  readonly key: Key;
+  readonly row: Incoming;
+  readonly term: Term;
+  readonly plan: Plan;
+}
+
+const isPast = (term: Term): boolean => term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now();
+
+async function insert(ask: Ask, made: readonly New[]): Promise<Set<string>> {
+  const terms = made.map(({ term }) => columnsOf(term));
+  const rows = await ask<{ id: string }>(
+    `with made as (
+       insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
+         customer_ref, order_ref, order_line)
+       select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[], $7::int[],
+         $8::text[], $9::text[], $10::int[])
+       on conflict do nothing
+       returning id, plan, order_ref)
+     insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
+     select e.id, made.id, 'imported', 'operator', 0, jsonb_build_object('plan', plan, 'order', order_ref)
+     from made join unnest($1::uuid[], $11::uuid[]) e (license_id, id) on e.license_id = made.id
+     returning license_id as id`,
+    [
+      made.map(({ id }) => id),
+      made.map(({ key }) => hashOfKey(key)),
+      made.map(({ key }) => hintOfKey(key)),
+      made.map(({ plan }) => plan.name),
+      terms.map(([seconds]) => seconds),
+      terms.map(([, expiresAt]) => expiresAt),
+      made.map(({ row, plan }) => row.transferLimit ?? plan.transferLimit),
+      made.map(({ row }) => row.customerRef),
+      made.map(({ row }) => row.orderRef),
+      made.map(({ row }) => row.orderLine),
+      made.map(() => newId()),
+    ],
+  );
+  return new Set(rows.map(({ id }) => id));
+}
+
+/**
+ * Takes over a batch in one transaction, and answers what became of each row. The same rows again change nothing. Where
+ * this is only tried, the caller lets nothing of it stay.
+ */
+export async function importBatch(ask: Ask, batch: readonly Incoming[]): Promise<Outcome[]> {
+  await ask('select pg_advisory_xact_lock($1)', [importLock]);
+  const { known, taken } = await look(ask, batch);
+  const plans = await plansOf(ask, batch);
+  const made: New[] = [];
+  const outcomes = batch.map((row): Outcome => {
+    const before = known.get(placeOf(row));
+    const hash = row.key && hashOfKey(row.key);
+    if (before !== undefined) {
+      const isSame = before.plan === row.plan && (hash === undefined || hash.equals(before.keyHash));
+      return isSame ? { kind: 'unchanged', id: before.id } : refused('this order is there as something else');
+    }
+    if (hash !== undefined && taken.has(hash.toString('hex'))) {
+      return refused('this key is there already, by another order');
+    }
+    const plan = plans.get(row.plan);
+    if (plan === undefined) return refused(`there is no plan ${row.plan}, and no term to begin one with`);
+    const term = row.term ?? plan.term;
+    if (term === null) return refused(`plan ${plan.name} has no term, and the row says none`);
+    // What was sold with a key may be over by now, and its machine is told so.
+    if (row.key === undefined && isPast(term))
+      return refused('no key can be issued that has expired already');
+    const key = row.key ?? newKey();
+    const one = { id: newId(), key, row, term, plan };
+    made.push(one);
+    return row.key === undefined ? { kind: 'issued', id: one.id, key } : { kind: 'imported', id: one.id };
+  });
+  const there = await insert(ask, made);
+  return outcomes.map((outcome) =>
+    (outcome.kind === 'imported' || outcome.kind === 'issued') && !there.has(outcome.id)
+      ? refused('somebody else issued this at the same moment; import it again')
+      : outcome,
+  );
+}

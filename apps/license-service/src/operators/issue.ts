@@ -1,0 +1,124 @@
+/** Issuing: keys are made here, shown once, and kept as hashes only. */
+import { newId } from '@muster/database';
+import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
+import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
+import { type Ask, Refused } from './transaction.ts';
+
+export const mostAtOnce = 10_000;
+
+export interface Order {
+  readonly plan: string;
+  /** The plan's unless said. */
+  readonly term?: Term | undefined;
+  readonly count?: number | undefined;
+  /** The same order is issued once. */
+  readonly orderRef?: string | undefined;
+  readonly customerRef?: string | undefined;
+  readonly transferLimit?: number | undefined;
+}
+
+export interface Issued {
+  readonly id: string;
+  /** Null where the order was issued before: a key is shown once. */
+  readonly key: Key | null;
+  readonly hint: string;
+}
+
+export interface IssueResult {
+  readonly plan: string;
+  readonly licenses: readonly Issued[];
+  /** The order had been issued before, and nothing was made. */
+  readonly isRepeated: boolean;
+  /** There was no such plan, so one was made. */
+  readonly isNewPlan: boolean;
+}
+
+/** The two columns that a term is kept in; both are empty for what never ends. */
+export const columnsOf = (term: Term): [number | null, string | null] => [
+  term.kind === 'for' ? term.seconds : null,
+  term.kind === 'until' ? term.expiresAt : null,
+];
+
+async function planOf(ask: Ask, { plan: name, term }: Order): Promise<{ plan: Plan; isNewPlan: boolean }> {
+  const plan = await findPlan(ask, name);
+  if (plan !== undefined) return { plan, isNewPlan: false };
+  if (term === undefined) {
+    throw new Refused(
+      'unknown_plan',
+      `there is no plan ${name}; say --for, --expires or --perpetual to begin one`,
+    );
+  }
+  const made = await setPlan(ask, { name, term: null, transferLimit: usualTransferLimit });
+  return { plan: made, isNewPlan: true };
+}
+
+interface OrderedRow {
+  readonly id: string;
+  readonly key_hint: string;
+  readonly plan: string;
+}
+
+/** What an order was issued as; undefined where it is new. Waits for whoever issues it at this moment. */
+async function findOrder(ask: Ask, order: Order, count: number): Promise<IssueResult | undefined> {
+  if (order.orderRef === undefined) return undefined;
+  await ask('select pg_advisory_xact_lock(hashtextextended($1, 4102))', [order.orderRef]);
+  const rows = await ask<OrderedRow>(
+    'select id, key_hint, plan from licenses.licenses where order_ref = $1 order by order_line',
+    [order.orderRef],
+  );
+  if (rows.length === 0) return undefined;
+  if (rows.length !== count || rows.some(({ plan }) => plan !== order.plan)) {
+    const was = `${rows.length} of plan ${rows[0]?.plan ?? ''}`;
+    throw new Refused('order_mismatch', `this order was issued as something else: ${was}`);
+  }
+  const licenses = rows.map(({ id, key_hint: hint }) => ({ id, key: null, hint }));
+  return { plan: order.plan, licenses, isRepeated: true, isNewPlan: false };
+}
+
+export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
+  const { count = 1, orderRef = null, customerRef = null } = order;
+  if (count < 1 || count > mostAtOnce)
+    throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued at once`);
+  const before = await findOrder(ask, order, count);
+  if (before !== undefined) return before;
+  const { plan, isNewPlan } = await planOf(ask, order);
+  const term = order.term ?? plan.term;
+  if (term === null) {
+    throw new Refused('no_term', `plan ${plan.name} has no term: say --for, --expires or --perpetual`);
+  }
+  if (term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now()) {
+    throw new Refused('past', 'a license cannot be issued that has expired already');
+  }
+  const [durationSeconds, expiresAt] = columnsOf(term);
+  const licenses = Array.from({ length: count }, () => {
+    const key = newKey();
+    return { id: newId(), eventId: newId(), key, hint: hintOfKey(key), hash: hashOfKey(key) };
+  });
+  await ask(
+    `with made as (
+       insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
+         customer_ref, order_ref, order_line)
+       select n.id, n.hash, n.hint, $4, $5, $6, $7, $8, $9, n.line
+       from unnest($1::uuid[], $2::bytea[], $3::text[]) with ordinality n (id, hash, hint, line)
+       returning id, order_line)
+     insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
+     select e.id, made.id, 'issued', 'operator', 0, jsonb_build_object('plan', $4::text, 'order', $9::text)
+     from made join unnest($10::uuid[]) with ordinality e (id, line) on e.line = made.order_line`,
+    [
+      licenses.map(({ id }) => id),
+      licenses.map(({ hash }) => hash),
+      licenses.map(({ hint }) => hint),
+      ...[
+        plan.name,
+        durationSeconds,
+        expiresAt,
+        order.transferLimit ?? plan.transferLimit,
+        customerRef,
+        orderRef,
+      ],
+      licenses.map(({ eventId }) => eventId),
+    ],
+  );
+  const issued = licenses.map(({ id, key, hint }) => ({ id, key, hint }));
+  return { plan: plan.name, licenses: issued, isRepeated: false, isNewPlan };
+}

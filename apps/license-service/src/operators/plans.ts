@@ -1,0 +1,71 @@
+import { type Ask, Refused } from './transaction.ts';
+
+/** How long a license lasts: from its first activation, until a day, or for ever. */
+export type Term =
+  | { readonly kind: 'for'; readonly seconds: number }
+  | { readonly kind: 'until'; readonly expiresAt: string }
+  | { readonly kind: 'perpetual' };
+
+export interface Plan {
+  readonly name: string;
+  /** Null: each issue says one. */
+  readonly term: Exclude<Term, { kind: 'until' }> | null;
+  readonly transferLimit: number;
+  readonly updatedAt: string;
+}
+
+export const usualTransferLimit = 3;
+
+const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
+
+interface PlanRow {
+  readonly name: string;
+  readonly duration_seconds: number | null;
+  readonly perpetual: boolean;
+  readonly transfer_limit: number;
+  readonly updated_at: string;
+}
+
+const toPlan = (row: PlanRow): Plan => ({
+  name: row.name,
+  term: row.perpetual
+    ? { kind: 'perpetual' }
+    : row.duration_seconds === null
+      ? null
+      : { kind: 'for', seconds: row.duration_seconds },
+  transferLimit: row.transfer_limit,
+  updatedAt: row.updated_at,
+});
+
+export const listPlans = async (ask: Ask): Promise<Plan[]> =>
+  (await ask<PlanRow>('select * from licenses.plans order by name')).map(toPlan);
+
+export async function findPlan(ask: Ask, name: string): Promise<Plan | undefined> {
+  const [row] = await ask<PlanRow>('select * from licenses.plans where name = $1', [name]);
+  return row === undefined ? undefined : toPlan(row);
+}
+
+export interface PlanTerms {
+  readonly name: string;
+  readonly term: Plan['term'];
+  readonly transferLimit: number;
+}
+
+/** Makes the plan or gives it other terms. What was sold keeps its own. */
+export async function setPlan(ask: Ask, { name, term, transferLimit }: PlanTerms): Promise<Plan> {
+  if (!namePattern.test(name)) {
+    throw new Refused(
+      'plan_name',
+      'a plan is named with small letters, digits and . _ -, at most 64 of them',
+    );
+  }
+  const [row] = await ask<PlanRow>(
+    `insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit) values ($1, $2, $3, $4)
+     on conflict (name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
+       transfer_limit = excluded.transfer_limit, updated_at = clock_timestamp()
+     returning *`,
+    [name, term?.kind === 'for' ? term.seconds : null, term?.kind === 'perpetual', transferLimit],
+  );
+  if (row === undefined) throw new Error('a plan that was set is not there');
+  return toPlan(row);
+}

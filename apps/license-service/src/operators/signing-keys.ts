@@ -1,0 +1,82 @@
+import { newSigningKey } from '../signing/signing-key.ts';
+import { type Ask, Refused } from './transaction.ts';
+
+export interface SigningKey {
+  readonly kid: string;
+  readonly createdAt: string;
+  readonly activeFrom: string;
+  readonly retiredAt: string | null;
+  readonly publishedUntil: string | null;
+  /** In one word: next, current, in reserve, retired, or gone from what is published. */
+  readonly state: 'next' | 'current' | 'reserve' | 'retired' | 'gone';
+}
+
+/** One change of the keys at a time. */
+const oneAtATime = 'select pg_advisory_xact_lock(4102)';
+
+export async function listKeys(ask: Ask): Promise<SigningKey[]> {
+  const rows = await ask<Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }>(
+    `select kid, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
+       published_until as "publishedUntil",
+       retired_at is null and active_from <= clock_timestamp() as "isDue",
+       coalesce(published_until <= clock_timestamp(), false) as "isGone"
+     from licenses.signing_keys order by active_from desc, created_at desc`,
+  );
+  const current = rows.find(({ isDue }) => isDue);
+  return rows.map((row) => {
+    const { isDue, isGone, ...key } = row;
+    const state = isGone
+      ? 'gone'
+      : row.retiredAt !== null
+        ? 'retired'
+        : row === current
+          ? 'current'
+          : isDue
+            ? 'reserve'
+            : 'next';
+    return { ...key, state };
+  });
+}
+
+/** Makes a key: published at once, used after a while, so that every client has seen it by then. */
+export async function newKeyFor(
+  ask: Ask,
+  seal: string | Buffer,
+  { inSeconds }: { inSeconds: number },
+): Promise<{ kid: string; activeFrom: string }> {
+  await ask(oneAtATime);
+  const { kid, publicKey, sealedKey } = newSigningKey(seal);
+  const [row] = await ask<{ activeFrom: string }>(
+    `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from)
+     values ($1, $2, $3, clock_timestamp() + make_interval(secs => $4)) returning active_from as "activeFrom"`,
+    [kid, publicKey, sealedKey, inSeconds],
+  );
+  if (row === undefined) throw new Error('a key that was made is not there');
+  return { kid, ...row };
+}
+
+/** Signs no more. It stays published while what it signed may still be checked; 0 takes it away at once. */
+export async function retireKey(
+  ask: Ask,
+  { kid, publishedSeconds }: { kid: string; publishedSeconds: number },
+): Promise<void> {
+  await ask(oneAtATime);
+  const keys = await listKeys(ask);
+  const key = keys.find((one) => one.kid === kid);
+  if (key === undefined) throw new Refused('not_found', 'there is no signing key of this name');
+  const others = keys.filter(
+    (one) => one.kid !== kid && (one.state === 'current' || one.state === 'reserve'),
+  );
+  if (others.length === 0 && key.state !== 'next') {
+    throw new Refused(
+      'last_key',
+      'there is no other key to sign with: make one first (signing-key new --in 0d)',
+    );
+  }
+  await ask(
+    `update licenses.signing_keys set retired_at = coalesce(retired_at, clock_timestamp()),
+       published_until = least(published_until, clock_timestamp() + make_interval(secs => $2))
+     where kid = $1`,
+    [kid, publishedSeconds],
+  );
+}

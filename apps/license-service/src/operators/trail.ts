@@ -1,0 +1,73 @@
+/** What was left behind: events, refusals, and how many there are of everything. */
+import { type Ask } from './transaction.ts';
+
+export interface LicenseEvent {
+  readonly id: string;
+  readonly licenseId: string;
+  readonly hint: string;
+  readonly kind: string;
+  readonly actor: string;
+  readonly epoch: number;
+  readonly data: Readonly<Record<string, unknown>>;
+  readonly at: string;
+}
+
+/** The newest first; of one license or of all. */
+export const listEvents = (ask: Ask, licenseId: string | undefined, limit: number): Promise<LicenseEvent[]> =>
+  ask(
+    `select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor, e.epoch, e.data, e.at
+     from licenses.license_events e join licenses.licenses l on l.id = e.license_id
+     ${licenseId === undefined ? '' : 'where e.license_id = $2'} order by e.id desc limit $1`,
+    licenseId === undefined ? [limit] : [limit, licenseId],
+  );
+
+export interface Denial {
+  readonly day: string;
+  readonly outcome: string;
+  readonly count: number;
+  readonly lastAt: string;
+}
+
+export const listDenials = (ask: Ask, licenseId: string, limit: number): Promise<Denial[]> =>
+  ask(
+    `select day::text, outcome, count, last_at as "lastAt" from licenses.license_denials
+     where license_id = $1 order by day desc, outcome limit $2`,
+    [licenseId, limit],
+  );
+
+export interface PlanFigures {
+  readonly plan: string;
+  readonly issued: number;
+  readonly activated: number;
+  readonly bound: number;
+  readonly expired: number;
+  readonly suspended: number;
+  readonly revoked: number;
+  /** Seen within the last thirty days. */
+  readonly seen: number;
+}
+
+/** Reads every license: for people who ask now and then, not for a dashboard. */
+export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
+  ask(
+    `select plan, count(*)::int as issued, count(activated_at)::int as activated, count(bound_at)::int as bound,
+       (count(*) filter (where status = 'active' and expires_at <= clock_timestamp()))::int as expired,
+       (count(*) filter (where status = 'suspended'))::int as suspended,
+       (count(*) filter (where status = 'revoked'))::int as revoked,
+       (count(*) filter (where last_seen_at > clock_timestamp() - interval '30 days'))::int as seen
+     from licenses.licenses group by plan order by plan`,
+  );
+
+export const denialsOfLastDays = (ask: Ask, days: number): Promise<{ outcome: string; count: number }[]> =>
+  ask(
+    `select outcome, sum(count)::int as count from licenses.license_denials
+     where day > (clock_timestamp() at time zone 'UTC')::date - $1::int group by outcome order by outcome`,
+    [days],
+  );
+
+/** How many machines are known by each pepper. */
+export const machinesByPepper = (ask: Ask): Promise<{ pepperId: string; machines: number }[]> =>
+  ask(
+    `select pepper_id as "pepperId", count(*)::int as machines from licenses.licenses
+     where pepper_id is not null group by pepper_id order by pepper_id`,
+  );

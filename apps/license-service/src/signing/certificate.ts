@@ -1,0 +1,48 @@
+/**
+ * Certificates: the right to run offline on one machine until a time. `lic1.<payload>.<signature>`, both base64url;
+ * the signature is Ed25519 over the ASCII bytes before the second dot, so that openssl alone can check it.
+ */
+import { type KeyObject, sign, verify } from 'node:crypto';
+import { z } from 'zod';
+
+export const CertificatePayload = z.object({
+  /** The license's id. */
+  lic: z.string(),
+  plan: z.string(),
+  /** SHA-256 of the machine's id, base64url. */
+  machine: z.string(),
+  iat: z.int(),
+  exp: z.int(),
+  /** Which of the published keys signed it. */
+  kid: z.string(),
+});
+export type CertificatePayload = z.infer<typeof CertificatePayload>;
+
+const version = 'lic1';
+
+export function signCertificate(key: KeyObject, payload: CertificatePayload): string {
+  const signed = `${version}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;
+  return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
+}
+
+/** The payload of a certificate that one of these keys signed; it may have ended since. Undefined for all else. */
+export function readCertificate(
+  text: string,
+  keyOf: (kid: string) => KeyObject | undefined,
+): CertificatePayload | undefined {
+  const [word, body, signature, ...rest] = text.trim().split('.');
+  if (word !== version || body === undefined || signature === undefined || rest.length > 0) return undefined;
+  const payload = CertificatePayload.safeParse(parse(Buffer.from(body, 'base64url').toString()));
+  const key = payload.success ? keyOf(payload.data.kid) : undefined;
+  if (!payload.success || key === undefined) return undefined;
+  const signed = Buffer.from(`${word}.${body}`);
+  return verify(null, signed, key, Buffer.from(signature, 'base64url')) ? payload.data : undefined;
+}
+
+function parse(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,30 @@
+/** Seals what lies in the database with a secret that does not: AES-256-GCM, the name of the thing sealed with it. */
+import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
+
+const nonceBytes = 12;
+const tagBytes = 16;
+const cipher = 'aes-256-gcm';
+
+/** The secret may be any text of an operator's, so it is stretched to a key of the cipher's. */
+const keyOf = (secret: string | Buffer): Buffer =>
+  Buffer.from(hkdfSync('sha256', secret, '', 'muster license-service seal', 32));
+
+export function seal(secret: string | Buffer, name: string, plain: Buffer): Buffer {
+  const nonce = randomBytes(nonceBytes);
+  const sealing = createCipheriv(cipher, keyOf(secret), nonce);
+  sealing.setAAD(Buffer.from(name));
+  const body = Buffer.concat([sealing.update(plain), sealing.final()]);
+  return Buffer.concat([nonce, sealing.getAuthTag(), body]);
+}
+
+/** Undefined where it was sealed with another secret, or under another name, or damaged. */
+export function unseal(secret: string | Buffer, name: string, sealed: Buffer): Buffer | undefined {
+  const opening = createDecipheriv(cipher, keyOf(secret), sealed.subarray(0, nonceBytes));
+  opening.setAAD(Buffer.from(name));
+  opening.setAuthTag(sealed.subarray(nonceBytes, nonceBytes + tagBytes));
+  try {
+    return Buffer.concat([opening.update(sealed.subarray(nonceBytes + tagBytes)), opening.final()]);
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,83 @@
+/** Ed25519 keys with which the service signs, as they lie in the database and as they are published. */
+import {
+  createHash,
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  type KeyObject,
+} from 'node:crypto';
+import { type Pool } from '@muster/database';
+import { seal, unseal } from './seal.ts';
+import { answerSigner, type SignAnswer } from './sign-answer.ts';
+
+/** A public key as a JSON Web Key (RFC 8037). */
+export interface PublicKey {
+  readonly kty: 'OKP';
+  readonly crv: 'Ed25519';
+  readonly x: string;
+  readonly kid: string;
+  readonly use: 'sig';
+  readonly alg: 'EdDSA';
+}
+
+/** The name of a key: its thumbprint (RFC 7638). */
+const kidOf = (x: string): string =>
+  createHash('sha256').update(`{"crv":"Ed25519","kty":"OKP","x":"${x}"}`).digest('base64url');
+
+const publicKeyOf = (raw: Buffer, kid: string): PublicKey => ({
+  ...{ kty: 'OKP', crv: 'Ed25519', x: raw.toString('base64url'), kid, use: 'sig', alg: 'EdDSA' },
+});
+
+/** For checking what was signed with it. */
+export const toKeyObject = ({ kty, crv, x }: PublicKey): KeyObject =>
+  createPublicKey({ format: 'jwk', key: { kty, crv, x } });
+
+export interface FreshKey {
+  readonly kid: string;
+  readonly publicKey: Buffer;
+  readonly sealedKey: Buffer;
+}
+
+export function newSigningKey(sealSecret: string | Buffer): FreshKey {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const kid = kidOf(x);
+  const plain = privateKey.export({ format: 'der', type: 'pkcs8' });
+  return { kid, publicKey: Buffer.from(x, 'base64url'), sealedKey: seal(sealSecret, kid, plain) };
+}
+
+interface KeyRow {
+  readonly kid: string;
+  readonly public_key: Buffer;
+  readonly sealed_key: Buffer;
+  readonly is_due: boolean;
+}
+
+/** What the service needs of its keys at a time. */
+export interface Keys {
+  /** Who signs now; undefined where none is due, or none opens with the seal. */
+  readonly signer:
+    { readonly kid: string; readonly key: KeyObject; readonly signAnswer: SignAnswer } | undefined;
+  readonly published: readonly PublicKey[];
+}
+
+/** The keys that are published, and of those that are due and not retired the newest that opens. */
+export async function loadKeys(pool: Pool, sealSecrets: readonly (string | Buffer)[]): Promise<Keys> {
+  const { rows } = await pool.query<KeyRow>({
+    name: 'signing-keys',
+    text: `select kid, public_key, sealed_key, retired_at is null and active_from <= clock_timestamp() as is_due
+      from licenses.signing_keys
+      where published_until is null or published_until > clock_timestamp()
+      order by active_from desc, created_at desc`,
+  });
+  const published = rows.map(({ kid, public_key: raw }) => publicKeyOf(raw, kid));
+  for (const { kid, sealed_key: sealed } of rows.filter(({ is_due: isDue }) => isDue)) {
+    for (const secret of sealSecrets) {
+      const plain = unseal(secret, kid, sealed);
+      if (plain === undefined) continue;
+      const key = createPrivateKey({ key: plain, format: 'der', type: 'pkcs8' });
+      return { published, signer: { kid, key, signAnswer: answerSigner({ kid, key }) } };
+    }
+  }
+  return { published, signer: undefined };
+}

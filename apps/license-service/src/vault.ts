@@ -1,0 +1,80 @@
+/**
+ * What the service must know before it can answer: its secrets, and the keys that it signs with. Both lie in the
+ * database; they are looked up again now and then, so that a new key or a retired one needs no restart.
+ */
+import { DatabaseAway, type Pool } from '@muster/database';
+import { type Logger } from 'pino';
+import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
+import { type GivenSecrets, loadSecrets, provision } from './database.ts';
+import { type Keys, loadKeys } from './signing/signing-key.ts';
+
+const againMillis = 30_000;
+const retryMillis = 500;
+
+export interface Opened {
+  readonly hasher: MachineHasher;
+  readonly keys: Keys;
+}
+
+export interface Vault {
+  /** Undefined until it could be opened. */
+  readonly opened: () => Opened | undefined;
+  /** Opens it, or goes on trying. */
+  readonly start: () => Promise<void>;
+  /** Looks up the keys again, at once. */
+  readonly refresh: () => Promise<void>;
+  readonly stop: () => void;
+}
+
+export interface VaultOptions {
+  readonly pool: Pool;
+  readonly url: string;
+  readonly given: GivenSecrets;
+  readonly logger: Logger;
+}
+
+export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
+  let opened: Opened | undefined;
+  let timer: NodeJS.Timeout | undefined;
+  let isProvisioned = false;
+  let isStopped = false;
+
+  const open = async (): Promise<void> => {
+    const { pepper, pepperBefore, seals } = await loadSecrets(pool, given);
+    opened = { hasher: createMachineHasher(pepper, pepperBefore), keys: await loadKeys(pool, seals) };
+  };
+
+  /** A login that may not do this finds it done by one that may. */
+  const tryToProvision = async (): Promise<void> => {
+    try {
+      const applied = await provision(url, given);
+      isProvisioned = true;
+      if (applied.length > 0) logger.info({ applied }, 'the schema was brought up to date');
+    } catch (error) {
+      if (error instanceof DatabaseAway) return;
+      logger.warn({ err: error }, 'the schema could not be brought up to date by this login');
+    }
+  };
+
+  const turn = async (): Promise<void> => {
+    let pause = againMillis;
+    try {
+      if (!isProvisioned && opened === undefined) await tryToProvision();
+      await open();
+    } catch (error) {
+      pause = opened === undefined ? retryMillis : againMillis;
+      logger.warn({ err: error }, 'secrets and signing keys could not be read');
+    }
+    if (!isStopped) timer = setTimeout(() => void turn(), pause).unref();
+  };
+
+  return {
+    opened: () => opened,
+    start: turn,
+    refresh: open,
+    stop: () => {
+      isStopped = true;
+      clearTimeout(timer);
+    },
+  };
+}

@@ -1,0 +1,57 @@
+/** Somebody on the way between a client and the service, who passes answers on, changes them, or cuts the connection. */
+import { createServer, type IncomingHttpHeaders } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+
+/** What is said in place of the service, or of its answer; undefined: nothing, and the connection is cut. */
+export type Said =
+  { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string } | undefined;
+export type Meddle = (answer: NonNullable<Said>, target: string) => Said;
+
+export const asItIs: Meddle = (answer) => answer;
+export const away: Meddle = () => undefined;
+
+/** Somebody on the way between client and service. */
+export interface Middle {
+  readonly url: string;
+  meddle: Meddle;
+  /** Questions that came through, in their order. */
+  readonly asked: string[];
+  readonly close: () => void;
+}
+
+export async function startMiddle(target: string): Promise<Middle> {
+  const asked: string[] = [];
+  const server = createServer((request, response) => {
+    void (async () => {
+      const { method = 'GET', url = '/' } = request;
+      asked.push(`${method} ${url.replace(/\?.*/, '')}`);
+      const nonce = request.headers['license-nonce'];
+      const answer = await fetch(target + url, {
+        method,
+        headers: {
+          'content-type': 'application/json',
+          ...(typeof nonce === 'string' && { 'license-nonce': nonce }),
+        },
+        ...(method === 'POST' && { body: await text(request) }),
+      });
+      const said = made.meddle(
+        { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() },
+        url,
+      );
+      if (said === undefined) {
+        response.destroy();
+        return;
+      }
+      const { 'content-length': _, ...headers } = said.headers;
+      response.writeHead(said.status, { ...headers, connection: 'close' }).end(said.body);
+    })();
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const made: Middle = {
+    ...{ meddle: asItIs, asked },
+    close: () => void server.close(),
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+  };
+  return made;
+}

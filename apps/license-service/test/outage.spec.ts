@@ -1,0 +1,54 @@
+/** Postgres away: no refusal, no crash, and back without a restart. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Wire, wireTo } from '@muster/testing';
+import { type LicenseWorld, noLimits, openLicenseWorld, until } from './world.ts';
+
+let world: LicenseWorld;
+let wire: Wire;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+  wire = await wireTo(world.url);
+});
+afterAll(async () => {
+  await world.close();
+  await wire.close();
+});
+
+it('answers 503 and retry while Postgres is away, and goes on when it is back', async () => {
+  // A failure must not be counted for what is no fault of the caller's.
+  const service = await world.start({
+    environment: { ...noLimits, DATABASE_URL: wire.url, LIMIT_IP_FAIL: '2/3600', LIMIT_KEY_FAIL: '2/3600' },
+  });
+  const { key } = await world.issue();
+  expect((await service.activate(key, 'm')).status).toBe(200);
+  wire.cut();
+  for (const ask of ['activate', 'check', 'release'] as const) {
+    for (let turn = 0; turn < 2; turn += 1) {
+      const answer = await service[ask](key, 'm');
+      expect([answer.status, answer.json['code']]).toEqual([503, 'unavailable']);
+      expect(answer.json['details']).toMatchObject({ reason: 'database', retryable: true });
+      expect(answer.headers.get('retry-after')).toBe('1');
+      expect(answer.headers.get('license-verdict')).toBe('retry');
+      expect(answer.headers.get('signature')).toContain('license=');
+    }
+  }
+  // A key of bad format needs no database.
+  expect((await service.activate('nonsense', 'm')).status).toBe(400);
+  await until(async () => (await service.call('/readyz')).status === 503);
+  expect((await service.call('/livez')).status).toBe(200);
+  wire.mend();
+  await until(async () => (await service.check(key, 'm')).status === 200);
+  expect((await service.activate(key, 'm')).status).toBe(200);
+  await until(async () => (await service.call('/readyz')).status === 200);
+});
+
+it('starts without Postgres, says retry, and works as soon as it is there', async () => {
+  wire.cut();
+  const service = await world.start({ environment: { ...noLimits, DATABASE_URL: wire.url } });
+  const { key } = await world.issue();
+  const answer = await service.activate(key, 'm');
+  expect([answer.status, answer.headers.get('license-verdict')]).toEqual([503, 'retry']);
+  expect((await service.call('/readyz')).status).toBe(503);
+  wire.mend();
+  await until(async () => (await service.activate(key, 'm')).status === 200);
+});

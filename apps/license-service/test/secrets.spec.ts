@@ -1,0 +1,163 @@
+/** What must not be seen is not to be seen; what was written stays; peppers can be changed. */
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { createPool } from '@muster/database';
+import { pino } from 'pino';
+import { createMachineHasher } from '../src/activation/machine.ts';
+import { provision } from '../src/database.ts';
+import { hashOfKey } from '../src/key/key.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld } from './world.ts';
+
+let world: LicenseWorld;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+});
+afterAll(() => world.close());
+
+it('writes no key, no machine and no query string into a line, an error or the database', async () => {
+  const lines: string[] = [];
+  const logger = pino({ level: 'trace' }, { write: (line: string) => void lines.push(line) });
+  const service = await world.start({ logger });
+  const { key, id } = await world.issue();
+  const [machine, wanted] = ['canary-machine-4711', 'canary-machine-0815'];
+  const bare = key.replaceAll('-', '');
+  const typo = `${bare.slice(0, -1)}${bare.endsWith('Z') ? 'Y' : 'Z'}`;
+  const canaries = [key, bare, bare.slice(5, 20), bare.slice(0, 20), typo, machine, wanted];
+  const told: string[] = [];
+  for (const answer of [
+    await service.activate(key, machine),
+    await service.activate(key, wanted),
+    await service.activate(typo, machine),
+    await service.activate(`${key}x`, machine),
+    await service.check(key, wanted),
+    await service.check(typo, machine),
+    await service.release(key, wanted),
+    await service.post('/api/activate', { [key]: machine, licenseKey: [key], machineId: machine }),
+    await service.post('/api/activate', { licenseKey: key, machineId: `${machine}\u0000` }),
+    await service.call(`/api/activate/check?licenseKey=${key}&machineId=${machine}&${key}=1`),
+    await service.call(`/nothing/${key}?licenseKey=${key}`),
+    await service.call(`/api/activate/check?licenseKey=${key}`),
+    await service.call('/api/activate', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: `{"licenseKey":"${key}`,
+    }),
+  ]) {
+    if (answer.status >= 400) told.push(answer.text);
+  }
+  // A fault in the middle: what the database says of it must not tell either.
+  await world.rows(
+    'alter table licenses.licenses add constraint broken check (machine_hint is null) not valid',
+  );
+  await world.rows(
+    'update licenses.licenses set machine_hash = null, machine_hint = null, bound_at = null, pepper_id = null',
+  );
+  const fault = await service.activate(key, wanted);
+  await world.rows('alter table licenses.licenses drop constraint broken');
+  expect(fault.status).toBe(500);
+  told.push(fault.text);
+  expect(told.length).toBeGreaterThan(10);
+  expect(lines.some((line) => line.includes('fault'))).toBe(true);
+  expect(lines.filter((line) => line.includes('"operation"')).length).toBeGreaterThan(8);
+
+  const metrics = (await service.call('/metrics')).text;
+  const tables = ['licenses', 'license_events', 'license_denials'];
+  const rows = await Promise.all(tables.map((table) => world.rows(`select * from licenses.${table}`)));
+  const kept = JSON.stringify(rows);
+  expect(kept).toContain(id);
+  for (const canary of canaries) {
+    for (const text of [...lines, ...told, metrics, kept]) expect(text.includes(canary)).toBe(false);
+  }
+});
+
+it('keeps of a machine what only the pepper can make', async () => {
+  const pepper = 'a pepper for this spec only';
+  const service = await world.start({ environment: { ...noLimits, LICENSE_PEPPER: pepper } });
+  const { key } = await world.issue();
+  await service.activate(key, 'machine');
+  const [row] = await world.rows<{ machine_hash: Buffer; pepper_id: string; machine_hint: string }>(
+    'select machine_hash, pepper_id, machine_hint from licenses.licenses where key_hash = $1',
+    hashOfKey(key),
+  );
+  const [hash] = createMachineHasher(pepper, null).hashes('machine');
+  expect(row?.machine_hash.equals(hash)).toBe(true);
+  expect(createMachineHasher('another pepper, as long', null).hashes('machine')[0].equals(hash)).toBe(false);
+  expect(row?.machine_hint).toBe('…');
+});
+
+it('accepts the pepper before while machines come by, and hashes them anew', async () => {
+  const [old, fresh] = ['the pepper that was there', 'the pepper that comes now'];
+  const { key } = await world.issue();
+  const rare = await world.issue();
+  const before = await world.start({ environment: { ...noLimits, LICENSE_PEPPER: old } });
+  await before.activate(key, 'machine');
+  await before.activate(rare.key, 'machine');
+
+  const between = await world.start({
+    environment: { ...noLimits, LICENSE_PEPPER: fresh, LICENSE_PEPPER_BEFORE: old },
+  });
+  expect((await between.check(key, 'machine')).json).toMatchObject({ valid: true });
+  expect((await between.activate(key, 'other')).status).toBe(409);
+  expect((await between.activate(key, 'machine')).status).toBe(200);
+
+  const after = await world.start({
+    environment: { ...noLimits, LICENSE_PEPPER: fresh, LICENSE_PEPPER_BEFORE: fresh },
+  });
+  expect((await after.activate(key, 'machine')).status).toBe(200);
+  // Nobody came by with this one, so its machine is not known any more: what doctor warns of.
+  expect((await after.activate(rare.key, 'machine')).status).toBe(409);
+});
+
+it('goes from the secret of the database to one of the environment without losing a machine', async () => {
+  const { key } = await world.issue();
+  await (await world.start()).activate(key, 'machine');
+  const service = await world.start({
+    environment: { ...noLimits, LICENSE_PEPPER: 'the first of the environment' },
+  });
+  expect((await service.activate(key, 'machine')).status).toBe(200);
+});
+
+it('lets nobody change what was written down, and its own role little else', async () => {
+  const { id } = await world.issue();
+  const service = createPool({ url: world.url, role: 'muster_licenses', max: 1 });
+  try {
+    for (const [sql, refusal] of [
+      ['update licenses.license_events set kind = $$revoked$$', /permission denied/],
+      ['delete from licenses.license_events', /permission denied/],
+      ['truncate licenses.license_events', /permission denied/],
+      ['delete from licenses.licenses', /permission denied/],
+      [`update licenses.licenses set status = 'active'`, /permission denied/],
+      [`update licenses.licenses set key_hash = sha256('a')`, /permission denied/],
+      ['insert into licenses.plans (name, transfer_limit) values ($$a$$, 1)', /permission denied/],
+      ['delete from licenses.license_denials', /permission denied/],
+      ['update licenses.signing_keys set retired_at = now()', /permission denied/],
+      ['update licenses.secrets set value = $$$$', /permission denied/],
+      ['create table licenses.mine (id int)', /permission denied/],
+    ] as const) {
+      await expect(service.query(sql)).rejects.toThrow(refusal);
+    }
+  } finally {
+    await service.end();
+  }
+  for (const sql of [
+    'update licenses.license_events set actor = $$machine$$',
+    `delete from licenses.license_events where license_id = '${id}'`,
+    'truncate licenses.license_events',
+  ]) {
+    await expect(world.rows(sql)).rejects.toThrow('license_events is append-only');
+  }
+});
+
+it('is brought up by several at once, once', async () => {
+  const fresh = await openLicenseWorld();
+  try {
+    await fresh.rows('drop schema licenses cascade');
+    const given = { pepper: undefined, pepperBefore: undefined, seal: undefined };
+    await Promise.all([1, 2, 3].map(() => provision(fresh.url, given)));
+    const [row] = await fresh.rows<{ keys: number; secrets: number }>(
+      `select (select count(*)::int from licenses.signing_keys) as keys, (select count(*)::int from licenses.secrets) as secrets`,
+    );
+    expect(row).toEqual({ keys: 1, secrets: 2 });
+  } finally {
+    await fresh.close();
+  }
+});

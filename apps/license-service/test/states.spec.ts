@@ -1,0 +1,387 @@
+/** The table of states, row by row, over HTTP. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { release, renew, resume, revoke, rotate, suspend } from '../src/operators/change.ts';
+import { newKey } from '../src/key/key.ts';
+import { type Answer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
+
+let world: LicenseWorld;
+let service: Running;
+
+beforeAll(async () => {
+  world = await openLicenseWorld();
+  service = await world.start();
+});
+afterAll(() => world.close());
+
+const never = '9999-12-31T23:59:59.000Z';
+const oneDay = 86_400_000;
+const machine = 'machine-of-ana-0001';
+const other = 'machine-of-ben-0002';
+
+const eventsOf = (id: string) =>
+  world
+    .rows<{ kind: string }>('select kind from licenses.license_events where license_id = $1 order by id', id)
+    .then((rows) => rows.map(({ kind }) => kind));
+
+const denialsOf = (id: string) =>
+  world.rows<{ outcome: string; count: number }>(
+    'select outcome, count from licenses.license_denials where license_id = $1 order by outcome',
+    id,
+  );
+
+const reasonOf = ({ json }: Answer): unknown => (json['details'] as { reason?: string } | undefined)?.reason;
+
+const shortOf = (answer: Answer): unknown[] => [
+  answer.status,
+  answer.json['code'],
+  reasonOf(answer),
+  answer.headers.get('license-state'),
+];
+
+const seconds = (time: string | undefined): number => new Date(time ?? '').getTime();
+
+describe('a free license', () => {
+  it('is checked as not activated, with the end that an activation now would give', async () => {
+    const { key } = await world.issue();
+    const before = Date.now();
+    const answer = await service.check(key, machine);
+    expect([answer.status, answer.headers.get('license-state')]).toEqual([200, 'unactivated']);
+    expect(answer.json).toEqual({ valid: false, plan: 'pro', expiresAt: expect.any(String), active: false });
+    const expiresAt = seconds(answer.json['expiresAt'] as string);
+    expect(expiresAt).toBeGreaterThanOrEqual(before + oneDay - 1_000);
+    expect(expiresAt).toBeLessThanOrEqual(Date.now() + oneDay + 1_000);
+  });
+
+  it('is bound by activation, and the same machine gets the same answer again', async () => {
+    const { key, id } = await world.issue();
+    const first = await service.activate(key.toLowerCase().replaceAll('-', ' '), machine);
+    expect([first.status, first.headers.get('license-state')]).toEqual([200, 'active']);
+    expect(first.json).toEqual({
+      success: true,
+      license: { key, plan: 'pro', expiresAt: expect.any(String), machineId: machine, activated: true },
+    });
+    const again = await service.activate(key, machine);
+    expect([again.status, again.text]).toEqual([200, first.text]);
+    expect(again.headers.get('license-state')).toBe('active');
+    expect(await eventsOf(id)).toEqual(['issued', 'activated']);
+
+    const { expiresAt } = first.json['license'] as { expiresAt: string };
+    const check = await service.check(key, machine);
+    expect(check.json).toEqual({ valid: true, plan: 'pro', expiresAt, active: true });
+    expect(check.headers.get('license-state')).toBe('active');
+  });
+
+  it('ends never when it is perpetual, and on its day when it has one', async () => {
+    const perpetual = await world.issue({ term: { kind: 'perpetual' } });
+    const dated = await world.issue({ term: { kind: 'until', expiresAt: '2199-01-02T03:04:05.678Z' } });
+    for (const [{ key }, expiresAt] of [
+      [perpetual, never],
+      [dated, '2199-01-02T03:04:05.678Z'],
+    ] as const) {
+      expect((await service.check(key, machine)).json['expiresAt']).toBe(expiresAt);
+      expect((await service.activate(key, machine)).json['license']).toMatchObject({ expiresAt });
+      expect((await service.check(key, machine)).json).toMatchObject({ valid: true, expiresAt });
+    }
+  });
+});
+
+describe('a license on another machine', () => {
+  it('is refused, with nothing about that machine, and counted', async () => {
+    const { key, id } = await world.issue();
+    await service.activate(key, machine);
+    const answers = [await service.activate(key, other), await service.activate(key, other)];
+    for (const answer of answers) {
+      expect(shortOf(answer)).toEqual([409, 'conflict', 'active_on_another_machine', 'other_machine']);
+      expect(Object.keys(answer.json).sort()).toEqual(['code', 'details', 'message', 'requestId', 'status']);
+      expect(answer.json['details']).toEqual({ reason: 'active_on_another_machine', retryable: false });
+      expect(answer.text).not.toContain('0001');
+    }
+    const check = await service.check(key, other);
+    expect([check.status, check.headers.get('license-state')]).toEqual([200, 'other_machine']);
+    expect(check.json).toMatchObject({ valid: false, active: false });
+    expect(await denialsOf(id)).toEqual([{ outcome: 'other_machine', count: 2 }]);
+    expect(await eventsOf(id)).toEqual(['issued', 'activated']);
+  });
+});
+
+describe.each([
+  ['expired', 'license_expired'],
+  ['suspended', 'license_suspended'],
+  ['revoked', 'license_revoked'],
+] as const)('a license that is %s', (word, reason) => {
+  const become = async (id: string): Promise<void> => {
+    if (word === 'expired') {
+      await world.rows(
+        `update licenses.licenses set expires_at = clock_timestamp() - interval '1 second' where id = $1`,
+        id,
+      );
+    } else await world.asOperator((ask) => (word === 'suspended' ? suspend : revoke)(ask, { id }, 'unpaid'));
+  };
+
+  it('is refused to everybody; its machine is still told that it is the one', async () => {
+    const { key, id } = await world.issue();
+    await service.activate(key, machine);
+    await become(id);
+    expect(shortOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
+    expect(shortOf(await service.activate(key, other))).toEqual([403, 'forbidden', reason, word]);
+    const [mine, theirs] = [await service.check(key, machine), await service.check(key, other)];
+    expect([mine.status, mine.headers.get('license-state'), mine.json]).toEqual([
+      ...[200, word],
+      expect.objectContaining({ valid: false, active: true }),
+    ]);
+    expect([theirs.status, theirs.headers.get('license-state'), theirs.json]).toEqual([
+      ...[200, word],
+      expect.objectContaining({ valid: false, active: false }),
+    ]);
+    expect(await denialsOf(id)).toEqual([{ outcome: word, count: 2 }]);
+    expect(shortOf(await service.release(key, machine))).toEqual([403, 'forbidden', reason, word]);
+  });
+
+  it('is not bound when it was free', async () => {
+    const { key, id } = await world.issue({ term: { kind: 'until', expiresAt: '2199-01-01T00:00:00.000Z' } });
+    await become(id);
+    expect(shortOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
+    expect((await service.check(key, machine)).json).toMatchObject({ valid: false, active: false });
+    const [row] = await world.rows(
+      'select machine_hash, activated_at from licenses.licenses where id = $1',
+      id,
+    );
+    expect(row).toEqual({ machine_hash: null, activated_at: null });
+  });
+});
+
+it('puts revoked before suspended before expired', async () => {
+  const { key, id } = await world.issue();
+  await service.activate(key, machine);
+  await world.rows(`update licenses.licenses set expires_at = now() - interval '1 day' where id = $1`, id);
+  expect(reasonOf(await service.activate(key, machine))).toBe('license_expired');
+  await world.asOperator((ask) => suspend(ask, { id }, null));
+  expect(reasonOf(await service.activate(key, machine))).toBe('license_suspended');
+  await world.asOperator((ask) => revoke(ask, { id }, null));
+  expect(reasonOf(await service.activate(key, machine))).toBe('license_revoked');
+});
+
+it('lets a suspended license go on when it is resumed, and an expired one when it is renewed', async () => {
+  const { key, id } = await world.issue();
+  await service.activate(key, machine);
+  await world.asOperator((ask) => suspend(ask, { id }, null));
+  await world.asOperator((ask) => resume(ask, { id }));
+  expect((await service.activate(key, machine)).status).toBe(200);
+  await world.rows(`update licenses.licenses set expires_at = now() - interval '1 day' where id = $1`, id);
+  await world.asOperator((ask) => renew(ask, { id }, { kind: 'for', seconds: 3_600 }));
+  const { expiresAt } = (await service.activate(key, machine)).json['license'] as { expiresAt: string };
+  expect(Math.abs(seconds(expiresAt) - Date.now() - 3_600_000)).toBeLessThan(5_000);
+});
+
+describe('a key', () => {
+  it('that nobody sold is not found, for activation, check and release', async () => {
+    const key = newKey();
+    for (const answer of [
+      await service.activate(key, machine),
+      await service.check(key, machine),
+      await service.release(key, machine),
+    ]) {
+      expect(shortOf(answer)).toEqual([404, 'not_found', 'unknown_license_key', null]);
+    }
+  });
+
+  it('of bad format is 400 for activation, with the place of a single typo, and not found for check', async () => {
+    const { key } = await world.issue();
+    const typo = key.slice(0, 6) + (key[6] === 'Z' ? 'Y' : 'Z') + key.slice(7);
+    const located = await service.activate(typo, machine);
+    expect(shortOf(located)).toEqual([400, 'bad_request', 'invalid_license_key', null]);
+    expect(located.json['details']).toMatchObject({ position: 6, perhaps: key[6], retryable: false });
+    expect(located.json['message']).toContain('character 6 looks wrong');
+    for (const text of ['nonsense', 'MSTR1-AAAAA-BBBBB-CCCCC-DDDDD-EEEEE', '😀', 'x'.repeat(5_000)]) {
+      const answer = await service.activate(text, machine);
+      expect([answer.status, reasonOf(answer)]).toEqual([400, 'invalid_license_key']);
+    }
+    expect(shortOf(await service.check(typo, machine))).toEqual([
+      404,
+      'not_found',
+      'unknown_license_key',
+      null,
+    ]);
+    expect((await service.check('nonsense', machine)).status).toBe(404);
+  });
+
+  it('that was rotated is unknown, and the new one has the same machine', async () => {
+    const { key, id } = await world.issue();
+    await service.activate(key, machine);
+    const { key: fresh } = await world.asOperator((ask) => rotate(ask, { id }));
+    expect((await service.activate(key, machine)).status).toBe(404);
+    expect((await service.check(fresh, machine)).json).toMatchObject({ valid: true });
+  });
+});
+
+describe('parameters', () => {
+  const long = 'é'.repeat(129);
+  const bodies: [string, unknown][] = [
+    ['no key', { machineId: machine }],
+    ['no machine', { licenseKey: newKey() }],
+    ['nothing', {}],
+    ['an empty key', { licenseKey: '', machineId: machine }],
+    ['an empty machine', { licenseKey: newKey(), machineId: '' }],
+    ['a blank machine', { licenseKey: newKey(), machineId: '  ' }],
+    ['a key that is a number', { licenseKey: 5, machineId: machine }],
+    ['a machine that is a list', { licenseKey: newKey(), machineId: [machine] }],
+    ['a machine of 258 bytes', { licenseKey: newKey(), machineId: long }],
+    ['a machine with a control character', { licenseKey: newKey(), machineId: 'a\u0007b' }],
+    ['a machine with a C1 control character', { licenseKey: newKey(), machineId: 'a\u0085b' }],
+    ['a null', { licenseKey: null, machineId: machine }],
+    ['a field too many', { licenseKey: newKey(), machineId: machine, machineID: machine }],
+    ['a list', [1]],
+    ['a text', 'text'],
+    ['null', null],
+  ];
+  it.each(bodies)('of activation: %s is 400', async (_what, body) => {
+    for (const path of ['/api/activate', '/api/activate/release']) {
+      const answer = await service.post(path, body);
+      expect([answer.status, answer.json['code'], reasonOf(answer)]).toEqual([
+        400,
+        'bad_request',
+        'invalid_params',
+      ]);
+      expect(answer.json['details']).toMatchObject({ issues: expect.any(Array), retryable: false });
+    }
+  });
+
+  it('of activation: no body and no JSON are 400, and another type 415', async () => {
+    const json = { 'content-type': 'application/json' };
+    const bodies: [RequestInit, number][] = [
+      [{ method: 'POST' }, 400],
+      [{ method: 'POST', headers: json, body: '' }, 400],
+      [{ method: 'POST', headers: json, body: '{"licenseKey":' }, 400],
+      [{ method: 'POST', headers: json, body: '{"licenseKey":"\\u0000","machineId":"a"}' }, 400],
+      [{ method: 'POST', headers: { 'content-type': 'text/plain' }, body: '{}' }, 415],
+      [{ method: 'POST', headers: json, body: JSON.stringify({ licenseKey: 'a'.repeat(300_000) }) }, 413],
+    ];
+    for (const [init, status] of bodies)
+      expect((await service.call('/api/activate', init)).status).toBe(status);
+  });
+
+  it.each([
+    ['', 400],
+    ['licenseKey=&machineId=a', 400],
+    ['licenseKey=a', 400],
+    ['machineId=a', 400],
+    ['licenseKey=a&machineId=', 400],
+    ['licenseKey=a&machineId=%00', 400],
+    ['licenseKey=a&machineId=b&machineId=c', 400],
+    [`licenseKey=a&machineId=${encodeURIComponent(long)}`, 400],
+    ['licenseKey=a&machineId=b&x=1', 400],
+    ['licenseKey=a&machineId=b', 404],
+    ['licenseKey=%ff%fe&machineId=b', 404],
+  ])('of check: ?%s is %i', async (query, status) => {
+    expect((await service.call(`/api/activate/check?${query}`)).status).toBe(status);
+  });
+
+  it('take a machine of 256 bytes, and tell machines apart that differ by anything', async () => {
+    const { key } = await world.issue();
+    const longest = 'é'.repeat(128);
+    expect((await service.activate(key, longest)).status).toBe(200);
+    expect((await service.activate(key, `${longest.slice(1)}e`)).status).toBe(409);
+    expect((await service.check(key, longest)).json).toMatchObject({ valid: true });
+  });
+});
+
+describe('a release by the machine', () => {
+  it('frees the license for another, may be repeated, and says how long the old one may go on', async () => {
+    const { key, id } = await world.issue({ transferLimit: 2 });
+    await service.activate(key, machine);
+    const [before] = await world.rows<{ offline_until: string }>(
+      'select offline_until from licenses.licenses where id = $1',
+      id,
+    );
+    for (const answer of [await service.release(key, machine), await service.release(key, machine)]) {
+      expect([answer.status, answer.headers.get('license-state')]).toEqual([200, 'unactivated']);
+      expect(answer.json).toEqual({
+        success: true,
+        license: { key, plan: 'pro', expiresAt: expect.any(String), machineId: machine, activated: false },
+      });
+      expect(answer.headers.get('license-transfers-left')).toBe('1');
+      expect(answer.headers.get('license-offline-until')).toBe(before?.offline_until);
+    }
+    expect((await service.check(key, machine)).headers.get('license-state')).toBe('unactivated');
+    expect((await service.activate(key, other)).status).toBe(200);
+    expect(shortOf(await service.activate(key, machine)).slice(0, 3)).toEqual([
+      ...[409, 'conflict'],
+      'active_on_another_machine',
+    ]);
+    expect(shortOf(await service.release(key, machine)).slice(0, 3)).toEqual([
+      ...[409, 'conflict'],
+      'active_on_another_machine',
+    ]);
+    expect(await eventsOf(id)).toEqual(['issued', 'activated', 'released', 'activated']);
+    const [row] = await world.rows('select epoch, transfers from licenses.licenses where id = $1', id);
+    expect(row).toEqual({ epoch: 1, transfers: 1 });
+  });
+
+  it('is refused when the plan allows no more, or nobody has it', async () => {
+    const { key, id } = await world.issue({ transferLimit: 1 });
+    expect(shortOf(await service.release(key, machine)).slice(0, 3)).toEqual([
+      409,
+      'conflict',
+      'not_activated',
+    ]);
+    await service.activate(key, machine);
+    await service.release(key, machine);
+    await service.activate(key, machine);
+    expect(shortOf(await service.release(key, machine)).slice(0, 3)).toEqual([
+      ...[403, 'forbidden'],
+      'transfers_exhausted',
+    ]);
+    expect((await service.check(key, machine)).json).toMatchObject({ valid: true });
+    // An operator may all the same.
+    await world.asOperator((ask) => release(ask, { id }));
+    expect((await service.activate(key, other)).status).toBe(200);
+  });
+
+  it('keeps the end that the first activation gave', async () => {
+    const { key } = await world.issue();
+    const first = await service.activate(key, machine);
+    await service.release(key, machine);
+    const second = await service.activate(key, other);
+    const ends = [first, second].map(({ json }) => (json['license'] as { expiresAt: string }).expiresAt);
+    expect(ends[1]).toBe(ends[0]);
+  });
+});
+
+describe('every answer', () => {
+  it('says whether it is the last word, and that nobody may keep it', async () => {
+    const { key } = await world.issue();
+    const answers: [Answer, string][] = [
+      [await service.activate(key, machine), 'final'],
+      [await service.check(key, machine), 'final'],
+      [await service.activate(key, other), 'final'],
+      [await service.activate('nonsense', machine), 'final'],
+      [await service.check(newKey(), machine), 'final'],
+      [await service.post('/api/activate', {}), 'final'],
+      [
+        await service.call('/api/activate', {
+          method: 'POST',
+          headers: { 'content-type': 'text/plain' },
+          body: 'a',
+        }),
+        'final',
+      ],
+      // It says nothing of any license.
+      [await service.call('/api/nothing'), 'retry'],
+      [await service.call('/api/activate'), 'retry'],
+    ];
+    for (const [answer, verdict] of answers) {
+      expect([answer.status, answer.headers.get('license-verdict')]).toEqual([answer.status, verdict]);
+      expect(answer.headers.get('cache-control')).toBe('no-store');
+      expect(answer.headers.get('content-type')).toContain('application/json');
+      expect(answer.headers.get('x-request-id')).toBeTruthy();
+    }
+  });
+
+  it('is JSON for a path that does not exist, and empty for HEAD', async () => {
+    const lost = await service.call('/api/nothing?licenseKey=abc');
+    expect([lost.status, lost.json['code'], reasonOf(lost)]).toEqual([404, 'not_found', 'no_such_path']);
+    const { key } = await world.issue();
+    const head = await service.call(`/api/activate/check?licenseKey=${key}&machineId=a`, { method: 'HEAD' });
+    expect([head.status, head.text, head.headers.get('license-state')]).toEqual([200, '', 'unactivated']);
+  });
+});

@@ -1,0 +1,161 @@
+/** A license service of a spec's own: real Postgres, real Redis, real HTTP. */
+import { randomBytes } from 'node:crypto';
+import { createPool, type Pool } from '@muster/database';
+import { cloneDatabase } from '@muster/testing';
+import { type Logger, pino } from 'pino';
+import { createLicenseService, type LicenseService, type LicenseServiceOptions } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { loadSecrets, provision } from '../src/database.ts';
+import { type Key } from '../src/key/key.ts';
+import { issue, type Issued, type Order } from '../src/operators/issue.ts';
+import { type Ask, inTransaction } from '../src/operators/transaction.ts';
+
+/** Set by Jest's global set-up. */
+export function redisUrl(): string {
+  const url = process.env['TEST_REDIS_URL'];
+  if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run specs through Jest');
+  return url;
+}
+
+/** So many that no test meets them; what tests them sets its own. */
+export const noLimits = {
+  ...{ LIMIT_IP: '100000/1', LIMIT_CHECK: '100000/1' },
+  ...{ LIMIT_IP_FAIL: '100000/1', LIMIT_KEY_FAIL: '100000/1' },
+};
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  /** The body; {} where there is none. */
+  readonly json: Record<string, unknown>;
+}
+
+export interface Running extends LicenseService {
+  readonly url: string;
+  call(path: string, init?: RequestInit): Promise<Answer>;
+  post(path: string, body: unknown, headers?: Record<string, string>): Promise<Answer>;
+  activate(licenseKey: string, machineId: string, headers?: Record<string, string>): Promise<Answer>;
+  check(licenseKey: string, machineId: string, headers?: Record<string, string>): Promise<Answer>;
+  release(licenseKey: string, machineId: string): Promise<Answer>;
+  stop(): Promise<void>;
+}
+
+export interface SetUp extends LicenseServiceOptions {
+  readonly environment?: Readonly<Record<string, string>>;
+  readonly logger?: Logger;
+}
+
+export interface LicenseWorld {
+  readonly url: string;
+  /** The secret of the database that its signing keys are sealed with. */
+  readonly seal: Buffer;
+  /** As operators, who own the tables. */
+  readonly owner: Pool;
+  asOperator<Result>(work: (ask: Ask) => Promise<Result>): Promise<Result>;
+  issue(order?: Partial<Order>): Promise<Issued & { key: Key }>;
+  issueMany(count: number, order?: Partial<Order>): Promise<(Issued & { key: Key })[]>;
+  rows<Row extends object>(text: string, ...values: unknown[]): Promise<Row[]>;
+  start(setUp?: SetUp): Promise<Running>;
+  close(): Promise<void>;
+}
+
+const jsonOf = (text: string): Record<string, unknown> => {
+  try {
+    return JSON.parse(text) as Record<string, unknown>;
+  } catch {
+    return {};
+  }
+};
+
+export async function openLicenseWorld(): Promise<LicenseWorld> {
+  const database = await cloneDatabase();
+  const { url } = database;
+  const given = { pepper: undefined, pepperBefore: undefined, seal: undefined };
+  await provision(url, given);
+  const owner = createPool({ url, role: null, name: 'license-spec', max: 4 });
+  const { seals } = await loadSecrets(owner, given);
+  const running: Running[] = [];
+
+  const issueMany: LicenseWorld['issueMany'] = async (count, order = {}) => {
+    const { licenses } = await inTransaction(owner, (ask) =>
+      issue(ask, { plan: 'pro', term: { kind: 'for', seconds: 86_400 }, ...order, count }),
+    );
+    return licenses.map((license) => {
+      if (license.key === null) throw new Error('this order was issued before');
+      return { ...license, key: license.key };
+    });
+  };
+
+  return {
+    url,
+    seal: Buffer.from(seals[0]),
+    owner,
+    asOperator: (work) => inTransaction(owner, work),
+    issueMany,
+    issue: async (order) => {
+      const [license] = await issueMany(1, order);
+      if (license === undefined) throw new Error('nothing was issued');
+      return license;
+    },
+    rows: async <Row extends object>(text: string, ...values: unknown[]) =>
+      (await owner.query<Row>(text, values)).rows,
+    start: async ({ environment = noLimits, logger = pino({ level: 'silent' }), ...options } = {}) => {
+      const config = readConfig({
+        ...{ DATABASE_URL: url, REDIS_URL: redisUrl(), HOST: '127.0.0.1', PORT: '0' },
+        ...environment,
+      });
+      const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
+      const licenses = createLicenseService(config, logger, { prefix, ...options });
+      await licenses.start();
+      const address = await licenses.service.app.listen({ host: '127.0.0.1', port: 0 });
+      const call: Running['call'] = async (path, init) => {
+        const answer = await fetch(`${address}${path}`, init);
+        const text = await answer.text();
+        return { status: answer.status, headers: answer.headers, text, json: jsonOf(text) };
+      };
+      const post: Running['post'] = (path, body, headers = {}) =>
+        call(path, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...headers },
+          body: JSON.stringify(body),
+        });
+      let isRunning = true;
+      const one: Running = {
+        ...licenses,
+        url: address,
+        call,
+        post,
+        activate: (licenseKey, machineId, headers) =>
+          post('/api/activate', { licenseKey, machineId }, headers),
+        check: (licenseKey, machineId, headers = {}) =>
+          call(`/api/activate/check?${new URLSearchParams({ licenseKey, machineId }).toString()}`, {
+            headers,
+          }),
+        release: (licenseKey, machineId) => post('/api/activate/release', { licenseKey, machineId }),
+        stop: async () => {
+          if (!isRunning) return;
+          isRunning = false;
+          await licenses.service.stop();
+          await licenses.close();
+        },
+      };
+      running.push(one);
+      return one;
+    },
+    close: async () => {
+      await Promise.all(running.map((one) => one.stop()));
+      await owner.end();
+      await database.close();
+    },
+  };
+}
+
+/** Looks again and again until it is so; fails after some seconds. */
+export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
+  const deadline = performance.now() + 15_000;
+  while (!(await isSo())) {
+    if (performance.now() > deadline) throw new Error('it did not come to be');
+    await new Promise(setImmediate);
+  }
+}

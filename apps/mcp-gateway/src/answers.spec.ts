@@ -1,0 +1,60 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { bytesOf, type Cut, cutTo, fitting } from './answers.ts';
+
+const record = fc.record({
+  text: fc.string({ maxLength: 20_000, unit: 'grapheme' }),
+  items: fc.array(fc.record({ name: fc.string(), body: fc.string({ maxLength: 4_000 }) }), { maxLength: 60 }),
+  other: fc.integer(),
+});
+
+describe('an answer that is too long', () => {
+  it('fits afterwards, and names what was cut', () => {
+    fc.assert(
+      fc.property(record, (answer) => {
+        const cut = cutTo(answer, 30_000, 'ask again');
+        if (bytesOf(answer) <= 30_000) {
+          expect(cut).toBe(answer);
+          return;
+        }
+        expect(bytesOf(cut)).toBeLessThanOrEqual(30_000);
+        const { parts, how } = cut['cut'] as Cut;
+        expect([parts.length > 0, how]).toEqual([true, 'ask again']);
+        for (const { shown, length } of parts) expect(shown).toBeLessThan(length);
+        expect(cut['other']).toBe(answer.other);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it('says by its path which text lost its end', () => {
+    const { spec, cut } = cutTo(
+      { spec: { content: 'x'.repeat(50_000), note: 'short' } },
+      10_000,
+      '',
+    ) as unknown as {
+      spec: { content: string; note: string };
+      cut: Cut;
+    };
+    expect(spec.note).toBe('short');
+    expect(cut.parts).toEqual([{ path: 'spec.content', length: 50_000, shown: spec.content.length }]);
+  });
+
+  it('never cuts a character in two', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 5_000, max: 5_010 }), (length) => {
+        const { text } = cutTo({ text: '😀'.repeat(length) }, 4_000, '') as unknown as { text: string };
+        expect(text.isWellFormed()).toBe(true);
+      }),
+    );
+  });
+});
+
+describe('fitting', () => {
+  it('counts the first items that have room, at least one', () => {
+    const items = Array.from({ length: 10 }, () => 'x'.repeat(97));
+    expect([fitting(items, 100), fitting(items, 350), fitting(items, 10_000), fitting(items, 1)]).toEqual([
+      1, 3, 10, 1,
+    ]);
+  });
+});

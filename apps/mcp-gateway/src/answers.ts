@@ -1,0 +1,98 @@
+/** Answers that fit a model's context. What is cut is always named, with how to get it. */
+
+/** What of an answer is not whole, and how to get it. */
+export interface Cut {
+  readonly parts: readonly { readonly path: string; readonly length: number; readonly shown: number }[];
+  readonly how: string;
+}
+
+export type Answer = Readonly<Record<string, unknown>>;
+
+export const bytesOf = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+/** How many of the first items have room, at least one. */
+export function fitting(items: readonly unknown[], room: number): number {
+  let used = 0;
+  for (const [index, item] of items.entries()) {
+    used += bytesOf(item) + 1;
+    if (used > room) return Math.max(1, index);
+  }
+  return items.length;
+}
+
+interface Leaf {
+  readonly path: readonly (string | number)[];
+  readonly value: string | readonly unknown[];
+  readonly bytes: number;
+}
+
+/** Shorter texts say what a record is; cutting them would save little. */
+const leastText = 300;
+const leastItems = 3;
+
+function* leaves(value: unknown, path: readonly (string | number)[]): Generator<Leaf> {
+  if (typeof value === 'string') {
+    if (value.length > leastText) yield { path, value, bytes: bytesOf(value) };
+  } else if (Array.isArray(value)) {
+    const items: readonly unknown[] = value;
+    if (items.length > leastItems) yield { path, value: items, bytes: bytesOf(items) };
+    for (const [index, item] of items.entries()) yield* leaves(item, [...path, index]);
+  } else if (typeof value === 'object' && value !== null) {
+    for (const [key, inner] of Object.entries(value)) yield* leaves(inner, [...path, key]);
+  }
+}
+
+/** A copy in which the place at `path` holds `leaf`. */
+function replaced(value: unknown, [head, ...rest]: readonly (string | number)[], leaf: unknown): unknown {
+  if (head === undefined) return leaf;
+  if (Array.isArray(value))
+    return value.map((item: unknown, index) => (index === head ? replaced(item, rest, leaf) : item));
+  return Object.fromEntries(
+    Object.entries(value as object).map(([key, inner]) => [
+      key,
+      key === head ? replaced(inner, rest, leaf) : inner,
+    ]),
+  );
+}
+
+/** `spec.content`, `items[2].body`. */
+const inWords = (path: readonly (string | number)[]): string =>
+  path
+    .map((part, index) => (typeof part === 'number' ? `[${part}]` : index === 0 ? part : `.${part}`))
+    .join('');
+
+/** Never between the halves of a surrogate pair. */
+function startOf(text: string, length: number): string {
+  const end = Math.max(0, length);
+  return /[\uD800-\uDBFF]/.test(text.charAt(end - 1)) ? text.slice(0, end - 1) : text.slice(0, end);
+}
+
+/** Room for saying what was cut. */
+const roomForWords = 600;
+const mostCuts = 40;
+
+/** The answer in at most `room` bytes: the longest texts and lists lose their ends first. */
+export function cutTo(answer: Answer, room: number, how: string): Answer {
+  if (bytesOf(answer) <= room) return answer;
+  const parts = new Map<string, { path: string; length: number; shown: number }>();
+  let left: unknown = answer;
+  for (let cuts = 0; cuts < mostCuts; cuts += 1) {
+    const over = bytesOf(left) - (room - roomForWords);
+    if (over <= 0) break;
+    const all = [...leaves(left, [])].sort((a, b) => b.bytes - a.bytes);
+    // Texts first: a list that lost an item says less than one whose items are shorter.
+    const longest = all.find(({ value }) => typeof value === 'string') ?? all[0];
+    if (longest === undefined) break;
+    const { path, value, bytes } = longest;
+    const share = Math.max(0, 1 - over / bytes);
+    const shown =
+      typeof value === 'string'
+        ? startOf(value, Math.max(leastText, Math.floor(value.length * share)))
+        : value.slice(0, Math.max(leastItems, Math.min(value.length - 1, Math.floor(value.length * share))));
+    const words = inWords(path);
+    parts.set(words, { path: words, length: parts.get(words)?.length ?? value.length, shown: shown.length });
+    left = replaced(left, path, shown);
+  }
+  const cut: Cut = { parts: [...parts.values()], how };
+  return { ...(left as Answer), cut };
+}

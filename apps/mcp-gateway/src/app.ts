@@ -1,0 +1,51 @@
+/** mcp-gateway, put together from its configuration; nothing listens yet. */
+import { NoAnswer } from '@muster/client';
+import { ApiError, unavailable } from '@muster/registry';
+import { createService, type Service } from '@muster/service';
+import { type Logger } from 'pino';
+import { createApi } from './api.ts';
+import { type Config } from './config.ts';
+import { addMcpRoute } from './http.ts';
+import { createMcp } from './server.ts';
+
+export interface Gateway {
+  readonly service: Service;
+  /** After the service stopped: the connections. */
+  readonly close: () => Promise<void>;
+}
+
+/** Calls wait for the API most of their time; past this it is not the gateway that is the narrow place. */
+const callsPerConnection = 4;
+
+function toApiError(error: unknown): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof NoAnswer) return unavailable('api_away', 'The API did not answer; try again.');
+  return new ApiError('internal', 'Something went wrong on our side.');
+}
+
+export async function createGateway(config: Config, logger: Logger): Promise<Gateway> {
+  const api = createApi({ url: config.COORDINATION_API_URL, connections: config.API_CONNECTIONS });
+  const service = createService({
+    name: 'mcp-gateway',
+    logger,
+    checks: [
+      {
+        name: 'coordination-api',
+        needed: true,
+        run: async () => ((await api.isReady()) ? undefined : 'the API is not ready'),
+      },
+    ],
+    mostInFlight: config.API_CONNECTIONS * callsPerConnection,
+    trustProxy: config.TRUST_PROXY ?? false,
+    toApiError,
+  });
+  addMcpRoute(service.app, {
+    api,
+    mcp: await createMcp(),
+    rules: { host: config.HOST, allowedOrigins: config.ALLOWED_ORIGINS },
+    retrySeconds: config.RETRY_SECONDS,
+    metrics: service.metrics,
+    logger,
+  });
+  return { service, close: () => api.close() };
+}

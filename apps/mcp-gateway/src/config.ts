@@ -1,0 +1,29 @@
+/** What mcp-gateway takes from its environment. */
+import { commonEnvironment, parseEnvironment } from '@muster/service';
+import { z } from 'zod';
+
+const list = (text: string): string[] =>
+  text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+
+export const environment = {
+  ...commonEnvironment,
+  PORT: commonEnvironment.PORT.default(4101),
+  /** Where coordination-api is; everything is asked there, with the caller's own token. */
+  COORDINATION_API_URL: z.url({ protocol: /^https?$/ }),
+  /** Connections to it at most. */
+  API_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(128),
+  /** How long a call is tried again while the API is away; clients give up on their own after a minute or so. */
+  RETRY_SECONDS: z.coerce.number().min(0).max(30).default(5),
+  /** Pages whose scripts may call, as origins with commas between; none unless named. */
+  ALLOWED_ORIGINS: z.string().default('').transform(list),
+  /** Whose X-Forwarded-For is believed: a list of addresses or networks. */
+  TRUST_PROXY: z.string().transform(list).optional(),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+export const readConfig = (from: Record<string, string | undefined> = process.env) =>
+  parseEnvironment(environment, from);

@@ -1,0 +1,67 @@
+/**
+ * Requests of many clients through one server of the SDK. A server per request costs more than the request; one that
+ * lives as long as the process keeps nothing of anybody, because each request goes under a number of its own and its
+ * notifications (among them cancellations, which name a request by its number) are not let in.
+ */
+import {
+  type JSONRPCErrorResponse,
+  type JSONRPCMessage,
+  type JSONRPCRequest,
+  type JSONRPCResultResponse,
+  type MessageClassification,
+  PerRequestHTTPServerTransport,
+} from '@modelcontextprotocol/server';
+import { type Session } from './session.ts';
+
+export interface Reply {
+  readonly message: JSONRPCResultResponse | JSONRPCErrorResponse;
+  /** The protocol refused it before any handler ran. */
+  readonly isUnheard: boolean;
+}
+
+interface Open {
+  readonly session: Session;
+  readonly id: JSONRPCRequest['id'];
+  readonly settle: (reply: Reply) => void;
+}
+
+/** The SDK binds a server to the modern era by this transport's type; all that it does is done here otherwise. */
+export class Exchange extends PerRequestHTTPServerTransport {
+  readonly #classification: MessageClassification;
+  readonly #open = new Map<number, Open>();
+  #last = 0;
+  #entering: Open | undefined;
+
+  constructor(classification: MessageClassification) {
+    super({ classification });
+    this.#classification = classification;
+  }
+
+  ask(message: JSONRPCRequest, session: Session): Promise<Reply> {
+    return new Promise((settle) => {
+      const open = { session, id: message.id, settle };
+      const number = (this.#last += 1);
+      this.#open.set(number, open);
+      this.#entering = open;
+      this.onmessage?.({ ...message, id: number }, { classification: this.#classification });
+      this.#entering = undefined;
+    });
+  }
+
+  /** Whose request a handler is answering. */
+  sessionOf(number: string | number): Session {
+    const open = this.#open.get(Number(number));
+    if (open === undefined) throw new Error('a handler runs for no request');
+    return open.session;
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    // Requests and notifications of a server have nowhere to go here, and it makes none.
+    if ('method' in message) return;
+    const number = Number(message.id);
+    const open = this.#open.get(number);
+    if (open === undefined) return;
+    this.#open.delete(number);
+    open.settle({ message: { ...message, id: open.id }, isUnheard: this.#entering === open });
+  }
+}

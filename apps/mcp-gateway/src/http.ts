@@ -1,0 +1,273 @@
+/** `POST /api/mcp`: what HTTP asks of a request before the protocol sees it, and how its answer goes out. */
+import { retrying } from '@muster/client';
+import { ApiError, bulkBodyLimit, unauthorized } from '@muster/registry';
+import { bearerOf, type Metrics, sendError } from '@muster/service';
+import {
+  classifyInboundRequest,
+  type JSONRPCRequest,
+  type MessageClassification,
+  ProtocolErrorCode,
+  type Tool,
+  UnsupportedProtocolVersionError,
+} from '@modelcontextprotocol/server';
+import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Logger } from 'pino';
+import { type Api } from './api.ts';
+import { type Reply } from './exchange.ts';
+import { digest, type Intent, Intents } from './intents.ts';
+import { createViews, type View } from './narrowing.ts';
+import { originGuard, type OriginRules } from './origins.ts';
+import { Identities } from './rights.ts';
+import { legacyVersions, type Mcp, modernVersions, textOf } from './server.ts';
+import { type Session } from './session.ts';
+import { headerFault, headerMismatch } from './standard-headers.ts';
+
+export interface RouteOptions {
+  readonly api: Api;
+  readonly mcp: Mcp;
+  readonly rules: OriginRules;
+  readonly retrySeconds: number;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+const path = '/api/mcp';
+const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
+
+/** The server's own code for what is wrong with the HTTP around a message. */
+const serverError = -32_000;
+
+type Id = string | number | null;
+
+const json = (reply: FastifyReply, status: number, text: string): FastifyReply =>
+  reply
+    .code(status)
+    .header('content-type', 'application/json; charset=utf-8')
+    .header('cache-control', 'no-store')
+    .send(text);
+
+function refuse(
+  reply: FastifyReply,
+  status: number,
+  error: { readonly code: number; readonly message: string; readonly data?: unknown },
+  id: Id = null,
+): FastifyReply {
+  const { code, message, data } = error;
+  return json(
+    reply,
+    status,
+    JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }),
+  );
+}
+
+/** The id of what came in, where it has one that may be said again. */
+function idOf(body: unknown): Id {
+  if (typeof body !== 'object' || body === null || !('id' in body)) return null;
+  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
+}
+
+/** A long list of tools is not written anew for each client. */
+function textOfReply({ message }: Reply): string {
+  if (!('result' in message)) return JSON.stringify(message);
+  const { tools } = message.result;
+  const text = Array.isArray(tools) ? textOf(tools as Tool[]) : undefined;
+  if (text === undefined) return JSON.stringify(message);
+  const { tools: _, ...others } = message.result;
+  const rest = JSON.stringify(others).slice(1);
+  return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{"tools":${text}${rest === '}' ? '' : ','}${rest}}`;
+}
+
+/** What a refusal by the protocol itself is in HTTP, in the modern era; in the older ones it is a plain answer. */
+const unheardStatus: Readonly<Record<number, number>> = {
+  [ProtocolErrorCode.ParseError]: 400,
+  [ProtocolErrorCode.InvalidRequest]: 400,
+  [ProtocolErrorCode.MethodNotFound]: 404,
+  [ProtocolErrorCode.UnsupportedProtocolVersion]: 400,
+};
+
+function statusOf({ message, isUnheard }: Reply, { era }: MessageClassification): number {
+  if (!('error' in message) || era === 'legacy' || !isUnheard) return 200;
+  return unheardStatus[message.error.code] ?? 200;
+}
+
+/** Goes along with each call, so that logs of both can be read together. */
+const passedOn = ['traceparent', 'tracestate', 'user-agent'] as const;
+
+function headersFor(request: FastifyRequest): Record<string, string> {
+  const headers: Record<string, string> = { 'x-request-id': request.id, 'x-forwarded-for': request.ip };
+  for (const name of passedOn) {
+    const value = request.headers[name];
+    if (typeof value === 'string') headers[name] = value;
+  }
+  return headers;
+}
+
+/** A client's own key, as a header or in _meta; it says which calls are one intention better than anybody can guess. */
+function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
+  const inMeta = params?._meta?.['muster/idempotencyKey'];
+  const header = request.headers['idempotency-key'];
+  const key = typeof inMeta === 'string' ? inMeta : header;
+  return typeof key === 'string' && key !== '' ? key : undefined;
+}
+
+export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
+  const { api, mcp, retrySeconds, metrics, logger } = options;
+  const guard = originGuard(options.rules);
+  const readView = createViews();
+  const identities = new Identities();
+  const intents = new Intents();
+  const counts = new Map<string, ReturnType<Metrics['operation']>>();
+  const count = (name: string) => {
+    const known = counts.get(name) ?? metrics.operation(name);
+    counts.set(name, known);
+    return known;
+  };
+
+  function intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): Intent {
+    const own = ownKey(request, message);
+    if (own !== undefined) return { key: digest(token, 'own', own), delivered: () => undefined };
+    return intents.of(digest(token, JSON.stringify(message.params), JSON.stringify(message.id)));
+  }
+
+  async function answer(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    message: JSONRPCRequest,
+    classification: MessageClassification,
+    view: View,
+  ): Promise<FastifyReply> {
+    const secret = bearerOf(request);
+    const token = digest(secret);
+    const transport = retrying(api.transport({ token: secret, headers: headersFor(request) }), {
+      forSeconds: retrySeconds,
+      onRetry: (failure, seconds) => {
+        logger.warn({ requestId: request.id, reason: failure.message, seconds }, 'trying again');
+      },
+    });
+    const intent = message.method === 'tools/call' ? intentOf(request, message, token) : undefined;
+    const refusal = new AbortController();
+    let name = 'mcp';
+    let outcome = 'ok';
+    const session: Session = {
+      transport,
+      view,
+      requestId: request.id,
+      key: intent?.key ?? '',
+      identity: () => identities.of(token, transport),
+      refused: () => {
+        refusal.abort();
+      },
+      called: (tool, how) => void ([name, outcome] = [tool, how]),
+      fault: (error) => {
+        logger.error({ err: error, requestId: request.id, method: message.method }, 'fault');
+      },
+    };
+    const answered = await mcp.ask(message, classification, session);
+    if (refusal.signal.aborted) outcome = 'unauthorized';
+    else if ('error' in answered.message && outcome === 'ok') outcome = 'protocol_error';
+    count(name)(outcome, reply.elapsedTime / 1_000);
+    logger.info(
+      {
+        requestId: request.id,
+        method: message.method,
+        era: classification.revision ?? classification.era,
+        ...(name !== 'mcp' && { tool: name }),
+        outcome,
+        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+      },
+      'mcp',
+    );
+    if (refusal.signal.aborted) return sendError(reply, unauthorized(), request.id);
+    // Whoever left before it goes out may send it again.
+    if (intent !== undefined && !reply.raw.closed) {
+      reply.raw.once('finish', () => {
+        intent.delivered();
+      });
+    }
+    return json(reply, statusOf(answered, classification), textOfReply(answered));
+  }
+
+  const onRequest = async (request: FastifyRequest): Promise<void> => {
+    guard(request.headers);
+    bearerOf(request);
+  };
+
+  const errorHandler = (
+    error: FastifyError | ApiError,
+    request: FastifyRequest,
+    reply: FastifyReply,
+  ): void => {
+    // What the protocol has a code for; the rest is HTTP's, and answered as everywhere.
+    if (error instanceof ApiError && error.code === 'bad_request') {
+      const code =
+        error.details?.reason === 'invalid_json'
+          ? ProtocolErrorCode.ParseError
+          : ProtocolErrorCode.InvalidRequest;
+      const issues = (error.details?.issues ?? []).map(({ path: where, message }) => `${where}: ${message}`);
+      const message = [error.message, ...issues].join(' ');
+      void refuse(reply, 400, { code, message, data: error.toBody(request.id) });
+      return;
+    }
+    throw error;
+  };
+
+  app.post(path, { onRequest, errorHandler, bodyLimit: bulkBodyLimit }, async (request, reply) => {
+    const { headers, body } = request;
+    const view = readView(request.url.split('?')[1] ?? '', headers);
+    if (Array.isArray(body)) {
+      const message = 'Batches are not taken: send one message in each request.';
+      return refuse(reply, 400, { code: ProtocolErrorCode.InvalidRequest, message });
+    }
+    const header = (name: string): string | undefined => {
+      const value = headers[name];
+      return typeof value === 'string' ? value : undefined;
+    };
+    const [version, mcpMethod, mcpName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map(header);
+    const inbound = classifyInboundRequest({
+      httpMethod: 'POST',
+      ...(version !== undefined && { protocolVersionHeader: version }),
+      ...(mcpMethod !== undefined && { mcpMethodHeader: mcpMethod }),
+      ...(mcpName !== undefined && { mcpNameHeader: mcpName }),
+      ...(body !== undefined && { body }),
+    });
+    if (inbound.kind === 'reject') return refuse(reply, inbound.httpStatus, inbound, idOf(body));
+    if (inbound.kind === 'modern') {
+      const { revision } = inbound.classification;
+      if (!modernVersions.some((known) => known === revision)) {
+        // Of this era: the older ones are agreed on by initialize, and server/discover names the same.
+        const supported = [...modernVersions];
+        const error = new UnsupportedProtocolVersionError({ supported, requested: revision ?? 'unknown' });
+        return refuse(reply, 400, error, idOf(body));
+      }
+      if (inbound.messageKind === 'notification') return reply.code(202).send();
+      const message = inbound.message;
+      const fault = headerFault(message, headers);
+      if (fault !== undefined)
+        return refuse(reply, 400, { code: headerMismatch, message: fault }, message.id);
+      return answer(request, reply, message, inbound.classification, view);
+    }
+    // Notifications need nothing done, and nothing is ever asked that a response could answer.
+    if (inbound.reason === 'notification' || inbound.reason === 'response') return reply.code(202).send();
+    if (
+      inbound.reason === 'no-claim' &&
+      version !== undefined &&
+      !legacyVersions.some((known) => known === version)
+    ) {
+      const message = `This server does not speak "${version.slice(0, 40)}"; it speaks ${[...modernVersions, ...legacyVersions].join(', ')}.`;
+      return refuse(reply, 400, { code: serverError, message }, idOf(body));
+    }
+    return answer(request, reply, body as JSONRPCRequest, { era: 'legacy' }, view);
+  });
+
+  app.route({
+    method: [...otherMethods],
+    url: path,
+    onRequest: async (request) => {
+      guard(request.headers);
+    },
+    handler: (_request, reply) => {
+      const message = 'This server keeps no session and sends no stream: POST alone is answered.';
+      return refuse(reply.header('allow', 'POST'), 405, { code: serverError, message });
+    },
+  });
+}

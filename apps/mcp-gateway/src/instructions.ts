@@ -1,0 +1,41 @@
+/** What a client tells its model of this server, from what the connection can see. Less than 2,000 characters (tested). */
+import { type Identity } from './rights.ts';
+import { type AnyTool } from './toolbox.ts';
+import { answerBytes, pageForModels } from './tools.ts';
+import { type View } from './narrowing.ts';
+
+export function instructionsFor(identity: Identity, view: View, tools: readonly AnyTool[]): string {
+  const names = new Set(tools.map(({ name }) => name));
+  const has = (...wanted: readonly string[]): boolean => wanted.every((name) => names.has(name));
+  const { acts } = identity;
+  const who =
+    acts === null
+      ? 'You act for the operators of the installation.'
+      : `You act for ${acts.name.slice(0, 80)} (${acts.role}) in the organization ${acts.org.slice(0, 80)}${acts.isAgent ? ', as an agent' : ''}.`;
+  const narrowed = [
+    view.project === null ? '' : ` Everything is about the project ${view.project}; projectId is filled in.`,
+    view.isReadonly ? ' This connection only reads.' : '',
+  ].join('');
+  const first = has('session_identity', 'projects_list')
+    ? 'First: session_identity says who you are, projects_list what there is.'
+    : '';
+  const find = has('search_operations')
+    ? 'More operations than are listed: search_operations finds them, describe_operation tells their parameters, call_read_operation and call_write_operation call them.'
+    : '';
+  const loop = has('start_work', 'submit_work')
+    ? 'To work on a story: start_work (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also keeps the lease → submit_work, or hand_off_work. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
+    : '';
+  const conflict =
+    'Errors: error.details.reason is the exact case, error.hint what to do. version_mismatch: read again and redo your change on what it says now; never overwrite. stale_lease: another has the work; stop. lease_held or lock_held: take other work. archived: the project is only read. Repeat unchanged only where details.retryable is true.';
+  const paging = `Lists answer ${pageForModels} items and nextCursor; pass it as cursor for more. Answers are cut at about ${answerBytes} bytes: cut names what is missing and how to get it. storyId takes an id or a key such as WEB-42.`;
+  return [
+    `Muster coordinates people and coding agents around a codebase. ${who}${narrowed}`,
+    first,
+    loop,
+    find,
+    conflict,
+    paging,
+  ]
+    .filter((part) => part !== '')
+    .join('\n');
+}

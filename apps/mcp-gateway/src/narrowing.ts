@@ -1,0 +1,168 @@
+/**
+ * What a connection asks to be narrowed to, by its URL or by X-MCP-* headers. It only ever takes away, of the list and
+ * of calls alike, and what it does not understand is refused: a typo that was passed over once ran writes in a set-up
+ * that was meant to be read-only.
+ */
+import { type IncomingHttpHeaders } from 'node:http';
+import { badRequest } from '@muster/registry';
+import { isProjectRef } from './tools.ts';
+import { type AnyTool, everyTool, findTool, isCore, toolsets } from './toolbox.ts';
+
+export const modes = ['full', 'core', 'search'] as const;
+export type Mode = (typeof modes)[number];
+
+/** What this connection may see and call; beyond it, the API decides by the token. */
+export interface View {
+  /** Equal for equal views. */
+  readonly key: string;
+  readonly mode: Mode;
+  /** Filled in and hidden wherever an operation takes a projectId. */
+  readonly project: string | null;
+  readonly isReadonly: boolean;
+  readonly showsOutput: boolean;
+  /** Whether calls may reach it, by its own name or through a meta tool. */
+  allows(tool: AnyTool): boolean;
+  /** Whether it is in the list, and can be called by its own name. */
+  lists(tool: AnyTool): boolean;
+}
+
+type Parameters = Readonly<Record<string, string>>;
+
+const switchValues = { '1': true, true: true, '0': false, false: false } as const;
+
+const isOneOf = <Value extends string>(values: readonly Value[], text: string): text is Value =>
+  values.some((value) => value === text);
+
+/** Names in words for a message; long lists are what a client needs to correct itself. */
+const listed = (names: readonly string[]): string => names.join(', ');
+
+class Reader {
+  readonly #given: Parameters;
+  constructor(given: Parameters) {
+    this.#given = given;
+  }
+
+  /** The value of each parameter was said to be wrong with what would be right. */
+  static refuse(path: string, message: string): never {
+    throw badRequest('This way of narrowing does not fit.', [{ path, message }]);
+  }
+
+  names(parameter: string, isKnown: (name: string) => boolean, valid: readonly string[]): Set<string> | null {
+    const text = this.#given[parameter];
+    if (text === undefined) return null;
+    const names = text.split(',').map((name) => name.trim());
+    const unknown = names.find((name) => !isKnown(name));
+    if (unknown !== undefined)
+      Reader.refuse(parameter, `"${unknown.slice(0, 80)}" is none of: ${listed(valid)}`);
+    return new Set(names);
+  }
+
+  isOn(parameter: string): boolean {
+    const text = this.#given[parameter] ?? '0';
+    if (Object.hasOwn(switchValues, text)) return switchValues[text as keyof typeof switchValues];
+    return Reader.refuse(parameter, `must be one of: ${listed(Object.keys(switchValues))}`);
+  }
+
+  mode(): Mode {
+    const text = this.#given['mode'] ?? 'full';
+    return isOneOf(modes, text) ? text : Reader.refuse('mode', `must be one of: ${listed(modes)}`);
+  }
+
+  project(): string | null {
+    const text = this.#given['project'];
+    if (text === undefined) return null;
+    return isProjectRef(text) ? text : Reader.refuse('project', 'must be a project id or a key such as WEB');
+  }
+}
+
+/** Whether each tool is what it says, and whether it is not what it must not be. */
+export function viewOf(given: Parameters): View {
+  const reader = new Reader(given);
+  const toolNames = everyTool.map(({ name }) => name);
+  const isTool = (name: string): boolean => findTool(name) !== undefined;
+  const resolved = (names: Set<string> | null): ReadonlySet<AnyTool> | null =>
+    names === null ? null : new Set([...names].map(findTool).filter((tool) => tool !== undefined));
+
+  const sets = reader.names('toolsets', (name) => toolsets.includes(name), toolsets);
+  const chosen = resolved(reader.names('tools', isTool, toolNames));
+  const excluded = resolved(reader.names('exclude', isTool, toolNames)) ?? new Set<AnyTool>();
+  const isReadonly = reader.isOn('readonly');
+  const mode = reader.mode();
+
+  const isForbidden = (tool: AnyTool): boolean =>
+    excluded.has(tool) ||
+    (isReadonly && tool.tool.annotations?.readOnlyHint !== true) ||
+    // A macro does what its steps do, whatever it is called.
+    (tool.kind === 'macro' && tool.steps.some(isForbidden));
+  const isChosen = (tool: AnyTool): boolean =>
+    (sets === null && chosen === null) ||
+    // Meta tools reach what is chosen and nothing else.
+    tool.kind === 'meta' ||
+    sets?.has(tool.toolset) === true ||
+    chosen?.has(tool) === true;
+  const allows = (tool: AnyTool): boolean => isChosen(tool) && !isForbidden(tool);
+
+  return {
+    key: JSON.stringify(given),
+    mode,
+    project: reader.project(),
+    isReadonly,
+    showsOutput: reader.isOn('outputSchema'),
+    allows,
+    lists: (tool) => {
+      if (!allows(tool)) return false;
+      if (tool.kind === 'macro') return true;
+      if (tool.kind === 'meta') return mode !== 'full';
+      return mode === 'full' || (mode === 'core' && isCore(tool));
+    },
+  };
+}
+
+/** Each parameter, and the header that says the same. */
+const parameters = ['toolsets', 'tools', 'exclude', 'readonly', 'project', 'mode', 'outputSchema'] as const;
+const headerPrefix = 'x-mcp-';
+const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
+
+/** Parameters of both, the URL's where both name one. */
+function given(query: string, headers: IncomingHttpHeaders): Parameters {
+  const found: Record<string, string> = {};
+  for (const [header, value] of Object.entries(headers)) {
+    if (!header.startsWith(headerPrefix)) continue;
+    const name = ofHeader.get(header);
+    if (name === undefined)
+      Reader.refuse(header, `is no header of this server; there are: ${listed([...ofHeader.keys()])}`);
+    found[name] = String(value);
+  }
+  const inUrl = new Set<string>();
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (!isOneOf(parameters, name))
+      // Neither name nor value is said again: it may be a secret that somebody put there.
+      Reader.refuse('query', `the URL has an unknown parameter; there are: ${listed(parameters)}`);
+    if (inUrl.has(name)) Reader.refuse(name, 'stands there twice');
+    inUrl.add(name);
+    found[name] = value;
+  }
+  // In one order, so that equal views are found again.
+  return Object.fromEntries(
+    parameters.flatMap((name) => (found[name] === undefined ? [] : [[name, found[name]]])),
+  );
+}
+
+const mostViews = 1_000;
+
+/** Reads what requests ask for; the same again costs a look. */
+export function createViews(): (query: string, headers: IncomingHttpHeaders) => View {
+  const views = new Map<string, View>();
+  const full = viewOf({});
+  return (query, headers) => {
+    const asked = given(query, headers);
+    if (Object.keys(asked).length === 0) return full;
+    const key = JSON.stringify(asked);
+    const known = views.get(key);
+    if (known !== undefined) return known;
+    const view = viewOf(asked);
+    if (views.size >= mostViews) views.clear();
+    views.set(key, view);
+    return view;
+  };
+}

@@ -1,0 +1,169 @@
+/**
+ * The prompts that people keep in Muster, as prompts of MCP: `org.<slug>`, and `project.<slug>` for those of a project.
+ * Where the connection is not narrowed to a project, a project's prompt takes the project as an argument.
+ */
+import { type Client, createClient } from '@muster/client';
+import { type Prompt } from '@muster/registry';
+import {
+  type GetPromptResult,
+  type ListPromptsResult,
+  ProtocolError,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
+import { closestTo } from '@muster/service';
+import { type Session } from './session.ts';
+
+/** Projects whose prompts are looked at when none is named. Who has more narrows the connection to one. */
+const mostProjects = 20;
+
+type McpPrompt = ListPromptsResult['prompts'][number];
+
+/** A prompt with the projects that it can be asked of; none for one of the organization. */
+export interface Offered {
+  readonly name: string;
+  readonly prompt: Prompt;
+  /** Keys of the projects that have it, where the caller has to say which. */
+  readonly projects: readonly string[] | null;
+}
+
+/** The argument by which a project is named; a prompt's own of that name goes first. */
+export const projectArgument = 'projectId';
+
+async function everyPage<Item>(
+  read: (cursor: string | undefined) => Promise<{ items: Item[]; nextCursor: string | null }>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const { items, nextCursor } = await read(cursor);
+    all.push(...items);
+    cursor = nextCursor;
+  }
+  return all;
+}
+
+const paged = (cursor: string | undefined) => ({ limit: 200, ...(cursor !== undefined && { cursor }) });
+
+async function offeredByProjects(client: Client, slug: string | undefined): Promise<Offered[]> {
+  const { items: projects } = await client.projects.list({ limit: mostProjects });
+  const lists = await Promise.all(
+    projects.map(async ({ key }) => ({
+      key,
+      prompts: await everyPage((cursor) =>
+        client.prompts.project.list({
+          projectId: key,
+          includeBody: false,
+          ...paged(cursor),
+          ...(slug !== undefined && { slug }),
+        }),
+      ),
+    })),
+  );
+  const bySlug = Map.groupBy(
+    lists.flatMap(({ key, prompts }) => prompts.map((prompt) => ({ key, prompt }))),
+    ({ prompt }) => prompt.slug,
+  );
+  return [...bySlug].flatMap(([own, having]) => {
+    const [first] = having;
+    return first === undefined
+      ? []
+      : { name: `project.${own}`, prompt: first.prompt, projects: having.map(({ key }) => key) };
+  });
+}
+
+/** All prompts that the caller can get, without their text. */
+export async function offered({ transport, view }: Session, slug?: string): Promise<Offered[]> {
+  const client = createClient(transport);
+  const wanted = { includeBody: false, ...(slug !== undefined && { slug }) };
+  const ofOrg = everyPage((cursor) => client.prompts.org.list({ ...wanted, ...paged(cursor) }));
+  const { project } = view;
+  const ofProjects =
+    project === null
+      ? offeredByProjects(client, slug)
+      : everyPage((cursor) =>
+          client.prompts.project.list({ projectId: project, ...wanted, ...paged(cursor) }),
+        ).then((prompts) =>
+          prompts.map((prompt) => ({ name: `project.${prompt.slug}`, prompt, projects: null })),
+        );
+  const [org, projects] = await Promise.all([ofOrg, ofProjects]);
+  return [
+    ...org.map((prompt) => ({ name: `org.${prompt.slug}`, prompt, projects: null })),
+    ...projects.toSorted((a, b) => a.name.localeCompare(b.name)),
+  ];
+}
+
+function toMcp({ name, prompt, projects }: Offered): McpPrompt {
+  const own = prompt.arguments.map(({ name: argument, description, required }) => ({
+    name: argument,
+    required,
+    ...(description !== '' && { description }),
+  }));
+  return {
+    name,
+    title: prompt.title,
+    arguments:
+      projects === null
+        ? own
+        : [
+            ...own.filter((argument) => argument.name !== projectArgument),
+            {
+              name: projectArgument,
+              description: `The project whose prompt it is: ${projects.slice(0, 10).join(', ')}`,
+              required: projects.length > 1,
+            },
+          ],
+  };
+}
+
+export const listPrompts = async (session: Session): Promise<ListPromptsResult> => ({
+  prompts: (await offered(session)).map(toMcp),
+});
+
+const refuse = (message: string): ProtocolError =>
+  new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
+async function unknownPrompt(name: string, session: Session): Promise<ProtocolError> {
+  const near = closestTo(
+    name,
+    (await offered(session)).map((one) => one.name),
+  );
+  const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  return refuse(`There is no prompt "${name.slice(0, 100)}".${hint}`);
+}
+
+/** `{{name}}` becomes what was given for it. */
+const render = (body: string, values: Readonly<Record<string, string>>): string =>
+  body.replaceAll(/\{\{\s*([A-Za-z][A-Za-z0-9_-]*)\s*\}\}/g, (whole, name: string) =>
+    Object.hasOwn(values, name) ? (values[name] ?? '') : whole,
+  );
+
+export async function getPrompt(
+  name: string,
+  values: Readonly<Record<string, string>>,
+  session: Session,
+): Promise<GetPromptResult> {
+  const client = createClient(session.transport);
+  const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];
+  if (slug === undefined) throw await unknownPrompt(name, session);
+  const found = (await offered(session, slug)).find((one) => one.name === name);
+  if (found === undefined) throw await unknownPrompt(name, session);
+  const missing = found.prompt.arguments.filter((argument) => argument.required && !values[argument.name]);
+  if (missing.length > 0)
+    throw refuse(`The prompt needs ${missing.map((argument) => argument.name).join(', ')}.`);
+  const projectId = session.view.project ?? values[projectArgument] ?? found.projects?.[0];
+  if (found.projects !== null && found.projects.length > 1 && values[projectArgument] === undefined)
+    throw refuse(
+      `Several projects have this prompt; say which as ${projectArgument}: ${found.projects.join(', ')}.`,
+    );
+  const { items } =
+    scope === 'org' || projectId === undefined
+      ? await client.prompts.org.list({ slug })
+      : await client.prompts.project.list({ projectId, slug });
+  const [prompt] = items;
+  if (prompt === undefined) throw await unknownPrompt(name, session);
+  // Optional arguments that were left out are empty, not braces.
+  const given = { ...Object.fromEntries(prompt.arguments.map((argument) => [argument.name, ''])), ...values };
+  return {
+    description: prompt.title,
+    messages: [{ role: 'user', content: { type: 'text', text: render(prompt.body ?? '', given) } }],
+  };
+}

@@ -1,0 +1,244 @@
+/** MCP as the official SDK speaks it, in both eras, and what each method answers here. */
+import {
+  McpServer,
+  type JSONRPCRequest,
+  type ListToolsResult,
+  type MessageClassification,
+  ProtocolError,
+  ProtocolErrorCode,
+  ResourceNotFoundError,
+  type Tool,
+} from '@modelcontextprotocol/server';
+import { apiVersion, ApiError, type ErrorBody } from '@muster/registry';
+import { closestTo } from '@muster/service';
+import { callOperation } from './calls.ts';
+import { complete } from './completion.ts';
+import { Exchange, type Reply } from './exchange.ts';
+import { errorBodyOf, failureResult, isUnauthorized } from './failures.ts';
+import { instructionsFor } from './instructions.ts';
+import { getPrompt, listPrompts } from './prompts.ts';
+import { readResource, resourceTemplates } from './resources.ts';
+import { type Identity, mayUse, rightsKey } from './rights.ts';
+import { type Session } from './session.ts';
+import { type AnyTool, everyTool, findTool } from './toolbox.ts';
+import { asInputSchema } from './tools.ts';
+import { type View } from './narrowing.ts';
+
+/** Newest first: what a client hears that asks for one we do not speak. */
+export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
+export const modernVersions = ['2026-07-28'] as const;
+
+const listMillis = 60_000;
+const keptFor = (ttlMs: number) => ({ ttlMs, cacheScope: 'private' as const });
+
+/** Lists of tools by what narrows them; each is made once and kept with its text. */
+const lists = new Map<string, { readonly tools: Tool[]; readonly visible: readonly AnyTool[] }>();
+const mostLists = 2_000;
+const textOfTools = new WeakMap<readonly Tool[], string>();
+
+export const textOf = (tools: readonly Tool[]): string | undefined => textOfTools.get(tools);
+
+const shown = (tool: AnyTool, view: View): Tool => {
+  const base = view.project === null ? tool.tool : tool.withoutProject;
+  return view.showsOutput && tool.kind === 'operation'
+    ? { ...base, outputSchema: asInputSchema(tool.outputSchema()) }
+    : base;
+};
+
+export function listFor(view: View, identity: Identity) {
+  const key = `${rightsKey(identity)} ${view.key}`;
+  let list = lists.get(key);
+  if (list === undefined) {
+    const visible = everyTool.filter((tool) => view.lists(tool) && mayUse(tool, identity));
+    const tools = visible.map((tool) => shown(tool, view));
+    textOfTools.set(tools, JSON.stringify(tools));
+    list = { tools, visible };
+    if (lists.size >= mostLists) lists.clear();
+    lists.set(key, list);
+  }
+  return list;
+}
+
+function unknownTool(name: string, view: View): ProtocolError {
+  const known = everyTool.filter((tool) => view.lists(tool)).map((tool) => tool.name);
+  const near = closestTo(name.replaceAll('.', '_'), known);
+  const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  const why =
+    findTool(name) === undefined
+      ? 'There is no such tool.'
+      : 'It is outside of what this connection was narrowed to.';
+  const message = `Unknown tool "${name.slice(0, 100)}". ${why}${hint}`;
+  return new ProtocolError(
+    ProtocolErrorCode.InvalidParams,
+    message,
+    near.length > 0 ? { didYouMean: near } : undefined,
+  );
+}
+
+const internal = (): ApiError => new ApiError('internal', 'Something went wrong on our side.');
+
+/** The error of a failure that no handler's result can carry. */
+function protocolError(failure: unknown, session: Session): ProtocolError {
+  if (failure instanceof ProtocolError) return failure;
+  if (isUnauthorized(failure)) session.refused();
+  const known = errorBodyOf(failure, session.requestId);
+  if (known === undefined) session.fault(failure);
+  const error: ErrorBody = known ?? internal().toBody(session.requestId);
+  const code = error.status >= 500 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+  return new ProtocolError(code, error.message, { error });
+}
+
+async function callTool(name: string, args: Readonly<Record<string, unknown>>, session: Session) {
+  const tool = findTool(name);
+  if (tool === undefined || !session.view.lists(tool)) throw unknownTool(name, session.view);
+  try {
+    const call = { transport: session.transport, view: session.view, key: session.key };
+    const answer =
+      tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
+    session.called(tool.name, 'ok');
+    return {
+      content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
+      structuredContent: { ...answer },
+    };
+  } catch (failure) {
+    if (isUnauthorized(failure)) session.refused();
+    const known = errorBodyOf(failure, session.requestId);
+    if (known === undefined) session.fault(failure);
+    const error = known ?? internal().toBody(session.requestId);
+    session.called(tool.name, error.code);
+    return failureResult(error, failure);
+  }
+}
+
+/** A server whose handlers find out by their request whom they answer. */
+function createServer(exchange: Exchange, instructions?: string): McpServer {
+  const mcp = new McpServer(
+    { name: 'muster', title: 'Muster', version: apiVersion },
+    {
+      capabilities: {
+        // Nothing is ever pushed; a list says itself for how long it may be kept.
+        tools: { listChanged: false },
+        prompts: { listChanged: false },
+        resources: { listChanged: false },
+        completions: {},
+      },
+      supportedProtocolVersions: [...modernVersions, ...legacyVersions],
+      cacheHints: {
+        'tools/list': keptFor(listMillis),
+        'prompts/list': keptFor(listMillis),
+        'resources/list': keptFor(listMillis),
+        'resources/templates/list': keptFor(listMillis),
+        'server/discover': keptFor(listMillis),
+        // What stands in a story may change at any time.
+        'resources/read': keptFor(0),
+      },
+      ...(instructions !== undefined && { instructions }),
+    },
+  );
+  const { server } = mcp;
+  const answering =
+    <Request, Result>(answer: (request: Request, session: Session) => Promise<Result>) =>
+    async (request: Request, context: { mcpReq: { id: string | number } }): Promise<Result> => {
+      const session = exchange.sessionOf(context.mcpReq.id);
+      try {
+        return await answer(request, session);
+      } catch (failure) {
+        throw protocolError(failure, session);
+      }
+    };
+  server.setRequestHandler(
+    'tools/list',
+    answering(async (_request, session): Promise<ListToolsResult> => ({
+      tools: listFor(session.view, await session.identity()).tools,
+    })),
+  );
+  server.setRequestHandler(
+    'tools/call',
+    answering(
+      ({ params }: { params: { name: string; arguments?: Record<string, unknown> | undefined } }, session) =>
+        callTool(params.name, params.arguments ?? {}, session),
+    ),
+  );
+  server.setRequestHandler(
+    'prompts/list',
+    answering(async (_request, session) => listPrompts(session)),
+  );
+  server.setRequestHandler(
+    'prompts/get',
+    answering(
+      ({ params }: { params: { name: string; arguments?: Record<string, string> | undefined } }, session) =>
+        getPrompt(params.name, params.arguments ?? {}, session),
+    ),
+  );
+  server.setRequestHandler(
+    'resources/list',
+    answering(async () => ({ resources: [] })),
+  );
+  server.setRequestHandler(
+    'resources/templates/list',
+    answering(async () => ({ resourceTemplates })),
+  );
+  server.setRequestHandler(
+    'resources/read',
+    answering(async ({ params: { uri } }: { params: { uri: string } }, session) => {
+      const contents = await readResource(uri, session);
+      if (contents === undefined) throw new ResourceNotFoundError(uri);
+      return { contents };
+    }),
+  );
+  server.setRequestHandler(
+    'completion/complete',
+    answering(async ({ params }: { params: Parameters<typeof complete>[0] }, session) => ({
+      completion: await complete(params, session),
+    })),
+  );
+  return mcp;
+}
+
+/** Both answer who the server is, and what they answer depends on who asks. */
+const greetings: ReadonlySet<string> = new Set(['initialize', 'server/discover']);
+
+export interface Mcp {
+  ask(message: JSONRPCRequest, classification: MessageClassification, session: Session): Promise<Reply>;
+}
+
+export async function createMcp(): Promise<Mcp> {
+  const connected = async (
+    classification: MessageClassification,
+    instructions?: string,
+  ): Promise<Exchange> => {
+    const exchange = new Exchange(classification);
+    await createServer(exchange, instructions).connect(exchange);
+    return exchange;
+  };
+  const legacy = await connected({ era: 'legacy' });
+  const modern = new Map(
+    await Promise.all(
+      modernVersions.map(
+        async (revision) => [revision as string, await connected({ era: 'modern', revision })] as const,
+      ),
+    ),
+  );
+  return {
+    ask: async (message, classification, session) => {
+      if (greetings.has(message.method)) {
+        let identity;
+        try {
+          identity = await session.identity();
+        } catch (failure) {
+          const { code, message: words, data } = protocolError(failure, session);
+          return {
+            message: { jsonrpc: '2.0', id: message.id, error: { code, message: words, data } },
+            isUnheard: false,
+          };
+        }
+        const { visible } = listFor(session.view, identity);
+        const exchange = await connected(classification, instructionsFor(identity, session.view, visible));
+        return exchange.ask(message, session);
+      }
+      const exchange = classification.era === 'legacy' ? legacy : modern.get(classification.revision ?? '');
+      if (exchange === undefined) throw new Error(`no server speaks ${String(classification.revision)}`);
+      return exchange.ask(message, session);
+    },
+  };
+}

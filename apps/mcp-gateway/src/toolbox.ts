@@ -1,0 +1,36 @@
+/** Every tool there is, of each kind, by its names. */
+import { registry } from '@muster/registry';
+import { type MacroTool, macros } from './macros.ts';
+import { type MetaTool, metaTools } from './meta-tools.ts';
+import { operationTool, operationTools, type OperationTool } from './tools.ts';
+
+/** The story → lease → checkpoint → review loop, for clients and models that do better with few tools. */
+const core: ReadonlySet<string> = new Set(
+  [
+    registry.session.identity,
+    registry.projects.list,
+    registry.stories.list,
+    registry.stories.updateStatus,
+    registry.storyCollaboration.context,
+    registry.storySpec.update,
+    registry.comments.create,
+    registry.deliveryExecutions.checkpoint,
+    registry.reviewers.setVerdict,
+  ].map(({ name }) => name),
+);
+
+export const isCore = ({ operation }: OperationTool): boolean => core.has(operation.name);
+
+export type AnyTool = OperationTool | MacroTool | MetaTool;
+
+/** In the order of every list. */
+export const everyTool: readonly AnyTool[] = [...macros, ...operationTools, ...metaTools];
+
+const byName = new Map(everyTool.map((tool) => [tool.name, tool]));
+
+/** By its name in the list, or as the contract writes the operation. */
+export const findTool = (name: string): AnyTool | undefined => byName.get(name) ?? operationTool(name);
+
+export const toolsets: readonly string[] = [
+  ...new Set(everyTool.filter(({ kind }) => kind !== 'meta').map(({ toolset }) => toolset)),
+];

@@ -1,0 +1,111 @@
+import { describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { Tiktoken } from 'js-tiktoken/lite';
+import o200k from 'js-tiktoken/ranks/o200k_base';
+import { instructionsFor } from './instructions.ts';
+import { viewOf } from './narrowing.ts';
+import { type Identity } from './rights.ts';
+import { listFor } from './server.ts';
+import { everyTool, findTool } from './toolbox.ts';
+import { operationTools, toolNameOf } from './tools.ts';
+
+const all = [...operations.values()];
+
+/** Somebody who may do everything that can be done in an organization, and run the installation too. */
+const acts = { name: 'Ana', role: 'owner', org: 'Acme', isAgent: true } as const;
+const everybody: Identity = { scopes: ['admin', 'platform'], acts };
+
+const encoding = new Tiktoken(o200k);
+const tokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;
+
+describe('names', () => {
+  it('are what every client takes', () => {
+    for (const { name } of everyTool) expect(name).toMatch(/^[a-zA-Z0-9_]{1,45}$/);
+  });
+
+  it('are one for each operation, and both spellings find it', () => {
+    expect(new Set(everyTool.map(({ name }) => name)).size).toBe(everyTool.length);
+    for (const { name } of all) {
+      expect(findTool(name)).toMatchObject({ operation: { name } });
+      expect(findTool(toolNameOf(name))).toBe(findTool(name));
+    }
+  });
+
+  it('cover the whole registry, in its order', () => {
+    expect(operationTools.map(({ operation }) => operation.name)).toEqual(all.map(({ name }) => name));
+  });
+});
+
+describe('what a model reads', () => {
+  const shown = everyTool.map(({ tool }) => tool);
+
+  it.each(shown.map((tool) => [tool.name, tool] as const))(
+    'of %s is short, and describes each parameter',
+    (_name, tool) => {
+      expect(tool.description?.length).toBeLessThanOrEqual(400);
+      expect(tool.inputSchema.type).toBe('object');
+      for (const [parameter, schema] of Object.entries(tool.inputSchema.properties ?? {}))
+        expect([parameter, schema]).toEqual([
+          parameter,
+          expect.objectContaining({ description: expect.stringMatching(/./) }),
+        ]);
+      // Clients refuse references, and some a list of types.
+      expect(JSON.stringify(tool)).not.toMatch(/"\$ref"|"\$defs"|"pattern"|x-muster|"type":\[/);
+    },
+  );
+
+  it('says of each operation what comes back and which refusals', () => {
+    for (const { operation, tool } of operationTools) {
+      expect(tool.description).toContain(operation.summary);
+      expect(tool.description).toContain(' Returns ');
+      for (const reason of operation.refusals.filter((one) => one !== 'archived'))
+        expect(tool.description).toContain(reason);
+    }
+  });
+
+  it('has all four hints, and they follow the contract', () => {
+    for (const { operation, tool } of operationTools) {
+      expect(Object.values(tool.annotations ?? {}).map((hint) => typeof hint)).toEqual(
+        Array(4).fill('boolean'),
+      );
+      expect(tool.annotations?.readOnlyHint).toBe(operation.effect === 'read');
+      if ('deleted' in operation.result.shape) expect(tool.annotations?.destructiveHint).toBe(true);
+    }
+  });
+
+  it('gives lists the page that suits a model', () => {
+    expect(findTool('stories_list')?.tool.inputSchema.properties?.['limit']).toMatchObject({ default: 20 });
+  });
+
+  it('hides projectId where the connection fills it in', () => {
+    for (const { tool, withoutProject, takesProject } of operationTools) {
+      const names = Object.keys(withoutProject.inputSchema.properties ?? {});
+      expect(names).not.toContain('projectId');
+      expect(withoutProject.inputSchema.required ?? []).not.toContain('projectId');
+      expect(names.length).toBe(
+        Object.keys(tool.inputSchema.properties ?? {}).length - (takesProject ? 1 : 0),
+      );
+    }
+  });
+});
+
+describe('what it costs a model', () => {
+  it('is at most 25,000 tokens for everything', () => {
+    expect(tokens(listFor(viewOf({}), everybody).tools)).toBeLessThanOrEqual(25_000);
+  });
+
+  it('is at most 3,000 tokens in core mode', () => {
+    const { tools } = listFor(viewOf({ mode: 'core' }), everybody);
+    expect(tools.length).toBeLessThanOrEqual(20);
+    expect(tokens(tools)).toBeLessThanOrEqual(3_000);
+  });
+
+  it.each([{}, { mode: 'core' }, { mode: 'search', project: 'WEB' }, { readonly: '1' }])(
+    'is less than 2,000 characters of instructions with %j',
+    (given) => {
+      const view = viewOf(given);
+      const long = { ...everybody, acts: { ...acts, name: 'N'.repeat(500) } };
+      expect(instructionsFor(long, view, listFor(view, everybody).visible).length).toBeLessThan(2_000);
+    },
+  );
+});

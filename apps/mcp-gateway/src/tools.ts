@@ -1,0 +1,151 @@
+/** Operation → tool. Every fact of a tool is the contract's; here it is put into the words and the shape of MCP. */
+import { type Operation, operations, type Reason, registry } from '@muster/registry';
+import { type Tool } from '@modelcontextprotocol/server';
+import { remedyOf } from './hints.ts';
+import { type JsonSchema, type ObjectSchema, paramsSchema, resultSchema } from './schemas.ts';
+
+/** Items on a page unless the call says otherwise; the contract's own default is for programs, not for models. */
+export const pageForModels = 20;
+/** Bytes of an answer unless the call says otherwise. */
+export const answerBytes = 10_000;
+
+/** What a client sees of a tool, for each way it can be shown. */
+export interface Shown {
+  readonly tool: Tool;
+  /** With projectId left out, since it is filled in; the same tool where it takes none. */
+  readonly withoutProject: Tool;
+}
+
+export interface OperationTool extends Shown {
+  readonly kind: 'operation';
+  readonly name: string;
+  readonly toolset: string;
+  readonly operation: Operation;
+  readonly isList: boolean;
+  readonly takesProject: boolean;
+  /** For clients that ask for output schemas. */
+  readonly outputSchema: () => ObjectSchema;
+}
+
+/** Dots break widely used clients. Operation names have no underscore, so no two become one (tested). */
+export const toolNameOf = (operationName: string): string => operationName.replaceAll('.', '_');
+
+const mostDescription = 400;
+
+/** As many whole sentences as have room. */
+function sentences(prose: string, room: number): string {
+  if (prose.length <= room) return prose;
+  const end = Math.max(...[...prose.slice(0, room).matchAll(/[.;](?=\s|$)/g)].map(({ index }) => index), 0);
+  return end === 0 ? `${prose.slice(0, room - 1)}…` : `${prose.slice(0, end)}.`;
+}
+
+/** Prose beyond this is for `describe_operation` and the reference. */
+const mostProse = 160;
+
+/** Any write in a project may hear it, and the instructions say so. */
+const saidOnce: Reason = 'archived';
+
+function refusalsText(operation: Operation): string {
+  const told = operation.refusals.filter((reason) => reason !== saidOnce);
+  const byRemedy = Map.groupBy(told, remedyOf);
+  const groups = [...byRemedy].map(([remedy, reasons]) => `${reasons.join(', ')} (${remedy})`);
+  return groups.length === 0 ? '' : ` Refusals: ${groups.join('; ')}.`;
+}
+
+/** What it does, what comes back, which refusals and what to do then. */
+export function descriptionOf(operation: Operation): string {
+  const returns = ` Returns ${Object.keys(operation.result.shape).slice(0, 8).join(', ')}.`;
+  const refusals = refusalsText(operation);
+  const room = mostDescription - returns.length - refusals.length;
+  const prose = `${operation.summary}. ${operation.description}`.trim();
+  return `${sentences(prose, Math.min(room, mostProse))}${returns}${refusals}`.slice(0, mostDescription);
+}
+
+/** Words that leave the same state however often they are said with the same parameters. */
+const repeatable =
+  /\.(set|update|delete|remove|clear|mark|assign|unassign|archive|reorder|upsert|select|register|unregister|revoke|react|resolve|renew|release|replace|leave)[A-Z]?\w*$/;
+
+export function annotationsOf({ name, effect, params, result }: Operation): Tool['annotations'] {
+  const isRead = effect === 'read';
+  const isDestructive =
+    !isRead &&
+    ('deleted' in result.shape || Object.keys(params.shape).some((key) => key.startsWith('confirm')));
+  return {
+    readOnlyHint: isRead,
+    destructiveHint: isDestructive,
+    idempotentHint: isRead || repeatable.test(name),
+    // All that is touched is Muster's own.
+    openWorldHint: false,
+  };
+}
+
+/** The parameter by which a call says how long its answer may be, where the operation has none of its own. */
+const maxBytes: JsonSchema = { type: 'integer', description: 'Answer size' };
+
+function inputSchemaOf(operation: Operation, isList: boolean): ObjectSchema {
+  const schema = paramsSchema(operation.params);
+  const { limit } = schema.properties;
+  return {
+    ...schema,
+    properties: {
+      ...schema.properties,
+      ...(isList && limit !== undefined && { limit: { ...limit, default: pageForModels } }),
+      ...(operation.effect === 'read' && !('maxBytes' in schema.properties) && { maxBytes }),
+    },
+  };
+}
+
+function withoutProject(schema: ObjectSchema): ObjectSchema {
+  const { projectId: _, ...properties } = schema.properties;
+  const required = schema.required?.filter((name) => name !== 'projectId');
+  const { required: __, ...others } = schema;
+  return { ...others, properties, ...(required !== undefined && required.length > 0 && { required }) };
+}
+
+/** The SDK's type of a schema is open; ours is narrower and fits it. */
+export const asInputSchema = (schema: ObjectSchema): Tool['inputSchema'] => schema as Tool['inputSchema'];
+
+function toolOf(operation: Operation): OperationTool {
+  const name = toolNameOf(operation.name);
+  const isList = 'limit' in operation.params.shape;
+  const takesProject = 'projectId' in operation.params.shape;
+  const inputSchema = inputSchemaOf(operation, isList);
+  const tool: Tool = {
+    name,
+    description: descriptionOf(operation),
+    inputSchema: asInputSchema(inputSchema),
+    annotations: annotationsOf(operation),
+  };
+  let outputSchema: ObjectSchema | undefined;
+  return {
+    kind: 'operation',
+    name,
+    toolset: operation.name.slice(0, operation.name.indexOf('.')),
+    operation,
+    isList,
+    takesProject,
+    tool,
+    withoutProject: takesProject
+      ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
+      : tool,
+    outputSchema: () => (outputSchema ??= resultSchema(operation.result)),
+  };
+}
+
+/** In the order of the registry, which is the order of the list. */
+export const operationTools: readonly OperationTool[] = [...operations.values()].map(toolOf);
+
+const byName = new Map(
+  operationTools.flatMap((tool) => [
+    [tool.name, tool] as const,
+    // As the contract and its papers write it.
+    [tool.operation.name, tool] as const,
+  ]),
+);
+
+/** By either spelling. */
+export const operationTool = (name: string): OperationTool | undefined => byName.get(name);
+
+/** Whether the text can name a project. */
+export const isProjectRef = (text: string): boolean =>
+  registry.projects.get.params.shape.projectId.safeParse(text).success;

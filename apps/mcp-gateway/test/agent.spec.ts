@@ -1,0 +1,221 @@
+// An agent's whole work through the gateway alone: find a story, begin, write down, meet a conflict, hand in.
+import { describe, expect, it } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { type ToolAnswer, useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const { world } = gateway;
+const core = { query: '?mode=core' };
+
+async function board(): Promise<People> {
+  const people = await world.org();
+  const api = gateway.direct(people.ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  await api.stories.create({ projectId: 'WEB', title: 'Sign in with a passkey', spec: '# Passkeys' });
+  return people;
+}
+
+interface Started {
+  readonly execution: { readonly id: string };
+  readonly leaseToken: string;
+  readonly context: Record<string, unknown>;
+  readonly lock: { readonly id: string } | null;
+}
+const started = ({ structuredContent }: ToolAnswer): Started => structuredContent as unknown as Started;
+
+describe('an agent', () => {
+  it('goes from search to a story in review', async () => {
+    const { robo, ana } = await board();
+    const { token } = robo.me;
+    const found = await gateway.tool(
+      token,
+      'search_operations',
+      { query: 'list the stories of a project' },
+      core,
+    );
+    expect(found.structuredContent['items']).toEqual(
+      expect.arrayContaining([expect.objectContaining({ operation: 'stories.list', effect: 'read' })]),
+    );
+    const described = await gateway.tool(token, 'describe_operation', { operation: 'stories.list' }, core);
+    expect(described.structuredContent).toMatchObject({
+      callWith: 'call_read_operation',
+      example: { projectId: 'WEB' },
+    });
+    const listed = await gateway.tool(
+      token,
+      'call_read_operation',
+      { operation: 'stories.list', params: { projectId: 'WEB' } },
+      core,
+    );
+    expect(listed.structuredContent).toMatchObject({ items: [{ key: 'WEB-1' }] });
+
+    const begun = await gateway.tool(
+      token,
+      'start_work',
+      { storyId: 'web-1', runId: 'run-1', resources: ['src/auth/**'] },
+      core,
+    );
+    expect([begun.isError, begun.structuredContent.error]).toEqual([undefined, undefined]);
+    const { execution, leaseToken, context, lock } = started(begun);
+    expect(context).toMatchObject({ story: { status: 'in_progress' }, spec: { content: '# Passkeys' } });
+    expect(lock).toMatchObject({ executionId: execution.id });
+
+    const held = { executionId: execution.id, leaseToken };
+    const checkpoint = { ...held, summary: 'The form is there', nextSteps: ['Check it'], pushed: true };
+    const written = await gateway.tool(token, 'deliveryExecutions_checkpoint', checkpoint, core);
+    expect(written.structuredContent).toMatchObject({ execution: { checkpoint: { seq: 1 } } });
+
+    const handedIn = await gateway.tool(
+      token,
+      'submit_work',
+      {
+        ...held,
+        ...{ summary: 'Passkeys work', filesTouched: ['src/auth/passkey.ts'] },
+        pullRequest: { number: 7, url: 'https://example.com/pull/7' },
+      },
+      core,
+    );
+    expect(handedIn.structuredContent).toMatchObject({
+      execution: { state: 'submitted', checkpoint: { seq: 2 } },
+    });
+    const api = gateway.direct(ana.me.token);
+    expect((await api.stories.get({ storyId: 'WEB-1' })).story.status).toBe('in_review');
+    expect((await api.locks.list({ projectId: 'WEB' })).items).toEqual([]);
+  });
+
+  it('hears who has what it wants, and that nothing else was done', async () => {
+    const { robo, ana, ben } = await board();
+    await gateway.tool(ben.me.token, 'start_work', { storyId: 'WEB-1' });
+    const refused = await gateway.tool(robo.me.token, 'start_work', {
+      storyId: 'WEB-1',
+      resources: ['src/**'],
+    });
+    expect([refused.isError, refused.structuredContent]).toEqual([
+      true,
+      { error: expect.objectContaining({ code: 'conflict', hint: expect.stringContaining('Ben') }) },
+    ]);
+    expect((await gateway.direct(ana.me.token).locks.list({ projectId: 'WEB' })).items).toEqual([]);
+  });
+
+  it('is told what was done before the step that was refused, and can go on from there', async () => {
+    const { robo, ben } = await board();
+    await gateway.tool(ben.me.token, 'locks_acquire', { projectId: 'WEB', resources: ['src/auth/login.ts'] });
+    const work = { storyId: 'WEB-1', runId: 'run-1', resources: ['src/auth/**'] };
+    const half = await gateway.tool(robo.me.token, 'start_work', work);
+    expect(half.isError).toBe(true);
+    expect(half.structuredContent).toMatchObject({
+      error: {
+        code: 'conflict',
+        details: { reason: 'lock_held', conflicts: [{ witness: 'src/auth/login.ts' }] },
+      },
+      step: 'locks.acquire',
+      done: { 'deliveryExecutions.acquire': { leaseToken: expect.any(String) } },
+    });
+    const other = await gateway.tool(robo.me.token, 'start_work', { ...work, resources: ['src/forms/**'] });
+    expect(other.isError).toBeUndefined();
+    expect(started(other).leaseToken).toEqual(expect.any(String));
+  });
+
+  it('writes on what it read, or hears that it changed', async () => {
+    const { robo, ana } = await board();
+    await gateway.direct(ana.me.token).storySpec.update({ storyId: 'WEB-1', content: '# Other' });
+    const write = { storyId: 'WEB-1', content: '# Mine', baseVersion: 1 };
+    const { structuredContent } = await gateway.tool(robo.me.token, 'storySpec_update', write, core);
+    expect(structuredContent.error).toMatchObject({
+      status: 409,
+      details: { reason: 'version_mismatch', currentVersion: 2 },
+      hint: expect.stringContaining('version 2'),
+    });
+  });
+
+  it('hands its work to somebody with what they need to go on', async () => {
+    const { robo, chloe, ana } = await board();
+    const begun = started(
+      await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1', runId: 'run-1' }),
+    );
+    const offered = await gateway.tool(robo.me.token, 'hand_off_work', {
+      ...{ executionId: begun.execution.id, leaseToken: begun.leaseToken },
+      ...{ summary: 'Half of it', nextSteps: ['The rest'], toMemberId: ana.me.memberId },
+    });
+    expect(offered.structuredContent).toMatchObject({
+      execution: {
+        state: 'offered',
+        offer: { toMemberId: ana.me.memberId },
+        checkpoint: { summary: 'Half of it' },
+      },
+    });
+    const refused = await gateway.tool(chloe.me.token, 'start_work', { storyId: 'WEB-1' });
+    expect(refused.structuredContent.error).toMatchObject({ details: { reason: 'reserved' } });
+    const taken = started(await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' }));
+    expect(taken.context).toMatchObject({ execution: { checkpoint: { nextSteps: ['The rest'] } } });
+  });
+
+  it('is corrected before anything is done where a macro does not fit', async () => {
+    const { robo } = await board();
+    const { structuredContent } = await gateway.tool(robo.me.token, 'start_work', { story: 'WEB-1' });
+    expect(structuredContent.error).toMatchObject({ status: 400, details: { reason: 'invalid_params' } });
+  });
+});
+
+describe('a write', () => {
+  const comments = async (token: string): Promise<number> =>
+    (await gateway.direct(token).comments.list({ storyId: 'WEB-1' })).items.length;
+  const comment = { name: 'comments_create', arguments: { storyId: 'WEB-1', body: 'Looks good' } };
+
+  it('that is sent again after its connection was cut happens once', async () => {
+    const { ana, orgId } = await board();
+    const { token } = ana.me;
+    const [story] = await world.rows<{ id: string }>('select id from stories where org_id = $1', orgId);
+    await gateway.cutOff(story?.id ?? '', (signal) =>
+      gateway.rpc(token, 'tools/call', comment, { id: 1, signal }),
+    );
+    const again = await gateway.rpc(token, 'tools/call', comment, { id: 1 });
+    expect(again.body.result).toMatchObject({ structuredContent: { comment: { body: 'Looks good' } } });
+    expect(await comments(token)).toBe(1);
+    // That answer arrived, so the next one is meant.
+    await gateway.rpc(token, 'tools/call', comment, { id: 1 });
+    expect(await comments(token)).toBe(2);
+  });
+
+  it('that is meant twice happens twice, though a client numbers it alike', async () => {
+    const { ana } = await board();
+    const { token } = ana.me;
+    for (const count of [1, 2, 3]) {
+      await gateway.rpc(token, 'tools/call', comment, { id: 1 });
+      expect(await comments(token)).toBe(count);
+    }
+  });
+
+  it('happens once for a key of the client’s own, by header or in _meta', async () => {
+    const { ana } = await board();
+    const { token } = ana.me;
+    for (const id of [1, 2])
+      await gateway.rpc(token, 'tools/call', comment, { id, meta: { 'muster/idempotencyKey': 'a' } });
+    expect(await comments(token)).toBe(1);
+    for (const id of [3, 4])
+      await gateway.rpc(token, 'tools/call', comment, { id, headers: { 'idempotency-key': 'b' } });
+    expect(await comments(token)).toBe(2);
+  });
+
+  it('of a macro happens once too, each step for itself', async () => {
+    const { ana } = await board();
+    const begun = started(await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' }));
+    const call = {
+      name: 'submit_work',
+      arguments: {
+        ...{ executionId: begun.execution.id, leaseToken: begun.leaseToken, summary: 'Done' },
+        pullRequest: { number: 7, url: 'https://example.com/pull/7' },
+      },
+    };
+    const meta = { 'muster/idempotencyKey': 'same' };
+    const answers = [
+      await gateway.rpc(ana.me.token, 'tools/call', call, { meta }),
+      await gateway.rpc(ana.me.token, 'tools/call', call, { meta }),
+    ];
+    expect(answers.map(({ body }) => body.result?.['isError'])).toEqual([undefined, undefined]);
+    const { items } = await gateway
+      .direct(ana.me.token)
+      .deliveryExecutions.eventsSince({ executionId: begun.execution.id });
+    expect(items.filter(({ kind }) => kind.includes('checkpoint'))).toHaveLength(1);
+  });
+});

@@ -1,0 +1,87 @@
+// Answers that suit a model's context, from the real API.
+import { describe, expect, it } from '@jest/globals';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const { world } = gateway;
+
+const bytes = (value: unknown): number => Buffer.byteLength(JSON.stringify(value));
+
+async function stories(count: number, description: string) {
+  const { ana } = await world.org();
+  const api = gateway.direct(ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  for (let index = 0; index < count; index += 1)
+    await api.stories.create({ projectId: 'WEB', title: `Story ${index}`, description });
+  return { ana, api };
+}
+
+describe('a list', () => {
+  it('is cut to whole items, says so, and goes on without a gap from what it showed', async () => {
+    const { ana } = await stories(25, '');
+    const seen: string[] = [];
+    let cursor: unknown;
+    let pages = 0;
+    do {
+      const { structuredContent: page } = await gateway.tool(ana.me.token, 'stories_list', {
+        projectId: 'WEB',
+        limit: 50,
+        ...(typeof cursor === 'string' && { cursor }),
+      });
+      expect(bytes(page)).toBeLessThanOrEqual(10_000);
+      if (pages === 0) expect(page['cut']).toMatchObject({ parts: [{ path: 'items', length: 25 }] });
+      seen.push(...(page['items'] as { title: string }[]).map(({ title }) => title));
+      cursor = page['nextCursor'];
+      pages += 1;
+    } while (typeof cursor === 'string');
+    expect(new Set(seen).size).toBe(25);
+    expect(seen).toHaveLength(25);
+  });
+
+  it('has twenty items where the call does not say, and as many as it says', async () => {
+    const { ana } = await stories(22, '');
+    const asked = { projectId: 'WEB', maxBytes: 200_000 };
+    const first = await gateway.tool(ana.me.token, 'stories_list', asked);
+    expect(first.structuredContent['items']).toHaveLength(20);
+    const more = await gateway.tool(ana.me.token, 'stories_list', { ...asked, limit: 22 });
+    expect(more.structuredContent['items']).toHaveLength(22);
+  });
+});
+
+describe('a record', () => {
+  it('loses the end of its longest text, which is named, and comes whole when asked for', async () => {
+    const { ana, api } = await stories(1, '');
+    const content = 'A line of the spec.\n'.repeat(2_000);
+    await api.storySpec.update({ storyId: 'WEB-1', content });
+    const { structuredContent: cut } = await gateway.tool(ana.me.token, 'storySpec_get', {
+      storyId: 'WEB-1',
+    });
+    expect(bytes(cut)).toBeLessThanOrEqual(10_000);
+    expect(cut['cut']).toMatchObject({
+      parts: [{ path: 'spec.content', length: content.length }],
+      how: expect.stringContaining('maxBytes'),
+    });
+    const whole = await gateway.tool(ana.me.token, 'storySpec_get', { storyId: 'WEB-1', maxBytes: 100_000 });
+    expect(whole.structuredContent).toMatchObject({ spec: { content } });
+    expect(whole.structuredContent).not.toHaveProperty('cut');
+  });
+
+  it('that was written answers short, and was written whole', async () => {
+    const { ana, api } = await stories(1, '');
+    const content = 'A line of the spec.\n'.repeat(2_000);
+    const written = await gateway.tool(ana.me.token, 'storySpec_update', { storyId: 'WEB-1', content });
+    expect(bytes(written.structuredContent)).toBeLessThanOrEqual(10_000);
+    expect((await api.storySpec.get({ storyId: 'WEB-1' })).spec.content).toBe(content);
+  });
+
+  it('refuses a size that makes no sense', async () => {
+    const { ana } = await stories(1, '');
+    for (const maxBytes of ['many', 1, 10_000_000]) {
+      const { structuredContent } = await gateway.tool(ana.me.token, 'stories_get', {
+        storyId: 'WEB-1',
+        maxBytes,
+      });
+      expect(structuredContent.error?.details?.issues?.map(({ path }) => path)).toEqual(['maxBytes']);
+    }
+  });
+});

@@ -1,0 +1,24 @@
+// Every operation through the gateway, each with the contract's own example: a new one falls under this by being registered.
+import { expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { toolNameOf } from '../src/tools.ts';
+import { loadExamples } from './example-org.ts';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const examples = await loadExamples();
+
+it.each([...operations.values()].map((operation) => [toolNameOf(operation.name), operation] as const))(
+  '%s does what its operation does, and answers what that declares',
+  async (name, operation) => {
+    const org = await examples.exampleOrg(gateway.world);
+    const { token } = examples.callerOf(operation, org).me;
+    // Over all organizations of this file some answers grow longer than a model wants.
+    const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};
+    const args = { ...(operation.example as object), ...whole };
+    const { isError, content, structuredContent } = await gateway.tool(token, name, args);
+    expect([isError, structuredContent.error]).toEqual([undefined, undefined]);
+    expect(operation.result.parse(structuredContent)).toEqual(structuredContent);
+    expect(JSON.parse(content[0]?.text ?? '')).toEqual(structuredContent);
+  },
+);

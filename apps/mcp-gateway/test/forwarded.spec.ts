@@ -1,0 +1,98 @@
+// The way most people come: `{base_url}/api/mcp` on coordination-api, which passes everything on.
+import { expect, it } from '@jest/globals';
+import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+
+const forwarded = (init: RequestInit, query = ''): Promise<Response> =>
+  fetch(`${gateway.apiUrl()}/api/mcp${query}`, { method: 'POST', ...init });
+const ping = (token: string): RequestInit => ({
+  headers: {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    'x-request-id': 'passed-on',
+  },
+  body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' }),
+});
+
+it('is used by a client like the gateway itself', async () => {
+  const { ana } = await gateway.world.org();
+  const client = new Client({ name: 'spec', version: '1' });
+  const requestInit = { headers: { authorization: `Bearer ${ana.me.token}` } };
+  const url = new URL(`${gateway.apiUrl()}/api/mcp?mode=core`);
+  await client.connect(new StreamableHTTPClientTransport(url, { requestInit }));
+  const { tools } = await client.listTools();
+  expect(tools.length).toBeLessThanOrEqual(20);
+  const answer = await client.callTool({ name: 'session_identity', arguments: {} });
+  expect(answer.structuredContent).toMatchObject({ member: { name: 'Ana' } });
+  await client.close();
+});
+
+it('passes on the request id, and what the gateway says of the request, in every way', async () => {
+  const { ana } = await gateway.world.org();
+  const answered = await forwarded(ping(ana.me.token));
+  expect([answered.status, answered.headers.get('x-request-id')]).toEqual([200, 'passed-on']);
+  const got = await forwarded({ method: 'GET' });
+  expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
+  const unknown = await forwarded(ping('nonsense'), '?mode=core');
+  expect(unknown.status).toBe(200);
+  const none = await forwarded({ headers: { 'content-type': 'application/json' }, body: '{}' });
+  expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  const { headers } = ping(ana.me.token);
+  const broken = await forwarded({ headers: headers ?? {}, body: '{' });
+  expect([broken.status, await broken.json()]).toEqual([400, expect.objectContaining({ jsonrpc: '2.0' })]);
+  const typo = await forwarded(ping(ana.me.token), '?mod=core');
+  expect(typo.status).toBe(400);
+});
+
+it('takes no place of the API while it waits for the gateway, which calls the API in turn', async () => {
+  const { ana } = await gateway.world.org();
+  const call = JSON.stringify({
+    ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+    params: { name: 'session_identity', arguments: {} },
+  });
+  // Twice as many at once as the API answers.
+  const answers = await Promise.all(
+    Array.from({ length: 120 }, () => forwarded({ ...ping(ana.me.token), body: call })),
+  );
+  const results = await Promise.all(
+    answers.map(async (answer) => (await answer.json()) as { result?: object }),
+  );
+  expect(results.filter(({ result }) => result !== undefined && !('isError' in result))).toHaveLength(120);
+});
+
+it('says 503 while the gateway is away', async () => {
+  const { ana } = await gateway.world.org();
+  await gateway.whileGatewayIsAway(async () => {
+    const answer = await forwarded(ping(ana.me.token));
+    expect([answer.status, answer.headers.get('retry-after'), await answer.json()]).toEqual([
+      503,
+      '1',
+      expect.objectContaining({
+        code: 'unavailable',
+        details: expect.objectContaining({ reason: 'gateway_away' }),
+      }),
+    ]);
+  });
+  expect((await forwarded(ping(ana.me.token))).status).toBe(200);
+});
+
+it('tells the gateway when a client left, so that a write which comes again happens once', async () => {
+  const { world } = gateway;
+  const { ana, orgId } = await world.org();
+  const api = gateway.direct(ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  const { story } = await api.stories.create({ projectId: 'WEB', title: 'One' });
+  const comment = {
+    ...ping(ana.me.token),
+    body: JSON.stringify({
+      ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+      params: { name: 'comments_create', arguments: { storyId: 'WEB-1', body: 'Looks good' } },
+    }),
+  };
+  await gateway.cutOff(story.id, (signal) => forwarded({ ...comment, signal }));
+  expect((await forwarded(comment)).status).toBe(200);
+  const rows = await world.rows('select id from comments where org_id = $1', orgId);
+  expect(rows).toHaveLength(1);
+});

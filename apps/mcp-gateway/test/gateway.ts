@@ -1,0 +1,235 @@
+/**
+ * The gateway as it ships, in front of a coordination-api that runs as a process of its own: an app never imports
+ * another, and neither do its specs. People are made as everywhere, in a database of the spec's own.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Client, createClient, httpTransport } from '@muster/client';
+import { type ErrorBody } from '@muster/registry';
+import { useWorld, type World } from '@muster/testing';
+import { pino } from 'pino';
+import { createGateway, type Gateway } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
+
+/** A JSON-RPC answer as it came. */
+export interface RpcAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly text: string;
+  readonly body: {
+    readonly id?: unknown;
+    readonly result?: Record<string, unknown>;
+    readonly error?: {
+      readonly code: number;
+      readonly message: string;
+      readonly data?: Record<string, unknown>;
+    };
+  } & Partial<ErrorBody>;
+}
+
+/** The result of a tool. */
+export interface ToolAnswer {
+  readonly isError?: boolean;
+  readonly content: readonly { readonly type: string; readonly text: string }[];
+  readonly structuredContent: Record<string, unknown> & {
+    readonly error?: ErrorBody & { readonly hint: string };
+  };
+}
+
+export interface RpcOptions {
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+  readonly signal?: AbortSignal;
+  readonly id?: number | string;
+  readonly meta?: Record<string, unknown>;
+}
+
+export interface TestGateway {
+  readonly world: World;
+  url(): string;
+  apiUrl(): string;
+  /** The typed client straight to the API, to look at what is really there. */
+  direct(token: string): Client;
+  /** Any request to the endpoint. */
+  send(init: RequestInit & { readonly query?: string }): Promise<RpcAnswer>;
+  /** A request of the era without envelopes. */
+  rpc(token: string, method: string, params?: object, options?: RpcOptions): Promise<RpcAnswer>;
+  /** A request of the 2026-07-28 revision, with all that it wants. */
+  modern(token: string, method: string, params?: object, options?: RpcOptions): Promise<RpcAnswer>;
+  tool(token: string, name: string, args?: object, options?: RpcOptions): Promise<ToolAnswer>;
+  /** Stops the API for a while; it comes back at the same address. */
+  whileApiIsAway<Result>(work: () => Promise<Result>): Promise<Result>;
+  /**
+   * Sends a write to a story and leaves while the API waits for the story's row; when this is over the write has gone
+   * through, and nobody heard of it.
+   */
+  cutOff(storyId: string, send: (signal: AbortSignal) => Promise<unknown>): Promise<void>;
+  /** The same of the gateway; it comes back when the work is done. */
+  whileGatewayIsAway(work: () => Promise<void>): Promise<void>;
+}
+
+/** A port that nobody listens on: the API has to know the gateway's before there is a gateway. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}
+
+/** Starts coordination-api from its sources, and says where it listens. */
+async function startApi(
+  databaseUrl: string,
+  gatewayPort: number,
+  port = '0',
+): Promise<{ api: ChildProcess; url: string }> {
+  const api = spawn(process.execPath, ['apps/coordination-api/src/main.ts'], {
+    cwd: workspaceRoot,
+    env: {
+      ...{ PATH: process.env['PATH'], DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: port },
+      ...{ LOG_LEVEL: 'info', TRUST_PROXY: '127.0.0.1' },
+      MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    // The pipe is read to the end, so that it never fills up.
+    createInterface({ input: api.stdout }).on('line', (line) => {
+      const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
+      if (msg === 'listening') resolve(address ?? '');
+    });
+    api.once('exit', (code) => {
+      reject(new Error(`coordination-api ended with ${String(code)} before it listened`));
+    });
+  });
+  return { api, url };
+}
+
+async function stopApi(api: ChildProcess): Promise<void> {
+  if (api.exitCode !== null) return;
+  const ended = once(api, 'exit');
+  api.kill('SIGTERM');
+  await ended;
+}
+
+/** Starts both for the spec file that calls it. */
+export function useGateway(environment: Record<string, string> = {}): TestGateway {
+  const world = useWorld({});
+  let api: ChildProcess | undefined;
+  let apiUrl = '';
+  let gateway: Gateway | undefined;
+  let base = '';
+  let gatewayPort = 0;
+  let ids = 0;
+
+  const startGateway = async (): Promise<void> => {
+    const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: apiUrl, ...environment });
+    gateway = await createGateway(config, pino({ level: 'error' }));
+    base = await gateway.service.app.listen({ host: '127.0.0.1', port: gatewayPort });
+  };
+  const stopGateway = async (): Promise<void> => {
+    await gateway?.service.stop();
+    await gateway?.close();
+  };
+
+  beforeAll(async () => {
+    gatewayPort = await freePort();
+    ({ api, url: apiUrl } = await startApi(world.database.url, gatewayPort));
+    await startGateway();
+  });
+  afterAll(async () => {
+    await stopGateway();
+    if (api !== undefined) await stopApi(api);
+  });
+
+  const send: TestGateway['send'] = async ({ query = '', ...init }) => {
+    const response = await fetch(`${base}/api/mcp${query}`, { method: 'POST', ...init });
+    const text = await response.text();
+    return {
+      status: response.status,
+      headers: response.headers,
+      text,
+      body: (text === '' ? {} : JSON.parse(text)) as RpcAnswer['body'],
+    };
+  };
+  const rpc: TestGateway['rpc'] = (token, method, params = {}, { query, headers, signal, id, meta } = {}) =>
+    send({
+      ...(query !== undefined && { query }),
+      ...(signal !== undefined && { signal }),
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json', ...headers },
+      body: JSON.stringify({
+        ...{ jsonrpc: '2.0', id: id ?? (ids += 1), method },
+        params: { ...params, ...(meta !== undefined && { _meta: meta }) },
+      }),
+    });
+
+  return {
+    world,
+    url: () => `${base}/api/mcp`,
+    apiUrl: () => apiUrl,
+    direct: (token) => createClient(httpTransport({ baseUrl: apiUrl, token })),
+    send,
+    rpc,
+    modern: (token, method, params = {}, options = {}) => {
+      const named = (params as { name?: string; uri?: string }).name ?? (params as { uri?: string }).uri;
+      return rpc(token, method, params, {
+        ...options,
+        meta: {
+          'io.modelcontextprotocol/protocolVersion': '2026-07-28',
+          'io.modelcontextprotocol/clientInfo': { name: 'spec', version: '1' },
+          'io.modelcontextprotocol/clientCapabilities': {},
+          ...options.meta,
+        },
+        headers: {
+          ...{ 'mcp-protocol-version': '2026-07-28', 'mcp-method': method },
+          ...(named !== undefined && { 'mcp-name': named }),
+          ...options.headers,
+        },
+      });
+    },
+    tool: async (token, name, args = {}, options = {}) => {
+      const { body, text } = await rpc(token, 'tools/call', { name, arguments: args }, options);
+      if (body.result === undefined) throw new Error(`${name} has no result: ${text}`);
+      return body.result as unknown as ToolAnswer;
+    },
+    whileApiIsAway: async (work) => {
+      if (api === undefined) throw new Error('the API is there from beforeAll on');
+      const { port } = new URL(apiUrl);
+      await stopApi(api);
+      const result = work();
+      ({ api } = await startApi(world.database.url, gatewayPort, port));
+      return result;
+    },
+    cutOff: async (storyId, sendIt) => {
+      const holder = await world.database.owner.connect();
+      try {
+        await holder.query('begin');
+        await holder.query('select from stories where id = $1 for update', [storyId]);
+        const cut = new AbortController();
+        const outcome = sendIt(cut.signal).then(
+          () => 'answered',
+          () => 'cut',
+        );
+        await world.waiting(1);
+        cut.abort();
+        const how = await outcome;
+        await holder.query('rollback');
+        if (how !== 'cut') throw new Error('the write did not wait for the row');
+      } finally {
+        holder.release();
+      }
+    },
+    whileGatewayIsAway: async (work) => {
+      await stopGateway();
+      await work();
+      await startGateway();
+    },
+  };
+}

@@ -1,0 +1,125 @@
+// Narrowing over HTTP: what is not shown cannot be called, by whatever name or way.
+import { describe, expect, it } from '@jest/globals';
+import { type Person } from '@muster/testing';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const { world } = gateway;
+
+async function board(): Promise<Person> {
+  const { ana } = await world.org();
+  const api = gateway.direct(ana.me.token);
+  for (const key of ['WEB', 'DOCS']) await api.projects.create({ key, name: key });
+  return ana;
+}
+
+const names = async (token: string, query: string): Promise<string[]> => {
+  const { body } = await gateway.rpc(token, 'tools/list', {}, { query });
+  return (body.result?.['tools'] as { name: string }[]).map(({ name }) => name);
+};
+
+describe('read-only', () => {
+  const writes = [
+    ['stories_create', { projectId: 'WEB', title: 'No' }],
+    ['stories.create', { projectId: 'WEB', title: 'No' }],
+    ['start_work', { storyId: 'WEB-1' }],
+    ['call_write_operation', { operation: 'stories.create', params: { projectId: 'WEB', title: 'No' } }],
+    ['call_read_operation', { operation: 'stories.create', params: { projectId: 'WEB', title: 'No' } }],
+  ] as const;
+
+  it.each(['?readonly=1', '?readonly=1&mode=core', '?readonly=true&mode=search'])(
+    'refuses every way to write with %s',
+    async (query) => {
+      const ana = await board();
+      for (const [name, args] of writes) {
+        const { body } = await gateway.rpc(ana.me.token, 'tools/call', { name, arguments: args }, { query });
+        expect([name, body.error !== undefined || body.result?.['isError']]).toEqual([name, true]);
+      }
+      const { items } = await gateway.direct(ana.me.token).stories.list({ projectId: 'WEB' });
+      expect(items).toEqual([]);
+    },
+  );
+
+  it('still reads', async () => {
+    const ana = await board();
+    const answer = await gateway.tool(ana.me.token, 'projects_list', {}, { query: '?readonly=1' });
+    expect(answer.structuredContent['items']).toHaveLength(2);
+  });
+});
+
+describe('a choice of tools', () => {
+  it('holds for calls, also through the meta tools', async () => {
+    const ana = await board();
+    const query = '?toolsets=epics';
+    const direct = await gateway.rpc(
+      ana.me.token,
+      'tools/call',
+      { name: 'projects_list', arguments: {} },
+      { query },
+    );
+    expect([direct.body.error?.code, direct.body.error?.message]).toEqual([
+      -32602,
+      expect.stringContaining('narrowed'),
+    ]);
+    const around = await gateway.tool(
+      ana.me.token,
+      'call_read_operation',
+      { operation: 'projects.list', params: {} },
+      { query: `${query}&mode=search` },
+    );
+    expect(around.structuredContent.error).toMatchObject({ status: 403, details: { reason: 'narrowed' } });
+    const found = await gateway.tool(
+      ana.me.token,
+      'search_operations',
+      { query: 'list projects' },
+      { query: `${query}&mode=search` },
+    );
+    expect(JSON.stringify(found.structuredContent)).not.toContain('projects.list');
+  });
+
+  it('that names nothing there is answers 400 with what there is', async () => {
+    const ana = await board();
+    const { status, text } = await gateway.rpc(ana.me.token, 'tools/list', {}, { query: '?toolsets=story' });
+    expect([status, text.includes('stories')]).toEqual([400, true]);
+  });
+});
+
+describe('one project', () => {
+  it('is filled in, and no other can be named', async () => {
+    const ana = await board();
+    const query = '?project=WEB';
+    const made = await gateway.tool(ana.me.token, 'stories_create', { title: 'One' }, { query });
+    expect(made.structuredContent).toMatchObject({ story: { key: 'WEB-1' } });
+    const other = await gateway.tool(
+      ana.me.token,
+      'stories_create',
+      { projectId: 'DOCS', title: 'Two' },
+      { query },
+    );
+    expect(other.structuredContent.error).toMatchObject({ status: 403, details: { reason: 'narrowed' } });
+  });
+});
+
+describe('rights', () => {
+  it('show what the token may call, in one order', async () => {
+    const { ana, dan, orgId } = await world.org();
+    const operator = await world.token(orgId, ana.me.memberId, { scopes: ['platform'] });
+    const reader = await world.token(orgId, ana.me.memberId, { scopes: ['read'] });
+    const [all, viewers, readers, operators] = await Promise.all(
+      [ana, dan, reader, operator].map(({ me }) => names(me.token, '')),
+    );
+    expect(all).toContain('orgs_delete');
+    expect(all).not.toContain('admin_platform_metrics');
+    expect(viewers).not.toContain('orgs_delete');
+    expect(readers?.some((name) => /_(create|update|delete)/.test(name))).toBe(false);
+    expect(readers).not.toContain('start_work');
+    expect(operators?.every((name) => name.startsWith('admin_platform_'))).toBe(true);
+    expect(viewers).toEqual(all?.filter((name) => viewers?.includes(name)));
+  });
+
+  it('are decided by the API when an operation is called that is not shown', async () => {
+    const { dan } = await world.org();
+    const { structuredContent } = await gateway.tool(dan.me.token, 'orgs_update', { name: 'Mine' });
+    expect(structuredContent.error).toMatchObject({ code: 'forbidden', status: 403 });
+  });
+});

@@ -1,0 +1,170 @@
+import { describe, expect, it } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+
+async function library(): Promise<People> {
+  const people = await gateway.world.org();
+  const api = gateway.direct(people.ana.me.token);
+  for (const key of ['WEB', 'DOCS']) await api.projects.create({ key, name: key });
+  await api.prompts.org.upsert({
+    slug: 'review',
+    title: 'Review a story',
+    body: 'Read {{storyKey}}. {{ note }} {{unknown}}',
+    arguments: [
+      { name: 'storyKey', description: 'Such as WEB-42', required: true },
+      { name: 'note', description: '', required: false },
+    ],
+  });
+  await api.prompts.project.upsert({ projectId: 'WEB', slug: 'start', title: 'Start', body: 'Start in WEB' });
+  await api.prompts.project.upsert({
+    projectId: 'DOCS',
+    slug: 'start',
+    title: 'Start',
+    body: 'Start in DOCS',
+  });
+  await api.stories.create({ projectId: 'WEB', title: 'Sign in', spec: '# Sign in' });
+  return people;
+}
+
+const textOf = (body: { readonly result?: Record<string, unknown> }): unknown =>
+  (body.result?.['messages'] as { content: { text: string } }[])[0]?.content.text;
+
+describe('prompts', () => {
+  it('are those of the organization and of its projects, with their arguments', async () => {
+    const { ana } = await library();
+    const { body } = await gateway.rpc(ana.me.token, 'prompts/list');
+    expect(body.result?.['prompts']).toEqual([
+      {
+        name: 'org.review',
+        title: 'Review a story',
+        arguments: [
+          { name: 'storyKey', description: 'Such as WEB-42', required: true },
+          { name: 'note', required: false },
+        ],
+      },
+      {
+        name: 'project.start',
+        title: 'Start',
+        arguments: [{ name: 'projectId', description: expect.stringContaining('DOCS'), required: true }],
+      },
+    ]);
+    const narrowed = await gateway.rpc(ana.me.token, 'prompts/list', {}, { query: '?project=WEB' });
+    expect(narrowed.body.result?.['prompts']).toContainEqual({
+      name: 'project.start',
+      title: 'Start',
+      arguments: [],
+    });
+  });
+
+  it('are rendered with what was given, and nothing is left of what was not', async () => {
+    const { ana } = await library();
+    const { body } = await gateway.rpc(ana.me.token, 'prompts/get', {
+      name: 'org.review',
+      arguments: { storyKey: 'WEB-1' },
+    });
+    expect(textOf(body)).toBe('Read WEB-1.  {{unknown}}');
+  });
+
+  it('of a project are found by the project, named or of the connection', async () => {
+    const { ana } = await library();
+    const named = await gateway.modern(ana.me.token, 'prompts/get', {
+      name: 'project.start',
+      arguments: { projectId: 'DOCS' },
+    });
+    expect(textOf(named.body)).toBe('Start in DOCS');
+    const narrowed = await gateway.rpc(
+      ana.me.token,
+      'prompts/get',
+      { name: 'project.start' },
+      { query: '?project=WEB' },
+    );
+    expect(textOf(narrowed.body)).toBe('Start in WEB');
+  });
+
+  it.each([
+    [{ name: 'org.review' }, 'storyKey'],
+    [{ name: 'org.reveiw' }, 'org.review'],
+    [{ name: 'project.start' }, 'DOCS'],
+    [{ name: 'nonsense' }, 'no prompt'],
+  ])('%j is refused in words that help', async (params, words) => {
+    const { ana } = await library();
+    const { body } = await gateway.rpc(ana.me.token, 'prompts/get', params);
+    expect(body.error).toMatchObject({ code: -32602, message: expect.stringContaining(words) });
+  });
+});
+
+describe('completion', () => {
+  const values = async (
+    token: string,
+    ref: object,
+    name: string,
+    value: string,
+    query = '',
+  ): Promise<unknown> => {
+    const params = { ref, argument: { name, value } };
+    const { body } = await gateway.rpc(token, 'completion/complete', params, { query });
+    return (body.result?.['completion'] as { values: unknown }).values;
+  };
+  const review = { type: 'ref/prompt', name: 'org.review' };
+
+  it('finds projects, stories and people by what arguments are called', async () => {
+    const { ana } = await library();
+    const { token } = ana.me;
+    expect(await values(token, { type: 'ref/prompt', name: 'project.start' }, 'projectId', 'w')).toEqual([
+      'WEB',
+    ]);
+    expect(await values(token, review, 'storyKey', 'WEB-')).toEqual(['WEB-1']);
+    expect(await values(token, review, 'storyKey', 'sign', '?project=WEB')).toEqual(['WEB-1']);
+    expect(await values(token, review, 'storyKey', '')).toEqual(expect.arrayContaining(['WEB-', 'DOCS-']));
+    expect(await values(token, review, 'reviewer', 'be')).toEqual(['ben']);
+    expect(
+      await values(token, { type: 'ref/resource', uri: 'muster://stories/{storyId}' }, 'storyId', 'WEB-'),
+    ).toEqual(['WEB-1']);
+  });
+
+  it('has nothing for what it does not know', async () => {
+    const { ana } = await library();
+    expect(await values(ana.me.token, review, 'note', 'x')).toEqual([]);
+  });
+});
+
+describe('resources', () => {
+  const read = async (token: string, uri: string) =>
+    (await gateway.rpc(token, 'resources/read', { uri })).body;
+
+  it('are a story, its whole spec as Markdown, and the events of an execution', async () => {
+    const { ana } = await library();
+    const api = gateway.direct(ana.me.token);
+    const story = await read(ana.me.token, 'muster://stories/WEB-1');
+    expect(story.result).toMatchObject({
+      contents: [{ mimeType: 'application/json', text: expect.stringContaining('"title":"Sign in"') }],
+    });
+    const content = '# Sign in\n'.repeat(5_000);
+    await api.storySpec.update({ storyId: 'WEB-1', content });
+    const spec = await read(ana.me.token, 'muster://stories/WEB-1/spec');
+    expect(spec.result).toMatchObject({
+      contents: [{ uri: 'muster://stories/WEB-1/spec', mimeType: 'text/markdown', text: content }],
+    });
+    const { execution } = await api.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
+    const events = await read(ana.me.token, `muster://executions/${execution.id}/events`);
+    expect(events.result).toMatchObject({ contents: [{ text: expect.stringContaining('"lastSeq":1') }] });
+  });
+
+  it.each([
+    'muster://stories/WEB-99',
+    'muster://stories/WEB-99/spec',
+    'muster://executions/x/events',
+    'file:///etc/passwd',
+  ])('are not found at %s', async (uri) => {
+    const { ana } = await library();
+    expect((await read(ana.me.token, uri)).error).toMatchObject({ code: -32602, data: { uri } });
+  });
+
+  it('are seen by those alone who may see them', async () => {
+    const { ana, dan } = await library();
+    await gateway.direct(ana.me.token).projects.update({ projectId: 'WEB', visibility: 'private' });
+    expect((await read(dan.me.token, 'muster://stories/WEB-1')).error).toMatchObject({ code: -32602 });
+  });
+});

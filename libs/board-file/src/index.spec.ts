@@ -1,0 +1,50 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { NoBoard, readBoardFile } from './index.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-board-'));
+});
+afterAll(() => rm(folder, { recursive: true }));
+
+const write = async (name: string, text: string): Promise<string> => {
+  const file = path.join(folder, name);
+  await writeFile(file, text);
+  return file;
+};
+
+it('reads a board with the specs beside it, and leaves out what no board has', async () => {
+  await write('queue.md', '# The queue');
+  const file = await write(
+    'board.json',
+    JSON.stringify({
+      name: 'Last mile',
+      people: ['Ana'],
+      epics: [{ localId: 'sync', title: 'Offline first' }],
+      stories: [
+        { localId: 'queue', title: 'A queue', status: 'ready', epicLocalId: 'sync', specFile: 'queue.md' },
+        { localId: 'merge', title: 'Merging', status: 'backlog', labels: ['core'] },
+      ],
+    }),
+  );
+  expect(await readBoardFile(file)).toEqual({
+    path: file,
+    name: 'Last mile',
+    epics: [{ localId: 'sync', title: 'Offline first' }],
+    stories: [
+      expect.objectContaining({ localId: 'queue', labels: [] }),
+      expect.objectContaining({ localId: 'merge', labels: ['core'] }),
+    ],
+    specs: new Map([['queue', '# The queue']]),
+  });
+});
+
+it('says what is wrong with a file that is no board', async () => {
+  await expect(readBoardFile(await write('text.json', 'no json'))).rejects.toThrow(NoBoard);
+  await expect(readBoardFile(await write('empty.json', '{"epics": [], "stories": []}'))).rejects.toThrow(
+    /is no board:[^]*stories/,
+  );
+});

@@ -1,0 +1,62 @@
+/** A board as a file: what the tour walks on, and what `muster import` brings in. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { storyStatuses } from '@muster/registry';
+import { z } from 'zod';
+
+const Story = z.object({
+  localId: z.string(),
+  title: z.string(),
+  description: z.string().optional(),
+  status: z.enum(storyStatuses),
+  epicLocalId: z.string().optional(),
+  priority: z.enum(['none', 'low', 'medium', 'high', 'urgent']).optional(),
+  labels: z.array(z.string()).default([]),
+  estimate: z.number().optional(),
+  /** Markdown, relative to the board's file. */
+  specFile: z.string().optional(),
+});
+
+/** A board as a file. What else stands in it (people, paths) is nothing that a board has, and is left out. */
+const Board = z.object({
+  name: z.string().optional(),
+  epics: z.array(z.object({ localId: z.string(), title: z.string(), description: z.string().optional() })),
+  stories: z.array(Story).min(1),
+});
+
+/** A story as it stands in the file. */
+export type FileStory = z.infer<typeof Story>;
+
+/** A board that was read. */
+export interface BoardFile {
+  readonly path: string;
+  readonly name: string;
+  readonly epics: z.infer<typeof Board>['epics'];
+  readonly stories: readonly FileStory[];
+  /** The specs by the localId of their story. */
+  readonly specs: ReadonlyMap<string, string>;
+}
+
+/** The file is no board, or names a spec that cannot be read; the message says why. */
+export class NoBoard extends Error {}
+
+/** Reads a board and the specs that it names; throws NoBoard, or what the file system says. */
+export async function readBoardFile(file: string): Promise<BoardFile> {
+  const parsed = Board.safeParse(parseJson(file, await readFile(file, 'utf8')));
+  if (!parsed.success) throw new NoBoard(`${file} is no board:\n${z.prettifyError(parsed.error)}`);
+  const { name, epics, stories } = parsed.data;
+  const specs = new Map<string, string>();
+  for (const { localId, specFile } of stories) {
+    if (specFile === undefined) continue;
+    specs.set(localId, await readFile(path.resolve(path.dirname(file), specFile), 'utf8'));
+  }
+  return { path: file, name: name ?? path.basename(path.dirname(path.resolve(file))), epics, stories, specs };
+}
+
+function parseJson(file: string, text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch (error) {
+    throw new NoBoard(`${file} is no JSON`, { cause: error });
+  }
+}

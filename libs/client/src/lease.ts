@@ -1,0 +1,117 @@
+/** A lease that is kept while work goes on: renewed in the background, with what its holder should hear handed over. */
+import { type Execution, type InputOf, type Registry, type ResultOf, type Signal } from '@muster/registry';
+import { type Client } from './client.ts';
+import { isRefusal } from './errors.ts';
+
+type Operations = Registry['deliveryExecutions'];
+type ParamsOf<Name extends keyof Operations> = Omit<
+  InputOf<Operations[Name]>,
+  'executionId' | 'leaseToken' | 'requestStop' | 'reason'
+>;
+
+export type LeaseTarget = InputOf<Operations['acquire']>;
+
+export interface LeaseOptions {
+  /** Told of each signal once, also of those that come while nobody calls. */
+  readonly onSignal?: (signal: Signal) => void;
+}
+
+/** What the work has of its lease. Whatever is done by it renews it. */
+export interface Lease {
+  readonly executionId: string;
+  readonly leaseToken: string;
+  /** There is earlier work: go on from `execution().checkpoint`. */
+  readonly resumed: boolean;
+  /** Aborted when another has the lease: stop, nothing that you do counts any more. */
+  readonly lost: AbortSignal;
+  /** As the last answer showed it. */
+  execution(): Execution;
+  checkpoint(params: ParamsOf<'checkpoint'>): Promise<Execution>;
+  update(params: ParamsOf<'update'>): Promise<Execution>;
+  /** Each of these ends the lease. */
+  handoff(params: ParamsOf<'handoff'>): Promise<Execution>;
+  complete(params: ParamsOf<'complete'>): Promise<Execution>;
+  release(reason?: string): Promise<Execution>;
+}
+
+/** Renewed when so much of its time is over; expiry takes nothing away, so there is time for a second try. */
+const renewAfter = 0.5;
+
+/**
+ * Acquires, works, and lets go: of a lease that the work did not end by itself it releases what is left, so that
+ * another can go on from the last checkpoint. What the work throws is thrown on.
+ */
+export async function withLease<Result>(
+  client: Client,
+  target: LeaseTarget,
+  work: (lease: Lease) => Promise<Result>,
+  { onSignal = () => undefined }: LeaseOptions = {},
+): Promise<Result> {
+  const { deliveryExecutions: api } = client;
+  const lost = new AbortController();
+  let ended = false;
+  let timer: ReturnType<typeof setTimeout> | undefined;
+
+  const acquired = await api.acquire(target);
+  const grip = { executionId: acquired.execution.id, leaseToken: acquired.leaseToken };
+  let execution = acquired.execution;
+
+  const renewLater = (): void => {
+    clearTimeout(timer);
+    if (ended || lost.signal.aborted) return;
+    const seconds = (execution.lease?.ttlSeconds ?? 0) * renewAfter;
+    timer = setTimeout(() => void renew(), seconds * 1000);
+  };
+  const hear = (answer: { execution: Execution; signals?: readonly Signal[] }): Execution => {
+    execution = answer.execution;
+    for (const signal of answer.signals ?? []) onSignal(signal);
+    renewLater();
+    return execution;
+  };
+  const asHolder = async (
+    call: Promise<{ execution: Execution; signals?: Signal[] }>,
+  ): Promise<Execution> => {
+    try {
+      return hear(await call);
+    } catch (error) {
+      if (isRefusal(error, 'stale_lease')) lost.abort(error);
+      throw error;
+    }
+  };
+  // A failure that passes is no loss: expiry makes the lease claimable, and until somebody claims it it is ours.
+  const renew = (): Promise<unknown> => asHolder(api.renew(grip)).catch(renewLater);
+  const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
+    const after = await asHolder(call);
+    ended = true;
+    clearTimeout(timer);
+    return after;
+  };
+
+  const lease: Lease = {
+    ...grip,
+    resumed: acquired.resumed,
+    lost: lost.signal,
+    execution: () => execution,
+    checkpoint: (params) => asHolder(api.checkpoint({ ...grip, ...params })),
+    update: (params) => asHolder(api.update({ ...grip, ...params })),
+    handoff: (params) => ending(api.handoff({ ...grip, ...params })),
+    complete: (params) => ending(api.complete({ ...grip, ...params })),
+    release: (reason) => ending(api.release({ ...grip, ...(reason !== undefined && { reason }) })),
+  };
+  hear(acquired);
+  try {
+    return await work(lease);
+  } finally {
+    clearTimeout(timer);
+    if (!isOver()) await lease.release().catch(ignoreLoss);
+  }
+
+  function isOver(): boolean {
+    return ended || lost.signal.aborted;
+  }
+}
+
+/** Another has it by now: then there is nothing to let go of. */
+function ignoreLoss(error: unknown): void {
+  if (!isRefusal(error, 'stale_lease')) throw error;
+}

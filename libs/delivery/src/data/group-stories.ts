@@ -1,0 +1,180 @@
+/** The stories of a group, held while they are put into one: no work on them is begun meanwhile. */
+import { type Db, type Query, sqlQuery, Values } from '@muster/database';
+import { type GroupState } from '@muster/registry';
+import { type ApiError, badRequest, type Caller, notFound } from '@muster/runtime';
+import { isGroupMerged, isStoryMerged } from './groups.ts';
+
+/** A story that was named, and the open group that it is in. */
+interface NamedStory {
+  readonly ord: number;
+  readonly id: string;
+  readonly key: string;
+  readonly group_id: string | null;
+  readonly group_name: string | null;
+  readonly group_state: GroupState | null;
+}
+
+/** Where the stories have to be. */
+export interface Place {
+  readonly refs: readonly string[];
+  /** SQL for the project's id. */
+  readonly projectSql: (values: Values) => string;
+  /** The group whose stories they take the place of; null where it is not made yet. */
+  readonly groupId: string | null;
+}
+
+/**
+ * Locks the stories that are named, and those of the group, by id: an acquire holds its story, so it comes before or
+ * after. Then reads where they are, in the order in which they were named; those outside of the project are missing.
+ */
+export async function lockStories(db: Db, orgId: string, place: Place): Promise<NamedStory[]> {
+  const { refs, projectSql, groupId } = place;
+  const lock = new Values(orgId);
+  const members =
+    groupId === null
+      ? ''
+      : `union select d.story_id from delivery_group_stories d
+         where d.org_id = ${lock.org} and d.group_id = ${lock.uuid(groupId)}`;
+  const read = new Values(orgId);
+  const [, stories] = await Promise.all([
+    db.all(
+      sqlQuery(
+        `select s.id from stories s
+         where s.org_id = ${lock.org} and s.project_id = ${projectSql(lock)}
+           and s.id = any (array(select n.id from ${lock.stories(refs)} n ${members}))
+         order by s.id for no key update of s`,
+        lock.list,
+      ),
+    ),
+    // A statement of its own: what it sees is from after the wait.
+    db.all(
+      sqlQuery<NamedStory>(
+        `select n.ord, s.id, p.key || '-' || s.number as key, g.id as group_id, g.name as group_name,
+           g.state as group_state
+         from ${read.stories(refs)} n
+         join stories s on s.org_id = ${read.org} and s.id = n.id and s.project_id = ${projectSql(read)}
+         join projects p on p.org_id = s.org_id and p.id = s.project_id
+         left join delivery_group_stories d on d.org_id = s.org_id and d.story_id = s.id and d.open
+         left join delivery_groups g on g.org_id = d.org_id and g.id = d.group_id
+         order by n.ord`,
+        read.list,
+      ),
+    ),
+  ]);
+  return stories;
+}
+
+interface Context {
+  readonly db: Db;
+  readonly caller: Caller;
+  readonly refuse: (
+    reason: 'mismatched_project' | 'in_active_group',
+    details?: Record<string, unknown>,
+  ) => ApiError;
+}
+
+/** The ids of locked stories in the order named. Throws where one is not of the project, twice, or in another group. */
+export async function requireJoinable(
+  context: Context,
+  { refs, groupId }: Place,
+  projectId: string,
+  found: readonly NamedStory[],
+): Promise<string[]> {
+  const { refuse } = context;
+  const byOrd = new Map(found.map((story) => [story.ord, story]));
+  const missing = refs.find((_, index) => !byOrd.has(index + 1));
+  if (missing !== undefined) throw await notOfProject(context, projectId, missing);
+  const ids = found.map(({ id }) => id);
+  // By id and by key it may be the same one.
+  const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
+  if (twice !== -1) {
+    const message = `names the same story as storyIds[${ids.indexOf(ids[twice] ?? '')}]`;
+    throw badRequest('Each story must be named once.', [{ path: `storyIds[${twice}]`, message }]);
+  }
+  const elsewhere = found
+    .filter((story) => story.group_id !== null && story.group_id !== groupId)
+    .map((story) => ({
+      groupId: story.group_id,
+      name: story.group_name,
+      state: story.group_state,
+      storyId: story.id,
+      storyKey: story.key,
+    }));
+  const [first] = elsewhere;
+  if (first !== undefined) throw refuse('in_active_group', { ...first, stories: elsewhere });
+  return ids;
+}
+
+/** mismatched_project where the caller sees the story in another project, else the not_found of what is not there. */
+async function notOfProject(
+  { db, caller, refuse }: Context,
+  projectId: string,
+  ref: string,
+): Promise<ApiError> {
+  const values = new Values(caller.orgId);
+  const visible = `app.visible_projects(${values.org}, ${values.uuid(caller.memberId)}, ${values.uuid(caller.tokenId)})`;
+  const story = await db.find(
+    sqlQuery(
+      `select s.id from stories s join ${visible} v on v.project_id = s.project_id
+       where s.org_id = ${values.org} and s.id = ${values.storyId(ref)} and s.project_id <> ${values.uuid(projectId)}`,
+      values.list,
+    ),
+  );
+  return story === undefined ? notFound() : refuse('mismatched_project', { storyId: ref });
+}
+
+/** The stories of a locked group, in this order; what is not among them leaves. */
+export const putStories = (
+  orgId: string,
+  projectId: string,
+  groupId: string,
+  storyIds: readonly string[],
+): Query<unknown>[] => [
+  sqlQuery(
+    `delete from delivery_group_stories
+     where org_id = $1 and group_id = $2 and story_id <> all ($3::uuid[])`,
+    [orgId, groupId, storyIds],
+  ),
+  sqlQuery(
+    `insert into delivery_group_stories (org_id, project_id, group_id, story_id, position)
+     select $1, $2, $3, n.id, n.ord from unnest($4::uuid[]) with ordinality n (id, ord)
+     on conflict (org_id, group_id, story_id) do update set position = excluded.position`,
+    [orgId, projectId, groupId, storyIds],
+  ),
+];
+
+/** The stories of a group that is over are free for others. */
+export const freeStories = (orgId: string, groupId: string): Query<unknown> =>
+  sqlQuery('update delivery_group_stories set open = false where org_id = $1 and group_id = $2 and open', [
+    orgId,
+    groupId,
+  ]);
+
+/** What the forge showed of a group. */
+export interface MergeProof {
+  readonly isMerged: boolean;
+  /** Keys of the stories that nothing shows to be merged, in their order; canceled ones have nothing to merge. */
+  readonly unmerged: readonly string[];
+}
+
+/** Whether a merge was observed of the group, or of each of its stories. */
+export async function getMergeProof(db: Db, orgId: string, groupId: string): Promise<MergeProof> {
+  const { group, merged, unmerged } = await db.one(
+    sqlQuery<{ group: boolean; merged: number; unmerged: string[] }>(
+      `select ${isGroupMerged('g')} as group, m.merged, m.unmerged
+       from delivery_groups g cross join lateral (
+         select (count(*) filter (where x.merged))::int as merged,
+           coalesce(array_agg(x.key order by x.position) filter (where not x.merged), '{}') as unmerged
+         from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged('s')} as merged
+           from delivery_group_stories d
+           join stories s on s.org_id = d.org_id and s.id = d.story_id
+           join projects p on p.org_id = s.org_id and p.id = s.project_id
+           where d.org_id = g.org_id and d.group_id = g.id and s.status <> 'canceled') x) m
+       where g.org_id = $1 and g.id = $2`,
+      [orgId, groupId],
+    ),
+  );
+  return group
+    ? { isMerged: true, unmerged: [] }
+    : { isMerged: merged > 0 && unmerged.length === 0, unmerged };
+}

@@ -1,0 +1,207 @@
+/** Runs as they are stored, each in one row that its events move. */
+import { createHash } from 'node:crypto';
+import { type DB, type Db, newId, type Query, sqlQuery, Values } from '@muster/database';
+import { type MemberRef, type ParamsOf, type Registry, type Run, type Subject } from '@muster/registry';
+import { type Caller, notFound } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { visibleProjects } from './visible.ts';
+
+type Event = ParamsOf<Registry['agents']['runEvent']>;
+
+export interface RunRow extends Omit<Selectable<DB['agent_runs']>, 'org_id' | 'recent_keys'> {
+  readonly member: MemberRef;
+}
+
+const runColumns = [
+  'id',
+  'project_id',
+  'run_id',
+  'member_id',
+  'agent_id',
+  'story_id',
+  'execution_id',
+  'state',
+  'last_event',
+  'started_at',
+  'last_seen_at',
+  'ended_at',
+] as const satisfies readonly (keyof RunRow)[];
+
+export const toRun = (row: RunRow): Run => ({
+  runId: row.run_id,
+  agentId: row.agent_id,
+  member: row.member,
+  projectId: row.project_id,
+  storyId: row.story_id,
+  executionId: row.execution_id,
+  state: row.state,
+  lastEvent: row.last_event,
+  startedAt: row.started_at,
+  lastSeenAt: row.last_seen_at,
+  endedAt: row.ended_at,
+});
+
+/** The run as the subject of what happened to it. */
+export const aboutRun = ({ id, run_id: runId, project_id: projectId }: RunRow): Subject => ({
+  type: 'run',
+  id,
+  key: null,
+  title: runId,
+  projectId,
+});
+
+/** A key as it is remembered: told from another's, and no longer than any. */
+const keyHash = (dedupeKey: string | undefined): string | null =>
+  dedupeKey === undefined ? null : createHash('md5').update(dedupeKey).digest('hex');
+
+/** A run that is locked, with what decides about its next event. */
+export interface ClaimedRun {
+  readonly run: RunRow;
+  /** This event began it. */
+  readonly begun: boolean;
+  /** Its dedupeKey is among the newest. */
+  readonly isKnown: boolean;
+  /** By the database's clock, when the run was locked. */
+  readonly now: string;
+}
+
+/**
+ * Makes the run if there is none of its id in the project, else locks the one that there is. The insert waits for
+ * whoever begins the same one, and the read after it sees what they left. Whether the agent is the caller's own is asked
+ * beside it.
+ */
+export async function claimRun(
+  db: Db,
+  caller: Caller,
+  event: Event,
+  agentId: string | null,
+): Promise<ClaimedRun | undefined> {
+  const insert = new Values(caller.orgId);
+  const me = insert.uuid(caller.memberId);
+  const agent = `${insert.$(agentId)}::uuid`;
+  const read = new Values(caller.orgId);
+  const [made, row] = await Promise.all([
+    db.find(
+      sqlQuery<{ id: string }>(
+        `insert into agent_runs (org_id, id, project_id, run_id, member_id, agent_id, state, last_event)
+         select p.org_id, ${insert.uuid(newId())}, p.id, ${insert.$(event.runId)}, ${me}, ${agent}, 'running', 'null'
+         from projects p where p.org_id = ${insert.org} and p.id = ${insert.projectId(event.projectId)}
+         on conflict (org_id, project_id, run_id) do update set run_id = excluded.run_id where false
+         returning id`,
+        insert.list,
+      ),
+    ),
+    db.find(
+      sqlQuery<RunRow & { known: boolean; now: string }>(
+        `select ${runColumns.map((column) => `r.${column}`).join(', ')},
+           jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) as member,
+           coalesce(${read.$(keyHash(event.dedupeKey))}::uuid = any (r.recent_keys), false) as known,
+           clock_timestamp()::timestamptz(3) as now
+         from agent_runs r join members m on m.org_id = r.org_id and m.id = r.member_id
+         where r.org_id = ${read.org} and r.project_id = ${read.projectId(event.projectId)}
+           and r.run_id = ${read.$(event.runId)}`,
+        read.list,
+      ),
+    ),
+  ]);
+  if (row === undefined) return undefined;
+  const { known, now, ...run } = row;
+  return { run, begun: made !== undefined, isKnown: known, now };
+}
+
+/** Writes a locked run as it is after an event. */
+export const setRun = (orgId: string, run: RunRow, dedupeKey: string | undefined): Query<unknown> =>
+  sqlQuery(
+    `update agent_runs set state = $3, last_event = $4, last_seen_at = $5, ended_at = $6, story_id = $7, execution_id = $8,
+       started_at = $9, recent_keys = case when $10::uuid is null then recent_keys else (array[$10::uuid] || recent_keys)[1:100] end
+     where org_id = $1 and id = $2`,
+    [
+      orgId,
+      run.id,
+      run.state,
+      run.last_event,
+      run.last_seen_at,
+      run.ended_at,
+      run.story_id,
+      run.execution_id,
+      run.started_at,
+      keyHash(dedupeKey),
+    ],
+  );
+
+/** Whose agent it is; undefined where there is none. */
+export const findAgentMember = async (db: Db, orgId: string, agentId: string): Promise<string | undefined> =>
+  (
+    await db.find(
+      sqlQuery<{ memberId: string }>(
+        'select member_id as "memberId" from agents where org_id = $1 and id = $2',
+        [orgId, agentId],
+      ),
+    )
+  )?.memberId;
+
+/** What an event names beside its run, and what the run holds. */
+export interface RunWork {
+  readonly storyId: string | null;
+  /** The one that is named, else the one that the run holds. */
+  readonly executionId: string | null;
+  /** What is named is in another project that the caller may see. */
+  readonly isElsewhere: boolean;
+}
+
+/** Finds it in the event's project; 404 for what is hidden, of another organization, or nowhere. */
+export async function findRunWork(
+  db: Db,
+  caller: Caller,
+  event: Event,
+  agentId: string | null,
+): Promise<RunWork> {
+  const values = new Values(caller.orgId);
+  const project = values.projectId(event.projectId);
+  const agent = `${values.$(agentId)}::uuid`;
+  const isHere = (found: string) => `${found}.project_id = ${project}`;
+  const mayBeSeen = (found: string) =>
+    `(${isHere(found)} or ${found}.project_id in (select v.project_id from ${visibleProjects(values, caller)} v))`;
+  const story =
+    event.storyId === undefined
+      ? 'false'
+      : `s.org_id = ${values.org} and s.id = ${values.storyId(event.storyId)} and ${mayBeSeen('s')}`;
+  const execution =
+    event.executionId === undefined
+      ? 'false'
+      : `e.org_id = ${values.org} and e.id = ${values.uuid(event.executionId)} and ${mayBeSeen('e')}`;
+  const [row] = await db.all(
+    sqlQuery<{
+      story: string | null;
+      storyHere: boolean | null;
+      execution: string | null;
+      executionHere: boolean | null;
+      held: string | null;
+      worked: string | null;
+    }>(
+      `select s.id as story, ${isHere('s')} as "storyHere", e.id as execution, ${isHere('e')} as "executionHere",
+         h.id as held, case when w.target_type = 'story' then w.target_id end as worked
+       from (select) one
+       left join stories s on ${story}
+       left join executions e on ${execution}
+       left join lateral (select x.id from leases l
+         join executions x on x.org_id = l.org_id and x.target_type = l.unit_type and x.target_id = l.unit_id
+           and x.state <> 'completed'
+         where l.org_id = ${values.org} and l.state = 'held' and l.member_id = ${values.uuid(caller.memberId)}
+           and l.agent_id is not distinct from ${agent} and l.run_id = ${values.$(event.runId)} and l.project_id = ${project}
+         order by l.granted_at desc limit 1) h on true
+       left join executions w on w.org_id = ${values.org} and w.id = coalesce(e.id, h.id)`,
+      values.list,
+    ),
+  );
+  if (row === undefined) throw new Error('a query without tables answers one row');
+  const isMissing =
+    (event.storyId !== undefined && row.story === null) ||
+    (event.executionId !== undefined && row.execution === null);
+  if (isMissing) throw notFound();
+  return {
+    storyId: row.story ?? row.worked,
+    executionId: row.execution ?? row.held,
+    isElsewhere: row.storyHere === false || row.executionHere === false,
+  };
+}

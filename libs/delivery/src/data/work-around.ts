@@ -1,0 +1,110 @@
+/** What others hold and touch around a story. */
+import { type Db, type Query, sqlQuery, Values } from '@muster/database';
+import { type Actor } from '@muster/registry';
+import { isLive, lockList, type LockRow } from './locks.ts';
+
+/** The most of a project that is looked at; where there is more, the answer says so. */
+const mostLocks = 200;
+const mostWorks = 100;
+/** Two per file that this story's own work may have touched are plenty. */
+export const mostCollisions = 200;
+
+export interface AroundLock extends LockRow {
+  /** Taken for the story, or for the work on it. */
+  readonly own: boolean;
+}
+
+/** Other work of the project that is under way, or waits to be merged. */
+export interface OtherWork {
+  readonly executionId: string;
+  readonly storyId: string | null;
+  /** Who holds it now; null where nobody does. */
+  readonly holder: Actor | null;
+  /** Those of its files that the story's own work or locks can be about. */
+  readonly files: readonly string[];
+}
+
+export interface WorkAround {
+  readonly locks: readonly AroundLock[];
+  readonly moreLocks: boolean;
+  /** The files of the last checkpoint of the story's work, or of its group's. */
+  readonly ownFiles: readonly string[];
+  readonly works: readonly OtherWork[];
+  readonly moreWorks: boolean;
+}
+
+/** SQL for the story, its project, and the work on it that is not over: its own and its group's. */
+const aroundSql = (values: Values, storyRef: string): string => `
+  story as materialized (select s.id, s.project_id from stories s
+    where s.org_id = ${values.org} and s.id = ${values.storyId(storyRef)}),
+  own as materialized (select e.id, e.checkpoint from story s join executions e
+    on e.org_id = ${values.org} and e.state <> 'completed'
+      and ((e.target_type = 'story' and e.target_id = s.id)
+        or (e.target_type = 'delivery_group' and e.target_id in
+          (select m.group_id from delivery_group_stories m
+            where m.org_id = ${values.org} and m.story_id = s.id and m.open))))`;
+
+/** In one round trip. */
+export async function readWorkAround(db: Db, orgId: string, storyRef: string): Promise<WorkAround> {
+  const [locks, own, works] = await Promise.all([
+    db.all(locksAround(orgId, storyRef)),
+    db.one(ownFilesOf(orgId, storyRef)),
+    db.all(worksAround(orgId, storyRef)),
+  ]);
+  return {
+    locks: locks.slice(0, mostLocks),
+    moreLocks: locks.length > mostLocks,
+    ownFiles: own.files,
+    works: works.slice(0, mostWorks).filter(({ files }) => files.length > 0),
+    moreWorks: works.length > mostWorks,
+  };
+}
+
+function locksAround(orgId: string, storyRef: string): Query<AroundLock> {
+  const values = new Values(orgId);
+  return sqlQuery(
+    `with ${aroundSql(values, storyRef)}
+     select ${lockList}, coalesce(k.story_id = s.id or k.execution_id in (select o.id from own o), false) as own
+     from story s join locks k on k.org_id = ${values.org} and k.project_id = s.project_id and ${isLive}
+     order by own desc, k.id limit ${mostLocks + 1}`,
+    values.list,
+  );
+}
+
+function ownFilesOf(orgId: string, storyRef: string): Query<{ files: string[] }> {
+  const values = new Values(orgId);
+  return sqlQuery(
+    `with ${aroundSql(values, storyRef)}
+     select coalesce(array_agg(distinct t.path), '{}') as files
+     from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)`,
+    values.list,
+  );
+}
+
+/** Of other work only the files that are this story's too, or begin as a lock of its own does. */
+function worksAround(orgId: string, storyRef: string): Query<OtherWork> {
+  const values = new Values(orgId);
+  return sqlQuery(
+    `with ${aroundSql(values, storyRef)},
+     mine as materialized (
+       select t.path from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)),
+     heads as materialized (
+       select distinct substring(r.text from '^[^*?{\\[\\\\]*') as head
+       from story s join locks k on k.org_id = ${values.org} and k.project_id = s.project_id and ${isLive}
+         and (k.story_id = s.id or k.execution_id in (select o.id from own o))
+       cross join lateral unnest(k.resources) r(text))
+     select w.id as "executionId", w.story_id as "storyId",
+       (select l.holder from leases l where l.org_id = ${values.org} and l.unit_type = w.target_type
+         and l.unit_id = w.target_id and l.state = 'held') as holder,
+       array(select t.path from jsonb_array_elements_text(w.checkpoint -> 'filesTouched') t(path)
+         where t.path in (select m.path from mine m)
+           or exists (select from heads h where starts_with(t.path, h.head))) as files
+     from (select e.id, e.target_type, e.target_id, e.checkpoint,
+         case e.target_type when 'story' then e.target_id end as story_id
+       from story s join executions e on e.org_id = ${values.org} and e.project_id = s.project_id
+         and e.state in ('leased', 'waiting_input', 'offered', 'submitted') and e.id not in (select o.id from own o)
+       order by e.id desc limit ${mostWorks + 1}) w
+     order by w.id`,
+    values.list,
+  );
+}

@@ -1,0 +1,15 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { deleteOperation } from './delete.ts';
+import { download } from './download.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { publish } from './publish.ts';
+
+export const catalog = {
+  publish,
+  get,
+  list,
+  download,
+  delete: deleteOperation,
+} satisfies HandlersOf<Registry['agents']['catalog']>;

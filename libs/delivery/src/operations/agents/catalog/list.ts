@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listAgents } from '../../../data/catalog.ts';
+
+export const list = handle(registry.agents.catalog.list, ({ params, caller, db }) =>
+  listAgents(db, caller.orgId, params),
+);

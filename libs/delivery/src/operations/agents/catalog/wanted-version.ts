@@ -1,0 +1,39 @@
+/** The version that a reader means: the newest, one by its exact text, or the newest of a range. */
+import { type Db } from '@muster/database';
+import { type CatalogVersionRef } from '@muster/registry';
+import { badRequest, notFound } from '@muster/runtime';
+import { type AgentRef, listVersions } from '../../../data/catalog.ts';
+import { isRange, newestIn } from '../../../rules/catalog-versions.ts';
+
+type Find<Row> = (
+  db: Db,
+  orgId: string,
+  ref: AgentRef,
+  version: string | undefined,
+) => Promise<Row | undefined>;
+
+/** Finds it with `find`, and answers all versions that there are. Only a range takes a second look. */
+export async function wantedVersion<Row>(
+  db: Db,
+  orgId: string,
+  { version, ...ref }: AgentRef & { readonly version?: string | undefined },
+  find: Find<Row>,
+): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
+  if (version !== undefined && !isRange(version)) {
+    throw badRequest('The version does not fit.', [
+      { path: 'version', message: 'must be a version, or a range such as ^1.2' },
+    ]);
+  }
+  const [exact, versions] = await Promise.all([find(db, orgId, ref, version), listVersions(db, orgId, ref)]);
+  if (exact !== undefined) return { row: exact, versions };
+  const newest =
+    version === undefined
+      ? undefined
+      : newestIn(
+          versions.map((known) => known.version),
+          version,
+        );
+  const row = newest === undefined ? undefined : await find(db, orgId, ref, newest);
+  if (row === undefined) throw notFound();
+  return { row, versions };
+}

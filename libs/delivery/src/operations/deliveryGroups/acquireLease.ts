@@ -1,0 +1,72 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { insertCoordination, lockCoordination } from '../../data/group-leases.ts';
+import { listGroupSignals } from '../../data/group-signals.ts';
+import { aboutGroup, lockGroup, setGroup, toGroup } from '../../data/groups.ts';
+import {
+  grantedRow,
+  grantLease,
+  newGrant,
+  readClock,
+  reissueLeaseToken,
+  toHeldLease,
+} from '../../data/leases.ts';
+import { decideAcquire, heldDetails } from '../../rules/acquire.ts';
+import { isOverGroup } from '../../rules/group-states.ts';
+import { grantedTtl } from '../../rules/ttl.ts';
+
+export const acquireLease = handle(
+  registry.deliveryGroups.acquireLease,
+  async ({ params, caller, db, policy: askPolicy, emit, refuse }) => {
+    const { orgId, memberId, agentId } = caller;
+    const { groupId } = params;
+    const runId = params.runId ?? null;
+    const [group, , lease, news, now, policy] = await Promise.all([
+      lockGroup(db, orgId, groupId),
+      insertCoordination(db, orgId, groupId),
+      lockCoordination(db, orgId, groupId),
+      listGroupSignals(db, caller, groupId),
+      readClock(db),
+      askPolicy(),
+    ]);
+    if (lease === undefined) throw new Error('the group has no lease');
+    if (isOverGroup(group.state)) throw refuse('invalid_transition', { state: group.state });
+
+    // It excludes nobody's work, and there is nothing to be offered or stopped.
+    const decision = decideAcquire({
+      now,
+      caller: { memberId, agentId, runId },
+      isLead: false,
+      takeOver: false,
+      own: toHeldLease(lease),
+      rivals: [],
+      execution: null,
+    });
+    if (decision.kind === 'refuse') {
+      throw refuse('lease_held', decision.reason === 'lease_held' ? heldDetails(decision.by) : {});
+    }
+    const goesOn = decision.kind === 'extend';
+    const { grant, leaseToken } = newGrant(lease, caller, {
+      extends: goesOn,
+      runId,
+      ttlSeconds: grantedTtl(params.ttlSeconds, policy.defaultLeaseTtlSeconds, policy.maxLeaseTtlSeconds),
+      now,
+    });
+    db.later(grantLease(orgId, grant));
+    db.later(setGroup(orgId, { ...group, told_seq: news.toldSeq }, ['told_seq']));
+    if (!goesOn) {
+      emit('group.leaseAcquired', aboutGroup(group), {
+        epoch: grant.newEpoch,
+        fromMemberId: decision.superseded?.holder.memberId ?? null,
+      });
+    }
+    const granted = toGroup(group, grantedRow(lease, grant));
+    return { group: granted, leaseToken, signals: goesOn ? news.signals : [] };
+  },
+  {
+    reissue: async ({ caller, db }, kept) => {
+      const { id, lease } = kept.group;
+      return { ...kept, leaseToken: await reissueLeaseToken(db, caller, 'coordination', id, lease) };
+    },
+  },
+);

@@ -1,0 +1,33 @@
+import { newId } from '@muster/database';
+import { registry } from '@muster/registry';
+import { changedGit, handle } from '@muster/runtime';
+import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';
+import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
+
+export const create = handle(registry.deliveryGroups.create, async (context) => {
+  const { params, caller, db, access, emit } = context;
+  const { orgId } = caller;
+  const place: Place = {
+    refs: params.storyIds,
+    projectSql: (values) => values.projectId(params.projectId),
+    groupId: null,
+  };
+  // Nobody works on a group that is not there yet, so whoever works on its stories is nobody's rival.
+  const [{ at, projectId }, found] = await Promise.all([access(), lockStories(db, orgId, place)]);
+  if (projectId === null) throw new Error('a group is made in a project');
+  const storyIds = await requireJoinable(context, place, projectId, found);
+
+  const id = newId();
+  const { git } = changedGit(null, params.git ?? {});
+  const made = insertGroup(orgId, {
+    id,
+    project_id: projectId,
+    name: params.name,
+    merge_strategy: params.mergeStrategy,
+    git,
+    created_at: at,
+  });
+  const group = await getGroupAfter(db, orgId, id, [made, ...putStories(orgId, projectId, id, storyIds)]);
+  emit('group.created', aboutGroup(group), { stories: storyIds.length });
+  return { group: toGroup(group) };
+});

@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getGroup, toGroup } from '../../data/groups.ts';
+
+export const get = handle(registry.deliveryGroups.get, async ({ params, caller, db }) => ({
+  group: toGroup(await getGroup(db, caller.orgId, params.groupId)),
+}));

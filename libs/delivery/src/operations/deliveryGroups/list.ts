@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listGroups } from '../../data/groups.ts';
+
+export const list = handle(registry.deliveryGroups.list, ({ params, caller, db }) =>
+  listGroups(db, caller.orgId, params),
+);

@@ -1,0 +1,41 @@
+import { registry } from '@muster/registry';
+import { changedFields, handle } from '@muster/runtime';
+import {
+  aboutGroup,
+  asChanged,
+  changedGroup,
+  lockGroup,
+  setGroup,
+  toGroup,
+  withoutLease,
+} from '../../data/groups.ts';
+import { canMoveGroup, isOverGroup } from '../../rules/group-states.ts';
+import { endGroup, lockEnd } from './end-group.ts';
+
+export const update = handle(registry.deliveryGroups.update, async (context) => {
+  const { params, caller, db, access, emit, refuse } = context;
+  const { groupId, name, state, expectedVersion } = params;
+  const ends = state !== undefined && isOverGroup(state);
+  const [{ at }, group, end] = await Promise.all([
+    access(),
+    lockGroup(db, caller.orgId, groupId),
+    ends ? lockEnd(context) : undefined,
+  ]);
+  if (expectedVersion !== undefined && expectedVersion !== group.version) {
+    throw refuse('version_mismatch', { currentVersion: group.version });
+  }
+  const from = group.state;
+  const fields = changedFields({ name: group.name, state: from }, { name, state });
+  if (fields.length === 0) return { group: toGroup(group) };
+  const to = state ?? from;
+  if (isOverGroup(from) || (to !== from && !canMoveGroup(from, to))) {
+    throw refuse('invalid_transition', { from, to });
+  }
+  if (end !== undefined) endGroup(context, group, to, end);
+
+  const changed = changedGroup(group, { name: name ?? group.name, state: to }, at);
+  db.later(setGroup(caller.orgId, changed, asChanged(fields)));
+  if (fields.includes('name')) emit('group.updated', aboutGroup(changed), { fields: ['name'] });
+  if (to !== from) emit('group.stateChanged', aboutGroup(changed), { from, to });
+  return { group: toGroup(end === undefined ? changed : withoutLease(changed)) };
+});

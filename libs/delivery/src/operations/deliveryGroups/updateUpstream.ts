@@ -1,0 +1,21 @@
+import { registry, toUpstream } from '@muster/registry';
+import { changedFields, handle } from '@muster/runtime';
+import { aboutGroup, asChanged, changedGroup, lockGroup, setGroup, toGroup } from '../../data/groups.ts';
+
+export const updateUpstream = handle(
+  registry.deliveryGroups.updateUpstream,
+  async ({ params, caller, db, access, emit }) => {
+    const [{ at }, group] = await Promise.all([access(), lockGroup(db, caller.orgId, params.groupId)]);
+    const upstream = params.upstream && toUpstream(params.upstream);
+    const fields = changedFields({ upstream: group.upstream }, { upstream });
+    if (fields.length === 0) return { group: toGroup(group) };
+    const changed = changedGroup(group, { upstream }, at);
+    // A second group with the same one is what the unique index refuses: already_exists.
+    db.later(setGroup(caller.orgId, changed, asChanged(['upstream'])));
+    emit('group.upstreamUpdated', aboutGroup(group), {
+      provider: upstream?.provider ?? null,
+      externalId: upstream?.externalId ?? null,
+    });
+    return { group: toGroup(changed) };
+  },
+);

@@ -1,0 +1,27 @@
+import { inside } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { toLock } from '../../data/locks.ts';
+import { mostCollisions, readWorkAround } from '../../data/work-around.ts';
+import { collisionsOf } from '../../rules/collisions.ts';
+import { Effort } from '../../rules/glob-intersection.ts';
+import { mostSteps } from '../../rules/lock-limits.ts';
+import { unlessTooIntricate } from '../../rules/lock-resources.ts';
+
+export const workAround = handle(inside.workAround, async ({ params, caller, db }) => {
+  const { locks, moreLocks, ownFiles, works, moreWorks } = await readWorkAround(
+    db,
+    caller.orgId,
+    params.storyId,
+  );
+  const around = locks.map((row) => ({ ...row, storyId: row.story_id }));
+  // What cannot be told in time is said to be missing, never to be free.
+  const found = unlessTooIntricate(() =>
+    collisionsOf({ files: ownFiles }, { locks: around, works }, new Effort(mostSteps), mostCollisions),
+  );
+  return {
+    locks: locks.map(toLock),
+    moreLocks,
+    collisions: found?.collisions ?? [],
+    moreCollisions: found === undefined || found.more || moreLocks || moreWorks,
+  };
+});

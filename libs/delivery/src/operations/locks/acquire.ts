@@ -1,0 +1,172 @@
+import { newId } from '@muster/database';
+import { type LockConflict, type ParamsOf, registry } from '@muster/registry';
+import { badRequest, handle, type HandlerContext } from '@muster/runtime';
+import { deleteExpired, type Granting, lockForGrant, setCounter } from '../../data/granting-locks.ts';
+import {
+  listTouchedWork,
+  type LockConflictSignal,
+  signalLockConflicts,
+  type TouchedWork,
+} from '../../data/lock-conflicts.ts';
+import { later } from '../../data/leases.ts';
+import { aboutLock, getLocks, insertLock, type LockRow, setLock, toLock } from '../../data/locks.ts';
+import { Effort } from '../../rules/glob-intersection.ts';
+import {
+  clashesWith,
+  fileOf,
+  isSameSet,
+  issuesOf,
+  resourceOf,
+  touches,
+  unlessTooIntricate,
+} from '../../rules/lock-resources.ts';
+import { mostConflicts, mostLocked, mostSteps, mostTellingSteps } from '../../rules/lock-limits.ts';
+import { grantedTtl } from '../../rules/ttl.ts';
+
+type Context = HandlerContext<typeof registry.locks.acquire>;
+type Params = ParamsOf<typeof registry.locks.acquire>;
+
+export const acquire = handle(registry.locks.acquire, async (context) => {
+  const { params, caller, db, policy: askPolicy, emit, refuse } = context;
+  const issues = issuesOf(params.resources);
+  if (issues.length > 0) throw badRequest('The resources cannot be locked.', issues);
+  const { mode, dryRun, executionId, storyId } = params;
+  const resources = [...new Set(params.resources)];
+  const runId = params.runId ?? null;
+  const holder = { memberId: caller.memberId, agentId: caller.agentId, runId };
+
+  const [facts, touched, policy] = await Promise.all([
+    lockForGrant(db, caller, {
+      projectRef: params.projectId,
+      holder,
+      executionId,
+      storyRef: storyId,
+      dryRun,
+    }),
+    dryRun
+      ? []
+      : listTouchedWork(
+          db,
+          caller,
+          params.projectId,
+          resources.map((text) => resourceOf(text).head),
+        ),
+    askPolicy(),
+  ]);
+  const { counter, execution, story, own, others, now } = facts;
+  for (const tied of [execution, story]) {
+    if (tied !== undefined && tied.project_id !== counter.project_id) throw refuse('mismatched_project');
+  }
+  if (execution?.held === false) throw refuse('stale_lease', { currentEpoch: execution.epoch });
+
+  const conflicts = await conflictsOf(context, resources, others);
+  if (dryRun) return { lock: null, extended: false, conflicts };
+  if (conflicts.length > 0) throw refuse('lock_held', { conflicts });
+
+  const before = own.find((lock) => isSameSet(lock.resources, resources));
+  const expiresAt = later(now, grantedTtl(params.ttlSeconds, params.ttlSeconds, policy.maxLockTtlSeconds));
+  if (before !== undefined) {
+    const extended = extendedLock(before, params, facts, expiresAt);
+    db.later(setLock(caller.orgId, extended));
+    if (extended.mode !== before.mode) {
+      emit('lock.acquired', aboutLock(extended), { resources: extended.resources, mode });
+    }
+    return { lock: toLock(extended), extended: true, conflicts };
+  }
+  refuseTooMany(context, resources, facts);
+  const row: LockRow = {
+    id: newId(),
+    project_id: counter.project_id,
+    resources,
+    mode,
+    holder: caller.actor,
+    member_id: caller.memberId,
+    agent_id: caller.agentId,
+    run_id: runId,
+    execution_id: execution?.id ?? null,
+    story_id: story?.id ?? null,
+    reason: params.reason ?? null,
+    fencing_token: counter.fencing_token + 1,
+    acquired_at: now,
+    expires_at: expiresAt,
+  };
+  db.later(setCounter(caller.orgId, { ...counter, fencing_token: row.fencing_token }));
+  db.later(deleteExpired(caller.orgId, counter.project_id));
+  db.later(insertLock(caller.orgId, row));
+  const signals = signalsOf(row, touched);
+  if (signals.length > 0) db.later(signalLockConflicts(caller.orgId, caller.actor, signals));
+  emit('lock.acquired', aboutLock(row), { resources, mode });
+  return { lock: toLock(row), extended: false, conflicts };
+});
+
+/** What is in the way, with the locks as they are shown. */
+async function conflictsOf(
+  context: Context,
+  resources: readonly string[],
+  others: Granting['others'],
+): Promise<LockConflict[]> {
+  const { params, caller, db, refuse } = context;
+  const clashes = unlessTooIntricate(() =>
+    clashesWith({ mode: params.mode, resources }, others, new Effort(mostSteps), mostConflicts),
+  );
+  if (clashes === undefined) throw refuse('limit_exceeded', { limit: 'pattern_effort' });
+  if (clashes.length === 0) return [];
+  const shown = await getLocks(db, caller.orgId, [...new Set(clashes.map(({ b }) => b.lock.id))]);
+  const byId = new Map(shown.map((row) => [row.id, toLock(row)]));
+  // One that was freed while we looked is in the way no more, and another may be behind it.
+  const isGone = (lockId: string): boolean =>
+    clashes.some(({ b }) => b.lock.id === lockId) && !byId.has(lockId);
+  const left = others.filter(({ id }) => !isGone(id));
+  if (left.length < others.length) return conflictsOf(context, resources, left);
+  return clashes.flatMap(({ a, b, witness }) => {
+    const lock = byId.get(b.lock.id);
+    return lock === undefined ? [] : [{ resource: a.text, heldResource: b.text, witness, lock }];
+  });
+}
+
+/** Each grant is compared with all that is locked: so much of it there may be at once. */
+function refuseTooMany(
+  { refuse }: Context,
+  resources: readonly string[],
+  { own, others }: Pick<Granting, 'own' | 'others'>,
+): void {
+  const locked = [...own, ...others].reduce((sum, lock) => sum + lock.resources.length, 0);
+  if (locked + resources.length > mostLocked) {
+    throw refuse('limit_exceeded', { limit: 'locked_resources', max: mostLocked, locked });
+  }
+}
+
+/** What is not given stays; the time only grows. */
+const extendedLock = (
+  before: LockRow,
+  { mode, reason }: Params,
+  { execution, story }: Granting,
+  expiresAt: string,
+): LockRow => ({
+  ...before,
+  mode,
+  reason: reason ?? before.reason,
+  execution_id: execution?.id ?? before.execution_id,
+  story_id: story?.id ?? before.story_id,
+  expires_at: expiresAt > before.expires_at ? expiresAt : before.expires_at,
+});
+
+/** So many of the files are named; that there are any is what counts. */
+const mostPaths = 20;
+
+/** For each work of others with files that the lock is about: which. Patterns too intricate to tell are told of anyway. */
+function signalsOf(lock: LockRow, works: readonly TouchedWork[]): LockConflictSignal[] {
+  const locked = lock.resources.map(resourceOf);
+  const effort = new Effort(mostTellingSteps);
+  return works.flatMap(({ executionId, files }) => {
+    const found = unlessTooIntricate(() => touches(locked, files.map(fileOf), effort, mostPaths));
+    if (found?.length === 0) return [];
+    const paths = [...new Set(found?.map(({ b }) => b.text))];
+    return [
+      {
+        executionId,
+        data: { cause: 'acquired', lockId: lock.id, mode: lock.mode, resources: lock.resources, paths },
+      },
+    ];
+  });
+}

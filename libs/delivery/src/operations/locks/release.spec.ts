@@ -1,0 +1,27 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type People, useWorld } from '@muster/testing';
+import { acquire, listed } from '../../../test/locks.ts';
+import { arrangeStories } from '../../../test/stories.ts';
+import { deliveryHandlers } from '../../index.ts';
+
+const world = useWorld(deliveryHandlers);
+
+let people: People;
+beforeEach(async () => {
+  ({ people } = await arrangeStories(world));
+});
+
+describe('locks.release', () => {
+  it('is for the holder, whatever the run, and for leads; and happens once', async () => {
+    const { lock } = await acquire(people.chloe, ['a'], { runId: 'r1' });
+    const eve = await world.member(people.orgId, 'Eve', 'member');
+    for (const who of [eve, people.robo]) {
+      await expect(who.locks.release({ lockId: lock.id })).rejects.toMatchObject({ status: 403 });
+    }
+    expect(await people.chloe.locks.release({ lockId: lock.id })).toEqual({ deleted: true });
+    await expect(people.chloe.locks.release({ lockId: lock.id })).rejects.toMatchObject({ status: 404 });
+    const { lock: again } = await acquire(people.chloe, ['a']);
+    await people.ben.locks.release({ lockId: again.id });
+    expect(await listed(people.dan)).toEqual([]);
+  });
+});

@@ -1,0 +1,59 @@
+/** What a story's work collides with: files that others touch or hold locks on too. */
+import { type Collision } from '@muster/registry';
+import { type Effort } from './glob-intersection.ts';
+import { type Claim, fileOf, type Resource, resourceOf, touches } from './lock-resources.ts';
+
+/** A lock around the story, its own or another's. */
+interface AroundLock extends Claim {
+  readonly id: string;
+  readonly own: boolean;
+  readonly storyId: string | null;
+  readonly holder: Collision['holder'];
+}
+
+interface OtherWork {
+  readonly executionId: string;
+  readonly storyId: string | null;
+  readonly holder: Collision['holder'];
+  readonly files: readonly string[];
+}
+
+interface Other extends Resource {
+  readonly collision: Omit<Collision, 'path'>;
+}
+
+/**
+ * Each path once per lock or work that it collides with; `more` where it stopped at `most` of them. Locks that overlap
+ * with the story's own are one holder's, or all of them share: those do not collide. Throws TooIntricate.
+ */
+export function collisionsOf(
+  own: { readonly files: readonly string[] },
+  others: { readonly locks: readonly AroundLock[]; readonly works: readonly OtherWork[] },
+  effort: Effort,
+  most: number,
+): { readonly collisions: Collision[]; readonly more: boolean } {
+  const files = own.files.map(fileOf);
+  const locked = others.locks
+    .filter((lock) => lock.own)
+    .flatMap(({ resources }) => resources.map(resourceOf));
+  const touched = others.works.flatMap(({ executionId: id, storyId, holder, files: theirs }) =>
+    theirs.map((path): Other => ({ ...fileOf(path), collision: { kind: 'execution', id, storyId, holder } })),
+  );
+  const held = others.locks
+    .filter((lock) => !lock.own)
+    .flatMap(({ id, storyId, holder, resources }) =>
+      resources.map((text): Other => ({
+        ...resourceOf(text),
+        collision: { kind: 'lock', id, storyId, holder },
+      })),
+    );
+  const found = new Map<string, Collision>();
+  const touching = [
+    ...touches([...files, ...locked], touched, effort, most + 1),
+    ...touches(files, held, effort, most + 1),
+  ];
+  for (const { b, witness } of touching.slice(0, most)) {
+    found.set(`${b.collision.id} ${witness}`, { path: witness, ...b.collision });
+  }
+  return { collisions: [...found.values()], more: touching.length > most };
+}

@@ -1,0 +1,174 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import picomatch from 'picomatch';
+import { Effort, TooIntricate } from './glob-intersection.ts';
+import { mostLocked, mostSteps } from './lock-limits.ts';
+import {
+  clashesWith,
+  fileOf,
+  isSameSet,
+  issuesOf,
+  resourceOf,
+  touches,
+  unlessTooIntricate,
+  witnessOf,
+} from './lock-resources.ts';
+
+const effort = (): Effort => new Effort(1_000_000);
+const witness = (a: string, b: string): string | undefined =>
+  witnessOf(resourceOf(a), resourceOf(b), effort());
+
+describe('two resources', () => {
+  it.each([
+    ['name:db-migrations', 'name:db-migrations', 'name:db-migrations'],
+    ['name:db-migrations', 'name:DB-migrations', undefined],
+    ['name:a', 'name:*', undefined],
+    ['name:src/a.ts', 'src/a.ts', undefined],
+    ['name:a', '**', undefined],
+    ['src/a.ts', 'src/a.ts', 'src/a.ts'],
+    ['src/a.ts', 'src/b.ts', undefined],
+    ['src/**', 'src/a.ts', 'src/a.ts'],
+    ['src/**/a.ts', 'src/a.ts', 'src/a.ts'],
+    ['**/a.ts', 'a.ts', 'a.ts'],
+    ['**/**/a.ts', 'a.ts', 'a.ts'],
+    ['src/**', 'src', undefined],
+    ['src/**', 'srcs/**', undefined],
+    ['**/*.ts', '**/*.sql', undefined],
+    ['src/\\[id\\].ts', 'src/?id?.ts', 'src/[id].ts'],
+    ['a,b', 'a,b', 'a,b'],
+  ])('%s and %s: %s', (a, b, expected) => {
+    expect(witness(a, b)).toBe(expected);
+    expect(witness(b, a)).toBe(expected);
+  });
+
+  it('take the name of a file as it is, whatever a pattern would make of it', () => {
+    const touching = (file: string, pattern: string): boolean =>
+      witnessOf(fileOf(file), resourceOf(pattern), effort()) !== undefined;
+    expect(touching('app/[id]/page.tsx', 'app/**')).toBe(true);
+    expect(touching('app/[id]/page.tsx', 'app/i/page.tsx')).toBe(false);
+    expect(touching('app/[id]/page.tsx', 'app/[id]/page.tsx')).toBe(false);
+    expect(touching('app/[id]/page.tsx', 'app/\\[id\\]/page.tsx')).toBe(true);
+    expect(touching('/etc/passwd', '**')).toBe(false);
+    expect(touching('../x', '**')).toBe(false);
+  });
+});
+
+describe('what cannot be locked', () => {
+  it('is named with its place', () => {
+    const issues = issuesOf(['src/**', '/etc', 'a/../b', 'name:', 'name: x', 'name:a\nb', 'name:ok', '[']);
+    expect(issues.map(({ path }) => path)).toEqual([1, 2, 3, 4, 5, 7].map((index) => `resources[${index}]`));
+    expect(issues[0]).toEqual({
+      path: 'resources[1]',
+      message: 'must be relative to the root of the repository',
+    });
+    expect(issuesOf([`name:${'é'.repeat(200)}`, `name:${'é'.repeat(201)}`])).toHaveLength(1);
+  });
+});
+
+/** Globs over few letters, so that they meet. */
+const letters = fc.constantFrom('a', 'b', 'c');
+const segment = fc
+  .array(fc.oneof(letters, fc.constantFrom('*', '?', '[ab]', '[!a]', '{a,bb}', '\\a')), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((pieces) => pieces.join('').replaceAll(/\*+/g, '*'));
+const glob = fc
+  .array(fc.oneof({ weight: 4, arbitrary: segment }, { weight: 1, arbitrary: fc.constant('**') }), {
+    minLength: 1,
+    maxLength: 3,
+  })
+  .map((segments) => segments.join('/'));
+const resource = fc.oneof(
+  { weight: 6, arbitrary: glob },
+  { weight: 1, arbitrary: letters.map((letter) => `name:${letter}`) },
+);
+const claim = fc.record({
+  mode: fc.constantFrom('exclusive' as const, 'shared' as const),
+  resources: fc.array(resource, { minLength: 1, maxLength: 3 }),
+});
+
+const names = ['a', 'b', 'c', 'aa', 'ab', 'bb', 'bba', 'abb'];
+const paths = names.flatMap((one) => [
+  one,
+  ...names.flatMap((two) => [`${one}/${two}`, ...['a', 'b', 'bb'].map((three) => `${one}/${two}/${three}`)]),
+]);
+
+/** An independent matcher; it takes `a/**` for `a` too, which is not so here. */
+function takes(text: string): (thing: string) => boolean {
+  if (text.startsWith('name:')) return (thing) => thing === text;
+  const picoOf = (pattern: string) =>
+    picomatch(pattern.replaceAll('[!', '[^'), { dot: true, noextglob: true, nonegate: true });
+  const [whole, below] = [picoOf(text), picoOf(text.replace(/(^|\/)\*\*$/, '$1**/*'))];
+  return (thing) => !thing.startsWith('name:') && whole(thing) && below(thing);
+}
+
+describe('any two claims', () => {
+  it('clash where brute force finds something that both are about, and only with a witness that both take', () => {
+    const tally = { clash: 0, free: 0 };
+    fc.assert(
+      fc.property(claim, claim, (a, b) => {
+        const clashes = clashesWith(a, [b], effort(), 50);
+        tally[clashes.length > 0 ? 'clash' : 'free'] += 1;
+        for (const { a: asked, b: held, witness: both } of clashes) {
+          expect([asked.text, held.text, both, takes(asked.text)(both), takes(held.text)(both)]).toEqual([
+            asked.text,
+            held.text,
+            both,
+            true,
+            true,
+          ]);
+          expect([a.resources.includes(asked.text), b.resources.includes(held.text)]).toEqual([true, true]);
+        }
+        const things = [...paths, 'name:a', 'name:b', 'name:c'];
+        const [matchA, matchB] = [a.resources.map(takes), b.resources.map(takes)];
+        const met = things.find((thing) => matchA.some((m) => m(thing)) && matchB.some((m) => m(thing)));
+        const share = a.mode === 'shared' && b.mode === 'shared';
+        if (share) expect(clashes).toEqual([]);
+        else if (met !== undefined) expect([a, b, met, clashes.length > 0]).toEqual([a, b, met, true]);
+      }),
+      { numRuns: 2_000 },
+    );
+    expect(Math.min(tally.clash, tally.free)).toBeGreaterThan(200);
+  });
+
+  it('clash alike from either side', () => {
+    fc.assert(
+      fc.property(claim, claim, (a, b) => {
+        expect(clashesWith(a, [b], effort(), 1).length).toBe(clashesWith(b, [a], effort(), 1).length);
+      }),
+      { numRuns: 500 },
+    );
+  });
+});
+
+describe('sets of resources', () => {
+  it('are the same in any order, and however often one is named', () => {
+    expect(isSameSet(['a', 'b'], ['b', 'a', 'a'])).toBe(true);
+    expect(isSameSet(['a', 'b'], ['a'])).toBe(false);
+    expect(isSameSet(['a', 'a'], ['a', 'b'])).toBe(false);
+  });
+});
+
+describe('as much as may be locked at once', () => {
+  const asked = Array.from({ length: 50 }, (_, n) => `${['new/m', '**/*.n', 'p/*/n'][n % 3] ?? ''}${n}`);
+  const held = Array.from({ length: mostLocked }, (_, n) => ({
+    mode: 'exclusive' as const,
+    resources: [`${['old/m', '**/*.o', 'q/*/o'][n % 3] ?? ''}${n}`],
+  }));
+
+  it('is compared within the steps that one comparison has', () => {
+    const met = [...held, { mode: 'exclusive' as const, resources: ['new/m0'] }];
+    expect(
+      clashesWith({ mode: 'exclusive', resources: asked }, met, new Effort(mostSteps), 50),
+    ).toMatchObject([{ witness: 'new/m0' }]);
+  });
+
+  it('is given up where patterns were made to be slow, and never taken for free', () => {
+    const slow = (char: string) =>
+      Array.from({ length: 50 }, (_, n) => resourceOf(`${`*${char}`.repeat(100)}${n}*`));
+    const decide = () => touches(slow('a'), slow('b'), new Effort(mostSteps), 50);
+    expect(decide).toThrow(TooIntricate);
+    expect(unlessTooIntricate(decide)).toBeUndefined();
+  });
+});

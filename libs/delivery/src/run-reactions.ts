@@ -1,0 +1,32 @@
+/**
+ * What becomes of runs with the work that they hold, in the transaction in which it changed hands or ended: a take-over
+ * ends the run that it was taken from, a completion the run that held it.
+ */
+import { type Happening } from '@muster/database';
+import { Outcome } from '@muster/registry';
+import { type Reaction } from '@muster/runtime';
+import { endRunOf, endRunsOnStories, endTakenRun, tieRun } from './data/ending-runs.ts';
+import { outcomeMakes } from './rules/run-states.ts';
+
+const endsItsStory = ({ kind, subject, data }: Happening): boolean =>
+  subject.type === 'story' &&
+  (kind === 'story.deleted' || (kind === 'story.statusChanged' && data['to'] === 'canceled'));
+
+/** Goes before the reactions of executions: of a story that is deleted nothing says later who worked on it. */
+export const runReactions: Reaction = async ({ db, caller, happenings }) => {
+  const { orgId } = caller;
+  for (const { kind, data } of happenings) {
+    const { executionId } = data;
+    if (kind === 'execution.acquired') db.later(tieRun(orgId, executionId, caller));
+    if (kind === 'execution.superseded') {
+      const from = { memberId: data['fromMemberId'], agentId: data['fromAgentId'] };
+      db.later(endTakenRun(orgId, executionId, from));
+    }
+    if (kind === 'execution.submitted') db.later(endRunOf(orgId, executionId, outcomeMakes.submitted));
+    if (kind === 'execution.completed') {
+      db.later(endRunOf(orgId, executionId, outcomeMakes[Outcome.parse(data['outcome'])]));
+    }
+  }
+  const gone = happenings.filter(endsItsStory).map(({ subject }) => subject.id);
+  if (gone.length > 0) db.later(endRunsOnStories(orgId, gone));
+};

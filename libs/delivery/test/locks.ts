@@ -1,0 +1,44 @@
+/** For specs: people who lock, and who work on what they lock. */
+import { expect } from '@jest/globals';
+import { type InputOf, type Lock, type LockConflict, type registry } from '@muster/registry';
+import { type Person, refusalOf } from '@muster/testing';
+
+type Asked = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;
+
+export async function acquire(
+  who: Person,
+  resources: string[],
+  more: Asked = {},
+): Promise<{ readonly lock: Lock; readonly extended: boolean; readonly conflicts: LockConflict[] }> {
+  const answer = await who.locks.acquire({ projectId: 'WEB', resources, ...more });
+  if (answer.lock === null) throw new Error('only a dryRun answers no lock');
+  return { ...answer, lock: answer.lock };
+}
+
+export const listed = async (
+  who: Person,
+  more: { readonly resource?: string; readonly mine?: boolean } = {},
+): Promise<Lock[]> => (await who.locks.list({ projectId: 'WEB', ...more })).items;
+
+/** What a call was refused with. */
+export async function conflictsOf(call: Promise<unknown>): Promise<unknown[]> {
+  const { status, code, details } = await refusalOf(call);
+  expect([status, code, details?.reason, details?.retryable]).toEqual([409, 'conflict', 'lock_held', true]);
+  const conflicts = details?.['conflicts'];
+  return Array.isArray(conflicts) ? (conflicts as unknown[]) : [];
+}
+
+/** Takes a story, and writes a checkpoint where it touched files. */
+export async function workOn(
+  who: Person,
+  story: 'WEB-1' | 'WEB-2',
+  filesTouched: string[] = [],
+): Promise<{ readonly executionId: string; readonly leaseToken: string }> {
+  const target = { targetType: 'story', targetId: story } as const;
+  const { execution, leaseToken } = await who.deliveryExecutions.acquire(target);
+  const held = { executionId: execution.id, leaseToken };
+  if (filesTouched.length > 0) {
+    await who.deliveryExecutions.checkpoint({ ...held, summary: 'Half', filesTouched });
+  }
+  return held;
+}

@@ -1,0 +1,227 @@
+/** The license of one program on one machine: activated, checked, kept for times without the service, released. */
+import { ask, type Asking, type Call, type Heard, type NotHeard, send } from './asking.ts';
+import { forget, keep, type Kept, readKept } from './cache.ts';
+import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
+import { seenAt, timeNow, timeOfServer } from './clock.ts';
+import { type KeyRing, ringOf } from './key-ring.ts';
+import { machineIdOf } from './machine-id.ts';
+import { type LicenseClientOptions, type Settings, settingsOf } from './options.ts';
+import { type PublicKey, publicKeysIn } from './public-key.ts';
+import { notHeard, refusalIn, refusalOfCheck, textIn } from './refusals.ts';
+import { type Allowed, refusal, type Refused, type Standing } from './standing.ts';
+
+export type Release =
+  | {
+      readonly isReleased: true;
+      /** How often the license may still be moved. */
+      readonly transfersLeft: number | null;
+    }
+  | (Omit<Refused, 'mayRun'> & { readonly isReleased: false });
+
+export interface LicenseClient {
+  /**
+   * Makes this machine the license's, and keeps that. The same machine again is welcome. Where the service does not
+   * answer, a license of the same key that was kept before counts.
+   */
+  activate(licenseKey: string): Promise<Standing>;
+  /** Whether the program may run: by the service's word, and where it does not answer by the certificate. */
+  check(): Promise<Standing>;
+  /** The same without asking the service: at once, and as of the last time. */
+  checkOffline(): Promise<Standing>;
+  /** Gives the license back, for another machine. */
+  release(): Promise<Release>;
+  /** This machine, as the service knows it. */
+  machineId(): Promise<string>;
+}
+
+/** One question's worth of work: what is kept, and the keys that are trusted meanwhile. */
+interface Session {
+  readonly kept: Kept | undefined;
+  readonly machineId: string;
+  /** Those to keep; none where they are pinned. */
+  readonly publicKeys: () => readonly PublicKey[];
+  readonly ring: () => KeyRing;
+  readonly ask: (call: Call) => Promise<Heard | NotHeard>;
+}
+
+const keysTarget = '/.well-known/license-keys.json';
+
+async function fetchKeys(base: URL): Promise<PublicKey[]> {
+  const answer = await send(base, { method: 'GET', target: keysTarget }, {});
+  const document = JSON.parse(answer.body.toString()) as { keys?: unknown } | null;
+  return answer.status === 200 ? publicKeysIn(document?.keys) : [];
+}
+
+async function openSession({ base, folder, pinned, patienceMillis, ...own }: Settings): Promise<Session> {
+  const kept = await readKept(folder);
+  const machineId = own.machineId ?? (await machineIdOf({ product: own.product, folder }));
+  let keys = pinned ?? kept?.publicKeys ?? [];
+  const asking: Asking = {
+    ...{ base, patienceMillis },
+    // A key that is not known is a new one, or none at all; where keys are pinned it is none.
+    ringFor: async (kid) => {
+      if (pinned === undefined && !keys.some((one) => one.kid === kid)) {
+        const fetched = await fetchKeys(base);
+        // Certificates by older ones are still about.
+        if (fetched.length > 0) keys = fetched;
+      }
+      return ringOf(keys);
+    },
+  };
+  return {
+    ...{ kept, machineId },
+    publicKeys: () => (pinned === undefined ? keys : []),
+    ring: () => ringOf(keys),
+    ask: (call) => ask(asking, call),
+  };
+}
+
+const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
+
+const sameKey = (one: string, other: string): boolean => {
+  const bare = (key: string): string => key.replace(/[^0-9a-z]/gi, '').toUpperCase();
+  return bare(one) === bare(other);
+};
+
+/** More than half of its life is over. */
+const isDue = ({ iat, exp }: Certificate, nowSeconds: number): boolean => exp - nowSeconds < (exp - iat) / 2;
+
+/** By the certificate alone. Answers also until when the time was seen. */
+function byCertificate({ kept, machineId, ring }: Session): [Standing, number | undefined] {
+  if (kept?.certificate == null) return [refusal('no_license', { isFinal: true }), undefined];
+  const certificate = readCertificate(kept.certificate, ring());
+  if (certificate === undefined) return [refusal('certificate_not_genuine'), undefined];
+  if (!isOfMachine(certificate, machineId)) return [refusal('certificate_of_another_machine'), undefined];
+  const now = timeNow(seenAt(kept.time, certificate.iat * 1_000));
+  if (now === undefined) return [refusal('clock_turned_back'), undefined];
+  if (now >= certificate.exp * 1_000) return [refusal('certificate_ended'), now];
+  const { plan, exp } = certificate;
+  return [{ mayRun: true, by: 'certificate', plan, expiresAt: null, offlineUntil: timeText(exp) }, now];
+}
+
+export function createLicenseClient(options: LicenseClientOptions): LicenseClient {
+  const settings = settingsOf(options);
+  const { folder } = settings;
+
+  /** Goes on without the service. A disk that is full is no reason to stop a program that may run. */
+  const goOn = async (session: Session): Promise<Standing> => {
+    const [standing, now] = byCertificate(session);
+    if (session.kept !== undefined && now !== undefined) {
+      const time = seenAt(session.kept.time, now);
+      if (time.latestMillis > session.kept.time.latestMillis) {
+        await keep(folder, { ...session.kept, time }).catch(() => undefined);
+      }
+    }
+    return standing;
+  };
+
+  /** Where there was no answer: what was kept counts, and else why there was none. */
+  const without = async (session: Session, outcome: NotHeard): Promise<Standing> => {
+    const standing = await goOn(session);
+    if (standing.mayRun || session.kept?.certificate != null) return standing;
+    return notHeard(outcome);
+  };
+
+  /** From here on it takes a yes of the service. What cannot be kept is a refusal all the same. */
+  const drop = async ({ kept, publicKeys }: Session, { serverSeconds }: Heard): Promise<void> => {
+    if (kept === undefined) return;
+    const time = timeOfServer(serverSeconds);
+    const refused = { ...kept, certificate: null, publicKeys: publicKeys(), time };
+    await keep(folder, refused).catch(() => undefined);
+  };
+
+  const activateIn = async (session: Session, licenseKey: string): Promise<Standing | NotHeard> => {
+    const { machineId, ring, publicKeys, kept } = session;
+    const heard = await session.ask({
+      method: 'POST',
+      target: '/api/activate',
+      body: { licenseKey, machineId },
+    });
+    if (heard.kind !== 'heard') return heard;
+    if (heard.status !== 200) {
+      if (kept !== undefined && sameKey(kept.licenseKey, licenseKey)) await drop(session, heard);
+      return refusalIn(heard);
+    }
+    const text = heard.header('license-certificate') ?? '';
+    const certificate = readCertificate(text, ring());
+    const isGood = certificate !== undefined && isOfMachine(certificate, machineId);
+    const license: object = heard.body['license'] ?? {};
+    await keep(folder, {
+      licenseKey: textIn(license, 'key') ?? licenseKey,
+      certificate: isGood ? text : null,
+      publicKeys: publicKeys(),
+      time: timeOfServer(heard.serverSeconds),
+    });
+    return {
+      ...{ mayRun: true, by: 'service' },
+      ...{ plan: textIn(license, 'plan') ?? '', expiresAt: textIn(license, 'expiresAt') },
+      offlineUntil: isGood ? timeText(certificate.exp) : null,
+    };
+  };
+
+  /** The service has said yes: what is kept is brought up to date, and the certificate where it is due. */
+  const renewed = async (session: Session, kept: Kept, heard: Heard): Promise<Standing> => {
+    const { ring, machineId, publicKeys } = session;
+    const certificate = readCertificate(kept.certificate ?? '', ring());
+    const isGood = certificate !== undefined && isOfMachine(certificate, machineId);
+    if (!isGood || isDue(certificate, heard.serverSeconds)) {
+      const outcome = await activateIn(session, kept.licenseKey);
+      if (!('kind' in outcome)) return outcome;
+    }
+    const time = timeOfServer(heard.serverSeconds);
+    await keep(folder, { ...kept, publicKeys: publicKeys(), time }).catch(() => undefined);
+    const isAlive = isGood && certificate.exp > heard.serverSeconds;
+    const allowed: Allowed = {
+      ...{ mayRun: true, by: 'service' },
+      ...{ plan: textIn(heard.body, 'plan') ?? '', expiresAt: textIn(heard.body, 'expiresAt') },
+      offlineUntil: isAlive ? timeText(certificate.exp) : null,
+    };
+    return allowed;
+  };
+
+  return {
+    machineId: async () => (await openSession(settings)).machineId,
+
+    activate: async (licenseKey) => {
+      const session = await openSession(settings);
+      const outcome = await activateIn(session, licenseKey);
+      if (!('kind' in outcome)) return outcome;
+      const isKept = session.kept !== undefined && sameKey(session.kept.licenseKey, licenseKey);
+      return isKept ? without(session, outcome) : notHeard(outcome);
+    },
+
+    check: async () => {
+      const session = await openSession(settings);
+      const { kept, machineId } = session;
+      if (kept === undefined) return refusal('no_license', { isFinal: true });
+      const query = new URLSearchParams({ licenseKey: kept.licenseKey, machineId }).toString();
+      const heard = await session.ask({ method: 'GET', target: `/api/activate/check?${query}` });
+      if (heard.kind !== 'heard') return without(session, heard);
+      if (heard.status === 200 && heard.body['valid'] === true) return renewed(session, kept, heard);
+      await drop(session, heard);
+      return heard.status === 200 ? refusalOfCheck(heard) : refusalIn(heard);
+    },
+
+    checkOffline: async () => goOn(await openSession(settings)),
+
+    release: async () => {
+      const session = await openSession(settings);
+      const { kept, machineId } = session;
+      const refuse = ({ mayRun: _, ...why }: Refused): Release => ({ ...why, isReleased: false });
+      if (kept === undefined) return refuse(refusal('no_license', { isFinal: true }));
+      const { licenseKey } = kept;
+      const body = { licenseKey, machineId };
+      const heard = await session.ask({ method: 'POST', target: '/api/activate/release', body });
+      if (heard.kind !== 'heard') return refuse(notHeard(heard));
+      if (heard.status === 200) {
+        await forget(folder);
+        const left = Number(heard.header('license-transfers-left') ?? NaN);
+        return { isReleased: true, transfersLeft: Number.isInteger(left) ? left : null };
+      }
+      const refused = refusalIn(heard);
+      // Its own machine may go on with it; any other has nothing to keep.
+      if (refused.reason !== 'transfers_exhausted') await drop(session, heard);
+      return refuse(refused);
+    },
+  };
+}

@@ -1,0 +1,38 @@
+import { describe, expect, it } from '@jest/globals';
+import { seenAt, timeNow, timeOfServer } from './clock.ts';
+
+const day = 86_400_000;
+const hour = 3_600_000;
+/** What the service's clock says, in seconds. */
+const server = 1_800_000_000;
+
+describe.each([
+  ['right', 0],
+  ['a year slow', -365 * day],
+  ['a year fast', 365 * day],
+])('a clock that is %s', (_how, off) => {
+  const clock = server * 1_000 + off;
+  const seen = timeOfServer(server, clock);
+
+  it('counts on from the time of the service', () => {
+    expect(timeNow(seen, clock)).toBe(server * 1_000);
+    expect(timeNow(seen, clock + day)).toBe(server * 1_000 + day);
+  });
+
+  it('is found out when it is turned back past what was seen', () => {
+    const later = seenAt(seen, timeNow(seen, clock + 3 * day) ?? 0);
+    expect(timeNow(later, clock + 3 * day - hour)).toBeUndefined();
+    expect(timeNow(later, clock)).toBeUndefined();
+    expect(timeNow(later, clock + 3 * day + hour)).toBe(server * 1_000 + 3 * day + hour);
+  });
+
+  it('may be set right by a little, and no time is won by it', () => {
+    const later = seenAt(seen, timeNow(seen, clock + day) ?? 0);
+    expect(timeNow(later, clock + day - 60_000)).toBe(server * 1_000 + day);
+  });
+});
+
+it('does not go back in what it has seen', () => {
+  const seen = seenAt(timeOfServer(server, server * 1_000), 1);
+  expect(seen.latestMillis).toBe(server * 1_000);
+});

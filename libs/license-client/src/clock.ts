@@ -1,0 +1,34 @@
+/**
+ * The time, as far as it can be trusted. Each signed answer tells the server's; between answers the machine's clock
+ * counts on from there. Whoever turns it back past a time that was seen already is told so.
+ */
+
+/** What is kept of the time, in milliseconds since 1970. */
+export interface TimeSeen {
+  /** How far the server's clock was ahead of this machine's. */
+  readonly aheadMillis: number;
+  /** The latest time that was ever seen. */
+  readonly latestMillis: number;
+}
+
+/** Clocks are set right by small steps now and then. */
+const toleranceMillis = 10 * 60_000;
+
+/** What an answer tells, signed a moment ago at `serverSeconds`. The server's word stands above all that was seen before. */
+export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
+  aheadMillis: serverSeconds * 1_000 - clockMillis,
+  latestMillis: serverSeconds * 1_000,
+});
+
+/** The time now; undefined where the clock was turned back. */
+export function timeNow(seen: TimeSeen, clockMillis = Date.now()): number | undefined {
+  const now = clockMillis + seen.aheadMillis;
+  if (now < seen.latestMillis - toleranceMillis) return undefined;
+  return Math.max(now, seen.latestMillis);
+}
+
+/** It was seen to be so late. */
+export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
+  ...seen,
+  latestMillis: Math.max(seen.latestMillis, nowMillis),
+});

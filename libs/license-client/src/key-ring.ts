@@ -1,0 +1,18 @@
+/** Public keys made ready to verify with. */
+import { createPublicKey, type KeyObject } from 'node:crypto';
+import { type PublicKey } from './public-key.ts';
+
+/** The key of this name; undefined where there is none that can be used. */
+export type KeyRing = (kid: string) => KeyObject | undefined;
+
+export const ringOf =
+  (keys: readonly PublicKey[]): KeyRing =>
+  (kid) => {
+    const key = keys.find((one) => one.kid === kid);
+    if (key === undefined) return undefined;
+    try {
+      return createPublicKey({ format: 'jwk', key: { kty: key.kty, crv: key.crv, x: key.x } });
+    } catch {
+      return undefined;
+    }
+  };

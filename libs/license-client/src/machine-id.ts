@@ -1,0 +1,93 @@
+/**
+ * Which machine this is. The operating system's own id never leaves it: what is sent is an HMAC of the product's name by
+ * that id, another one for each product.
+ */
+import { execFile } from 'node:child_process';
+import { createHmac, randomBytes } from 'node:crypto';
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { isSystemError } from './system-error.ts';
+
+const commandMillis = 10_000;
+
+const run = (program: string, args: readonly string[]): Promise<string> =>
+  new Promise((resolve, reject) => {
+    execFile(program, args, { timeout: commandMillis, windowsHide: true }, (error, stdout) => {
+      if (error === null) resolve(stdout);
+      else reject(new Error('the id of this machine cannot be read', { cause: error }));
+    });
+  });
+
+/** Of what `ioreg` prints on macOS. */
+export const idOfIoreg = (text: string): string | undefined =>
+  /"IOPlatformUUID"\s*=\s*"([0-9a-f-]{36})"/i.exec(text)?.[1]?.toLowerCase();
+
+/** Of what `reg query` prints on Windows. */
+export const idOfRegistry = (text: string): string | undefined =>
+  /\bMachineGuid\s+REG_SZ\s+\{?([0-9a-f-]{36})\}?/i.exec(text)?.[1]?.toLowerCase();
+
+/** Of /etc/machine-id; images of containers have it empty, and it is `uninitialized` until the first start is over. */
+export const idOfMachineIdFile = (text: string): string | undefined =>
+  /^[0-9a-f]{32}\s*$/i.test(text) && !/^0+\s*$/.test(text) ? text.trim().toLowerCase() : undefined;
+
+/** What must be there; a machine that seems to be another one for a moment would lose its license. */
+function required(id: string | undefined): string {
+  if (id === undefined) throw new Error('the operating system does not tell the id of this machine');
+  return id;
+}
+
+/** Undefined where the system has none. */
+async function idOfSystem(): Promise<string | undefined> {
+  switch (process.platform) {
+    case 'darwin':
+      return required(idOfIoreg(await run('/usr/sbin/ioreg', ['-rd1', '-c', 'IOPlatformExpertDevice'])));
+    case 'win32': {
+      const reg = path.join(process.env['SystemRoot'] ?? 'C:\\Windows', 'System32', 'reg.exe');
+      // A 32-bit Node sees another registry unless it says which.
+      const args = ['query', 'HKLM\\SOFTWARE\\Microsoft\\Cryptography', '/v', 'MachineGuid', '/reg:64'];
+      return required(idOfRegistry(await run(reg, args)));
+    }
+    default:
+      for (const file of ['/etc/machine-id', '/var/lib/dbus/machine-id']) {
+        const id = idOfMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
+        if (id !== undefined) return id;
+      }
+      return undefined;
+  }
+}
+
+/** A random id, made once. */
+export async function idOfFolder(folder: string): Promise<string> {
+  const file = path.join(folder, 'machine-id');
+  const known = idOfMachineIdFile(await readFile(file, 'utf8').catch(() => ''));
+  if (known !== undefined) return known;
+  await mkdir(folder, { recursive: true, mode: 0o700 });
+  const made = randomBytes(16).toString('hex');
+  const draft = `${file}.${made}`;
+  await writeFile(draft, `${made}\n`, { mode: 0o600, flag: 'wx' });
+  try {
+    // Another process may make it at the same moment; the first one counts, and is there as a whole.
+    await link(draft, file).catch((error: unknown) => {
+      if (!isSystemError(error, 'EEXIST')) throw error;
+    });
+  } finally {
+    await rm(draft, { force: true });
+  }
+  return required(idOfMachineIdFile(await readFile(file, 'utf8')));
+}
+
+/**
+ * The id of this machine for one product. From /etc/machine-id, on macOS from IOPlatformUUID, on Windows from
+ * MachineGuid. A Linux that has none, as in a container, gets a random one that lies in `folder`: keep the folder, and
+ * the machine stays the same.
+ */
+export async function machineIdOf({
+  product,
+  folder,
+}: {
+  readonly product: string;
+  readonly folder: string;
+}): Promise<string> {
+  const own = (await idOfSystem()) ?? (await idOfFolder(folder));
+  return createHmac('sha256', own).update(`license-client:${product}`).digest('hex');
+}

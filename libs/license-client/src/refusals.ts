@@ -1,0 +1,30 @@
+/** What the service's answers mean to a program that asked whether it may run. */
+import { type Heard, type NotHeard } from './asking.ts';
+import { type Reason, reasonOf, refusal, type Refused } from './standing.ts';
+
+export const notHeard = ({ kind, retryAfterSeconds }: NotHeard): Refused =>
+  refusal(kind, { retryAfterSeconds });
+
+/** A refusal in the service's own words: it also says where a typo is. */
+export function refusalIn({ body }: Heard): Refused {
+  const { details, message } = body;
+  const reason = reasonOf((details as { reason?: unknown } | undefined)?.reason);
+  return refusal(reason, { isFinal: true, ...(typeof message === 'string' && { message }) });
+}
+
+const reasonOfState: Readonly<Record<string, Reason>> = {
+  unactivated: 'not_activated',
+  other_machine: 'active_on_another_machine',
+  expired: 'license_expired',
+  suspended: 'license_suspended',
+  revoked: 'license_revoked',
+};
+
+/** A check that said no. Why is in a header, which is not signed; that it said no is. */
+export const refusalOfCheck = ({ header }: Heard): Refused =>
+  refusal(reasonOfState[header('license-state') ?? ''] ?? 'refused', { isFinal: true });
+
+export const textIn = (body: object, name: string): string | null => {
+  const value: unknown = Object.entries(body).find(([key]) => key === name)?.[1];
+  return typeof value === 'string' ? value : null;
+};

@@ -1,0 +1,89 @@
+/** RFC 9421, HTTP Message Signatures, as far as the license service uses it: whether an answer is its own, to this question. */
+import { createHash, verify } from 'node:crypto';
+import { type KeyRing } from './key-ring.ts';
+
+export interface Question {
+  readonly method: string;
+  /** Path and query, as they were sent. */
+  readonly target: string;
+  readonly nonce: string;
+}
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | readonly string[] | undefined>>;
+  readonly body: Buffer;
+}
+
+const label = 'license';
+
+/** A header as one text; Node joins those that came several times. */
+export const headerOf = ({ headers }: Answer, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : value?.join(', ');
+};
+
+/** The member of a dictionary (RFC 8941) by its name, as it stands there; commas in texts and brackets do not part. */
+function memberOf(dictionary: string, name: string): string | undefined {
+  const members = dictionary.match(/(?:"(?:[^"\\]|\\.)*"|\([^)]*\)|[^,"(])+/g) ?? [];
+  const start = `${name}=`;
+  return members
+    .map((member) => member.trim())
+    .find((member) => member.startsWith(start))
+    ?.slice(start.length);
+}
+
+const bytesOf = (member: string | undefined): Buffer | undefined => {
+  const base64 = /^:([A-Za-z0-9+/]+={0,2}):$/.exec(member ?? '')?.[1];
+  return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
+};
+
+function hasDigest(answer: Answer): boolean {
+  const digest = bytesOf(memberOf(headerOf(answer, 'content-digest') ?? '', 'sha-256'));
+  return digest !== undefined && createHash('sha256').update(answer.body).digest().equals(digest);
+}
+
+/** What a signature has to cover, each with its value in this answer to this question. */
+function componentsOf(answer: Answer, { method, target, nonce }: Question): Map<string, string> {
+  const query = target.indexOf('?');
+  return new Map([
+    ['"@status"', String(answer.status)],
+    ['"content-digest"', headerOf(answer, 'content-digest') ?? ''],
+    ['"@method";req', method],
+    ['"@path";req', query === -1 ? target : target.slice(0, query)],
+    ['"@query";req', query === -1 ? '?' : target.slice(query)],
+    ['"license-nonce";req', nonce],
+  ]);
+}
+
+/** Which key says that it signed this answer. */
+export function keyIdOf(answer: Answer): string | undefined {
+  const input = memberOf(headerOf(answer, 'signature-input') ?? '', label) ?? '';
+  return /;keyid="([^"\\]+)"/.exec(input)?.[1];
+}
+
+/**
+ * When the service made this answer, by its own clock, in seconds since 1970; undefined where it did not make it, or made
+ * it for another question. The nonce is new for each question, so this is the time now.
+ */
+export function signedAt(answer: Answer, question: Question, ring: KeyRing): number | undefined {
+  const input = memberOf(headerOf(answer, 'signature-input') ?? '', label);
+  const signature = bytesOf(memberOf(headerOf(answer, 'signature') ?? '', label));
+  const [, list, parameters] = /^\(([^)]*)\)(;.+)$/.exec(input ?? '') ?? [];
+  const key = ring(keyIdOf(answer) ?? '');
+  const created = Number(/;created=(\d{1,12})(?:;|$)/.exec(parameters ?? '')?.[1]);
+  if (list === undefined || signature === undefined || key === undefined || !(created > 0)) return undefined;
+  if (!hasDigest(answer)) return undefined;
+  const components = componentsOf(answer, question);
+  const covered = list.split(' ');
+  // All of them, and nothing that is not known.
+  if (covered.length !== components.size || new Set(covered).size !== components.size) return undefined;
+  const lines: string[] = [];
+  for (const name of covered) {
+    const value = components.get(name);
+    if (value === undefined) return undefined;
+    lines.push(`${name}: ${value}`);
+  }
+  const base = [...lines, `"@signature-params": ${input ?? ''}`].join('\n');
+  return verify(null, Buffer.from(base, 'latin1'), key, signature) ? created : undefined;
+}

@@ -1,0 +1,140 @@
+/** What goes into a call and comes out of it, in words: made from the schemas themselves. */
+import { Id } from '@muster/registry';
+import { z } from 'zod';
+
+/** A field as a table shows it. */
+export interface Field {
+  /** With its path, such as `git.pullRequest.number`, or `items[].title`. */
+  readonly name: string;
+  /** Such as `integer`, `"story" | "epic"`, `Story[]`, `string | null`; a capitalized name is a record. */
+  readonly type: string;
+  readonly required: boolean;
+  /** As JSON; null where there is none. */
+  readonly default: string | null;
+  /** Limits and meaning; empty where the name says all. */
+  readonly description: string;
+}
+
+interface Json {
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly format?: string;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly anyOf?: readonly Json[];
+  readonly items?: Json;
+  readonly properties?: Readonly<Record<string, Json>>;
+  readonly additionalProperties?: boolean | Json;
+  readonly required?: readonly string[];
+  readonly default?: unknown;
+  readonly description?: string;
+  readonly minLength?: number;
+  readonly maxLength?: number;
+  readonly minimum?: number;
+  readonly maximum?: number;
+  readonly minItems?: number;
+  readonly maxItems?: number;
+  readonly $defs?: Readonly<Record<string, Json>>;
+}
+
+type Direction = 'input' | 'output';
+
+const toJson = (schema: z.ZodType, io: Direction): Json =>
+  z.toJSONSchema(schema, { io, unrepresentable: 'any' }) as Json;
+
+/** The fields of an object, those of objects inside it behind it. */
+export const fieldsOf = (schema: z.ZodObject, io: Direction): Field[] => [...walk(toJson(schema, io), '')];
+
+/** The records that a result names, each with its fields, as deep as they go. */
+export function recordsOf(schema: z.ZodObject): Map<string, Field[]> {
+  const { $defs = {} } = toJson(schema, 'output');
+  return new Map(Object.entries($defs).map(([name, json]) => [name, [...walk(json, '')]]));
+}
+
+/** A record that is no object, such as a status, in the words of its type. */
+export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
+  const { $defs = {} } = toJson(schema, 'output');
+  return new Map(
+    Object.entries($defs)
+      .filter(([, json]) => json.properties === undefined)
+      .map(([name, json]) => [name, typeOf(json)]),
+  );
+}
+
+function* walk(json: Json, prefix: string): Generator<Field> {
+  for (const [word, property] of Object.entries(json.properties ?? {})) {
+    const name = `${prefix}${word}`;
+    yield {
+      name,
+      type: typeOf(property),
+      required: json.required?.includes(word) === true,
+      default: property.default === undefined ? null : JSON.stringify(property.default),
+      description: [limitsOf(property), meaningOf(property)].filter((part) => part !== undefined).join('; '),
+    };
+    yield* inside(property, name);
+  }
+}
+
+/** Of an object, or of the objects of an array, that has no name of its own. */
+function* inside(json: Json, name: string): Generator<Field> {
+  for (const option of [json, ...(json.anyOf ?? [])]) {
+    if (option.properties !== undefined) yield* walk(option, `${name}.`);
+    if (option.items?.properties !== undefined) yield* walk(option.items, `${name}[].`);
+  }
+}
+
+function typeOf(json: Json): string {
+  if (json.$ref !== undefined) return json.$ref.slice(json.$ref.lastIndexOf('/') + 1);
+  if (json.anyOf !== undefined) return unite(json.anyOf.map(typeOf));
+  if (json.const !== undefined) return JSON.stringify(json.const);
+  if (json.enum !== undefined) return unite(json.enum.map((value) => JSON.stringify(value)));
+  if (Array.isArray(json.type)) return unite(json.type.map((type: string) => typeOf({ ...json, type })));
+  switch (json.type) {
+    case 'array': {
+      const item = typeOf(json.items ?? {});
+      return item.includes(' ') ? `(${item})[]` : `${item}[]`;
+    }
+    case 'string':
+      return stringOf(json.format);
+    case 'object':
+      return 'object';
+    case undefined:
+      return 'any';
+    default:
+      return String(json.type);
+  }
+}
+
+const unite = (types: readonly string[]): string => [...new Set(types)].join(' | ');
+
+function stringOf(format: string | undefined): string {
+  if (format === 'uuid') return 'id';
+  if (format === 'date-time') return 'time';
+  if (format === 'uri') return 'url';
+  return 'string';
+}
+
+/** The type says already what every id is. */
+const meaningOf = ({ description, format }: Json): string | undefined =>
+  format === 'uuid' && description === Id.meta()?.description ? undefined : description;
+
+/** Numbers of JSON that mean no limit: what an integer can hold. */
+const isLimit = (value: number | undefined): value is number =>
+  value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+
+function limitsOf(json: Json): string | undefined {
+  const [bare = json] = json.anyOf?.filter(({ type }) => type !== 'null') ?? [];
+  return (
+    between(bare.minLength, bare.maxLength, 'characters') ??
+    between(bare.minItems, bare.maxItems, 'items') ??
+    between(bare.minimum, bare.maximum, '')
+  );
+}
+
+function between(least: number | undefined, most: number | undefined, unit: string): string | undefined {
+  const [from, to] = [isLimit(least) ? least : undefined, isLimit(most) ? most : undefined];
+  const words = unit === '' ? '' : ` ${unit}`;
+  if (from !== undefined && to !== undefined) return `${from} to ${to}${words}`;
+  if (to !== undefined) return `at most ${to}${words}`;
+  return from === undefined || from === 0 ? undefined : `at least ${from}${words}`;
+}

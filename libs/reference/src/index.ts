@@ -1,0 +1,14 @@
+/** The reference of the API, made from the contract alone: as data, as Markdown, as examples. */
+export { type Field, fieldsOf } from './fields.ts';
+export {
+  describe,
+  type Example,
+  examplesOf,
+  type OperationPage,
+  operationsByNamespace,
+  type Refusal,
+  refusalOf,
+  whoMay,
+} from './operations.ts';
+export { namespacePath, type Page, referencePages } from './pages.ts';
+export { datesOf, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';

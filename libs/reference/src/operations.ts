@@ -1,0 +1,121 @@
+/** An operation in words: everything that a page, a tool or a help text says about it. */
+import {
+  type Access,
+  errorStatus,
+  type Operation,
+  operations,
+  type Reason,
+  reasons,
+  type Scope,
+} from '@muster/registry';
+import { type Field, fieldsOf } from './fields.ts';
+
+/** A refusal that an operation may give. */
+export interface Refusal {
+  readonly reason: Reason;
+  readonly code: string;
+  readonly status: number;
+  readonly meaning: string;
+  readonly retryable: boolean;
+}
+
+export interface OperationPage {
+  readonly name: string;
+  readonly summary: string;
+  readonly description: string;
+  readonly effect: 'read' | 'write';
+  /** Below the address of the API. */
+  readonly path: string;
+  /** Who may call it, in a sentence. */
+  readonly access: string;
+  readonly scope: Scope;
+  readonly params: readonly Field[];
+  readonly result: readonly Field[];
+  readonly refusals: readonly Refusal[];
+  readonly events: readonly string[];
+  /** Bytes of the largest body. */
+  readonly bodyLimit: number;
+  readonly example: unknown;
+}
+
+/** An operation's path is its name with slashes. */
+export const pathOf = (operationName: string): string => `/api/${operationName.replaceAll('.', '/')}`;
+
+/** Who may call an operation: `a contributor of the project`. */
+export function whoMay(access: Access): string {
+  switch (access.kind) {
+    case 'self':
+      return 'any member, about themselves';
+    case 'platform':
+      return 'operators of the installation';
+    case 'org':
+      return `${withArticle(access.role)} of the organization, or more`;
+    case 'project':
+      return `${withArticle(access.role)} of the project, or more`;
+  }
+}
+
+const withArticle = (role: string): string => `${/^[aeo]/.test(role) ? 'an' : 'a'} ${role}`;
+
+/** What any write may be refused with besides its own. */
+const ofEveryWrite = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
+
+export const refusalOf = (reason: Reason): Refusal => {
+  const { code, meaning, retryable } = reasons[reason];
+  return { reason, code, status: errorStatus[code], meaning, retryable };
+};
+
+export function describe(operation: Operation): OperationPage {
+  const { name, summary, description, effect, access, scope, bodyLimit, example } = operation;
+  return {
+    ...{ name, summary, description, effect, scope, bodyLimit, example },
+    path: pathOf(name),
+    access: whoMay(access),
+    params: fieldsOf(operation.params, 'input'),
+    result: fieldsOf(operation.result, 'output'),
+    refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),
+    events: operation.emits,
+  };
+}
+
+/** The operations by namespace, in the order of the registry. */
+export function operationsByNamespace(): Map<string, Operation[]> {
+  const all = new Map<string, Operation[]>();
+  for (const operation of operations.values())
+    all.set(operation.namespace, [...(all.get(operation.namespace) ?? []), operation]);
+  return all;
+}
+
+export interface Example {
+  readonly language: 'bash' | 'ts' | 'json';
+  readonly title: string;
+  readonly code: string;
+}
+
+/** The same call on each surface. Shells find the address and the token in BASE_URL and TOKEN. */
+export function examplesOf({ name, path, effect, example }: OperationPage): Example[] {
+  const json = JSON.stringify(example, null, 2);
+  const oneLine = JSON.stringify(example);
+  const key = effect === 'write' ? ` \\\n  -H "Idempotency-Key: $(uuidgen)"` : '';
+  return [
+    {
+      language: 'bash',
+      title: 'curl',
+      code: `curl -sS "$BASE_URL${path}" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json'${key} \\\n  -d '${oneLine.replaceAll("'", "'\\''")}'`,
+    },
+    {
+      language: 'ts',
+      title: 'TypeScript',
+      code: `const result = await muster.${name}(${oneLine === '{}' ? '' : json});`,
+    },
+    {
+      language: 'json',
+      title: 'MCP',
+      code: JSON.stringify(
+        { method: 'tools/call', params: { name: name.replaceAll('.', '_'), arguments: example } },
+        null,
+        2,
+      ),
+    },
+  ];
+}

@@ -1,0 +1,73 @@
+import { describe as group, expect, it } from '@jest/globals';
+import { operations, registry } from '@muster/registry';
+import { fieldsOf } from './fields.ts';
+import { datesOf, knownDates } from './last-modified.ts';
+import { describe, examplesOf } from './operations.ts';
+import { referencePages } from './pages.ts';
+
+const pages = referencePages();
+const pageAt = (path: string) => {
+  const page = pages.find((one) => one.path === path);
+  if (page === undefined) throw new Error(`there is no ${path}`);
+  return page;
+};
+
+group('the reference', () => {
+  it('has every operation on the page of its namespace, with its parameters, refusals and events', () => {
+    for (const operation of operations.values()) {
+      const { markdown } = pageAt(`reference/${operation.namespace}`);
+      const begin = markdown.indexOf(`\n## ${operation.name}\n`);
+      expect([operation.name, begin >= 0]).toEqual([operation.name, true]);
+      const end = markdown.indexOf('\n## ', begin + 1);
+      const section = markdown.slice(begin, end === -1 ? undefined : end);
+      for (const parameter of Object.keys(operation.params.shape))
+        expect(section).toContain(`\`${parameter}\``);
+      for (const reason of operation.refusals) expect(section).toContain(`(errors#${reason})`);
+      for (const event of operation.emits) expect(section).toContain(`\`${event}\``);
+    }
+  });
+
+  it('links no record, error or page that is not there', () => {
+    const headings = (path: string) =>
+      new Set(
+        [...pageAt(path).markdown.matchAll(/^## (.+)$/gm)].map(([, title = '']) => title.toLowerCase()),
+      );
+    const known = { records: headings('reference/records'), errors: headings('reference/errors') };
+    for (const { path, markdown } of pages) {
+      for (const [, page, place = ''] of markdown.matchAll(/\]\((records|errors)#([^)]+)\)/g))
+        expect([path, place, known[page as keyof typeof known].has(place)]).toEqual([path, place, true]);
+      for (const [, target = ''] of markdown.matchAll(/\]\(\/(reference\/[^)]+)\)/g))
+        expect(pageAt(target).path).toBe(target);
+    }
+  });
+
+  it('says of a field what type it is, whether it is needed, its default and its limits', () => {
+    const fields = fieldsOf(registry.stories.list.params, 'input');
+    expect(fields.find(({ name }) => name === 'projectId')).toMatchObject({ type: 'string', required: true });
+    expect(fields.find(({ name }) => name === 'status')).toMatchObject({
+      type: 'StoryStatus | StoryStatus[]',
+      required: false,
+    });
+    expect(fields.find(({ name }) => name === 'limit')).toMatchObject({
+      ...{ type: 'integer', default: '50', description: '1 to 200; Items on a page' },
+    });
+    const inside = fieldsOf(registry.deliveryExecutions.update.params, 'input');
+    expect(inside.find(({ name }) => name === 'git.pullRequest.state')?.type).toBe(
+      '"draft" | "open" | "merged" | "closed"',
+    );
+  });
+
+  it('has an example for each surface, and a key for whatever writes', () => {
+    const [curl, typescript, mcp] = examplesOf(describe(registry.comments.create));
+    expect(curl?.code).toContain('"$BASE_URL/api/comments/create"');
+    expect(curl?.code).toContain('Idempotency-Key');
+    expect(typescript?.code).toContain('muster.comments.create({');
+    expect(JSON.parse(mcp?.code ?? '')).toMatchObject({ params: { name: 'comments_create' } });
+    const [read] = examplesOf(describe(registry.stories.get));
+    expect(read?.code).not.toContain('Idempotency-Key');
+  });
+
+  it('keeps the dates that are checked in, of pages that say the same', () => {
+    expect(datesOf(pages, knownDates, '2100-01-01')).toEqual(knownDates);
+  });
+});

@@ -1,0 +1,178 @@
+/** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and events. */
+import { apiVersion, errorStatus, eventKinds, operations, type Reason, reasons } from '@muster/registry';
+import { type Field, recordsOf, simpleRecordsOf } from './fields.ts';
+import { describe, examplesOf, type OperationPage, operationsByNamespace, refusalOf } from './operations.ts';
+
+export interface Page {
+  /** Below the address it is served from, without an ending: `reference/stories`. */
+  readonly path: string;
+  readonly title: string;
+  /** One sentence. */
+  readonly summary: string;
+  readonly markdown: string;
+  /** The same as data; what the page is made from. */
+  readonly json: unknown;
+}
+
+/** Where the page of a namespace is. */
+export const namespacePath = (namespace: string): string => `reference/${namespace}`;
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const code = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
+
+function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
+  const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+}
+
+/** A capitalized word in a type is a record; it links to its fields. */
+const linked = (type: string): string => {
+  const [name] = /\b[A-Z][A-Za-z]+\b/.exec(type) ?? [];
+  return name === undefined || type.includes('"') ? code(type) : `[${code(type)}](records#${anchor(name)})`;
+};
+/** As renderers of Markdown name the place of a heading of one word. */
+const anchor = (heading: string): string => heading.toLowerCase();
+
+const paramsTable = (fields: readonly Field[]): string =>
+  fields.length === 0
+    ? 'None.'
+    : table(
+        ['Parameter', 'Type', '', 'Meaning'],
+        fields.map((field) => [
+          code(field.name),
+          linked(field.type),
+          field.default === null ? (field.required ? 'needed' : '') : `default ${code(field.default)}`,
+          field.description,
+        ]),
+      );
+
+const resultTable = (fields: readonly Field[]): string =>
+  table(
+    ['Field', 'Type', 'Meaning'],
+    fields.map((field) => [code(field.name), linked(field.type), field.description]),
+  );
+
+const bytes = (count: number): string =>
+  count >= 1024 * 1024 ? `${count / 1024 / 1024} MiB` : `${count / 1024} KiB`;
+
+function operationSection(page: OperationPage): string {
+  const refusals = page.refusals.map(({ reason, status, meaning }) => [
+    `[${code(reason)}](errors#${anchor(reason)})`,
+    status.toString(),
+    meaning,
+  ]);
+  const parts = [
+    `## ${page.name}`,
+    `${page.summary}. ${page.description}`,
+    `${code(`POST ${page.path}`)} · ${page.effect} · token scope ${code(page.scope)} · ${page.access} · body up to ${bytes(page.bodyLimit)}`,
+    '### Parameters',
+    paramsTable(page.params),
+    '### Result',
+    resultTable(page.result),
+    ...(refusals.length > 0 ? ['### Refusals', table(['Reason', 'Status', 'Meaning'], refusals)] : []),
+    ...(page.events.length > 0 ? ['### Events', page.events.map(code).join(', ')] : []),
+    '### Examples',
+    ...examplesOf(page).map(
+      (example) => `\`\`\`${example.language} [${example.title}]\n${example.code}\n\`\`\``,
+    ),
+  ];
+  return parts.join('\n\n');
+}
+
+function namespacePage(namespace: string, pages: readonly OperationPage[]): Page {
+  const summary = `${pages.length} ${pages.length === 1 ? 'operation' : 'operations'}: ${pages.map(({ name }) => name.slice(namespace.length + 1)).join(', ')}.`;
+  return {
+    path: namespacePath(namespace),
+    title: namespace,
+    summary,
+    json: { namespace, operations: pages },
+    markdown: [`# ${namespace}`, summary, ...pages.map(operationSection)].join('\n\n'),
+  };
+}
+
+function recordsPage(): Page {
+  const records = new Map<string, Field[]>();
+  const simple = new Map<string, string>();
+  for (const { result } of operations.values()) {
+    for (const [name, fields] of recordsOf(result)) records.set(name, fields);
+    for (const [name, type] of simpleRecordsOf(result)) simple.set(name, type);
+  }
+  const names = [...records.keys()].toSorted();
+  const section = (name: string): string => {
+    const type = simple.get(name);
+    return `## ${name}\n\n${type === undefined ? resultTable(records.get(name) ?? []) : code(type)}`;
+  };
+  const summary = 'Every record that answers are made of, with its fields.';
+  return {
+    path: 'reference/records',
+    title: 'Records',
+    summary,
+    json: Object.fromEntries(names.map((name) => [name, simple.get(name) ?? records.get(name)])),
+    markdown: ['# Records', summary, ...names.map(section)].join('\n\n'),
+  };
+}
+
+function errorsPage(): Page {
+  const all = (Object.keys(reasons) as Reason[]).toSorted().map(refusalOf);
+  const summary = 'Every error has a code and a status; details.reason names the exact case.';
+  const section = ({ reason, code: ofCode, status, meaning, retryable }: (typeof all)[number]): string =>
+    [
+      `## ${reason}`,
+      `${meaning} ${code(ofCode)}, ${status}. ${retryable ? 'The same call can succeed later unchanged.' : 'The same call will not succeed unchanged.'}`,
+    ].join('\n\n');
+  const codes = table(
+    ['Code', 'Status'],
+    Object.entries(errorStatus).map(([name, status]) => [code(name), status.toString()]),
+  );
+  return {
+    path: 'reference/errors',
+    title: 'Errors',
+    summary,
+    json: { codes: errorStatus, reasons: all },
+    markdown: ['# Errors', summary, '## Codes', codes, ...all.map(section)].join('\n\n'),
+  };
+}
+
+function eventsPage(): Page {
+  const emitters = (kind: string): string[] =>
+    [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
+  const rows = eventKinds.map((kind) => [code(kind), emitters(kind).map(code).join(', ')]);
+  const summary = 'What can happen, and the operations by which it does.';
+  return {
+    path: 'reference/events',
+    title: 'Events',
+    summary,
+    json: Object.fromEntries(eventKinds.map((kind) => [kind, emitters(kind)])),
+    markdown: ['# Events', summary, table(['Event', 'Operations'], rows)].join('\n\n'),
+  };
+}
+
+/** All pages of the reference, the index first. */
+export function referencePages(): Page[] {
+  const namespaces = [...operationsByNamespace()].map(([namespace, ofIt]) =>
+    namespacePage(namespace, ofIt.map(describe)),
+  );
+  const pages = [...namespaces, recordsPage(), errorsPage(), eventsPage()];
+  const summary = `Version ${apiVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
+  return [
+    {
+      path: 'reference',
+      title: 'Reference',
+      summary,
+      json: {
+        version: apiVersion,
+        pages: pages.map(({ path, title, summary: line }) => ({ path, title, summary: line })),
+      },
+      markdown: [
+        '# Reference',
+        summary,
+        table(
+          ['Page', 'What it has'],
+          // Seen from /reference, whose own folder they lie in.
+          pages.map(({ path, title, summary: line }) => [`[${title}](/${path})`, line]),
+        ),
+      ].join('\n\n'),
+    },
+    ...pages,
+  ].map((page) => ({ ...page, markdown: `${page.markdown}\n` }));
+}

@@ -1,0 +1,73 @@
+/** The catalog: agents that an organization shares, in versions that say the same for ever. */
+import { z } from 'zod';
+import { Id, name, text, textOfBytes, Time } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+export const CatalogSlug = z
+  .string()
+  .regex(
+    /^(?=.{1,64}$)[a-z0-9]+(-[a-z0-9]+)*$/,
+    'must be 1 to 64 of a-z and 0-9, in words with - between them',
+  )
+  .meta({ description: 'The name by which an agent is found, such as code-reviewer' });
+
+/**
+ * Semantic Versioning 2.0.0 as its authors write it down, with numbers that JavaScript counts exactly, of at most 128
+ * characters.
+ */
+const semanticVersion =
+  /^(?=.{1,128}$)(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})\.(0|[1-9]\d{0,14})(-(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*)(\.(0|[1-9]\d*|\d*[A-Za-z-][0-9A-Za-z-]*))*)?(\+[0-9A-Za-z-]+(\.[0-9A-Za-z-]+)*)?$/;
+export const CatalogVersion = z
+  .string()
+  .regex(semanticVersion, 'must be a semantic version such as 1.4.0 or 2.0.0-beta.1')
+  .meta({ description: 'A semantic version, such as 1.4.0 or 2.0.0-beta.1' });
+
+/** Which version is wanted: one exactly, or the newest of a range. */
+export const VersionRange = text(256, 1).meta({
+  description: 'A version, or a range such as ^1.2 of which the newest is meant; absent: the newest',
+});
+
+export const CatalogName = name(120);
+export const CatalogDescription = text(4000);
+/** 64 KiB. */
+export const mostManifestBytes = 64 * 1024;
+
+/** 4 MiB, after decoding. */
+export const mostContentBytes = 4 * 1024 * 1024;
+/** As text, base64 takes four characters for each three bytes. */
+export const CatalogContent = textOfBytes(4 * Math.ceil(mostContentBytes / 3))
+  .refine((content) => content !== '', 'must not be empty')
+  .meta({ description: 'Text, or base64 of any bytes; at most 4 MiB decoded' });
+export const ContentEncoding = z.enum(['utf8', 'base64']);
+export type ContentEncoding = z.infer<typeof ContentEncoding>;
+
+const mediaType =
+  /^(?=.{3,255}$)[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*\/[A-Za-z0-9][A-Za-z0-9!#$&^_.+-]*(; ?[A-Za-z0-9_-]+=[A-Za-z0-9!#$&^_.+-]+)*$/;
+export const ContentType = z
+  .string()
+  .regex(mediaType, 'must be a media type such as text/markdown')
+  .meta({ description: 'A media type; absent: plain text for utf8, any bytes for base64' });
+
+/** One version of an agent. */
+export const CatalogAgent = z
+  .object({
+    id: Id.describe("The agent's, whatever its version"),
+    slug: z.string(),
+    version: z.string(),
+    name: z.string(),
+    description: z.string(),
+    manifest: z.record(z.string(), z.unknown()).nullable().describe('null: left out, as asked'),
+    tags: z.array(z.string()),
+    sha256: z.string().describe('Of the decoded bytes'),
+    size: z.int().describe('Decoded bytes'),
+    contentType: z.string(),
+    publishedBy: Actor,
+    createdAt: Time.describe('When this version was published'),
+  })
+  .meta({ id: 'CatalogAgent' });
+export type CatalogAgent = z.infer<typeof CatalogAgent>;
+
+export const CatalogVersionRef = z
+  .object({ version: z.string(), sha256: z.string(), size: z.int(), createdAt: Time })
+  .meta({ id: 'CatalogVersion' });
+export type CatalogVersionRef = z.infer<typeof CatalogVersionRef>;

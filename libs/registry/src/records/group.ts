@@ -1,0 +1,54 @@
+/** Stories that are delivered together. */
+import { z } from 'zod';
+import { Id, name, StoryRef, Time, Version } from '../kernel/values.ts';
+import { Checkpoint, Lease } from './execution.ts';
+import { Git, Upstream } from './story.ts';
+
+export const groupStates = ['draft', 'active', 'in_review', 'landed', 'abandoned'] as const;
+export const GroupState = z.enum(groupStates);
+export type GroupState = z.infer<typeof GroupState>;
+
+export const MergeStrategy = z.enum(['per_story', 'integration_branch', 'stacked']);
+export type MergeStrategy = z.infer<typeof MergeStrategy>;
+
+export const GroupName = name(200);
+
+/** In the order in which they are delivered. A key in another case is the same; an id and a key are compared later. */
+export const GroupStories = z
+  .array(StoryRef)
+  .min(1)
+  .max(100)
+  .refine((refs) => new Set(refs.map((ref) => ref.toLowerCase())).size === refs.length, {
+    error: 'must name each story once',
+  })
+  .meta({ description: 'In the order in which they are delivered; each once' });
+
+export const GroupProgress = z
+  .object({
+    total: z.int(),
+    done: z.int().describe('Stories of status done'),
+    landed: z.int().describe("Stories whose merge was observed, their own or the group's"),
+    blocked: z.int().describe('Unfinished stories that are flagged as blocked'),
+  })
+  .meta({ id: 'GroupProgress' });
+export type GroupProgress = z.infer<typeof GroupProgress>;
+
+export const Group = z
+  .object({
+    id: Id,
+    projectId: Id,
+    name: z.string(),
+    state: GroupState,
+    storyIds: z.array(Id).describe('In the order in which they are delivered'),
+    mergeStrategy: MergeStrategy,
+    git: Git.nullable(),
+    upstream: Upstream.nullable(),
+    lease: Lease.nullable().describe('Who coordinates the group; whoever works on it has an execution'),
+    checkpoint: Checkpoint.nullable(),
+    progress: GroupProgress,
+    createdAt: Time,
+    updatedAt: Time,
+    version: Version,
+  })
+  .meta({ id: 'Group' });
+export type Group = z.infer<typeof Group>;

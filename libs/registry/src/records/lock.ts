@@ -1,0 +1,44 @@
+/** Locks: who may change which files, or has which thing to itself, for a while. */
+import { z } from 'zod';
+import { Id, text, Time } from '../kernel/values.ts';
+import { Actor } from './member.ts';
+
+/** What a lock is on: a glob over the paths of the repository, or a name. */
+export const LockResource = text(512, 1).meta({
+  description:
+    'A glob over repository paths, such as src/auth/** or **/*.sql, or a name, such as name:db-migrations',
+});
+
+export const mostLockResources = 50;
+
+export const LockMode = z.enum(['exclusive', 'shared']);
+export type LockMode = z.infer<typeof LockMode>;
+
+export const Lock = z
+  .object({
+    id: Id,
+    projectId: Id,
+    resources: z.array(z.string()),
+    mode: LockMode,
+    holder: Actor,
+    runId: z.string().nullable(),
+    executionId: Id.nullable().describe('The work it goes with: it ends with it at the latest'),
+    storyId: Id.nullable(),
+    reason: z.string().nullable(),
+    fencingToken: z.int().describe('Higher than that of every lock granted in the project before'),
+    acquiredAt: Time,
+    expiresAt: Time.describe('From then on there is no such lock'),
+  })
+  .meta({ id: 'Lock' });
+export type Lock = z.infer<typeof Lock>;
+
+/** Why a lock cannot be had: what was asked for, what is held, and a path that both are about. */
+export const LockConflict = z
+  .object({
+    resource: z.string().describe('As asked for'),
+    heldResource: z.string().describe('Of the lock that is in the way'),
+    witness: z.string().describe('A path that matches both; of a name, the name'),
+    lock: Lock,
+  })
+  .meta({ id: 'LockConflict' });
+export type LockConflict = z.infer<typeof LockConflict>;

@@ -1,0 +1,72 @@
+/** Runs of agents, and of people at work: what they last said of themselves. */
+import { z } from 'zod';
+import { Id, text, Time } from '../kernel/values.ts';
+import { MemberRef } from './member.ts';
+
+export const runEventKinds = [
+  'started',
+  'heartbeat',
+  'progress',
+  'message',
+  'tool_call',
+  'waiting',
+  'completed',
+  'failed',
+  'canceled',
+] as const;
+export const RunEventKind = z.enum(runEventKinds);
+export type RunEventKind = z.infer<typeof RunEventKind>;
+
+export const finalRunStates = ['completed', 'failed', 'canceled'] as const;
+export type FinalRunState = (typeof finalRunStates)[number];
+export const runStates = ['running', 'waiting', ...finalRunStates] as const;
+/** As the run's own events say; that one is stalled is seen by readers of agents.listActive. */
+export const RunState = z.enum(runStates);
+export type RunState = z.infer<typeof RunState>;
+
+/** 16 KiB. */
+export const mostRunDataBytes = 16 * 1024;
+export const RunMessage = text(2000);
+
+export const RunEvent = z
+  .object({
+    kind: RunEventKind,
+    message: z.string().nullable(),
+    data: z.record(z.string(), z.unknown()).nullable(),
+    at: Time,
+  })
+  .meta({ id: 'RunEvent' });
+export type RunEvent = z.infer<typeof RunEvent>;
+
+export const Run = z
+  .object({
+    runId: z.string(),
+    agentId: Id.nullable(),
+    member: MemberRef,
+    projectId: Id,
+    storyId: Id.nullable(),
+    executionId: Id.nullable().describe('The work that it holds or held last; with it the run ends'),
+    state: RunState,
+    lastEvent: RunEvent,
+    startedAt: Time,
+    lastSeenAt: Time,
+    endedAt: Time.nullable(),
+  })
+  .meta({ id: 'Run' });
+export type Run = z.infer<typeof Run>;
+
+export const ActiveRun = z
+  .object({
+    runId: z.string().nullable().describe('null: a lease that was acquired without one'),
+    agent: z.object({ id: Id, name: z.string() }).nullable().describe('null: the member works in person'),
+    member: MemberRef,
+    projectId: Id,
+    storyKey: z.string().nullable(),
+    executionId: Id.nullable(),
+    state: z.enum(['running', 'waiting', 'stalled']),
+    lastEvent: RunEvent.nullable().describe('null: a live lease whose run sent nothing'),
+    startedAt: Time.describe("Of the run; of the lease's grant where no run sent anything"),
+    lastSeenAt: Time.describe('When the last event came; or the last renewal'),
+  })
+  .meta({ id: 'ActiveRun' });
+export type ActiveRun = z.infer<typeof ActiveRun>;

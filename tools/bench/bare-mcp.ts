@@ -1,0 +1,69 @@
+// What the gateway is measured beside, forked by mcp.ts: the plain forward of one call, and a server of the SDK that is
+// made anew for each request with every operation registered as a tool.
+import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
+import { operations } from '@muster/registry';
+import { fastify } from 'fastify';
+import { Pool } from 'undici';
+
+const api = new Pool(process.env['API_URL'] ?? '', { connections: 128 });
+const app = fastify();
+
+/** As a proxy does it: the body goes on as it came, and so does the answer. */
+async function forward(path: string, authorization: string, body: string): Promise<string> {
+  const headers = { authorization, 'content-type': 'application/json' };
+  const answer = await api.request({ path, method: 'POST', headers, body });
+  if (answer.statusCode !== 200) throw new Error(`the API answered ${answer.statusCode}`);
+  return answer.body.text();
+}
+
+app.post('/api/stories/get', async (request, reply) =>
+  reply
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(await forward(request.url, request.headers.authorization ?? '', JSON.stringify(request.body))),
+);
+
+const handler = createMcpHandler(({ requestInfo }) => {
+  const server = new McpServer({ name: 'bare', version: '1' });
+  for (const { name, summary, params } of operations.values()) {
+    const path = `/api/${name.replaceAll('.', '/')}`;
+    server.registerTool(
+      name.replaceAll('.', '_'),
+      { description: summary, inputSchema: params },
+      async (args: Record<string, unknown>) => {
+        const text = await forward(
+          path,
+          requestInfo?.headers.get('authorization') ?? '',
+          JSON.stringify(args),
+        );
+        return {
+          content: [{ type: 'text', text }],
+          structuredContent: JSON.parse(text) as Record<string, unknown>,
+        };
+      },
+    );
+  }
+  return server;
+});
+
+app.post('/api/mcp', async (request, reply) => {
+  const headers = { authorization: request.headers.authorization ?? '', 'content-type': 'application/json' };
+  const asked = new Request('http://127.0.0.1/api/mcp', {
+    method: 'POST',
+    headers: { ...headers, accept: 'application/json, text/event-stream' },
+    body: JSON.stringify(request.body),
+  });
+  const answer = await handler.fetch(asked, { parsedBody: request.body });
+  return reply
+    .code(answer.status)
+    .header('content-type', 'application/json')
+    .send(await answer.text());
+});
+
+/** The two numbers that are read of the product's too, in the same words. */
+app.get('/metrics', () => {
+  const { user, system } = process.cpuUsage();
+  return `process_cpu_seconds_total ${(user + system) / 1e6}\nprocess_resident_memory_bytes ${process.memoryUsage().rss}\n`;
+});
+
+process.send?.(await app.listen({ host: '127.0.0.1', port: 0 }));
+process.on('disconnect', () => process.exit(0));

@@ -1,0 +1,80 @@
+/** What agents do most: they take work, say how far they are, and let it go; and they renew. */
+import { type BarePath } from './bare-statements.ts';
+import { type BenchOrg } from './data.ts';
+import { recall, type Remember } from './memory.ts';
+import { pick, placeOf, type Twin, twin, type Work } from './work.ts';
+
+/** Stories that one connection works on; nobody else does. */
+const storiesPerWorker = 16;
+/** Of one connection, for each time that it takes a lease it keeps. */
+const callsPerLease = 63;
+
+const held = { executionId: recall('executionId'), leaseToken: recall('leaseToken') };
+
+const acquire = (org: BenchOrg, storyId: string): Twin => {
+  const made = twin(org, 'deliveryExecutions.acquire', '/executions/acquire', {
+    targetType: 'story',
+    targetId: storyId,
+  });
+  const grant = (muster: Remember, bare: Remember): Twin => ({
+    muster: { ...made.muster, remember: muster },
+    bare: { ...made.bare, remember: bare },
+  });
+  return grant(
+    { executionId: 'execution.id', leaseToken: 'leaseToken' },
+    { executionId: 'execution.id', leaseToken: 'execution.leaseToken' },
+  );
+};
+
+const checkpoint = (org: BenchOrg, index: number): Twin =>
+  twin(org, 'deliveryExecutions.checkpoint', '/executions/checkpoint', {
+    ...held,
+    summary: `The parser reads all ${index} samples; the printer is next. Two tests are red, both in the printer.`,
+    nextSteps: ['Print the samples', 'Run the whole suite'],
+    filesTouched: Array.from({ length: 6 }, (_, file) => `src/parser/part-${file}.ts`),
+  });
+
+/** The story on which a connection works at this turn. */
+function storyOf(
+  orgs: readonly BenchOrg[],
+  connection: number,
+  turn: number,
+): { org: BenchOrg; storyId: string } {
+  const { org, project, seat } = placeOf(orgs, connection);
+  return { org, storyId: pick(project.backlogIds, seat * storiesPerWorker + (turn % storiesPerWorker)) };
+}
+
+/** One lease, taken once and kept, and the same call of its holder again and again. */
+const holding = (name: string, call: (org: BenchOrg, index: number) => Twin): Work => ({
+  name: `deliveryExecutions.${name}`,
+  operation: `deliveryExecutions.${name}`,
+  isWrite: true,
+  // Who takes what they have leaves no event, nor does a renewal; an audit entry each does.
+  leaves: 'audit',
+  goal: 0.5,
+  lane: (orgs, connection) => {
+    const { org, storyId } = storyOf(orgs, connection, 0);
+    return [acquire(org, storyId), ...Array.from({ length: callsPerLease }, (_, index) => call(org, index))];
+  },
+});
+
+const same = (operation: 'renew' | 'release', path: BarePath) => (org: BenchOrg) =>
+  twin(org, `deliveryExecutions.${operation}`, path, held);
+
+export const leaseWorks: readonly Work[] = [
+  {
+    name: 'acquire → checkpoint → release',
+    operation: 'deliveryExecutions.acquire',
+    isWrite: true,
+    // A lease that the round before left in somebody's hands is taken without an event.
+    leaves: 'audit',
+    goal: 0.5,
+    lane: (orgs, connection) =>
+      Array.from({ length: storiesPerWorker }, (_, turn) => {
+        const { org, storyId } = storyOf(orgs, connection, turn);
+        return [acquire(org, storyId), checkpoint(org, turn), same('release', '/executions/release')(org)];
+      }).flat(),
+  },
+  holding('renew', same('renew', '/executions/renew')),
+  holding('checkpoint', checkpoint),
+];

@@ -1,0 +1,133 @@
+/**
+ * What the gateway takes for a call and for a list: beside the operation called directly, beside a proxy that only
+ * passes it on, and beside the usual way, a server of the SDK made for each request with every tool registered. The
+ * processor time is that of the process which is asked; what the API takes behind it is the first row's other side.
+ */
+import { createPool, migrate } from '@muster/database';
+import { startThrowAwayApp } from '../dev/throw-away-app.ts';
+import { type BenchOrg, makeOrg } from './data.ts';
+import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { type Bench, measure, type Sample } from './measure.ts';
+import { type Summary, summarize } from './report.ts';
+import { type Services } from './services.ts';
+
+const connections = 16;
+/** Node takes some thousand calls until it runs at its speed. */
+const warmUpSeconds = 3;
+
+interface Side {
+  readonly url: string;
+  readonly requests: readonly LoadRequest[];
+}
+
+function requestsOf({ token, still }: BenchOrg) {
+  const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+  const storyIds = still.storyIds.slice(0, 50);
+  const rpc = (method: string, params: object, query = ''): LoadRequest => ({
+    path: `/api/mcp${query}`,
+    headers,
+    body: JSON.stringify({ jsonrpc: '2.0', id: 1, method, params }),
+  });
+  return {
+    direct: storyIds.map((storyId) => ({
+      path: '/api/stories/get',
+      headers,
+      body: JSON.stringify({ storyId }),
+    })),
+    call: storyIds.map((storyId) => rpc('tools/call', { name: 'stories_get', arguments: { storyId } })),
+    list: [rpc('tools/list', {})],
+    core: [rpc('tools/list', {}, '?mode=core')],
+  };
+}
+
+const bareServer = (services: Services, apiUrl: string): Promise<string> =>
+  services.bareServer('bare-mcp.ts', { API_URL: apiUrl });
+
+export async function measureMcp(
+  services: Services,
+  {
+    rounds,
+    seconds,
+    say,
+  }: { readonly rounds: number; readonly seconds: number; readonly say: (line: string) => void },
+): Promise<Summary[]> {
+  say('Starting PostgreSQL (fsync on), coordination-api, and mcp-gateway');
+  const postgres = await services.postgres();
+  await migrate(postgres.url);
+  const api = await services.api(await services.bundle(), postgres.url);
+  const gateway = await startThrowAwayApp('mcp-gateway', {
+    ...{ main: await services.bundle('mcp-gateway'), log: 'info' },
+    environment: { COORDINATION_API_URL: api.url },
+  });
+  services.onStop(() => gateway.stop());
+  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
+  services.onStop(() => owner.end());
+  const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
+  const bare = await bareServer(services, api.url);
+  const load = startLoadProcess();
+  services.onStop(() => {
+    load.stop();
+  });
+  const bench: Bench = { load, owner, postmaster: postgres.pid };
+  const ours = (requests: readonly LoadRequest[]): Side => ({ url: gateway.url, requests });
+  const courses: readonly { name: string; ours: Side; theirs: Side }[] = [
+    {
+      name: 'tools/call / the operation itself',
+      ours: ours(asked.call),
+      theirs: { url: api.url, requests: asked.direct },
+    },
+    {
+      name: 'tools/call / plain forward',
+      ours: ours(asked.call),
+      theirs: { url: bare, requests: asked.direct },
+    },
+    {
+      name: 'tools/call / McpServer a request',
+      ours: ours(asked.call),
+      theirs: { url: bare, requests: asked.call },
+    },
+    {
+      name: 'tools/list / McpServer a request',
+      ours: ours(asked.list),
+      theirs: { url: bare, requests: asked.list },
+    },
+    {
+      name: 'tools/list, core / McpServer',
+      ours: ours(asked.core),
+      theirs: { url: bare, requests: asked.list },
+    },
+  ];
+  const run = ({ url, requests }: Side, what: string, time: number): Promise<Sample> =>
+    measure(
+      bench,
+      what,
+      url,
+      Array.from({ length: connections }, () => requests),
+      time,
+    );
+  const samples = courses.map((course) => ({ course, mine: [] as Sample[], others: [] as Sample[] }));
+  for (let round = 0; round <= rounds; round += 1) {
+    for (const { course, mine, others } of samples) {
+      const time = round === 0 ? Math.max(seconds, warmUpSeconds) : seconds;
+      const first = await run(course.ours, course.name, time);
+      const second = await run(course.theirs, `beside it, ${course.name}`, time);
+      // The first round warms up.
+      if (round === 0) continue;
+      mine.push(first);
+      others.push(second);
+    }
+    say(round === 0 ? 'Warmed up' : `Round ${round} of ${rounds}`);
+  }
+  return samples.map(({ course: { name }, mine, others }) =>
+    summarize({ name, goal: null, ours: mine, theirs: others, roundTrips: null }),
+  );
+}
+
+/** The goal of PERFORMANCE, by processor time: what a core does of calls through the gateway and of calls directly. */
+export function perCore(summaries: readonly Summary[]): string {
+  const [first] = summaries;
+  if (first === undefined) return '';
+  const { ours, theirs } = first;
+  const ratio = theirs.serverMicros / ours.serverMicros;
+  return `Calls that one core of the gateway passes on, for each that one core of the API answers: ${ratio.toFixed(2)} (goal ≥ 0.50).`;
+}

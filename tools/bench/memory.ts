@@ -1,0 +1,32 @@
+/** What a connection keeps of an answer for its next requests: the token of a lease, say. */
+
+/** By its name, where it stands in the answer: words with dots between. */
+export type Remember = Readonly<Record<string, string>>;
+export type Memory = Record<string, string>;
+
+const placeOf = /\{\{(\w+)\}\}/g;
+
+/** How a request names what is remembered. */
+export const recall = (name: string): string => `{{${name}}}`;
+
+export const recalls = (text: string): boolean => text.search(placeOf) >= 0;
+
+/** The text with what is remembered in place of its names. Throws where nothing is. */
+export const fill = (text: string, memory: Memory): string =>
+  text.replaceAll(placeOf, (_place, name: string) => {
+    const value = memory[name];
+    if (value === undefined) throw new Error(`nothing is remembered as ${name}`);
+    return value;
+  });
+
+/** Keeps what is asked for of an answer, as JSON text. */
+export function keep(memory: Memory, wanted: Remember, answer: string): void {
+  const parsed = JSON.parse(answer) as unknown;
+  for (const [name, place] of Object.entries(wanted)) {
+    const value = place
+      .split('.')
+      .reduce<unknown>((node, word) => (node as Record<string, unknown> | undefined)?.[word], parsed);
+    if (typeof value !== 'string') throw new Error(`the answer has no text at ${place}`);
+    memory[name] = value;
+  }
+}

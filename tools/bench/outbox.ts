@@ -1,0 +1,220 @@
+/**
+ * What follows from writes, by a worker that runs as it ships: how many jobs a second go through the outbox beside BullMQ
+ * alone, how late a job is where nothing else is to be done, and how late the end of a lease is noted.
+ */
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createPool, migrate, newId, type Pool } from '@muster/database';
+import { createOrganization } from '@muster/people';
+import { median } from './report.ts';
+import { type Services } from './services.ts';
+
+/** Jobs of one round on each side. */
+const jobsPerRound = 4_000;
+const idleJobs = 100;
+/** Between two of them; longer than the relay's pause, so that they come at any moment of it. */
+const idlePauseMillis = { least: 50, most: 350 };
+const leases = 100;
+/** After how many seconds they end: no lease is shorter than the first. */
+const leaseSeconds = { least: 5, most: 10 };
+const patienceSeconds = 60;
+/** Each look counts rows, which the worker pays for too. */
+const lookMillis = 100;
+
+export const outboxGoals = { ratio: 0.3, idleP99Millis: 500 };
+
+export interface Lateness {
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface OutboxSummary {
+  readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
+  /** Jobs a second. */
+  readonly ours: number;
+  readonly theirs: number;
+  readonly idleMillis: Lateness;
+  readonly expiryMillis: Lateness;
+}
+
+export async function measureOutbox(
+  services: Services,
+  { rounds, say }: { readonly rounds: number; readonly say: (line: string) => void },
+): Promise<OutboxSummary> {
+  say('Starting PostgreSQL (fsync on), Redis, and delivery-worker');
+  const postgres = await services.postgres();
+  await migrate(postgres.url);
+  const redisUrl = await services.redis();
+  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
+  services.onStop(() => owner.end());
+  const { org } = await createOrganization(owner, {
+    ...{ name: 'Bench', slug: 'bench', plan: 'enterprise' },
+    owner: { email: 'ana@bench.example', name: 'Ana' },
+  });
+  await services.worker(postgres.url, {
+    REDIS_URL: redisUrl,
+    BASE_URL: 'https://muster.example',
+    MAIL_FOLDER: tmpdir(),
+  });
+  const bare = await startBareQueue(services, redisUrl);
+
+  await throughOutbox(owner, org.id);
+  await bare(jobsPerRound);
+  const ours: number[] = [];
+  const theirs: number[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    if (round % 2 === 0) ours.push(await throughOutbox(owner, org.id));
+    theirs.push(await bare(jobsPerRound));
+    if (round % 2 === 1) ours.push(await throughOutbox(owner, org.id));
+    say(`Jobs, round ${round} of ${rounds}`);
+  }
+  const ratios = ours.map((rate, round) => rate / (theirs[round] ?? NaN));
+  say('One job at a time');
+  const idleMillis = await whereIdle(owner, org.id);
+  say('Leases that end');
+  const expiryMillis = await pastTheirTime(owner, org.id);
+  return {
+    ratio: { median: median(ratios), min: Math.min(...ratios), max: Math.max(...ratios) },
+    ours: median(ours),
+    theirs: median(theirs),
+    idleMillis,
+    expiryMillis,
+  };
+}
+
+async function startBareQueue(
+  services: Services,
+  redisUrl: string,
+): Promise<(count: number) => Promise<number>> {
+  const child = fork(path.join(import.meta.dirname, 'bare-queue.ts'), {
+    execArgv: [],
+    env: { PATH: process.env['PATH'], NODE_ENV: 'production', REDIS_URL: redisUrl },
+  });
+  services.onStop(() => {
+    child.disconnect();
+  });
+  const ended = once(child, 'exit').then(([code]) => {
+    throw new Error(`the bare queue ended (code ${String(code)})`);
+  });
+  ended.catch(() => undefined);
+  await Promise.race([once(child, 'message'), ended]);
+  return async (count) => {
+    const answer = once(child, 'message');
+    child.send(count);
+    const [rate] = (await Promise.race([answer, ended])) as [number];
+    return rate;
+  };
+}
+
+/** Rows whose job looks a record up, finds that it is gone, and is done. */
+const ask = (owner: Pool, orgId: string, count: number) =>
+  owner.query(
+    `insert into outbox (org_id, id, topic, payload)
+     select $1, uuidv7(), 'notification.deliver', jsonb_build_object('notificationId', gen_random_uuid())
+     from generate_series(1, $2::int)`,
+    [orgId, count],
+  );
+
+/** Looks until the query, which counts, finds nothing any more. */
+async function untilNone(owner: Pool, sql: string, parameters: readonly unknown[]): Promise<void> {
+  for (const end = performance.now() + patienceSeconds * 1_000; performance.now() < end;) {
+    const { rows } = await owner.query<{ left: number }>(sql, [...parameters]);
+    if (rows[0]?.left === 0) return;
+    await pause(lookMillis);
+  }
+  throw new Error('the worker does not come to an end');
+}
+
+const allDone = (owner: Pool, orgId: string) =>
+  untilNone(
+    owner,
+    `select count(*)::int as left from outbox where org_id = $1 and topic = 'notification.deliver' and done_at is null`,
+    [orgId],
+  );
+
+async function throughOutbox(owner: Pool, orgId: string): Promise<number> {
+  await owner.query('delete from outbox where org_id = $1', [orgId]);
+  await owner.query('vacuum outbox');
+  await ask(owner, orgId, jobsPerRound);
+  await allDone(owner, orgId);
+  const { rows } = await owner.query<{ seconds: number; done: number }>(
+    `select extract(epoch from max(done_at) - min(created_at))::float as seconds, count(*)::int as done
+     from outbox where org_id = $1`,
+    [orgId],
+  );
+  const [measured] = rows;
+  if (measured?.done !== jobsPerRound) throw new Error('jobs are missing');
+  return measured.done / measured.seconds;
+}
+
+/** From the write of a row to the beginning of the transaction that does its work. */
+async function whereIdle(owner: Pool, orgId: string): Promise<Lateness> {
+  await owner.query('delete from outbox where org_id = $1', [orgId]);
+  for (let job = 0; job < idleJobs; job += 1) {
+    await ask(owner, orgId, 1);
+    await allDone(owner, orgId);
+    const { least, most } = idlePauseMillis;
+    await pause(least + Math.random() * (most - least));
+  }
+  return lateness(
+    owner,
+    `select extract(epoch from done_at - created_at) * 1000 as millis from outbox where org_id = $1`,
+    orgId,
+  );
+}
+
+/** From the end of a lease to the event that says so. */
+async function pastTheirTime(owner: Pool, orgId: string): Promise<Lateness> {
+  const projectId = newId();
+  await owner.query(
+    `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
+    [orgId, projectId],
+  );
+  await owner.query(
+    `insert into leases (org_id, unit_type, unit_id, project_id, state, epoch, token_hash, holder, member_id, ttl_seconds, expires_at)
+     select $1, 'coordination', gen_random_uuid(), $2, 'held', 1, sha256('x'), jsonb_build_object('name', 'Ana'),
+       (select id from members where org_id = $1 limit 1), 5,
+       clock_timestamp() + make_interval(secs => $3::float + random() * ($4::float - $3::float))
+     from generate_series(1, $5::int)`,
+    [orgId, projectId, leaseSeconds.least, leaseSeconds.most, leases],
+  );
+  await untilNone(owner, 'select count(*)::int as left from leases where org_id = $1 and not expiry_noted', [
+    orgId,
+  ]);
+  return lateness(
+    owner,
+    `select extract(epoch from a.at - l.expires_at) * 1000 as millis
+     from activity a join leases l on l.org_id = a.org_id and l.unit_id = (a.subject ->> 'id')::uuid
+     where a.org_id = $1 and a.kind = 'lease.expired'`,
+    orgId,
+  );
+}
+
+async function lateness(owner: Pool, millisSql: string, orgId: string): Promise<Lateness> {
+  const { rows } = await owner.query<Lateness>(
+    `select percentile_disc(0.5) within group (order by millis)::float as p50,
+       percentile_disc(0.99) within group (order by millis)::float as p99 from (${millisSql}) m`,
+    [orgId],
+  );
+  const [measured] = rows;
+  if (measured === undefined) throw new Error('nothing was measured');
+  return measured;
+}
+
+const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+const verdict = (met: boolean): string => (met ? 'met' : 'NOT MET');
+
+/** For people. */
+export function renderOutbox({ ratio, ours, theirs, idleMillis, expiryMillis }: OutboxSummary): string {
+  const { ratio: goal, idleP99Millis } = outboxGoals;
+  return [
+    `Jobs through the outbox: ${whole(ours)} a second, BullMQ alone ${whole(theirs)}: ` +
+      `${ratio.median.toFixed(2)} (${ratio.min.toFixed(2)}–${ratio.max.toFixed(2)}), goal ≥ ${goal.toFixed(2)} ${verdict(ratio.median >= goal)}.`,
+    `From a write to its handler where all is idle: ${whole(idleMillis.p50)} ms at the median, ` +
+      `${whole(idleMillis.p99)} ms p99, goal ≤ ${idleP99Millis} ${verdict(idleMillis.p99 <= idleP99Millis)}.`,
+    `From the end of a lease to its notice: ${whole(expiryMillis.p50)} ms at the median, ${whole(expiryMillis.p99)} ms p99.`,
+  ].join('\n');
+}

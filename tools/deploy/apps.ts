@@ -1,0 +1,37 @@
+/** The apps as they are, for what deploys them to be held against. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type AppName, portsOfApps } from '../dev/ports.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+
+export type Environment = Readonly<Record<string, string>>;
+
+interface AppConfig {
+  readonly environment: Readonly<Record<string, unknown>>;
+  readonly readConfig: (from: Environment) => { readonly PORT: number; readonly DRAIN_NOTICE_MILLIS: number };
+}
+
+export const appNames = Object.keys(portsOfApps) as AppName[];
+
+export const isApp = (name: string): name is AppName => name in portsOfApps;
+
+/** What an app takes from its environment, by its own words. */
+export const configOf = async (app: AppName): Promise<AppConfig> =>
+  (await import(path.join(repositoryRoot, 'apps', app, 'src/config.ts'))) as AppConfig;
+
+/** Addresses in variables that lead from one container to another; those with a dot in the name lead outside. */
+export const innerAddresses = (environment: Environment): URL[] =>
+  Object.entries(environment)
+    .filter(([name, value]) => name.endsWith('_URL') && URL.canParse(value))
+    .map(([, value]) => new URL(value))
+    .filter(({ hostname }) => !hostname.includes('.') && hostname !== 'localhost');
+
+/** The lines of a file of variables, as compose and kubectl read them. */
+export async function readEnvironmentFile(file: string): Promise<Environment> {
+  const lines = (await readFile(path.join(repositoryRoot, file), 'utf8')).split('\n');
+  return Object.fromEntries(
+    lines
+      .filter((line) => line !== '' && !line.startsWith('#'))
+      .map((line) => [line.slice(0, line.indexOf('=')), line.slice(line.indexOf('=') + 1)]),
+  );
+}

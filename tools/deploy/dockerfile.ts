@@ -1,0 +1,96 @@
+/** The Dockerfile as stages, and what of the repository reaches a build. */
+import { glob, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import dockerignore from '@balena/dockerignore';
+import { Copy, DockerfileParser, type Env, From, type Instruction } from 'dockerfile-ast';
+import { repositoryRoot } from '../dev/repository.ts';
+
+export const dockerfileText = await readFile(path.join(repositoryRoot, 'Dockerfile'), 'utf8');
+const ignored = dockerignore
+  .default()
+  .add(await readFile(path.join(repositoryRoot, '.dockerignore'), 'utf8'));
+
+interface Stage {
+  readonly name: string;
+  /** The image or the stage that it goes on from. */
+  readonly base: string;
+  readonly instructions: readonly Instruction[];
+}
+
+const parsed = DockerfileParser.parse(dockerfileText);
+
+export const stages: readonly Stage[] = parsed.getInstructions().reduce<Stage[]>((found, instruction) => {
+  if (instruction instanceof From) {
+    const [base = ''] = instruction.getExpandedArguments().map((argument) => argument.getValue());
+    return [...found, { name: instruction.getBuildStage() ?? base, base, instructions: [] }];
+  }
+  const last = found.at(-1);
+  // What stands before the first FROM are arguments.
+  return last === undefined
+    ? found
+    : [...found.slice(0, -1), { ...last, instructions: [...last.instructions, instruction] }];
+}, []);
+
+export function stageOf(name: string): Stage {
+  const stage = stages.find((one) => one.name === name);
+  if (stage === undefined) throw new Error(`the Dockerfile has no stage ${name}`);
+  return stage;
+}
+
+/** The instructions of a stage and of those that it goes on from, in the order in which they hold. */
+export function instructionsOf(name: string): readonly Instruction[] {
+  const { base, instructions } = stageOf(name);
+  return stages.some((stage) => stage.name === base)
+    ? [...instructionsOf(base), ...instructions]
+    : instructions;
+}
+
+/** The last of its kind counts. */
+export const lastOf = (stage: string, keyword: string): Instruction | undefined =>
+  instructionsOf(stage).findLast((instruction) => instruction.getKeyword() === keyword);
+
+export const variablesOf = (stage: string): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    instructionsOf(stage)
+      .filter((instruction): instruction is Env => instruction.getKeyword() === 'ENV')
+      .flatMap((env) => env.getProperties())
+      .map((property) => [property.getName(), property.getValue() ?? '']),
+  );
+
+/** The words of `ENTRYPOINT ["…"]` and of the command of a HEALTHCHECK. */
+export function wordsOf(instruction: Instruction | undefined): string[] {
+  const text = instruction?.getArgumentsContent() ?? '';
+  return text.includes('[') ? (JSON.parse(text.slice(text.indexOf('['))) as string[]) : [];
+}
+
+export interface CopyStep {
+  /** The stage that it copies from; undefined: what is built. */
+  readonly from: string | undefined;
+  readonly sources: readonly string[];
+  readonly to: string;
+  readonly keepsFolders: boolean;
+}
+
+export function copyStep(instruction: Instruction): CopyStep {
+  if (!(instruction instanceof Copy)) throw new Error('it copies nothing');
+  const flags = instruction.getFlags();
+  const words = instruction.getExpandedArguments().map((argument) => argument.getValue());
+  return {
+    from: flags.find((flag) => flag.getName() === 'from')?.getValue() ?? undefined,
+    sources: words.slice(0, -1),
+    to: words.at(-1) ?? '',
+    keepsFolders: flags.some((flag) => flag.getName() === 'parents'),
+  };
+}
+
+export const copiesOf = (instructions: readonly Instruction[]): CopyStep[] =>
+  instructions.filter((instruction) => instruction.getKeyword() === 'COPY').map(copyStep);
+
+/** Whether a file of the repository stays out of the build. */
+export const isIgnored = (file: string): boolean => file !== '' && ignored.ignores(file);
+
+/** The files and folders of the repository that a source means and that reach the build. */
+export async function matchesOf(source: string): Promise<string[]> {
+  const found = await Array.fromAsync(glob(source, { cwd: repositoryRoot }));
+  return found.filter((file) => !isIgnored(file)).toSorted();
+}

@@ -1,0 +1,288 @@
+/** The Kubernetes manifests, held against Kubernetes' own schemas, the apps, and one another. */
+import { readdir } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { ApiError, createLogger, createService, longestStopMillis } from '@muster/service';
+import { type IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
+import { type IDeployment } from 'kubernetes-models/apps/v1';
+import { type IJob } from 'kubernetes-models/batch/v1';
+import { type IIngress, type INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
+import { type IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
+import { type IConfigMap, type IService } from 'kubernetes-models/v1';
+import { type IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
+import { portOfApp } from '../dev/ports.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+import { appNames, configOf, type Environment, innerAddresses, readEnvironmentFile } from './apps.ts';
+import { lastOf, stages, wordsOf } from './dockerfile.ts';
+import { type Manifest, readFolder, typeFaults, validate } from './manifests.ts';
+
+const services = await readFolder('services');
+const migrations = await readFolder('migrations');
+const queueDepth = await readFolder('queue-depth');
+const overlays = [await readFolder('example/services'), await readFolder('example/migrations')];
+const folders = [services, migrations, queueDepth, ...overlays];
+const manifests = folders.flatMap((folder) => folder.manifests);
+const secretsFolder = 'tools/deploy/kubernetes/secrets';
+const secretNames = (await readdir(path.join(repositoryRoot, secretsFolder))).map((file) =>
+  file.replace('.env.example', ''),
+);
+
+const ofKind = (kind: string): unknown[] => manifests.filter((one) => one.kind === kind);
+const named = (kind: string, name: string): unknown =>
+  manifests.find((one) => one.kind === kind && one.metadata.name === name);
+
+const deployments = ofKind('Deployment') as IDeployment[];
+const jobs = ofKind('Job') as IJob[];
+const pods = [...deployments, ...jobs].map(({ metadata, spec }) => ({
+  name: metadata?.name ?? '',
+  labels: spec?.template.metadata?.labels ?? {},
+  ...{ spec: spec?.template.spec, container: spec?.template.spec?.containers[0] },
+}));
+type Pod = (typeof pods)[number];
+const podOf = (app: string): Pod | undefined => pods.find(({ name }) => name === app);
+
+const secretOf = (name: string): Promise<Environment> =>
+  readEnvironmentFile(`${secretsFolder}/${name}.env.example`);
+
+/** As the container has it, with the secrets of the example. */
+async function environmentOf(pod: Pod | undefined): Promise<Environment> {
+  const parts = (pod?.container?.envFrom ?? []).map(async ({ configMapRef, secretRef }) =>
+    secretRef?.name === undefined
+      ? ((named('ConfigMap', configMapRef?.name ?? '') as IConfigMap | undefined)?.data ?? {})
+      : secretOf(secretRef.name),
+  );
+  return Object.assign({}, ...(await Promise.all(parts))) as Environment;
+}
+
+describe('every manifest', () => {
+  it.each(manifests.map((one): [string, Manifest] => [`${one.kind} ${one.metadata.name}`, one]))(
+    '%s is one',
+    (_name, manifest) => validate(manifest),
+  );
+
+  it('has no field that Kubernetes would not know', async () => {
+    expect(await typeFaults(manifests)).toEqual([]);
+  });
+
+  it('is reached from its kustomization, and nothing else is', () => {
+    for (const { name, kustomization, files } of folders) {
+      const local = kustomization.resources.filter((resource) => resource.endsWith('.yaml'));
+      expect({ name, files: local.toSorted() }).toEqual({ name, files });
+      const others = [...kustomization.resources, ...(kustomization.components ?? [])]
+        .filter((resource) => !resource.endsWith('.yaml'))
+        .map((resource) => path.join(name, resource));
+      expect(folders.map((folder) => folder.name)).toEqual(expect.arrayContaining(others));
+    }
+  });
+});
+
+it('takes every image from the Dockerfile, and from where the example says', () => {
+  const imagesIn = (some: readonly Manifest[]) =>
+    pods
+      .filter(({ name }) => some.some(({ metadata }) => metadata.name === name))
+      .map(({ container }) => container?.image);
+  for (const [index, { manifests: some }] of [services, migrations].entries()) {
+    const images = new Set(imagesIn(some));
+    expect(new Set(overlays[index]?.kustomization.images?.map(({ name }) => name))).toEqual(images);
+    for (const image of images) expect(stages.map(({ name }) => `muster/${name}`)).toContain(image);
+  }
+});
+
+describe.each(appNames)('%s', (app) => {
+  const pod = podOf(app);
+  const port = portOfApp(app, {});
+
+  it('is given nothing that it does not know, and all that it needs', async () => {
+    const { environment, readConfig } = await configOf(app);
+    const given = await environmentOf(pod);
+    expect(Object.keys(environment)).toEqual(expect.arrayContaining(Object.keys(given)));
+    expect(readConfig(given).PORT).toBe(port);
+    for (const { secretRef } of pod?.container?.envFrom ?? [])
+      if (secretRef?.name !== undefined) expect(secretNames).toContain(secretRef.name);
+  });
+
+  it('has its secrets by reference alone', () => {
+    const data = (named('ConfigMap', app) as IConfigMap | undefined)?.data ?? {};
+    expect(
+      Object.keys(data).filter((name) => /DATABASE_URL|REDIS_URL|SMTP|VAPID|PEPPER|SEAL/.test(name)),
+    ).toEqual([]);
+  });
+
+  it('is asked on its port, at addresses that every service answers', async () => {
+    expect(pod?.container?.ports).toEqual([{ name: 'http', containerPort: port }]);
+    const { startupProbe, livenessProbe, readinessProbe } = pod?.container ?? {};
+    const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
+    expect(asked.map((get) => get?.port)).toEqual(['http', 'http', 'http']);
+    expect(asked.map((get) => get?.path)).toEqual(['/livez', '/livez', '/readyz']);
+    const { annotations = {} } =
+      (named('Deployment', app) as IDeployment | undefined)?.spec?.template.metadata ?? {};
+    expect(annotations['prometheus.io/port']).toBe(port.toString());
+    const service = createService({
+      ...{ name: app, logger: createLogger(app, 'silent'), checks: [], mostInFlight: 1, trustProxy: false },
+      toApiError: () => new ApiError('internal', 'Something went wrong on our side.'),
+    });
+    for (const url of [...asked.map((get) => get?.path ?? ''), annotations['prometheus.io/path'] ?? '']) {
+      const { statusCode } = await service.app.inject({ url });
+      expect({ url, statusCode }).toEqual({ url, statusCode: 200 });
+    }
+    await service.stop();
+  });
+
+  it('has the time that it takes to leave', async () => {
+    const { readConfig } = await configOf(app);
+    const notice = readConfig(await environmentOf(pod)).DRAIN_NOTICE_MILLIS;
+    const { periodSeconds = 10, failureThreshold = 3 } = pod?.container?.readinessProbe ?? {};
+    // The notice is long enough to be noticed.
+    expect(notice).toBeGreaterThan(periodSeconds * failureThreshold * 1_000);
+    const graceMillis = (pod?.spec?.terminationGracePeriodSeconds ?? 0) * 1_000;
+    expect(graceMillis).toBeGreaterThan(notice + longestStopMillis);
+  });
+
+  it('is never down to nothing, by a drain of nodes or by a rollout', () => {
+    const deployment = named('Deployment', app) as IDeployment | undefined;
+    const budget = named('PodDisruptionBudget', app) as IPodDisruptionBudget | undefined;
+    expect(budget?.spec).toMatchObject({ maxUnavailable: 1, selector: { matchLabels: pod?.labels } });
+    expect(deployment?.spec?.strategy?.rollingUpdate).toEqual({ maxUnavailable: 0, maxSurge: 1 });
+    const scaler = named('HorizontalPodAutoscaler', app) as IHorizontalPodAutoscaler | undefined;
+    expect(scaler?.spec.scaleTargetRef.name ?? app).toBe(app);
+    // One of them says how many there are, and not both.
+    const said = [deployment?.spec?.replicas, scaler?.spec.minReplicas].filter(
+      (count) => count !== undefined,
+    );
+    expect(said).toEqual([2]);
+  });
+
+  it('is found by its Service, where others call it', () => {
+    const service = named('Service', app) as IService | undefined;
+    if (app === 'delivery-worker') {
+      expect(service).toBeUndefined();
+      return;
+    }
+    expect(service?.spec).toMatchObject({ selector: pod?.labels, ports: [{ port, targetPort: 'http' }] });
+  });
+});
+
+it('runs each pod as nobody, on a file system that cannot be written, with no right to spare', () => {
+  for (const { name, spec, container } of pods) {
+    expect({ name, ...spec, ...container }).toMatchObject({
+      automountServiceAccountToken: false,
+      resources: {
+        requests: { cpu: expect.any(String), memory: expect.any(String) },
+        limits: { memory: expect.any(String) },
+      },
+      securityContext: {
+        allowPrivilegeEscalation: false,
+        readOnlyRootFilesystem: true,
+        capabilities: { drop: ['ALL'] },
+      },
+    });
+    expect(spec?.securityContext).toMatchObject({
+      ...{ runAsNonRoot: true, runAsUser: 65532, seccompProfile: { type: 'RuntimeDefault' } },
+    });
+    const target = container?.image?.replace('muster/', '') ?? '';
+    expect(lastOf(target, 'USER')?.getArgumentsContent()).toBe('65532:65532');
+  }
+});
+
+it('migrates by the commands that the bundles have', async () => {
+  const commands = new Map(
+    jobs.map((job) => [job.metadata?.name, podOf(job.metadata?.name ?? '')?.container]),
+  );
+  expect(commands.get('migrate')?.command).toEqual([
+    '/usr/local/bin/node',
+    ...wordsOf(lastOf('cli', 'ENTRYPOINT')).slice(-1),
+    ...wordsOf(lastOf('cli', 'CMD')),
+  ]);
+  expect(commands.get('migrate-licenses')?.command).toEqual(['/usr/local/bin/node', 'cli.js', 'migrate']);
+  expect(Object.keys(await environmentOf(podOf('migrate')))).toEqual(['DATABASE_URL']);
+  const ofService = await environmentOf(podOf('license-service'));
+  const { DATABASE_URL: _, ...secrets } = await environmentOf(podOf('migrate-licenses'));
+  expect(ofService).toMatchObject(secrets);
+});
+
+it('leads one address to the API and the gateway, and one each to the others', () => {
+  const [ingress] = ofKind('Ingress') as IIngress[];
+  const routes = ingress?.spec?.rules?.map(({ host, http }) => ({
+    host,
+    paths: http?.paths.map(({ path: at, pathType, backend }) => `${pathType} ${at} ${backend.service?.name}`),
+  }));
+  expect(routes).toEqual([
+    { host: 'muster.example.com', paths: ['Exact /api/mcp mcp-gateway', 'Prefix / coordination-api'] },
+    { host: 'docs.muster.example.com', paths: ['Prefix / docs'] },
+    { host: 'licenses.muster.example.com', paths: ['Prefix / license-service'] },
+  ]);
+  const data = (named('ConfigMap', 'coordination-api') as IConfigMap | undefined)?.data ?? {};
+  expect([data['BASE_URL'], data['DOCS_URL'], data['LICENSE_URL']]).toEqual(
+    routes?.map(({ host }) => `https://${host}`),
+  );
+});
+
+describe('the network', () => {
+  const policies = (ofKind('NetworkPolicy') as INetworkPolicy[]).flatMap(({ spec }) => spec ?? []);
+
+  type Selector = NonNullable<INetworkPolicy['spec']>['podSelector'];
+  const selects = (selector: Selector | undefined, labels: Environment): boolean =>
+    selector !== undefined &&
+    Object.entries(selector.matchLabels ?? {}).every(([key, value]) => labels[key] === value) &&
+    (selector.matchExpressions ?? []).every(
+      ({ key, operator, values }) => operator === 'In' && values?.includes(labels[key] ?? ''),
+    );
+
+  const mayCall = (pod: Pod, port: number, to?: Pod): boolean =>
+    policies.some(
+      ({ podSelector, egress = [] }) =>
+        selects(podSelector, pod.labels) &&
+        egress.some(
+          (rule) =>
+            rule.ports?.some((one) => one.port === port) &&
+            (rule.to === undefined ||
+              (to !== undefined && rule.to.some((peer) => selects(peer.podSelector, to.labels)))),
+        ),
+    );
+  const mayBeCalled = (pod: Pod, port: number, by: Pod): boolean =>
+    policies.some(
+      ({ podSelector, ingress = [] }) =>
+        selects(podSelector, pod.labels) &&
+        ingress.some(
+          (rule) =>
+            rule.ports?.some((one) => one.port === port) &&
+            rule.from?.some((peer) => selects(peer.podSelector, by.labels)),
+        ),
+    );
+
+  it('lets through nothing that is not named', () => {
+    expect(policies).toContainEqual({ podSelector: {}, policyTypes: ['Ingress', 'Egress'] });
+    const [docs, worker, gateway] = ['docs', 'delivery-worker', 'mcp-gateway'].map(podOf);
+    if (docs === undefined || worker === undefined || gateway === undefined)
+      throw new Error('a pod is missing');
+    expect([mayCall(docs, 5432), mayCall(gateway, 5432), mayCall(docs, 443)]).toEqual([false, false, false]);
+    expect([mayBeCalled(worker, 4103, gateway), mayBeCalled(gateway, 4101, worker)]).toEqual([false, false]);
+  });
+
+  it.each(pods)('lets $name reach what its variables name', async (pod) => {
+    const environment = await environmentOf(pod);
+    for (const { hostname, port } of innerAddresses(environment)) {
+      const other = podOf(hostname);
+      expect(other && [mayCall(pod, Number(port), other), mayBeCalled(other, Number(port), pod)]).toEqual([
+        true,
+        true,
+      ]);
+    }
+    for (const name of ['DATABASE_URL', 'REDIS_URL', 'SMTP_URL']) {
+      const address = environment[name];
+      if (address === undefined) continue;
+      const { port } = new URL(address);
+      expect({ name, port, may: mayCall(pod, Number(port)) }).toEqual({ name, port, may: true });
+    }
+    // Names are looked up by all.
+    expect(mayCall(pod, 53)).toBe(true);
+  });
+});
+
+it('has as many workers as the queues ask for, where there is KEDA', () => {
+  const [scaled] = ofKind('ScaledObject') as IScaledObject[];
+  expect(scaled?.spec.scaleTargetRef).toMatchObject({ kind: 'Deployment', name: 'delivery-worker' });
+  expect(scaled?.spec.minReplicaCount).toBe(
+    (named('Deployment', 'delivery-worker') as IDeployment | undefined)?.spec?.replicas,
+  );
+});

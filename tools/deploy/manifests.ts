@@ -1,0 +1,90 @@
+/** The Kubernetes manifests, read, and held against the schemas and the types of Kubernetes and KEDA. */
+import { readdir, readFile, rm, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import ts from 'typescript';
+import { parse, parseAllDocuments } from 'yaml';
+import { repositoryRoot } from '../dev/repository.ts';
+
+const kubernetesFolder = path.join(repositoryRoot, 'tools/deploy/kubernetes');
+
+export interface Manifest {
+  readonly apiVersion: string;
+  readonly kind: string;
+  readonly metadata: { readonly name: string; readonly labels?: Readonly<Record<string, string>> };
+}
+
+export interface Kustomization {
+  readonly kind: string;
+  readonly resources: readonly string[];
+  readonly components?: readonly string[];
+  readonly images?: readonly { readonly name: string }[];
+}
+
+export interface Folder {
+  readonly name: string;
+  readonly kustomization: Kustomization;
+  /** Every other YAML file in it. */
+  readonly files: readonly string[];
+  readonly manifests: readonly Manifest[];
+}
+
+const read = (...parts: string[]): Promise<string> => readFile(path.join(kubernetesFolder, ...parts), 'utf8');
+
+export async function readFolder(name: string): Promise<Folder> {
+  const inFolder = await readdir(path.join(kubernetesFolder, name));
+  const files = inFolder.filter((file) => file.endsWith('.yaml') && file !== 'kustomization.yaml').toSorted();
+  const manifests: Manifest[] = [];
+  for (const file of files) {
+    for (const document of parseAllDocuments(await read(name, file), { uniqueKeys: true })) {
+      if (document.errors.length > 0) throw new Error(`${name}/${file}: ${document.errors.join('; ')}`);
+      manifests.push(document.toJS() as Manifest);
+    }
+  }
+  const kustomization = parse(await read(name, 'kustomization.yaml')) as Kustomization;
+  return { name, kustomization, files, manifests };
+}
+
+/** Where the types of a kind are: `apps/v1` in one package, `keda.sh/v1alpha1` in the other. */
+const moduleOf = (apiVersion: string): string =>
+  apiVersion.startsWith('keda.sh/')
+    ? `@kubernetes-models/keda/${apiVersion}`
+    : `kubernetes-models/${apiVersion}`;
+
+type Model = new (data: unknown) => { validate(): void };
+
+/** Throws where a value is missing or is none that the field can have. */
+export async function validate(manifest: Manifest): Promise<void> {
+  const models = (await import(moduleOf(manifest.apiVersion))) as Readonly<Record<string, Model | undefined>>;
+  const model = models[manifest.kind];
+  if (model === undefined) throw new Error(`there is no ${manifest.kind} in ${manifest.apiVersion}`);
+  new model(manifest).validate();
+}
+
+/** What the compiler says of the manifests as values of their types: it knows the fields that a schema would let pass. */
+export async function typeFaults(manifests: readonly Manifest[]): Promise<string[]> {
+  const folder = path.join(repositoryRoot, 'dist/deploy');
+  const file = path.join(folder, `manifests-${process.pid}.ts`);
+  const statements = manifests.map(
+    (manifest, index) =>
+      `import { type I${manifest.kind} as T${index} } from '${moduleOf(manifest.apiVersion)}';\n` +
+      `export const m${index}: T${index} = ${JSON.stringify(manifest)};`,
+  );
+  await mkdir(folder, { recursive: true });
+  await writeFile(file, statements.join('\n'));
+  try {
+    const program = ts.createProgram([file], {
+      strict: true,
+      noEmit: true,
+      skipLibCheck: true,
+      types: [],
+      target: ts.ScriptTarget.ES2022,
+      module: ts.ModuleKind.NodeNext,
+      moduleResolution: ts.ModuleResolutionKind.NodeNext,
+    });
+    return ts
+      .getPreEmitDiagnostics(program)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n'));
+  } finally {
+    await rm(file);
+  }
+}

@@ -1,0 +1,13 @@
+-- The logins of the services, each with no more than it needs; run once by psql, as the login that will migrate.
+-- Migrations make the roles that are missing here, and grant them what they may do.
+\getenv api_password API_DATABASE_PASSWORD
+\getenv worker_password WORKER_DATABASE_PASSWORD
+\getenv license_password LICENSE_DATABASE_PASSWORD
+
+create role muster_app nologin;
+create role muster_worker nologin;
+create role muster_licenses nologin;
+
+create role coordination_api login password :'api_password' in role muster_app;
+create role delivery_worker login password :'worker_password' in role muster_app, muster_worker;
+create role license_service login password :'license_password' in role muster_licenses;

@@ -1,0 +1,34 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { z } from 'zod';
+import { commandLineOf } from './operators.ts';
+
+const Issued = z.object({ licenses: z.array(z.object({ key: z.string() })) });
+
+/** A license to try: the last start's where this database has it, else a new one. Keys are nowhere but in `dev.json`. */
+export async function provideDemoLicense(
+  databaseUrl: string,
+  licenseUrl: string,
+  lastKey: string | null,
+): Promise<string> {
+  if (lastKey !== null && (await isKnown(licenseUrl, lastKey))) return lastKey;
+  const args = ['issue', '--plan', 'demo', '--for', '365d', '--customer', 'acme', '--json'];
+  const child = spawn(process.execPath, [commandLineOf('license-service'), ...args], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+    env: { ...process.env, DATABASE_URL: databaseUrl },
+  });
+  const [exit, out] = await Promise.all([once(child, 'exit'), text(child.stdout)]);
+  const [code] = exit as [number | null];
+  const [one] = code === 0 ? Issued.parse(JSON.parse(out)).licenses : [];
+  if (one === undefined) throw new Error('the demo license could not be issued');
+  return one.key;
+}
+
+/** The database may be another one than that of the last start. */
+async function isKnown(licenseUrl: string, licenseKey: string): Promise<boolean> {
+  const query = new URLSearchParams({ licenseKey, machineId: 'npm start' });
+  const answer = await fetch(`${licenseUrl}/api/activate/check?${query.toString()}`);
+  await answer.arrayBuffer();
+  return answer.ok;
+}

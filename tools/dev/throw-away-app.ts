@@ -1,0 +1,67 @@
+import { createInterface } from 'node:readline';
+import { freePort, type AppName } from './ports.ts';
+import { untilReady } from './readiness.ts';
+import { repositoryRoot } from './repository.ts';
+import { startServiceProcess, type ServiceProcess } from './service-process.ts';
+
+/** An app of our own, which ends with this process. */
+export interface ThrowAwayApp extends ServiceProcess {
+  readonly url: string;
+  readonly port: number;
+  /** From the start of the process to the first yes of /readyz. */
+  readonly startMillis: number;
+  /** The last lines it wrote; of an app that logs nothing but what went wrong. */
+  readonly tail: () => readonly string[];
+}
+
+export interface ThrowAwayAppOptions {
+  /** The main file of a bundle; the sources unless told. */
+  readonly main?: string;
+  /** `info` writes a line for each call as in production, to nowhere; `warn` keeps what went wrong for `tail`. */
+  readonly log: 'info' | 'warn';
+  readonly environment: Readonly<Record<string, string>>;
+  /** A free one unless told. */
+  readonly port?: number;
+}
+
+const TAIL_LINES = 40;
+
+/** Starts an app, and returns once it is ready. What it stands on is up. */
+export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
+  const port = options.port ?? (await freePort());
+  const url = `http://127.0.0.1:${port}`;
+  const started = performance.now();
+  const { child, service } = await startServiceProcess(
+    process.execPath,
+    options.main === undefined ? ['--enable-source-maps', `apps/${name}/src/main.ts`] : [options.main],
+    {
+      cwd: repositoryRoot,
+      env: {
+        PATH: process.env['PATH'],
+        NODE_ENV: 'production',
+        HOST: '127.0.0.1',
+        PORT: port.toString(),
+        LOG_LEVEL: options.log,
+        ...options.environment,
+      },
+      stdio: ['ignore', options.log === 'info' ? 'ignore' : 'pipe', 'pipe'],
+      stopSignal: 'TERM',
+      graceSeconds: 25,
+    },
+  );
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream === null) continue;
+    createInterface({ input: stream }).on('line', (line) => {
+      lines.push(line);
+      if (lines.length > TAIL_LINES) lines.shift();
+    });
+  }
+  try {
+    await untilReady(name, url, service);
+  } catch (error) {
+    await service.stop();
+    throw new Error(`${(error as Error).message}; it said:\n${lines.join('\n')}`, { cause: error });
+  }
+  return { ...service, url, port, startMillis: performance.now() - started, tail: () => lines };
+}

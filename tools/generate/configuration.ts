@@ -1,0 +1,93 @@
+/** The page of every service's environment, made from where each is declared: comments, types and defaults. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import prettier from 'prettier';
+import ts from 'typescript';
+import { z } from 'zod';
+import { portsOfApps } from '../dev/ports.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+
+interface Variable {
+  readonly name: string;
+  readonly meaning: string;
+  /** As it would stand in the environment; null where there is none. */
+  readonly default: string | null;
+  readonly required: boolean;
+}
+
+interface Schema {
+  readonly properties?: Readonly<Record<string, { readonly default?: unknown; readonly enum?: unknown[] }>>;
+  readonly required?: readonly string[];
+}
+
+const common = 'libs/service/src/config.ts';
+
+/** The comment on each property of the object that a constant is. */
+async function meaningsIn(file: string, constant: string): Promise<Map<string, string>> {
+  const text = await readFile(path.join(repositoryRoot, file), 'utf8');
+  const source = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
+  const meanings = new Map<string, string>();
+  const visit = (node: ts.Node): void => {
+    const isIt = ts.isVariableDeclaration(node) && node.name.getText() === constant;
+    if (isIt && node.initializer !== undefined && ts.isObjectLiteralExpression(node.initializer)) {
+      for (const property of node.initializer.properties) {
+        const [comment] = ts.getJSDocCommentsAndTags(property);
+        const words = ts.getTextOfJSDocComment(comment?.comment);
+        if (property.name !== undefined && words !== undefined) meanings.set(property.name.getText(), words);
+      }
+    }
+    ts.forEachChild(node, visit);
+  };
+  visit(source);
+  return meanings;
+}
+
+async function variablesOf(app: string): Promise<Variable[]> {
+  const file = `apps/${app}/src/config.ts`;
+  const place = path.join(repositoryRoot, file);
+  const { environment } = (await import(place)) as { environment: z.ZodRawShape };
+  const { properties = {}, required = [] } = z.toJSONSchema(z.object(environment), {
+    ...{ io: 'input', unrepresentable: 'any' },
+  }) as Schema;
+  const ofAll = await meaningsIn(common, 'commonEnvironment');
+  const own = await meaningsIn(file, 'environment');
+  return Object.entries(properties).map(([name, { default: preset, enum: choices }]) => {
+    const meaning = own.get(name) ?? ofAll.get(name);
+    if (meaning === undefined) throw new Error(`${name} of ${app} has no comment that says what it means`);
+    return {
+      name,
+      meaning: choices === undefined ? meaning : `${meaning} One of ${choices.join(', ')}.`,
+      default: preset === undefined ? null : typeof preset === 'string' ? preset : JSON.stringify(preset),
+      required: required.includes(name),
+    };
+  });
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll(/\s+/g, ' ');
+
+function tableOf(variables: readonly Variable[]): string {
+  const rows = variables.map(({ name, meaning, default: preset, required }) => {
+    const otherwise =
+      preset === null ? (required ? 'needed' : 'not set') : preset === '' ? '' : `\`${preset}\``;
+    return `| \`${name}\` | ${cell(meaning)} | ${cell(otherwise)} |`;
+  });
+  return ['| Variable | Meaning | Unless set |', '| --- | --- | --- |', ...rows].join('\n');
+}
+
+/** docs/configuration.md as it should be now. */
+export async function configurationPage(): Promise<string> {
+  const sections: string[] = [];
+  for (const app of Object.keys(portsOfApps).toSorted())
+    sections.push(`## ${app}`, tableOf(await variablesOf(app)));
+  return prettier.format(
+    [
+      '# Configuration',
+      'Written by `npm run generate` from what each service reads. All of it comes from the environment and is looked at once, at the start: a variable that does not fit stops the start with a message that names it. An empty one counts as not set.',
+      ...sections,
+    ].join('\n\n'),
+    {
+      ...(await prettier.resolveConfig(path.join(repositoryRoot, 'docs/configuration.md'))),
+      parser: 'markdown',
+    },
+  );
+}

@@ -1,0 +1,106 @@
+/** What the guides tell people to paste does what they say: every block marked `run` is run, in order, page by page. */
+import { execFile } from 'node:child_process';
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { connect } from '@muster/client';
+import { createPool, migrate } from '@muster/database';
+import { addMember, createOrganization, createToken } from '@muster/people';
+import { startPostgres, type Postgres } from '../dev/postgres.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
+import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+
+const run = promisify(execFile);
+const guides = path.join(repositoryRoot, 'docs/guides');
+const pages = (await readdir(guides)).filter((file) => file.endsWith('.md')).toSorted();
+
+interface Block {
+  readonly language: string;
+  readonly code: string;
+}
+
+const blocksOf = (markdown: string): Block[] =>
+  [...markdown.matchAll(/^```(bash|ts) run\n(.*?)^```$/gms)].map(([, language = '', code = '']) => ({
+    language,
+    code,
+  }));
+
+let postgres: Postgres;
+let api: ThrowAwayApi;
+let licenses: ThrowAwayApp;
+let environment: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  postgres = await startPostgres({ durable: false });
+  await migrate(postgres.url);
+  api = await startThrowAwayApi({ databaseUrl: postgres.url, log: 'warn' });
+  licenses = await startThrowAwayApp('license-service', {
+    log: 'warn',
+    environment: { DATABASE_URL: postgres.url },
+  });
+  environment = {
+    ...process.env,
+    ...{ BASE_URL: api.url, TOKEN: await tokenOfChloe() },
+    // The operators' command lines work on it.
+    ...{ LICENSE_URL: licenses.url, DATABASE_URL: postgres.url },
+  };
+}, 120_000);
+
+afterAll(async () => {
+  await Promise.all([api.stop(), licenses.stop()]);
+  await postgres.stop();
+});
+
+/** As in the demo that the guides begin with: a member, and the project WEB. */
+async function tokenOfChloe(): Promise<string> {
+  const pool = createPool({ url: postgres.url, role: null, max: 1 });
+  try {
+    const [slug, email] = ['acme', 'chloe@acme.example'];
+    const owner = { email: 'ana@acme.example', name: 'Ana' };
+    await createOrganization(pool, { name: 'Acme', slug, plan: 'team', seats: 25, owner });
+    await addMember(pool, { org: slug, email, name: 'Chloé', role: 'member' });
+    const made = await createToken(pool, { org: slug, member: email, name: 'guide', scopes: ['write'] });
+    await connect({ baseUrl: api.url, token: made.token }).projects.create({ key: 'WEB', name: 'Website' });
+    return made.token;
+  } finally {
+    await pool.end();
+  }
+}
+
+/** A block of TypeScript finds the client as a project that installed it does. */
+async function runTypeScript(code: string, name: string): Promise<void> {
+  const folder = path.join(repositoryRoot, 'dist/guides');
+  await mkdir(folder, { recursive: true });
+  const file = path.join(folder, `${name}-${process.pid}.ts`);
+  await writeFile(file, code);
+  try {
+    await run(process.execPath, [file], { env: environment });
+  } finally {
+    await rm(file);
+  }
+}
+
+describe.each(pages)('%s', (page) => {
+  it('does what it says', async () => {
+    const blocks = blocksOf(await readFile(path.join(guides, page), 'utf8'));
+    // One shell for a page: a block goes on with what those before it have set.
+    const script = blocks.filter(({ language }) => language === 'bash').map(({ code }) => code);
+    if (script.length > 0) {
+      await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')], {
+        env: environment,
+        cwd: repositoryRoot,
+      });
+    }
+    for (const [index, { language, code }] of blocks.entries()) {
+      if (language === 'ts') await runTypeScript(code, `${path.basename(page, '.md')}-${index}`);
+    }
+    expect(blocks.every(({ code }) => code.trim() !== '')).toBe(true);
+  }, 120_000);
+});
+
+it('has guides that are run', async () => {
+  const all = await Promise.all(pages.map((page) => readFile(path.join(guides, page), 'utf8')));
+  expect(all.flatMap(blocksOf).length).toBeGreaterThan(8);
+});

@@ -1,0 +1,37 @@
+/** Chances that a seed decides: dice with the same seed fall the same way again. */
+export class Dice {
+  #state: number;
+
+  constructor(seed: number) {
+    this.#state = seed >>> 0;
+  }
+
+  /** From 0 up to, and without, 1. The generator known as mulberry32. */
+  next(): number {
+    this.#state = (this.#state + 0x6d2b79f5) >>> 0;
+    let mixed = this.#state;
+    mixed = Math.imul(mixed ^ (mixed >>> 15), mixed | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  }
+
+  /** A whole number; both ends can come. */
+  between(least: number, most: number): number {
+    return least + Math.floor(this.next() * (most - least + 1));
+  }
+
+  chance(of: number): boolean {
+    return this.next() < of;
+  }
+
+  pick<One>(from: readonly One[]): One {
+    const one = from[this.between(0, from.length - 1)];
+    if (one === undefined) throw new Error('there is nothing to pick from');
+    return one;
+  }
+
+  /** For somebody alone, so that it does not matter who of many throws first. */
+  another(): Dice {
+    return new Dice(this.between(0, 2 ** 32 - 1));
+  }
+}

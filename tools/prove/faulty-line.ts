@@ -1,0 +1,140 @@
+/**
+ * A TCP line to a server on which connections break: one is cut, stalls for a while, or carries calls but no answers
+ * until it is cut, so that what was asked for happens and nobody hears of it.
+ */
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
+import { type Dice } from './dice.ts';
+
+export const faults = ['cut', 'stalled', 'muted'] as const;
+export type Fault = (typeof faults)[number];
+
+export interface FaultyLine {
+  /** The address of the server, by way of this line. */
+  through(url: string): string;
+  /** How many connections broke, and how. */
+  readonly broken: Readonly<Record<Fault, number>>;
+  /** Breaks one connection, one that waits for an answer where there is any; false where none is open. */
+  breakOne(dice: Dice): boolean;
+  /**
+   * Returns when a connection is about to carry this text to the server. It never does: from there on it carries nothing,
+   * and whoever waits for an answer may be killed. Throws where it does not come to that.
+   */
+  holdBefore(text: string, patienceMillis: number): Promise<void>;
+  stop(): void;
+}
+
+/** How long a connection stalls, in milliseconds. */
+const leastStall = 100;
+const mostStall = 2_500;
+
+interface Connection {
+  readonly client: Socket;
+  readonly upstream: Socket;
+  /** Something was asked and nothing came back yet. */
+  waits: boolean;
+  isBroken: boolean;
+}
+
+export async function startFaultyLine(serverUrl: string): Promise<FaultyLine> {
+  const { hostname, port: serverPort } = new URL(serverUrl);
+  const connections = new Set<Connection>();
+  const broken: Record<Fault, number> = { cut: 0, stalled: 0, muted: 0 };
+  const holds: { readonly text: string; readonly reach: () => void }[] = [];
+
+  const server = createServer((client) => {
+    const upstream = connect(Number(serverPort), hostname);
+    const one: Connection = { client, upstream, waits: false, isBroken: false };
+    connections.add(one);
+    client.on('data', (chunk) => {
+      one.waits = true;
+      const index = holds.findIndex(({ text }) => chunk.includes(text));
+      if (index < 0) {
+        upstream.write(chunk);
+        return;
+      }
+      one.isBroken = true;
+      client.pause();
+      for (const { reach } of holds.splice(index, 1)) reach();
+    });
+    upstream.on('data', (chunk) => {
+      one.waits = false;
+      client.write(chunk);
+    });
+    for (const [side, other] of [
+      [client, upstream],
+      [upstream, client],
+    ] as const) {
+      side.setNoDelay(true);
+      side.on('error', () => other.destroy());
+      side.on('close', () => {
+        other.destroy();
+        connections.delete(one);
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
+  const { port } = address;
+
+  const cut = ({ client, upstream }: Connection): void => {
+    client.destroy();
+    upstream.destroy();
+  };
+
+  return {
+    broken,
+    through: (url) => {
+      const way = new URL(url);
+      way.port = port.toString();
+      return way.href.replace(/\/$/, '');
+    },
+    breakOne: (dice) => {
+      const whole = [...connections].filter(({ isBroken }) => !isBroken);
+      const waiting = whole.filter(({ waits }) => waits);
+      if (whole.length === 0) return false;
+      const one = dice.pick(waiting.length > 0 ? waiting : whole);
+      const fault = dice.pick(faults);
+      const millis = dice.between(leastStall, mostStall);
+      one.isBroken = true;
+      broken[fault] += 1;
+      if (fault === 'cut') {
+        cut(one);
+        return true;
+      }
+      one.upstream.pause();
+      if (fault === 'stalled') one.client.pause();
+      setTimeout(() => {
+        if (fault === 'muted') {
+          cut(one);
+          return;
+        }
+        one.isBroken = false;
+        one.upstream.resume();
+        one.client.resume();
+      }, millis).unref();
+      return true;
+    },
+    holdBefore: (text, patienceMillis) => {
+      const { promise, resolve, reject } = Promise.withResolvers<undefined>();
+      const timer = setTimeout(() => {
+        reject(new Error(`nothing with ${text} in it came along`));
+      }, patienceMillis);
+      holds.push({
+        text,
+        reach: () => {
+          resolve(undefined);
+        },
+      });
+      return promise.finally(() => {
+        clearTimeout(timer);
+      });
+    },
+    stop: () => {
+      server.close();
+      for (const one of connections) cut(one);
+    },
+  };
+}

@@ -1,0 +1,33 @@
+/** Something that goes wrong again and again, at moments that dice decide, until it is told to end. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Dice } from './dice.ts';
+
+export interface Havoc {
+  /** Waits for what it is at; throws what that threw. */
+  end(): Promise<void>;
+}
+
+/** The pause before each, in milliseconds. */
+export interface Pauses {
+  readonly least: number;
+  readonly most: number;
+}
+
+export function wreak(dice: Dice, { least, most }: Pauses, act: () => Promise<void> | void): Havoc {
+  const ending = new AbortController();
+  const running = (async () => {
+    for (;;) {
+      await pause(dice.between(least, most), undefined, { signal: ending.signal }).catch(() => undefined);
+      if (ending.signal.aborted) return;
+      await act();
+    }
+  })();
+  // Its failure is met at the end.
+  running.catch(() => undefined);
+  return {
+    end: () => {
+      ending.abort();
+      return running;
+    },
+  };
+}

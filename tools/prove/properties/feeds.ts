@@ -1,0 +1,168 @@
+/** Many write at once while others follow the streams: everybody sees each event once, in one order. */
+import { makeBoard, stories } from '../board.ts';
+import { Dice } from '../dice.ts';
+import { type Property, type Report, type Setting } from '../property.ts';
+import { requireMet, type Rewrite } from '../tap.ts';
+import { type Desk, foundTeam, openDesk, type Person, type Team } from '../team.ts';
+import { followActivity, type Followed, followEvents, type Follower } from './feeds/followers.ts';
+
+const writers = 24;
+const boards = 2;
+const everyHands = { agentsMayComplete: true, requireMergeProof: false, completeStoryOnMerge: false };
+
+/** A sequence gives its numbers out before the commit, as a bigserial does. */
+const bySequence: Rewrite = {
+  find: 'update streams set audit = audit + 1, activity = activity + $15 where org_id = $1 returning audit, activity',
+  put: `select nextval('app.prove_numbers') as audit, nextval('app.prove_numbers') + 0 * $15::bigint as activity`,
+};
+
+/** Above all numbers that were counted before. */
+const sequenceSql = `create sequence app.prove_numbers start 1000000;
+  grant usage on sequence app.prove_numbers to muster_app`;
+
+interface Work {
+  readonly storyId: string;
+  readonly executionId: string;
+}
+
+async function run(
+  { seed, services }: Setting,
+  least: number,
+  rewrites: readonly Rewrite[],
+): Promise<Report> {
+  const team = await foundTeam(services);
+  if (rewrites.length > 0) await team.database.owner.query(sequenceSql);
+  const desk = await openDesk(team, services, { rewrites, max: writers });
+  const readers = await openDesk(team, services, { max: 3 });
+  const { ana } = team.people;
+  const works = await beginWorks(team, desk);
+  const executionIds = works.map(({ executionId }) => executionId);
+
+  const followers = [
+    await followActivity(team, readers, ana),
+    followEvents(team, readers, team.people.ben, executionIds, 200),
+    followEvents(team, readers, team.people.dan, executionIds, 7),
+  ];
+  let over = false;
+  const following = Promise.all(
+    followers.map(async (follower) => {
+      while (!over) await follower.look();
+      // All is committed by now.
+      await follower.look();
+    }),
+  );
+  // Its failure is met where it is waited for.
+  following.catch(() => undefined);
+  const written = await writeAll(team, desk, works, { seed, least });
+  over = true;
+  await following;
+  requireMet(desk.tap);
+  return report(team, followers, written);
+}
+
+async function beginWorks(team: Team, desk: Desk): Promise<Work[]> {
+  const works: Work[] = [];
+  for (let made = 0; made < boards; made += 1) {
+    const { ids } = await makeBoard(team, everyHands);
+    for (const name of stories) {
+      const params = { targetType: 'story', targetId: ids[name], runId: 'feeds', ttlSeconds: 3600 };
+      const { execution } = await must(desk, team.people.robo, 'deliveryExecutions.acquire', params);
+      works.push({ storyId: ids[name], executionId: (execution as { id: string }).id });
+    }
+  }
+  return works;
+}
+
+/** Half of what is written comes to an execution by way of its story, half by way of the forge. */
+async function writeAll(
+  { people }: Team,
+  desk: Desk,
+  works: readonly Work[],
+  { seed, least }: { readonly seed: number; readonly least: number },
+): Promise<number> {
+  const dice = new Dice(seed);
+  let written = 0;
+  const write = async (mine: Dice): Promise<void> => {
+    while (written < least) {
+      written += 1;
+      const { storyId, executionId } = mine.pick(works);
+      const who = mine.pick([people.ana, people.ben, people.chloe]);
+      if (mine.chance(0.5)) {
+        await must(desk, who, 'comments.create', { storyId, body: `Number ${written}` });
+        continue;
+      }
+      const kind = mine.pick(['checks_passed', 'checks_failed', 'branch_pushed']);
+      const dedupeKey = `delivery-${written}`;
+      const observation = { dedupeKey, kind, observedAt: new Date().toISOString() };
+      await must(desk, who, 'deliveryExecutions.recordForgeObservation', { executionId, observation });
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, () => write(dice.another())));
+  return written;
+}
+
+async function must(
+  desk: Desk,
+  who: Person,
+  operation: string,
+  params: Record<string, unknown>,
+): Promise<Record<string, unknown>> {
+  const answer = await desk.call(who, operation, params);
+  if ('result' in answer) return answer.result;
+  throw new Error(`${operation} was refused: ${answer.refused} ${JSON.stringify(answer.details)}`);
+}
+
+async function report(team: Team, followers: readonly Follower[], writes: number): Promise<Report> {
+  const violations: string[] = [];
+  const total = async (table: 'activity' | 'execution_events'): Promise<number> => {
+    const { rows } = await team.database.owner.query<{ count: number }>(
+      `select count(*)::int as count from ${table} where org_id = $1`,
+      [team.orgId],
+    );
+    return rows[0]?.count ?? 0;
+  };
+  let looks = 0;
+  for (const follower of followers) {
+    const { name } = follower;
+    const followed = await follower.streams();
+    violations.push(...followed.flatMap((one) => wrongWith(one).map((what) => `${name} ${what}`)));
+    const events = followed.reduce((sum, { all }) => sum + all.length, 0);
+    if (events < writes) violations.push(`${name} could see ${events} events of ${writes} writes`);
+    looks += follower.looked();
+  }
+  const events = (await total('activity')) + (await total('execution_events'));
+  return { violations, figures: { writers, events, followers: followers.length, looks } };
+}
+
+function wrongWith({ seen, all }: Followed): string[] {
+  const placeOf = new Map(all.map((one, place) => [one, place]));
+  const distinct = new Set(seen);
+  const missed = all.filter((one) => !distinct.has(one)).length;
+  const doubled = seen.length - distinct.size;
+  const places = seen.map((one) => placeOf.get(one));
+  const unknown = places.filter((place) => place === undefined).length;
+  const known = places.filter((place) => place !== undefined);
+  const reordered = known.filter((place, index) => place < (known[index - 1] ?? 0)).length;
+  return [
+    ...(missed > 0 ? [`missed ${missed} of ${all.length} events`] : []),
+    ...(doubled > 0 ? [`saw ${doubled} events more than once`] : []),
+    ...(reordered > 0 ? [`saw ${reordered} events behind later ones`] : []),
+    ...(unknown > 0 ? [`saw ${unknown} events that are not there`] : []),
+  ];
+}
+
+/** Each write is an event of the activity and one of an execution. */
+const leastWrites = { short: 300, long: 10_000 };
+
+export const feeds: Property = {
+  name: 'feeds',
+  promise:
+    'Whoever follows a stream while many write to it misses nothing, and sees nothing twice or out of order.',
+  run: (setting) => run(setting, leastWrites[setting.scale], []),
+  controls: [
+    {
+      name: 'the activity is numbered by a sequence instead of a row that stays locked until the commit',
+      run: (setting) => run(setting, leastWrites.short, [bySequence]),
+    },
+  ],
+};

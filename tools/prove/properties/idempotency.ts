@@ -1,0 +1,114 @@
+/** Writes with keys, tried until they are acknowledged while servers are killed and clients give up: each happens once. */
+import { Dice } from '../dice.ts';
+import { wreak } from '../havoc.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { openSite, type Site } from '../site.ts';
+import { newTally, type Tally, write } from './idempotency/writes.ts';
+
+interface Extent {
+  readonly writes: number;
+  /** Kills of Postgres and of the API, of each at least. */
+  readonly kills: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { writes: 200, kills: 1 },
+  long: { writes: 10_000, kills: 6 },
+};
+
+const writers = 24;
+const people = 4;
+const stories = 12;
+const betweenBreaks = { least: 100, most: 500 };
+const betweenKills: Readonly<Record<Scale, { readonly least: number; readonly most: number }>> = {
+  short: { least: 200, most: 500 },
+  long: { least: 1_000, most: 5_000 },
+};
+
+interface Wanted extends Extent {
+  readonly keyed: boolean;
+}
+
+async function run({ seed, scale, services }: Setting, wanted: Wanted): Promise<Report> {
+  const dice = new Dice(seed);
+  const site = await openSite(services, { people });
+  const { breakables, copies } = site;
+  const storyIds = await site.makeStories(stories);
+  const tally = newTally();
+
+  const lines = copies.flatMap((copy) => copy.lines);
+  const breaking = wreak(dice.another(), betweenBreaks, () => void dice.pick(lines).breakOne(dice));
+  const { postgres } = breakables;
+  const killing = wreak(dice.another(), betweenKills[scale], async () => {
+    if (wanted.kills === 0) return;
+    const { postgres: kills, apis } = site.broken();
+    await (kills <= apis ? postgres : dice.pick(copies).api).killAndStartAgain();
+  });
+  const enough = (): boolean => {
+    const { postgres: kills, apis } = site.broken();
+    return tally.begun >= wanted.writes && Math.min(kills, apis) >= wanted.kills;
+  };
+  try {
+    await Promise.all(
+      Array.from({ length: writers }, async () => {
+        const mine = dice.another();
+        while (!enough())
+          await write(site, mine, tally, { storyId: mine.pick(storyIds), keyed: wanted.keyed });
+      }),
+    );
+  } finally {
+    await Promise.all([breaking.end(), killing.end()]);
+    await postgres.startAgain();
+  }
+  const broken = site.broken();
+  return {
+    violations: [...tally.unlike, ...(await missingOrDoubled(site, tally))],
+    figures: {
+      writes: tally.begun,
+      'tries that were cut off': tally.cutOff,
+      'done though cut off': tally.doneUnheard,
+      twins: tally.twins,
+      replays: tally.replays,
+      'Postgres kills': broken.postgres,
+      'API kills': broken.apis,
+      'broken connections': broken.connections,
+    },
+  };
+}
+
+async function missingOrDoubled({ database, orgId }: Site, tally: Tally): Promise<string[]> {
+  const { rows } = await database.owner.query<{ body: string; ids: string[] }>(
+    'select body, array_agg(id::text) as ids from comments where org_id = $1 group by body',
+    [orgId],
+  );
+  const found = new Map(rows.map(({ body, ids }) => [body, ids]));
+  const doubled = rows.filter(({ ids }) => ids.length > 1).length;
+  const lost = [...tally.acknowledged].filter(([body, id]) => found.get(body)?.includes(id) !== true).length;
+  const { rows: counts } = await database.owner.query<{ comments: number; events: number; audits: number }>(
+    `select (select count(*)::int from comments where org_id = $1) as comments,
+       (select count(*)::int from activity where org_id = $1 and kind = 'comment.created') as events,
+       (select count(*)::int from audit where org_id = $1 and operation = 'comments.create') as audits`,
+    [orgId],
+  );
+  const [all] = counts;
+  return [
+    ...(doubled > 0 ? [`${doubled} of ${tally.begun} writes happened more than once`] : []),
+    ...(lost > 0 ? [`${lost} acknowledged writes are not there`] : []),
+    ...(all === undefined || all.comments !== all.events || all.comments !== all.audits
+      ? [`what was written, told and audited differ: ${JSON.stringify(all)}`]
+      : []),
+  ];
+}
+
+export const idempotency: Property = {
+  name: 'idempotency',
+  promise:
+    'A write with a key that is tried until it is acknowledged happens exactly once, and every try that is answered hears the same.',
+  run: (setting) => run(setting, { ...extents[setting.scale], keyed: true }),
+  controls: [
+    {
+      name: 'no keys',
+      run: (setting) => run(setting, { ...extents.short, writes: 60, kills: 0, keyed: false }),
+    },
+  ],
+};

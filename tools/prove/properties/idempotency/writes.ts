@@ -1,0 +1,95 @@
+/** A write as a client makes it that does not give up: tried at whichever copy, cut off, made twice at once, repeated. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { pathOf } from '@muster/client';
+import { type Dice } from '../../dice.ts';
+import { type Site } from '../../site.ts';
+
+export interface Tally {
+  begun: number;
+  cutOff: number;
+  twins: number;
+  replays: number;
+  /** A try was cut off, and a later one heard that the write had been done. */
+  doneUnheard: number;
+  /** The comment's id by its text, of each write that was acknowledged. */
+  readonly acknowledged: Map<string, string>;
+  /** Answers to one write that were not the same, and refusals. */
+  readonly unlike: string[];
+}
+
+export const newTally = (): Tally => ({
+  ...{ begun: 0, cutOff: 0, twins: 0, replays: 0, doneUnheard: 0 },
+  ...{ acknowledged: new Map(), unlike: [] },
+});
+
+interface Said {
+  readonly text: string;
+  readonly replayed: boolean;
+}
+
+interface Wanted {
+  readonly storyId: string;
+  readonly keyed: boolean;
+}
+
+/** Longer than any answer that still comes. */
+const patienceMillis = 4_000;
+/** So soon a client gives up that is about to be closed; most answers take longer. */
+const mostImpatientMillis = 40;
+const chances = { impatient: 0.2, twins: 0.15, replay: 0.15 };
+
+export async function write(site: Site, dice: Dice, tally: Tally, { storyId, keyed }: Wanted): Promise<void> {
+  tally.begun += 1;
+  const body = `Write ${tally.begun}`;
+  const { token } = dice.pick(site.people);
+  const headers = {
+    authorization: `Bearer ${token}`,
+    'content-type': 'application/json',
+    ...(keyed && { 'idempotency-key': crypto.randomUUID() }),
+  };
+
+  /** Undefined where no answer came, or one that asks to come again. */
+  const attempt = async (millis: number): Promise<Said | undefined> => {
+    const { url } = dice.pick(site.copies);
+    const answer = await fetch(`${url}${pathOf('comments.create')}`, {
+      ...{ method: 'POST', headers, body: JSON.stringify({ storyId, body }) },
+      signal: AbortSignal.timeout(millis),
+    })
+      .then(async (response) => ({ response, text: await response.text() }))
+      .catch(() => undefined);
+    if (answer === undefined) {
+      tally.cutOff += 1;
+      return undefined;
+    }
+    const { response, text } = answer;
+    if (response.ok) return { text, replayed: response.headers.get('idempotency-replayed') === 'true' };
+    if (response.status === 503 || text.includes('idempotency_in_flight')) return undefined;
+    throw new Error(`${response.status}: ${text}`);
+  };
+  const persist = async (firstMillis: number): Promise<Said> => {
+    for (let tries = 1; ; tries += 1) {
+      const said = await attempt(tries === 1 ? firstMillis : patienceMillis);
+      if (said !== undefined) {
+        if (tries > 1 && said.replayed) tally.doneUnheard += 1;
+        return said;
+      }
+      await pause(dice.between(20, 200));
+    }
+  };
+
+  const isImpatient = dice.chance(chances.impatient);
+  const firstMillis = isImpatient ? dice.between(1, mostImpatientMillis) : patienceMillis;
+  const hasTwin = dice.chance(chances.twins);
+  const said = await Promise.all([persist(firstMillis), ...(hasTwin ? [persist(patienceMillis)] : [])]);
+  tally.twins += Number(hasTwin);
+  if (dice.chance(chances.replay)) {
+    const again = await persist(patienceMillis);
+    tally.replays += 1;
+    if (!again.replayed) tally.unlike.push(`${body} was done again when it was repeated`);
+    said.push(again);
+  }
+  const [first] = said;
+  if (said.some(({ text }) => text !== first.text)) tally.unlike.push(`${body} was answered in two ways`);
+  const { comment } = JSON.parse(first.text) as { comment: { id: string } };
+  tally.acknowledged.set(body, comment.id);
+}

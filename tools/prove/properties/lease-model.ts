@@ -1,0 +1,102 @@
+/** Everything that can be done to leases, drawn at random and done to a model as well: both always say the same. */
+import fc from 'fast-check';
+import { makeBoard } from '../board.ts';
+import { type Property, type Report, type Setting } from '../property.ts';
+import { requireMet, type Rewrite } from '../tap.ts';
+import { type Desk, findTeam, openDesk, type Team } from '../team.ts';
+import { commands } from './lease-model/commands.ts';
+import { brokenInvariants } from './lease-model/invariants.ts';
+import { type Model, newModel, type Policy } from './lease-model/model.ts';
+import { mutants } from './lease-model/mutants.ts';
+import { onBoard, type Real } from './lease-model/real.ts';
+
+/** Commands in a row on one board. */
+const mostInARow = 80;
+const boardsAtOnce = 5;
+/** A mutant that lives longer is one that nobody notices. */
+const mutantBudget = 4_000;
+
+const aPolicy = fc.record<Policy>({
+  agentsMayComplete: fc.boolean(),
+  requireMergeProof: fc.boolean(),
+  completeStoryOnMerge: fc.boolean(),
+});
+
+type Drawn = Iterable<fc.AsyncCommand<Model, Real>>;
+
+interface Course {
+  readonly team: Team;
+  readonly desk: Desk;
+  readonly counts: Map<string, number>;
+}
+
+const doneSoFar = ({ counts }: Course): number =>
+  [...counts].reduce((sum, [what, count]) => (what.startsWith('refused') ? sum : sum + count), 0);
+
+async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> {
+  const board = await makeBoard(course.team, policy);
+  const setUp = () => ({ model: newModel(policy), real: onBoard(board, course.desk, course.counts) });
+  await fc.asyncModelRun<Model, Real, false, Model>(setUp, drawn);
+  const broken = await brokenInvariants(board);
+  if (broken.length > 0) throw new Error(broken.join('; '));
+}
+
+/** Goes on until so many commands were done, or one went wrong. */
+async function run(
+  { seed, services, note }: Setting,
+  { least, rewrites = [], shrinks }: { least: number; rewrites?: readonly Rewrite[]; shrinks: boolean },
+): Promise<Report> {
+  const team = await findTeam(services);
+  const desk = await openDesk(team, services, { rewrites, max: 1 });
+  const course: Course = { team, desk, counts: new Map() };
+  const figuresNow = () => ({
+    commands: doneSoFar(course),
+    refusals: [...course.counts].reduce((sum, [what, n]) => (what.startsWith('refused') ? sum + n : sum), 0),
+  });
+  for (let batch = 0; doneSoFar(course) < least; batch += 1) {
+    const details = await fc.check(
+      fc.asyncProperty(
+        aPolicy,
+        fc.commands<Model, Real, false>(commands, { maxCommands: mostInARow, size: 'max' }),
+        (policy, drawn) => row(course, policy, drawn),
+      ),
+      { seed: seed + batch, numRuns: boardsAtOnce, endOnFailure: !shrinks },
+    );
+    if (details.failed) {
+      requireMet(desk.tap);
+      return { violations: [describe(details)], figures: figuresNow() };
+    }
+  }
+  requireMet(desk.tap);
+  for (const [what, count] of [...course.counts].sort(([a], [b]) => a.localeCompare(b)))
+    note(`${what}: ${count}`);
+  return { violations: [], figures: figuresNow() };
+}
+
+function describe({
+  errorInstance,
+  counterexample,
+  seed,
+  counterexamplePath,
+}: fc.RunDetails<[Policy, Drawn]>): string {
+  const error = errorInstance instanceof Error ? errorInstance : new Error(String(errorInstance));
+  const cause = error.cause instanceof Error ? ` (${error.cause.message})` : '';
+  const [policy, drawn] = counterexample ?? [];
+  return [
+    `${error.message}${cause}`,
+    `  policy ${JSON.stringify(policy)}`,
+    `  after ${fc.stringify(drawn)}`,
+    `  fast-check: seed ${seed}, path ${counterexamplePath ?? ''}`,
+  ].join('\n');
+}
+
+export const leaseModel: Property = {
+  name: 'lease model',
+  promise:
+    'Whatever is done to leases, in whatever order and with whatever tokens: the answers and the rows are those of a model that was written from the contract alone.',
+  run: (setting) => run(setting, { least: setting.scale === 'short' ? 1_500 : 10_000, shrinks: true }),
+  controls: mutants.map(({ name, rewrites, onlyLong = false }) => ({
+    ...{ name, onlyLong },
+    run: (setting) => run(setting, { least: mutantBudget, rewrites, shrinks: false }),
+  })),
+};

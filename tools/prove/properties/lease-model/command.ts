@@ -1,0 +1,124 @@
+/** One step: the same to the model and to the real thing, and then both are looked at. */
+import type fc from 'fast-check';
+import { type Name } from '../../team.ts';
+import { type Model, viewOf } from './model.ts';
+import { type Real } from './real.ts';
+import { type Verdict } from './verdicts.ts';
+
+interface Call {
+  readonly person: Name;
+  readonly operation: string;
+  readonly params: Record<string, unknown>;
+}
+
+/** Null: there is nothing to do it to. Without a call the step was taken by hand. */
+type Plan = null | { readonly call: null } | { readonly call: Call; readonly verdict: Verdict };
+
+/** The model and Postgres do not say the same. */
+export class Divergence extends Error {}
+
+export class Command implements fc.AsyncCommand<Model, Real> {
+  readonly #name: string;
+  readonly #args: unknown;
+  readonly #plan: (model: Model, real: Real) => Promise<Plan>;
+
+  constructor(name: string, args: unknown, plan: (model: Model, real: Real) => Promise<Plan>) {
+    this.#name = name;
+    this.#args = args;
+    this.#plan = plan;
+  }
+
+  check(): boolean {
+    return true;
+  }
+
+  toString(): string {
+    return `${this.#name} ${JSON.stringify(this.#args)}`;
+  }
+
+  async run(model: Model, real: Real): Promise<void> {
+    const plan = await this.#plan(model, real);
+    if (plan === null) return;
+    real.count(this.#name);
+    if (plan.call !== null) {
+      const { person, operation, params } = plan.call;
+      const answer = await real.call(person, operation, params);
+      if ('refused' in answer) real.count(`refused: ${answer.refused}`);
+      this.#compare(plan.verdict, answer);
+    }
+    const [view, expected] = [await real.view(), viewOf(model)];
+    for (const [what, wanted] of Object.entries(expected)) this.#same(view[what], wanted, what);
+  }
+
+  #compare(verdict: Verdict, answer: Awaited<ReturnType<Real['call']>>): void {
+    const heard = 'refused' in answer ? answer.refused : 'done';
+    switch (verdict.kind) {
+      case 'refused':
+        if (!verdict.reasons.includes(heard))
+          this.#diverge('the answer', heard, verdict.reasons.join(' or '));
+        if (verdict.epoch !== undefined && 'refused' in answer) {
+          this.#same(answer.details['currentEpoch'], verdict.epoch, 'currentEpoch');
+        }
+        return;
+      case 'nothing':
+        if (heard !== 'done' && !verdict.reasons.includes(heard))
+          this.#diverge('the answer', heard, verdict.reasons.join(' or '));
+        return;
+      case 'done': {
+        if ('refused' in answer) this.#diverge('the answer', heard, 'done');
+        const { result } = answer;
+        const expected = verdict.apply(result);
+        const shown = facts(result);
+        for (const [what, wanted] of Object.entries(expected))
+          this.#same(shown[what], wanted, `${what} in the answer`);
+      }
+    }
+  }
+
+  #same(actual: unknown, expected: unknown, what: string): void {
+    if (!matches(actual, expected)) this.#diverge(what, JSON.stringify(actual), JSON.stringify(expected));
+  }
+
+  #diverge(what: string, is: string | undefined, wanted: string | undefined): never {
+    throw new Divergence(`${this.toString()}: ${what} is ${is ?? 'nothing'}, not ${wanted ?? 'nothing'}`);
+  }
+}
+
+/** `needsRework: null` is what the contract leaves open. */
+function matches(actual: unknown, expected: unknown): boolean {
+  if (typeof expected !== 'object' || expected === null || Array.isArray(expected)) {
+    return JSON.stringify(actual) === JSON.stringify(expected);
+  }
+  if (typeof actual !== 'object' || actual === null) return false;
+  const seen = new Map(Object.entries(actual));
+  return Object.entries(expected).every(
+    ([key, value]) => (key === 'needsRework' && value === null) || matches(seen.get(key), value),
+  );
+}
+
+/** What is compared of an answer, whichever operation gave it. */
+function facts(result: Record<string, unknown>): Record<string, unknown> {
+  const { execution, signals, ...rest } = result as {
+    execution?: {
+      id: string;
+      state: string;
+      attempt: number;
+      lease: { epoch: number } | null;
+      checkpoint: { seq: number } | null;
+    } | null;
+    signals?: { kind: string }[];
+  };
+  return {
+    ...rest,
+    ...(execution === null
+      ? { execution }
+      : execution !== undefined && {
+          id: execution.id,
+          state: execution.state,
+          attempt: execution.attempt,
+          leaseEpoch: execution.lease?.epoch ?? null,
+          checkpointSeq: execution.checkpoint?.seq ?? 0,
+        }),
+    ...(signals !== undefined && { signals: signals.map(({ kind }) => kind).sort() }),
+  };
+}

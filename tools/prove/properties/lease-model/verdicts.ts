@@ -1,0 +1,381 @@
+/** What the contract says to each call: who is let on and what it does, who is refused and with what. */
+import { type StoryName, type TargetName } from '../../board.ts';
+import { type Name } from '../../team.ts';
+import {
+  type Ending,
+  type Execution,
+  finish,
+  type Holder,
+  isOver,
+  isSame,
+  isStory,
+  type Model,
+  moveStory,
+  openOf,
+  ownerOf,
+  rivalsOf,
+  shownState,
+  storiesOf,
+  type Target,
+  tell,
+} from './model.ts';
+
+export type Verdict =
+  /** It happens. */
+  | { readonly kind: 'done'; readonly apply: (result: Record<string, unknown>) => Expected }
+  /** It is refused, with one of these where more than one is true, and nothing changes. */
+  | { readonly kind: 'refused'; readonly reasons: readonly string[]; readonly epoch?: number }
+  /** Answered or refused with these, the contract leaves it open; nothing changes either way. */
+  | { readonly kind: 'nothing'; readonly reasons: readonly string[] };
+
+/** What the answer has to say. */
+export type Expected = Record<string, unknown>;
+
+export const refused = (...reasons: string[]): Verdict => ({ kind: 'refused', reasons });
+const done = (apply: (result: Record<string, unknown>) => Expected): Verdict => ({ kind: 'done', apply });
+
+const isLead = (person: Name): boolean => person === 'ana';
+const isAgent = (person: Name): boolean => person === 'robo';
+/** Who may only look is refused everywhere. */
+export const onlyLooks = (person: Name): boolean => person === 'dan';
+
+/** What an answer shows of an execution. */
+export const shown = (target: Target, execution: Execution): Expected => ({
+  id: execution.id,
+  state: shownState(target, execution),
+  attempt: execution.attempt,
+  leaseEpoch: target.lease === null ? null : target.epoch,
+});
+
+const grantedTtl = (asked: number | undefined): number => Math.min(14_400, Math.max(5, asked ?? 900));
+
+export interface AcquireCall {
+  readonly target: TargetName;
+  readonly holder: Holder;
+  readonly takeOver: boolean;
+  readonly start: boolean;
+  readonly ttl: number | undefined;
+}
+
+export function acquire(model: Model, call: AcquireCall): Verdict {
+  const { holder } = call;
+  if (onlyLooks(holder.person)) return refused('forbidden');
+  const target = model.targets[call.target];
+  const open = openOf(target);
+  const { lease } = target;
+  const reasons: string[] = [];
+  if (isOver(model, call.target)) reasons.push('invalid_transition');
+  if (open?.stop != null && isSame(open.stop, holder)) reasons.push('stop_requested');
+  const isOwn = lease !== null && isSame(lease.holder, holder);
+  const rivals = rivalsOf(call.target)
+    .map((name) => model.targets[name])
+    .filter(({ lease: other }) => other !== null && !isSame(other.holder, holder));
+  const isOffered = open?.state === 'offered' && open.offer?.lapsed === false;
+  const isAddressee = isOffered && open.offer?.to === holder.person;
+  if (!isOwn) {
+    if (rivals.some(({ lease: other }) => other?.expired === false)) reasons.push('lease_held');
+    if (lease?.expired === false) reasons.push(...byForce(call, 'lease_held'));
+    if (isOffered && !isAddressee) reasons.push(...byForce(call, 'reserved'));
+  }
+  if (reasons.length > 0) return refused(...reasons);
+
+  return done((result) => {
+    const isNew = open === null;
+    const signals: string[] = [];
+    const ttl = grantedTtl(call.ttl);
+    const value = String(result['leaseToken']);
+    if (call.start && isStory(call.target) && ['backlog', 'ready'].includes(model.status[call.target])) {
+      moveStory(model, call.target, 'in_progress', holder.person);
+    }
+    if (!isOwn) {
+      target.epoch += 1;
+      for (const rival of rivals) {
+        rival.lease = null;
+        const pushedOut = openOf(rival);
+        if (pushedOut !== null)
+          Object.assign(pushedOut, { state: 'available', waitingFor: null, lock: null });
+      }
+    }
+    const execution = open ?? begin(target, result);
+    if (isOwn) {
+      signals.push(...hear(execution, holder.person));
+    } else {
+      Object.assign(execution, {
+        ...{ state: 'leased', attempt: execution.attempt + 1, epoch: target.epoch, outcome: null },
+        ...{ offer: null, waitingFor: null, stop: null, news: [] },
+        lock: isAddressee && execution.lock !== null ? holder.person : null,
+      });
+    }
+    target.lease = { holder, token: value, expired: false, ttl };
+    model.tokens.push({ value, target: call.target, person: holder.person, endedBy: null });
+    return { ...shown(target, execution), resumed: !isNew, signals };
+  });
+}
+
+/** Only a lead, and only who says so, takes what is another's. */
+const byForce = ({ takeOver, holder }: AcquireCall, otherwise: string): string[] =>
+  takeOver ? (isLead(holder.person) ? [] : ['forbidden']) : [otherwise];
+
+function begin(target: Target, result: Record<string, unknown>): Execution {
+  if (target.execution !== null) target.earlier.push(target.execution);
+  const { id } = result['execution'] as { id: string };
+  target.execution = {
+    ...{
+      id,
+      state: 'available',
+      attempt: 0,
+      epoch: 0,
+      checkpointSeq: 0,
+      offer: null,
+      waitingFor: null,
+      stop: null,
+    },
+    ...{ hasBranch: false, pullRequest: null, lastFactAt: 0, dedupeKeys: new Set(), needsRework: false },
+    ...{ outcome: null, news: [], lock: null, lastEventSeq: 0 },
+  };
+  return target.execution;
+}
+
+/** What the holder hears: what others did since it was last told, and a stop for as long as it stands. */
+function hear(execution: Execution, person: Name): string[] {
+  const kinds = execution.news
+    .filter(({ kind, by }) => kind === 'stop_requested' || by !== person)
+    .map(({ kind }) => kind);
+  if (execution.stop !== null && !kinds.includes('stop_requested')) kinds.push('stop_requested');
+  execution.news = [];
+  return kinds.sort();
+}
+
+/** The holder, let on with what it may do. */
+interface Held {
+  readonly model: Model;
+  readonly target: Target;
+  readonly execution: Execution;
+  readonly person: Name;
+}
+
+export interface HolderCall {
+  readonly executionId: string;
+  readonly token: string;
+  readonly person: Name;
+}
+
+/** Lets on only the newest grant's own token in its own holder's hand; a winner's repeated end hears the same. */
+function asHolder(
+  model: Model,
+  { executionId, token, person }: HolderCall,
+  ending: Ending | null,
+  act: (held: Held) => Verdict,
+): Verdict {
+  if (onlyLooks(person)) return refused('forbidden');
+  const found = ownerOf(model, executionId);
+  if (found === undefined) return refused('not_found');
+  const { target, execution } = found;
+  const { lease } = target;
+  const isNewest = target.execution === execution && execution.state !== 'completed';
+  if (isNewest && lease?.token === token && lease.holder.person === person) {
+    return act({ model, target, execution, person });
+  }
+  const stale = { kind: 'refused', reasons: ['stale_lease'], epoch: target.epoch } as const;
+  if (ending === null) return stale;
+  const known = model.tokens.find(({ value }) => value === token);
+  if (known?.endedBy !== ending || known.target !== target.name) return stale;
+  const isLast = target.ended?.token === token && known.person === person && target.execution === execution;
+  return isLast ? done(() => shown(target, execution)) : { kind: 'nothing', reasons: ['stale_lease'] };
+}
+
+/** Any operation of the holder renews, and tells it the news. */
+function goOn({ target, execution, person }: Held, ttl?: number): Expected {
+  if (target.lease !== null)
+    Object.assign(target.lease, { expired: false, ...(ttl !== undefined && { ttl }) });
+  return { ...shown(target, execution), signals: hear(execution, person) };
+}
+
+function letGo({ model, target, execution }: Held, by: Ending): Expected {
+  const token = target.lease?.token ?? '';
+  const known = model.tokens.find(({ value }) => value === token);
+  if (known !== undefined) known.endedBy = by;
+  target.ended = { token, by };
+  target.lease = null;
+  execution.waitingFor = null;
+  return shown(target, execution);
+}
+
+export const renew = (model: Model, call: HolderCall, ttl: number | undefined): Verdict =>
+  asHolder(model, call, null, (held) =>
+    done(() => goOn(held, ttl === undefined ? undefined : grantedTtl(ttl))),
+  );
+
+export const checkpoint = (model: Model, call: HolderCall, expectedSeq: number | undefined): Verdict =>
+  asHolder(model, call, null, (held) => {
+    const { execution } = held;
+    if (expectedSeq !== undefined && expectedSeq !== execution.checkpointSeq)
+      return refused('version_mismatch');
+    return done(() => {
+      execution.checkpointSeq += 1;
+      return { ...goOn(held), checkpointSeq: execution.checkpointSeq };
+    });
+  });
+
+export interface Said {
+  readonly waitingFor?: StoryName | null;
+  readonly branch?: boolean;
+}
+
+export const update = (model: Model, call: HolderCall, said: Said): Verdict =>
+  asHolder(model, call, null, (held) => {
+    const { execution, target } = held;
+    const { waitingFor } = said;
+    if (waitingFor != null) {
+      if (!storiesOf(target.name).includes(waitingFor)) return refused('not_found');
+      if (!model.questionOpen[waitingFor]) return refused('invalid_transition');
+    }
+    return done(() => {
+      if (said.branch === true) execution.hasBranch = true;
+      if (waitingFor !== undefined) {
+        execution.waitingFor = waitingFor;
+        execution.state = waitingFor === null ? 'leased' : 'waiting_input';
+      }
+      return goOn(held);
+    });
+  });
+
+export const handoff = (model: Model, call: HolderCall, to: Name): Verdict =>
+  asHolder(model, call, 'handoff', (held) => {
+    const { execution } = held;
+    const reasons = [...(onlyLooks(to) ? ['not_found'] : [])];
+    if (execution.checkpointSeq === 0) reasons.push('checkpoint_required');
+    if (reasons.length > 0) return refused(...reasons);
+    return done(() => {
+      Object.assign(execution, { state: 'offered', offer: { to, lapsed: false } });
+      return letGo(held, 'handoff');
+    });
+  });
+
+export const release = (model: Model, call: HolderCall): Verdict =>
+  asHolder(model, call, 'release', (held) =>
+    done(() => {
+      Object.assign(held.execution, { state: 'available', lock: null });
+      return letGo(held, 'release');
+    }),
+  );
+
+export const complete = (model: Model, call: HolderCall, outcome: string, pullRequest: boolean): Verdict =>
+  asHolder(model, call, 'complete', (held) => {
+    const { execution, target, person } = held;
+    if (outcome === 'submitted' && !pullRequest && !execution.hasBranch) return refused('branch_required');
+    if (outcome === 'succeeded') {
+      const isMerged = execution.pullRequest?.kind === 'pr_merged';
+      if (isAgent(person) && !model.policy.agentsMayComplete) return refused('policy');
+      if (model.policy.requireMergeProof && !isMerged) return refused('policy');
+    }
+    return done(() => {
+      if (pullRequest) execution.hasBranch = true;
+      if (outcome === 'submitted') Object.assign(execution, { state: 'submitted', lock: null, outcome });
+      else finish(execution, outcome);
+      execution.needsRework = false;
+      const isHandedIn = outcome === 'submitted' || outcome === 'succeeded';
+      if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress') {
+        moveStory(model, target.name, 'in_review', person);
+      }
+      return letGo(held, 'complete');
+    });
+  });
+
+export function requestStop(model: Model, person: Name, executionId: string): Verdict {
+  if (onlyLooks(person)) return refused('forbidden');
+  const found = ownerOf(model, executionId);
+  if (found === undefined) return refused('not_found');
+  const { target, execution } = found;
+  return done(() => {
+    if (execution.state === 'completed') return shown(target, execution);
+    if (target.lease !== null) {
+      execution.stop = target.lease.holder;
+      execution.news.push({ kind: 'stop_requested', by: person });
+    } else {
+      finish(execution, 'canceled');
+    }
+    return shown(target, execution);
+  });
+}
+
+export interface Fact {
+  readonly kind: string;
+  readonly at: number;
+  readonly dedupeKey: string;
+}
+
+const failures = ['checks_failed', 'changes_requested', 'merge_conflict'];
+
+export function observe(model: Model, person: Name, executionId: string, fact: Fact): Verdict {
+  if (onlyLooks(person)) return refused('forbidden');
+  const found = ownerOf(model, executionId);
+  if (found === undefined) return refused('not_found');
+  const { target, execution } = found;
+  return done(() => {
+    if (execution.dedupeKeys.has(fact.dedupeKey)) return { ...shown(target, execution), recorded: false };
+    execution.dedupeKeys.add(fact.dedupeKey);
+    const isNewest = fact.at > execution.lastFactAt;
+    execution.lastFactAt = Math.max(fact.at, execution.lastFactAt);
+    const known = execution.pullRequest;
+    const wasMerged = known?.kind === 'pr_merged';
+    if (fact.kind === 'pr_merged' && !wasMerged && model.policy.completeStoryOnMerge) {
+      for (const story of storiesOf(target.name)) {
+        if (!['done', 'canceled'].includes(model.status[story])) moveStory(model, story, 'done', person);
+      }
+    }
+    if (fact.kind.startsWith('pr_') && !wasMerged) {
+      if (fact.kind === 'pr_merged' || known === null || fact.at > known.at) execution.pullRequest = fact;
+    }
+    if (execution.state === 'completed') return { ...shown(target, execution), recorded: true };
+    execution.news.push({ kind: 'forge', by: person });
+    fold(execution, fact, isNewest);
+    return { ...shown(target, execution), recorded: true };
+  });
+}
+
+/** What the facts make of work that nobody holds; to a holder they are signals. */
+function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
+  const { state, pullRequest } = execution;
+  if (state === 'leased' || state === 'waiting_input') return;
+  if (pullRequest?.kind === 'pr_merged') {
+    finish(execution, 'succeeded');
+    execution.needsRework = false;
+    return;
+  }
+  if (state === 'submitted' && pullRequest?.kind === 'pr_closed') {
+    Object.assign(execution, { state: 'available', needsRework: true });
+    return;
+  }
+  if (state === 'offered') return;
+  execution.needsRework = state === 'submitted' && isNewest && failures.includes(fact.kind) ? true : null;
+}
+
+export function answerQuestion(model: Model, story: StoryName, person: Name, resolved: boolean): Verdict {
+  return done(() => {
+    if (model.questionOpen[story] !== resolved) return {};
+    model.questionOpen[story] = !resolved;
+    if (!resolved) return {};
+    tell(model, story, 'question_answered', person);
+    for (const target of Object.values(model.targets)) {
+      const execution = openOf(target);
+      if (execution?.waitingFor !== story) continue;
+      execution.waitingFor = null;
+      if (execution.state === 'waiting_input') execution.state = 'leased';
+    }
+    return {};
+  });
+}
+
+/** From each status to any other, but that what is done or canceled is first taken up again. */
+export function setStatus(model: Model, story: StoryName, person: Name, to: string): Verdict {
+  if (onlyLooks(person)) return refused('forbidden');
+  const from = model.status[story];
+  const isFinished = from === 'done' || from === 'canceled';
+  if (from !== to && isFinished && ['done', 'canceled', 'in_review'].includes(to))
+    return refused('invalid_transition');
+  return done(() => {
+    moveStory(model, story, to, person);
+    return {};
+  });
+}

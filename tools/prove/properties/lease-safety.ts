@@ -1,0 +1,171 @@
+/**
+ * Clients work on stories and groups while Postgres is killed, connections break, and holders pause and die. Timing
+ * decides what meets what: the same seed throws the same dice, but does not make the same run again.
+ */
+import { Dice } from '../dice.ts';
+import { wreak } from '../havoc.ts';
+import { type Property, type Report, type Setting } from '../property.ts';
+import { openSite, type Site } from '../site.ts';
+import { type Rewrite } from '../tap.ts';
+import { type Course, type Deed, hold, type Unit } from './lease-safety/holders.ts';
+import { judge, type Rivals, type Verdict } from './lease-safety/verdict.ts';
+
+interface Extent {
+  readonly seconds: number;
+  /** What has to have happened before it is over. */
+  readonly kills: number;
+  readonly connections: number;
+  readonly unknownButDone: number;
+  readonly betweenKills: { readonly least: number; readonly most: number };
+  readonly pauses: Course['pauses'];
+}
+
+const long: Extent = {
+  ...{ seconds: 60, kills: 12, connections: 180, unknownButDone: 1 },
+  betweenKills: { least: 2_000, most: 5_000 },
+  // Longer than a lease.
+  pauses: { least: 3_000, most: 8_000 },
+};
+const short: Extent = {
+  ...{ seconds: 4, kills: 1, connections: 10, unknownButDone: 0 },
+  betweenKills: { least: 500, most: 1_500 },
+  pauses: { least: 500, most: 2_000 },
+};
+
+const people = 8;
+/** Of these the first leads the project and may take over. */
+const holders = 12;
+const stories = 10;
+const betweenBreaks = { least: 50, most: 350 };
+/** A control that is not red by then never will be. */
+const mostRounds = 12;
+
+async function run(
+  { seed, services, note }: Setting,
+  extent: Extent,
+  rewrites: readonly Rewrite[],
+): Promise<Report> {
+  const dice = new Dice(seed);
+  const site = await openSite(services, { people, rewrites });
+  const { units, rivals } = await makeUnits(site);
+  const history: Deed[] = [];
+  const fates = new Map<string, number>();
+  let verdict: Verdict | undefined;
+  const isControl = rewrites.length > 0;
+  for (let round = 1; round <= (isControl ? mostRounds : 1); round += 1) {
+    await beInHavoc(site, dice, extent, { site, units, history, fates, pauses: extent.pauses });
+    verdict = await judge(site.database.owner, site.orgId, history, rivals);
+    if (verdict.violations.length > 0) break;
+  }
+  site.requireMet();
+  const { violations = [], grants = 0, effects = 0, unknownButDone = 0 } = verdict ?? {};
+  for (const [fate, count] of fates) note(`holders ${fate}: ${count}`);
+  if (isControl && violations[0] !== undefined) note(violations[0]);
+  const broken = site.broken();
+  const notReached = unknownButDone < extent.unknownButDone ? ['no unknown outcome had happened'] : [];
+  return {
+    violations: [...violations, ...(isControl ? [] : notReached)],
+    figures: {
+      calls: history.length,
+      grants,
+      'checkpoints written': effects,
+      'unknown but done': unknownButDone,
+      'Postgres kills': broken.postgres,
+      'broken connections': broken.connections,
+      'holders killed': fates.get('killed') ?? 0,
+      'holders paused': fates.get('paused') ?? 0,
+    },
+  };
+}
+
+/** Stories that stand alone, and two that are in a group. */
+async function makeUnits(site: Site): Promise<{ units: Unit[]; rivals: Rivals }> {
+  const { people: team, projectId } = site;
+  const [ana] = team;
+  if (ana === undefined) throw new Error('nobody is there');
+  const api = site.clientOf(ana);
+  const storyIds = await site.makeStories(stories);
+  const grouped = storyIds.slice(0, 2);
+  const { group } = await api.deliveryGroups.create({
+    ...{ projectId, name: 'A group', storyIds: grouped },
+  });
+  await api.deliveryGroups.update({ groupId: group.id, state: 'active' });
+  return {
+    units: [...storyIds.map((id): Unit => ({ type: 'story', id })), { type: 'delivery_group', id: group.id }],
+    rivals: new Map([[group.id, grouped], ...grouped.map((id): [string, string[]] => [id, [group.id]])]),
+  };
+}
+
+async function beInHavoc(
+  site: Site,
+  dice: Dice,
+  { seconds, kills, connections, betweenKills }: Extent,
+  course: Omit<Course, 'isOver'>,
+): Promise<void> {
+  const { postgres } = site.breakables;
+  const began = performance.now();
+  const before = site.broken();
+  const lines = site.copies.flatMap((copy) => copy.lines);
+  const breaking = wreak(dice.another(), betweenBreaks, () => void dice.pick(lines).breakOne(dice));
+  const killing = wreak(dice.another(), betweenKills, () => postgres.killAndStartAgain());
+  const isOver = (): boolean => {
+    const now = site.broken();
+    return (
+      performance.now() - began > seconds * 1_000 &&
+      now.postgres - before.postgres >= kills &&
+      now.connections - before.connections >= connections
+    );
+  };
+  try {
+    await Promise.all(
+      Array.from({ length: holders }, (_, index) => {
+        const person = site.people[index % site.people.length];
+        if (person === undefined) throw new Error('nobody is there');
+        return hold({ ...course, isOver }, dice.another(), person, index % site.people.length === 0);
+      }),
+    );
+  } finally {
+    await Promise.all([breaking.end(), killing.end()]);
+    await postgres.startAgain();
+  }
+}
+
+/** A holder reads its lease without a lock, and writes without looking again. */
+const unfenced: readonly Rewrite[] = [
+  { find: 'for no key update', put: '', where: 'select e.target_type, e.target_id from executions e' },
+  {
+    find: 'from executions e where e.org_id = $1 and e.id = $2 for no key update',
+    put: 'from executions e where e.org_id = $1 and e.id = $2',
+  },
+  {
+    find: 'exists (select from leases l\n  where',
+    put: 'not exists (select from leases l\n  where false and',
+  },
+];
+
+/** Whoever acquires believes that every lease ended a day ago. */
+const impatient: readonly Rewrite[] = [
+  {
+    find: 'l.expires_at',
+    put: `l.expires_at - interval '1 day' as expires_at`,
+    where: 'order by l.unit_type, l.unit_id for no key update',
+  },
+];
+
+export const leaseSafety: Property = {
+  name: 'lease safety',
+  promise:
+    'Whatever is killed or cut off: no epoch is granted twice, nobody writes under a grant that is not the newest, what was acknowledged is there once, and no lease is given to another before its time.',
+  run: (setting) => run(setting, setting.scale === 'short' ? short : long, []),
+  controls: [
+    {
+      name: 'the write of a holder is not fenced',
+      onlyLong: true,
+      run: (setting) => run(setting, { ...short, kills: 0 }, unfenced),
+    },
+    {
+      name: 'a lease is taken for expired before it is',
+      run: (setting) => run(setting, { ...short, kills: 0 }, impatient),
+    },
+  ],
+};

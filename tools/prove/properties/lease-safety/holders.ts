@@ -1,0 +1,198 @@
+/** Those who work: they take a unit, write to it under what they were granted, pause, die, and give nothing up in time. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Client, createClient, httpTransport, MusterError } from '@muster/client';
+import { type Dice } from '../../dice.ts';
+import { type Person, type Site } from '../../site.ts';
+
+export interface Unit {
+  readonly type: 'story' | 'delivery_group';
+  readonly id: string;
+}
+
+export type DeedName = 'acquire' | 'checkpoint' | 'renew' | 'release' | 'complete';
+
+/** A call that a holder made, and what it heard. Times are of this process's clock that only goes forward. */
+export interface Deed {
+  readonly name: DeedName;
+  readonly unitId: string;
+  readonly runId: string;
+  readonly epoch: number;
+  /** The first try began, where it was tried more than once. */
+  readonly begunAt: number;
+  readonly endedAt: number;
+  /** `undone`: refused, or said not to have happened. `unknown`: no answer, though it may have happened. */
+  readonly outcome: 'acknowledged' | 'undone' | 'unknown';
+  /** Of a checkpoint. */
+  readonly summary: string | null;
+  /** When the lease ends by the answer. */
+  readonly expiresAt: string | null;
+}
+
+export interface Course {
+  readonly site: Site;
+  readonly units: readonly Unit[];
+  readonly history: Deed[];
+  /** Counts what became of holders. */
+  readonly fates: Map<string, number>;
+  readonly isOver: () => boolean;
+  /** How long a paused holder pauses, in milliseconds. */
+  readonly pauses: { readonly least: number; readonly most: number };
+}
+
+const ttlSeconds = 5;
+const leastPatience = 400;
+const mostPatience = 3_000;
+/** Tries of one call with one key. */
+const mostTries = 6;
+const mostStepsOfTenure = 30;
+
+interface Grant {
+  readonly unit: Unit;
+  readonly runId: string;
+  readonly executionId: string;
+  readonly leaseToken: string;
+  readonly epoch: number;
+}
+
+/** Works until it is over, as one person after the other. */
+export async function hold(course: Course, dice: Dice, person: Person, mayTakeOver: boolean): Promise<void> {
+  const holder = new Holding(course, dice, person);
+  while (!course.isOver()) {
+    const grant = await holder.acquire(dice.pick(course.units), mayTakeOver && dice.chance(0.3));
+    if (grant !== undefined) await holder.serve(grant);
+  }
+}
+
+class Holding {
+  readonly #course: Course;
+  readonly #dice: Dice;
+  readonly #clients: readonly Client[];
+  #written = 0;
+
+  constructor(course: Course, dice: Dice, { token }: Person) {
+    this.#course = course;
+    this.#dice = dice;
+    this.#clients = course.site.copies.map(({ url }) =>
+      createClient(
+        httpTransport({
+          baseUrl: url,
+          token,
+          fetch: (to, init) => {
+            const signal = AbortSignal.timeout(dice.between(leastPatience, mostPatience));
+            return fetch(to, { ...init, signal });
+          },
+        }),
+      ),
+    );
+  }
+
+  async acquire(unit: Unit, takeOver: boolean): Promise<Grant | undefined> {
+    const runId = crypto.randomUUID();
+    const granted = await this.#do('acquire', { unit, runId, epoch: 0 }, null, async (api, options) => {
+      const { execution, leaseToken } = await api.deliveryExecutions.acquire(
+        { targetType: unit.type, targetId: unit.id, runId, ttlSeconds, takeOver },
+        options,
+      );
+      return { execution, leaseToken };
+    });
+    if (granted === undefined || granted === 'stale') return undefined;
+    const { execution, leaseToken } = granted;
+    return { unit, runId, executionId: execution.id, leaseToken, epoch: execution.lease?.epoch ?? 0 };
+  }
+
+  /** Until it has lost the unit, gives it back, or dies. A holder of which nobody hears any more is dead. */
+  async serve(grant: Grant): Promise<void> {
+    const grip = { executionId: grant.executionId, leaseToken: grant.leaseToken };
+    for (let step = 0; step < mostStepsOfTenure && !this.#course.isOver(); step += 1) {
+      const chance = this.#dice.next();
+      if (chance < 0.04) {
+        this.#end('killed');
+        return;
+      }
+      if (chance < 0.1) {
+        const { least, most } = this.#course.pauses;
+        this.#end('paused');
+        await pause(this.#dice.between(least, most));
+        continue;
+      }
+      if (chance < 0.16) {
+        await this.#do('release', grant, null, (api, options) =>
+          api.deliveryExecutions.release(grip, options),
+        );
+        this.#end('released');
+        // It does not know better and goes on for a while.
+        if (this.#dice.chance(0.5)) continue;
+        return;
+      }
+      if (chance < 0.19) {
+        const end = { ...grip, outcome: 'failed' as const, failure: 'timeout' as const };
+        await this.#do('complete', grant, null, (api, options) =>
+          api.deliveryExecutions.complete(end, options),
+        );
+        this.#end('completed');
+        return;
+      }
+      if (chance < 0.3) {
+        const renewed = await this.#do('renew', grant, null, (api, options) =>
+          api.deliveryExecutions.renew(grip, options),
+        );
+        if (renewed === 'stale') return;
+        continue;
+      }
+      this.#written += 1;
+      const summary = `${grant.runId} ${this.#written}`;
+      const written = await this.#do('checkpoint', grant, summary, (api, options) =>
+        api.deliveryExecutions.checkpoint({ ...grip, summary }, options),
+      );
+      if (written === 'stale' && this.#dice.chance(0.7)) {
+        this.#end('superseded');
+        return;
+      }
+    }
+  }
+
+  #end(fate: string): void {
+    const { fates } = this.#course;
+    fates.set(fate, (fates.get(fate) ?? 0) + 1);
+  }
+
+  /** Half of the calls have a key and are tried again, half are made once. */
+  async #do<Result extends { execution: { lease: { epoch: number; expiresAt: string } | null } }>(
+    name: DeedName,
+    { unit, runId, epoch }: Pick<Grant, 'unit' | 'runId' | 'epoch'>,
+    summary: string | null,
+    call: (api: Client, options: { idempotencyKey?: string }) => Promise<Result>,
+  ): Promise<Result | 'stale' | undefined> {
+    const isKeyed = this.#dice.chance(0.5);
+    const options = isKeyed ? { idempotencyKey: crypto.randomUUID() } : {};
+    const begunAt = performance.now();
+    let mayHaveHappened = false;
+    const note = (outcome: Deed['outcome'], result?: Result): void => {
+      const lease = result?.execution.lease ?? null;
+      this.#course.history.push({
+        ...{ name, unitId: unit.id, runId, begunAt, endedAt: performance.now(), outcome, summary },
+        epoch: name === 'acquire' ? (lease?.epoch ?? 0) : epoch,
+        expiresAt: lease?.expiresAt ?? null,
+      });
+    };
+    for (let tries = 1; tries <= (isKeyed ? mostTries : 1); tries += 1) {
+      try {
+        const result = await call(this.#dice.pick(this.#clients), options);
+        note('acknowledged', result);
+        return result;
+      } catch (error) {
+        if (!(error instanceof MusterError)) mayHaveHappened = true;
+        else if (error.reason === 'outcome_unknown' || error.reason === 'idempotency_in_flight') {
+          mayHaveHappened = true;
+        } else if (error.status !== 503) {
+          note(mayHaveHappened ? 'unknown' : 'undone');
+          if (error.status >= 500 || error.status < 409) throw error;
+          return error.reason === 'stale_lease' ? 'stale' : undefined;
+        }
+        await pause(this.#dice.between(20, 200));
+      }
+    }
+    note(mayHaveHappened ? 'unknown' : 'undone');
+    return undefined;
+  }
+}

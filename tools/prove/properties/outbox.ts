@@ -1,0 +1,257 @@
+/**
+ * Comments that mention people ask for work, while what does it is killed and forgets: each notification is handed on
+ * once, and each mail goes out. Timing decides what a fault meets: the same seed throws the same faults in a row.
+ */
+import { readdir } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { openQueues } from '@muster/queue';
+import { Dice } from '../dice.ts';
+import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
+import { type Pauses } from '../havoc.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
+import { type Rewrite } from '../tap.ts';
+
+const faultNames = ['relay crash', 'Redis kill', 'Redis flush', 'worker kill'] as const;
+type FaultName = (typeof faultNames)[number];
+
+interface Extent {
+  /** Rows of the outbox. */
+  readonly rows: number;
+  readonly faults: readonly FaultName[];
+  readonly betweenFaults: Pauses;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: {
+    ...{ rows: 150, faults: ['relay crash', 'Redis kill', 'Redis flush'] },
+    betweenFaults: { least: 200, most: 1_500 },
+  },
+  long: {
+    ...{ rows: 7_000, faults: Array.from({ length: 3 }, () => faultNames).flat() },
+    betweenFaults: { least: 2_000, most: 6_000 },
+  },
+};
+
+const people = 7;
+const writers = 3;
+/** Who writes waits while so much is undone, so that a slow machine has no more to catch up on than a quick one. */
+const mostUndone = 200;
+const redisAway = { least: 200, most: 1_500 };
+const mostDrainMillis = 10_000;
+/** After so long what is not there is lost. */
+const lostAfterMillis = 60_000;
+
+interface Course {
+  readonly site: Site;
+  readonly worker: Worker;
+  readonly line: FaultyLine;
+  readonly dice: Dice;
+}
+
+async function run(
+  { seed, services, note }: Setting,
+  extent: Extent,
+  rewrites: readonly Rewrite[],
+): Promise<Report> {
+  const dice = new Dice(seed);
+  const site = await openSite(services, { people });
+  const { redis } = site.breakables;
+  await site.breakables.flushRedis();
+  const line = await startFaultyLine(redis.url);
+  services.onStop(() => {
+    line.stop();
+  });
+  // The relay may say more of a row where a control has it say more.
+  if (rewrites.length > 0)
+    await site.database.owner.query('grant update (done_at) on outbox to muster_worker');
+  const worker = await site.startWorker({ redisUrl: line.through(redis.url), rewrites });
+  const course: Course = { site, worker, line, dice };
+  const [storyId = ''] = await site.makeStories(1);
+
+  let faultsOver = false;
+  const writing = writeUntil(
+    course,
+    storyId,
+    async () => faultsOver && (await countRows(site)).all >= extent.rows,
+  );
+  // Its failure is met where it is waited for.
+  writing.catch(() => undefined);
+  try {
+    for (const fault of shuffled(dice, extent.faults)) {
+      await pause(dice.between(extent.betweenFaults.least, extent.betweenFaults.most));
+      await faults[fault](course);
+      note(fault);
+    }
+  } finally {
+    faultsOver = true;
+    await Promise.all([redis.startAgain(), worker.app.startAgain()]);
+  }
+  const lastFaultAt = performance.now();
+  const comments = await writing;
+  const written = performance.now();
+  const isDrained = await quietly(course, ({ undone, held }) => undone === held);
+  const drainMillis = performance.now() - Math.max(lastFaultAt, written);
+  const { held } = await countRows(site);
+  const isQuiet = isDrained && (await quietly(course, ({ undone }) => undone === 0));
+
+  const { all, dead } = await countRows(site);
+  const { mentions, handedOn, doubled } = await countNotifications(site);
+  const mails = (await readdir(worker.mailFolder)).length;
+  worker.requireMet();
+  const wrong = (isWrong: boolean, what: string): string[] => (isWrong ? [what] : []);
+  const wanted = comments * (people - 1);
+  return {
+    violations: [
+      ...wrong(!isQuiet, `not all was done ${lostAfterMillis / 1_000} s after the last fault`),
+      ...wrong(
+        drainMillis > mostDrainMillis,
+        `it took ${Math.round(drainMillis)} ms to do what was left by the last fault`,
+      ),
+      ...wrong(dead > 0, `${dead} rows were given up`),
+      ...wrong(mentions !== wanted, `${mentions} people were told of ${wanted}`),
+      ...wrong(handedOn < mentions, `${mentions - handedOn} of ${mentions} notifications were lost`),
+      ...wrong(doubled > 0, `${doubled} notifications were handed on more than once`),
+      ...wrong(mails < handedOn, `${handedOn - mails} of ${handedOn} mails were not sent`),
+    ],
+    figures: {
+      'outbox rows': all,
+      mails,
+      faults: extent.faults.length,
+      'ms to drain': Math.round(drainMillis),
+      'mails held longer': held,
+    },
+  };
+}
+
+const shuffled = (dice: Dice, all: readonly FaultName[]): FaultName[] =>
+  all
+    .map((name) => ({ name, place: dice.next() }))
+    .sort((a, b) => a.place - b.place)
+    .map(({ name }) => name);
+
+const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
+  'relay crash': async ({ line, worker }) => {
+    // It has claimed rows, and dies before it added any of them.
+    await line.holdBefore('rowId', lostAfterMillis);
+    await worker.app.killAndStartAgain();
+  },
+  'worker kill': async ({ site, worker }) => {
+    await someUndone(site);
+    await worker.app.killAndStartAgain();
+  },
+  'Redis flush': async ({ site }) => {
+    await someUndone(site);
+    await site.breakables.flushRedis();
+  },
+  'Redis kill': async ({ site, dice }) => {
+    await someUndone(site);
+    await site.breakables.redis.kill();
+    await pause(dice.between(redisAway.least, redisAway.most));
+    await site.breakables.redis.startAgain();
+  },
+};
+
+/** A fault that meets nobody at work tries nothing. */
+const someUndone = (site: Site): Promise<boolean> =>
+  comesToBe(async () => (await countRows(site)).undone > 0, lostAfterMillis);
+
+interface Rows {
+  readonly all: number;
+  readonly undone: number;
+  /** Mails that were on their way when their worker died: nobody sends them again before it cannot be at it any more. */
+  readonly held: number;
+  readonly dead: number;
+}
+
+async function countRows({ database, orgId }: Site): Promise<Rows> {
+  const { rows } = await database.owner.query<Rows>(
+    `select count(*)::int as all, count(*) filter (where done_at is null)::int as undone,
+       count(*) filter (where done_at is null and topic = 'notification.mail'
+         and dispatch_after > now() + interval '10 seconds')::int as held,
+       count(*) filter (where dead_at is not null)::int as dead
+     from outbox where org_id = $1`,
+    [orgId],
+  );
+  return rows[0] ?? { all: 0, undone: 0, held: 0, dead: 0 };
+}
+
+interface Notifications {
+  readonly mentions: number;
+  /** Those that their job made a mail of, and those it made more than one of. */
+  readonly handedOn: number;
+  readonly doubled: number;
+}
+
+async function countNotifications({ database, orgId }: Site): Promise<Notifications> {
+  const { rows } = await database.owner.query<Notifications>(
+    `with made as (select payload ->> 'notificationId' as id, count(*) as mails from outbox
+       where org_id = $1 and topic = 'notification.mail' group by 1)
+     select count(*)::int as mentions, count(m.id)::int as "handedOn",
+       count(*) filter (where m.mails > 1)::int as doubled
+     from notifications n left join made m on m.id = n.id::text
+     where n.org_id = $1 and n.kind = 'mention'`,
+    [orgId],
+  );
+  return rows[0] ?? { mentions: 0, handedOn: 0, doubled: 0 };
+}
+
+/** Answers how many comments were written. */
+async function writeUntil(
+  { site }: Course,
+  storyId: string,
+  isEnough: () => Promise<boolean>,
+): Promise<number> {
+  const [ana, ...others] = site.people;
+  if (ana === undefined) throw new Error('nobody is there');
+  const api = site.clientOf(ana);
+  const body = others.map(({ handle }) => `@${handle}`).join(' ');
+  let comments = 0;
+  const write = async (): Promise<void> => {
+    while (!(await isEnough())) {
+      if ((await countRows(site)).undone > mostUndone) {
+        await pause(50);
+        continue;
+      }
+      await api.comments.create({ storyId, body });
+      comments += 1;
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, write));
+  return comments;
+}
+
+/** Waits until enough rows are done and nobody has a job; false where that does not come to be. */
+async function quietly({ site }: Course, isEnough: (rows: Rows) => boolean): Promise<boolean> {
+  const queues = openQueues({ url: site.breakables.redis.url, onError: () => undefined });
+  try {
+    return await comesToBe(async () => {
+      if (!isEnough(await countRows(site))) return false;
+      const counts = await queues.counts().catch(() => undefined);
+      return (
+        counts !== undefined && Object.values(counts).every(({ waiting, active }) => waiting + active === 0)
+      );
+    }, lostAfterMillis);
+  } finally {
+    await queues.close();
+  }
+}
+
+/** A row is done once Redis has its job, as where one enqueues and forgets. */
+const markedOnAdd: readonly Rewrite[] = [
+  { find: 'set attempts = o.attempts + 1,', put: 'set done_at = now(), attempts = o.attempts + 1,' },
+  { find: 'and r.done_at is null and r.dead_at is null', put: 'and r.dead_at is null' },
+];
+
+export const outbox: Property = {
+  name: 'outbox',
+  promise:
+    'What follows from a write is done once, though Redis is killed or forgets and workers die, and soon after they are back.',
+  run: (setting) => run(setting, extents[setting.scale], []),
+  controls: [
+    {
+      name: 'a row is marked done when it is added to Redis',
+      run: (setting) => run(setting, { ...extents.short, rows: 60, faults: ['relay crash'] }, markedOnAdd),
+    },
+  ],
+};

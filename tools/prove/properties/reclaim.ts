@@ -1,0 +1,183 @@
+/**
+ * Agents take stories and are killed. What they held is known to have ended, and goes to whoever asks, soon after its
+ * time and never before, whatever becomes of Redis.
+ */
+import { type Client, isRefusal, MusterError } from '@muster/client';
+import { killAfter, type Killed } from '../../tour/delivery/agent-process.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { comesToBe, openSite, type Person, type Site } from '../site.ts';
+import { type Rewrite } from '../tap.ts';
+
+const redisStates = ['down', 'up', 'flushed'] as const;
+type RedisState = (typeof redisStates)[number];
+
+interface Extent {
+  readonly rounds: readonly RedisState[];
+  readonly holdersPerRound: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { rounds: ['down'], holdersPerRound: 2 },
+  long: { rounds: [...redisStates, ...redisStates, ...redisStates], holdersPerRound: 6 },
+};
+
+const ttlSeconds = 5;
+/** After the end of its time. */
+const mostLateMillis = 10_000;
+const patienceMillis = ttlSeconds * 1_000 + 2 * mostLateMillis;
+
+/** When a lease ended, and when somebody came to know or to have it: both by the database's clock. */
+interface Reclaimed {
+  readonly how: 'noted' | 'taken';
+  readonly endedAt: number;
+  readonly at: number;
+}
+
+interface Course {
+  readonly site: Site;
+  /** Whose agents die, and who comes after them. */
+  readonly holder: Person;
+  readonly rival: Person;
+  readonly violations: string[];
+}
+
+async function run(
+  { services, note }: Setting,
+  extent: Extent,
+  rewrites: readonly Rewrite[],
+): Promise<Report> {
+  const site = await openSite(services, { people: 2 });
+  const worker = await site.startWorker({ rewrites });
+  const [holder, rival] = site.people;
+  if (holder === undefined || rival === undefined) throw new Error('nobody is there');
+  const course: Course = { site, holder, rival, violations: [] };
+  const { redis } = site.breakables;
+  const reclaimed: Reclaimed[] = [];
+  for (const [round, state] of extent.rounds.entries()) {
+    const storyIds = await site.makeStories(extent.holdersPerRound);
+    const killed = await Promise.all(storyIds.map((storyId, index) => kill(course, storyId, round, index)));
+    if (state === 'down') await redis.kill();
+    if (state === 'flushed') await site.breakables.flushRedis();
+    const isControl = rewrites.length > 0;
+    const results = await Promise.all(
+      killed.map((one, index) =>
+        index % 2 === 0 || isControl
+          ? untilNoted(course, one)
+          : untilTaken(course, one, storyIds[index] ?? ''),
+      ),
+    );
+    reclaimed.push(...results.filter((one) => one !== undefined));
+    await redis.startAgain();
+    note(`${storyIds.length} holders killed, Redis ${state}`);
+  }
+  worker.requireMet();
+  const late = reclaimed.map(({ endedAt, at }) => at - endedAt);
+  for (const [index, { how }] of reclaimed.entries()) {
+    const millis = late[index] ?? 0;
+    if (millis < 0) course.violations.push(`${how} ${-millis} ms before the end of its time`);
+    if (millis > mostLateMillis) course.violations.push(`${how} ${millis} ms after the end of its time`);
+  }
+  return {
+    violations: course.violations,
+    figures: {
+      'holders killed': extent.rounds.length * extent.holdersPerRound,
+      noted: reclaimed.filter(({ how }) => how === 'noted').length,
+      taken: reclaimed.filter(({ how }) => how === 'taken').length,
+      'ms late at most': Math.max(0, ...late),
+    },
+  };
+}
+
+/** An agent of its own process takes the story, writes a checkpoint, and is killed without a word. */
+const kill = ({ site, holder }: Course, storyId: string, round: number, index: number): Promise<Killed> =>
+  killAfter(1, {
+    ...{ baseUrl: site.copies[0]?.api.url ?? '', token: holder.token, projectId: site.projectId, storyId },
+    ...{ runId: crypto.randomUUID(), ttlSeconds, requestPrefix: `agent-${round}-${index}-` },
+    resources: [`src/${storyId}/**`],
+  });
+
+/** Nobody comes: the worker says so. */
+async function untilNoted(course: Course, { executionId }: Killed): Promise<Reclaimed | undefined> {
+  const { database, orgId } = course.site;
+  let found: { expiredAt: string; at: string } | undefined;
+  const isNoted = await comesToBe(async () => {
+    const { rows } = await database.owner.query<{ expiredAt: string; at: string }>(
+      `select data ->> 'expiredAt' as "expiredAt", at from execution_events
+       where org_id = $1 and execution_id = $2 and kind = 'expired'`,
+      [orgId, executionId],
+    );
+    [found] = rows;
+    return found !== undefined;
+  }, patienceMillis);
+  if (!isNoted || found === undefined) {
+    course.violations.push(`nobody noted the end of a lease within ${patienceMillis} ms`);
+    return undefined;
+  }
+  return { how: 'noted', endedAt: Date.parse(found.expiredAt), at: Date.parse(found.at) };
+}
+
+/** Somebody else asks for the story again and again, from the first moment on. */
+async function untilTaken(course: Course, killed: Killed, storyId: string): Promise<Reclaimed | undefined> {
+  const { site, holder, rival, violations } = course;
+  const api = site.clientOf(rival);
+  const runId = crypto.randomUUID();
+  let endedAt: number | undefined;
+  let at: number | undefined;
+  const isTaken = await comesToBe(async () => {
+    try {
+      const { execution, resumed } = await api.deliveryExecutions.acquire({
+        ...{ targetType: 'story', targetId: storyId, runId, ttlSeconds: 600 },
+      });
+      at = Date.parse(execution.updatedAt);
+      if (!resumed || (execution.checkpoint?.seq ?? 0) < killed.lastCheckpoint) {
+        violations.push('whoever took the work over did not find the last checkpoint');
+      }
+      return true;
+    } catch (error) {
+      if (!isRefusal(error, 'lease_held')) throw error;
+      endedAt = Date.parse(String(error.body.details?.['expiresAt']));
+      return false;
+    }
+  }, patienceMillis);
+  if (!isTaken || at === undefined || endedAt === undefined) {
+    violations.push(`nobody got the work of a holder that was killed within ${patienceMillis} ms`);
+    return undefined;
+  }
+  if (await isStillHeard(site.clientOf(holder), killed)) violations.push('the dead holder still renews');
+  return { how: 'taken', endedAt, at };
+}
+
+async function isStillHeard(api: Client, { executionId, leaseToken }: Killed): Promise<boolean> {
+  try {
+    await api.deliveryExecutions.renew({ executionId, leaseToken });
+    return true;
+  } catch (error) {
+    if (error instanceof MusterError && error.reason === 'stale_lease') return false;
+    throw error;
+  }
+}
+
+const noteEarly: readonly Rewrite[] = [
+  { find: 'expires_at <= now()', put: `expires_at <= now() + interval '1 day'`, where: 'expiry_noted' },
+];
+const noteNothing: readonly Rewrite[] = [
+  { find: 'not expiry_noted and expires_at', put: 'not expiry_noted and false and expires_at' },
+];
+
+export const reclaim: Property = {
+  name: 'reclaim',
+  promise:
+    'What a holder held that was killed is known to have ended, and goes to whoever asks, within 10 s of the end of its time and never before, with Redis up, down or flushed.',
+  run: (setting) => run(setting, extents[setting.scale], []),
+  controls: [
+    {
+      name: 'the sweep takes leases for expired before they are',
+      run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteEarly),
+    },
+    {
+      name: 'nobody sweeps',
+      onlyLong: true,
+      run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteNothing),
+    },
+  ],
+};

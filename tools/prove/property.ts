@@ -1,0 +1,39 @@
+/** What is proven, and against what it is tried: every property has controls, the same with a guard taken out. */
+import { type Scope } from './services.ts';
+
+/** `short` is for npm test, `long` is the bar. */
+export type Scale = 'short' | 'long';
+
+export interface Setting {
+  /** The same seed does the same again. */
+  readonly seed: number;
+  readonly scale: Scale;
+  /** A line about what goes on, for whoever watches. */
+  readonly note: (line: string) => void;
+  /** Servers and databases, which end with the run. */
+  readonly services: Scope;
+}
+
+export interface Report {
+  /** What must not be; none where the property holds. */
+  readonly violations: readonly string[];
+  /** What was done, in numbers, by name. */
+  readonly figures: Readonly<Record<string, number | string>>;
+}
+
+export interface Control {
+  /** The guard that is taken out. */
+  readonly name: string;
+  /** It takes long to be red, and is left to the long form. */
+  readonly onlyLong?: boolean;
+  run(setting: Setting): Promise<Report>;
+}
+
+export interface Property {
+  readonly name: string;
+  /** What must hold, in one sentence. */
+  readonly promise: string;
+  run(setting: Setting): Promise<Report>;
+  /** Each must end with violations: a harness that cannot fail proves nothing. */
+  readonly controls: readonly Control[];
+}

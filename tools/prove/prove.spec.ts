@@ -1,0 +1,82 @@
+// The proof set in its short form; `npm run prove` is the long one.
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { createPool, type Pool } from '@muster/database';
+import { properties } from './properties.ts';
+import { type Setting } from './property.ts';
+import { Services } from './services.ts';
+import { requireMet, type Rewrite, startTap, type Tap } from './tap.ts';
+
+const services = new Services();
+afterAll(() => services.stop());
+
+/** A short form takes seconds; this only ends what hangs. */
+const mostMillis = 180_000;
+/** The same every time: a red test is red again. `npm run prove` draws another one each time. */
+const seed = 1;
+
+const during = <Result>(run: (setting: Setting) => Promise<Result>): Promise<Result> =>
+  services.during((scope) => run({ seed, scale: 'short', services: scope, note: () => undefined }));
+
+describe.each(properties)('$name', (property) => {
+  it(
+    'holds',
+    async () => {
+      expect((await during((setting) => property.run(setting))).violations).toEqual([]);
+    },
+    mostMillis,
+  );
+
+  // One of a long form alone leaves none here.
+  for (const control of property.controls.filter(({ onlyLong }) => onlyLong !== true)) {
+    it(
+      `fails: ${control.name}`,
+      async () => {
+        expect((await during((setting) => control.run(setting))).violations).not.toEqual([]);
+      },
+      mostMillis,
+    );
+  }
+});
+
+describe('the tap', () => {
+  const tapped = <Result>(
+    rewrites: readonly Rewrite[],
+    work: (tap: Tap, pool: Pool) => Promise<Result>,
+  ): Promise<Result> =>
+    services.during(async (scope) => {
+      const tap = await startTap((await scope.database()).url, rewrites);
+      scope.onStop(() => {
+        tap.stop();
+      });
+      const pool = createPool({ url: tap.url, role: null, name: 'muster-prove-spec', max: 1 });
+      scope.onStop(() => pool.end());
+      return work(tap, pool);
+    });
+  const ask = async (pool: Pool): Promise<unknown> =>
+    (await pool.query<{ n: number }>('select $1::int + 1 as n', [1])).rows[0]?.n;
+
+  it('puts other SQL in place of what it finds, and only where it is to', async () => {
+    const plusTwo = { find: '+ 1', put: '+ 2' };
+    expect(await tapped([plusTwo], (_tap, pool) => ask(pool))).toBe(3);
+    expect(await tapped([{ ...plusTwo, where: 'from' }], (_tap, pool) => ask(pool))).toBe(2);
+  });
+
+  it('says so when it never found it: then nothing was tried', () =>
+    tapped([{ find: 'for no key update', put: '' }], async (tap, pool) => {
+      await ask(pool);
+      expect(() => requireMet(tap)).toThrow('no statement has:\n  for no key update');
+    }));
+
+  it('holds a connection before a statement until it is let go', () =>
+    tapped([], async (tap, pool) => {
+      const gate = tap.holdBefore('+ 1');
+      let isAnswered = false;
+      const answer = ask(pool).finally(() => {
+        isAnswered = true;
+      });
+      await gate.reached;
+      expect(isAnswered).toBe(false);
+      gate.open();
+      expect(await answer).toBe(2);
+    }));
+});

@@ -1,0 +1,116 @@
+// npm run prove: what must hold under faults, races and bad tokens, tried for as long as the bar asks, and each property
+// with controls, the same with a guard taken out, that have to fail. It brings up all that it needs, and exits with 1 if
+// a property does not hold or a control holds.
+//
+//   --short       as in npm test: less of each, and without the controls that take long
+//   --seed 7      draws the same as another run with this seed did; any unless told
+//   --only a,b    properties by name, such as "lease model"
+//   --write       writes the figures of a whole long run into docs/proof.md
+import { randomInt } from 'node:crypto';
+import { parseArgs } from 'node:util';
+import { type Proof, writePage } from './page.ts';
+import { properties } from './properties.ts';
+import { type Control, type Property, type Report, type Scale } from './property.ts';
+import { Services } from './services.ts';
+
+const { values: options } = parseArgs({
+  options: {
+    short: { type: 'boolean', default: false },
+    seed: { type: 'string' },
+    only: { type: 'string' },
+    write: { type: 'boolean', default: false },
+  },
+});
+
+const scale: Scale = options.short ? 'short' : 'long';
+const mostShown = 5;
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`);
+
+function seedOf(text: string | undefined): number {
+  const seed = text === undefined ? randomInt(1_000_000) : Number(text);
+  if (Number.isInteger(seed) && seed >= 0) return seed;
+  throw new Error(`--seed is no whole number: ${text ?? ''}`);
+}
+
+function chosen(): readonly Property[] {
+  const only = options.only?.split(',').map((name) => name.trim());
+  const unknown = only?.find((name) => !properties.some((property) => property.name === name));
+  if (unknown !== undefined) {
+    throw new Error(`--only ${unknown}: there are ${properties.map(({ name }) => name).join(', ')}`);
+  }
+  return properties.filter(({ name }) => only === undefined || only.includes(name));
+}
+
+/** A line about one run; the reasons below it, where it did not go as it had to. */
+function show(name: string, isFine: boolean, { violations, figures }: Report, millis: number): void {
+  const done = Object.entries(figures)
+    .map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`)
+    .join(', ');
+  say(`  ${isFine ? '✓' : '✗'} ${name} (${done}, ${(millis / 1000).toFixed(1)} s)`);
+  if (isFine) return;
+  for (const violation of violations.slice(0, mostShown))
+    say(`      ${violation.replaceAll('\n', '\n      ')}`);
+  if (violations.length > mostShown) say(`      … and ${violations.length - mostShown} more`);
+  if (violations.length === 0) say('      nothing came of it: what was to find this looks away');
+}
+
+async function prove(services: Services, property: Property, seed: number): Promise<Proof> {
+  const attempt = async (run: Property['run'] | Control['run'], name: string, mustFail: boolean) => {
+    const started = performance.now();
+    const broken = new AbortController();
+    const report = await services
+      .during((scope) => run({ seed, scale, services: scope, note: (line) => say(`      ${line}`) }))
+      .catch((error: unknown): Report => {
+        broken.abort();
+        return {
+          violations: [`it broke off: ${error instanceof Error ? (error.stack ?? '') : String(error)}`],
+          figures: {},
+        };
+      });
+    const isFine = !broken.signal.aborted && mustFail === report.violations.length > 0;
+    const millis = performance.now() - started;
+    show(name, isFine, report, millis);
+    return { isFine, report, millis };
+  };
+  say(`${property.name}: ${property.promise}`);
+  const { isFine: holds, report, millis } = await attempt((setting) => property.run(setting), 'holds', false);
+  const controls = property.controls.filter(({ onlyLong }) => scale === 'long' || onlyLong !== true);
+  let red = 0;
+  for (const control of controls) {
+    const { isFine } = await attempt((setting) => control.run(setting), `fails: ${control.name}`, true);
+    red += Number(isFine);
+  }
+  return { property, holds, figures: report.figures, millis, controls: controls.length, red };
+}
+
+async function run(): Promise<boolean> {
+  const seed = seedOf(options.seed);
+  const picked = chosen();
+  if (options.write && (options.short || options.only !== undefined)) {
+    throw new Error('--write is for a whole long run');
+  }
+  const services = new Services();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.once(signal, () => void services.stop().finally(() => process.exit(130)));
+  }
+  try {
+    say(`Seed ${seed}`);
+    const proofs: Proof[] = [];
+    for (const property of picked) proofs.push(await prove(services, property, seed));
+    const holding = proofs.filter(({ holds, controls, red }) => holds && red === controls).length;
+    say(`${holding} of ${proofs.length} properties are proven, with seed ${seed}`);
+    if (options.write && holding === proofs.length) await writePage(proofs, seed, new Date());
+    return holding === proofs.length;
+  } finally {
+    await services.stop();
+  }
+}
+
+process.exitCode = await run().then(
+  (proven) => (proven ? 0 : 1),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`);
+    return 1;
+  },
+);

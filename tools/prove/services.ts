@@ -1,0 +1,115 @@
+/** The servers that properties work on: throw-away, brought up when the first asks, ended by whoever runs them. */
+import { randomBytes } from 'node:crypto';
+import { createPool, migrate, type Pool } from '@muster/database';
+import { startPostgres, type Postgres, type PostgresOptions } from '../dev/postgres.ts';
+
+const template = 'muster_template';
+
+/** A migrated database that nobody else works on. */
+export interface Database {
+  /** Of a login that owns the tables. */
+  readonly url: string;
+  /** As that login, who sees all; for arranging, and for looking at what is really there. */
+  readonly owner: Pool;
+}
+
+type Ending = () => Promise<void> | void;
+
+/** What one run brings up; it ends in the reverse order. */
+export class Scope {
+  /** What is brought up there outlives this run, for the others. */
+  readonly home: Scope;
+  readonly #endings: Ending[] = [];
+  readonly #server: () => Promise<Postgres>;
+
+  constructor(server: () => Promise<Postgres>, home?: Scope) {
+    this.#server = server;
+    this.home = home ?? this;
+  }
+
+  onStop(end: Ending): void {
+    this.#endings.push(end);
+  }
+
+  async stop(): Promise<void> {
+    for (const end of this.#endings.splice(0).reverse()) await end();
+  }
+
+  /** A database of its own on the server that all share, cloned from the migrated one. */
+  async database(): Promise<Database> {
+    return cloneTemplate(this, (await this.#server()).url);
+  }
+
+  /** A PostgreSQL of its own, migrated, for whoever means to break it. */
+  async postgres(options: Omit<PostgresOptions, 'durable'> = {}): Promise<Postgres> {
+    const postgres = await startPostgres({ ...options, durable: false });
+    this.onStop(() => postgres.stop());
+    await migrate(postgres.url);
+    return postgres;
+  }
+}
+
+/** A clone of the migrated database on that server; it goes with the scope. */
+export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Database> {
+  const name = `prove_${randomBytes(6).toString('hex')}`;
+  const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
+  scope.onStop(() => admin.end());
+  await admin.query(`create database ${name} template ${template}`);
+  // The pipeline runs the loser of a deadlock again, so nobody would notice one. Here nobody looks for them: whoever
+  // is in one comes to a timeout, and that is seen.
+  await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
+  scope.onStop(async () => {
+    await admin.query(`drop database ${name} with (force)`);
+  });
+  const url = databaseUrl(serverUrl, name);
+  const owner = createPool({ url, role: null, name: 'muster-prove', max: 3 });
+  scope.onStop(() => owner.end());
+  return { url, owner };
+}
+
+/** The migrated database, for others to be cloned from. */
+export async function makeTemplate(serverUrl: string): Promise<void> {
+  const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
+  await admin.query(`create database ${template}`).finally(() => admin.end());
+  await migrate(databaseUrl(serverUrl, template));
+}
+
+function databaseUrl(serverUrl: string, name: string): string {
+  const url = new URL(serverUrl);
+  url.pathname = `/${name}`;
+  return url.href;
+}
+
+/** The server that all runs share, and the scope of each run. */
+export class Services {
+  #server: Promise<Postgres> | undefined;
+  readonly #home = new Scope(() => (this.#server ??= startServer()));
+
+  /** Runs with a scope of its own, which ends with it. */
+  async during<Result>(run: (scope: Scope) => Promise<Result>): Promise<Result> {
+    const scope = new Scope(() => (this.#server ??= startServer()), this.#home);
+    try {
+      return await run(scope);
+    } finally {
+      await scope.stop();
+    }
+  }
+
+  async stop(): Promise<void> {
+    await this.#home.stop();
+    const server = this.#server;
+    this.#server = undefined;
+    await (await server)?.stop();
+  }
+}
+
+async function startServer(): Promise<Postgres> {
+  const server = await startPostgres({ durable: false });
+  try {
+    await makeTemplate(server.url);
+    return server;
+  } catch (error) {
+    await server.stop();
+    throw error;
+  }
+}

@@ -1,0 +1,65 @@
+/** The messages between a client and PostgreSQL, as far as they have to be understood to stand in between. */
+
+export interface Message {
+  /** One letter; empty for the first of a client, which has none. */
+  readonly type: string;
+  readonly bytes: Buffer;
+}
+
+/** Cuts a stream of bytes into messages: a letter and a length, but for the first of a client, which has no letter. */
+export function messagesOf(side: 'client' | 'server'): (chunk: Buffer) => Message[] {
+  let rest: Buffer = Buffer.alloc(0);
+  let greeted = side === 'server';
+  return (chunk) => {
+    rest = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const messages: Message[] = [];
+    for (;;) {
+      const head = greeted ? 1 : 0;
+      if (rest.length < head + 4) return messages;
+      const end = head + rest.readUInt32BE(head);
+      if (rest.length < end) return messages;
+      const bytes = rest.subarray(0, end);
+      messages.push({ type: greeted ? String.fromCharCode(bytes[0] ?? 0) : '', bytes });
+      greeted = true;
+      rest = rest.subarray(end);
+    }
+  };
+}
+
+/** The server sends what it has so far. */
+export const flush = Buffer.from([0x48, 0, 0, 0, 4]);
+
+const textUntilZero = (bytes: Buffer, from: number): { text: string; end: number } => {
+  const end = bytes.indexOf(0, from);
+  return { text: bytes.toString('utf8', from, end), end: end + 1 };
+};
+
+/** Of a Parse: the name that the statement is to have, and its SQL. */
+export function readParse({ bytes }: Message): { name: string; sql: string } {
+  const name = textUntilZero(bytes, 5);
+  return { name: name.text, sql: textUntilZero(bytes, name.end).text };
+}
+
+/** The same Parse with other SQL. */
+export function withSql({ bytes, type }: Message, sql: string): Message {
+  const name = textUntilZero(bytes, 5);
+  const before = textUntilZero(bytes, name.end);
+  const body = Buffer.concat([
+    bytes.subarray(5, name.end),
+    Buffer.from(`${sql}\0`),
+    bytes.subarray(before.end),
+  ]);
+  const head = Buffer.alloc(5);
+  head.write(type, 0, 'latin1');
+  head.writeUInt32BE(body.length + 4, 1);
+  return { type, bytes: Buffer.concat([head, body]) };
+}
+
+/** Of a Bind: the name of the statement that is bound. */
+export function readBind({ bytes }: Message): string {
+  const portal = textUntilZero(bytes, 5);
+  return textUntilZero(bytes, portal.end).text;
+}
+
+/** Of the server's BackendKeyData: the process that serves the connection. */
+export const readBackendPid = ({ bytes }: Message): number => bytes.readUInt32BE(5);

@@ -1,0 +1,56 @@
+// An agent of its own process: it takes a story, locks files and writes checkpoints until it is killed. Each thing that
+// was acknowledged is a line of JSON on standard output, written before it goes on.
+import { writeSync } from 'node:fs';
+import { createClient, httpTransport, retrying } from '@muster/client';
+import { z } from 'zod';
+
+const Setting = z.object({
+  baseUrl: z.string(),
+  token: z.string(),
+  storyId: z.string(),
+  projectId: z.string(),
+  runId: z.string(),
+  ttlSeconds: z.number(),
+  resources: z.array(z.string()),
+  requestPrefix: z.string(),
+});
+export type Setting = z.infer<typeof Setting>;
+
+/** What it says. */
+export const Line = z.union([
+  z.object({ acquired: z.object({ executionId: z.string(), leaseToken: z.string() }) }),
+  z.object({ checkpoint: z.int() }),
+]);
+type Line = z.infer<typeof Line>;
+
+function say(line: Line): void {
+  writeSync(1, `${JSON.stringify(line)}\n`);
+}
+
+async function live(setting: Setting): Promise<never> {
+  const { baseUrl, token, storyId, projectId, runId, ttlSeconds, resources, requestPrefix } = setting;
+  let calls = 0;
+  const watchedFetch: typeof fetch = (url, init) => {
+    const headers = new Headers(init?.headers);
+    calls += 1;
+    headers.set('x-request-id', `${requestPrefix}${calls}`);
+    return fetch(url, { ...init, headers });
+  };
+  const api = createClient(retrying(httpTransport({ baseUrl, token, fetch: watchedFetch })));
+  const { execution, leaseToken } = await api.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true },
+  });
+  const executionId = execution.id;
+  say({ acquired: { executionId, leaseToken } });
+  await api.locks.acquire({ projectId, resources, executionId, runId, ttlSeconds: 600 });
+  for (let step = 1; ; step += 1) {
+    const { execution: after } = await api.deliveryExecutions.checkpoint({
+      ...{ executionId, leaseToken, summary: `Sheet ${step} is read` },
+    });
+    say({ checkpoint: after.checkpoint?.seq ?? 0 });
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  await live(Setting.parse(JSON.parse(process.env['AGENT_SETTING'] ?? '{}')));
+}

@@ -1,0 +1,22 @@
+import { readDevFile } from '../dev/dev-file.ts';
+import { instanceHolder } from '../dev/instance.ts';
+import { mailFolder } from '../dev/repository.ts';
+import { bringUpInstance } from './own-instance.ts';
+import { type Instance } from './instance.ts';
+
+/** The one that `npm start` runs here, else one of our own that leaves nothing behind. */
+export async function findInstance(): Promise<Instance> {
+  const facts = readDevFile();
+  const holder = await instanceHolder();
+  if (facts !== undefined && holder !== undefined && facts.pid === holder && facts.baseUrl !== null) {
+    return {
+      baseUrl: facts.baseUrl,
+      databaseUrl: facts.databaseUrl,
+      is: 'the instance that runs here',
+      mailFolder: facts.workerUrl === null ? null : mailFolder,
+      tail: () => ['its log is .data/logs/coordination-api.log'],
+      stop: () => Promise.resolve(),
+    };
+  }
+  return (await bringUpInstance('brought up for the tour, since none runs here', false)).instance;
+}
