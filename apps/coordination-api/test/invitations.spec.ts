@@ -83,7 +83,7 @@ describe('POST /invitations/accept', () => {
       'expired',
       (secret: string) =>
         world.rows(
-          'update invitations set expires_at = now() where token_hash = sha256($1::bytea)',
+          `update invitations set expires_at = now() - interval '1 s' where token_hash = sha256($1::bytea)`,
           Buffer.from(secret),
         ),
       422,

@@ -67,7 +67,10 @@ describe('the authenticator', () => {
   it('answers every token that does not hold with one and the same 401', async () => {
     const { ana, ben, chloe } = await world.org();
     await world.rows('update tokens set revoked_at = now() where member_id = $1', ana.me.memberId);
-    await world.rows('update tokens set expires_at = now() where member_id = $1', ben.me.memberId);
+    await world.rows(
+      `update tokens set expires_at = now() - interval '1 s' where member_id = $1`,
+      ben.me.memberId,
+    );
     await world.rows(`update members set status = 'removed' where id = $1`, chloe.me.memberId);
     const authenticator = createAuthenticator(world.database.app);
     const answers = new Set<string>();

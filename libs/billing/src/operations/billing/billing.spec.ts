@@ -53,7 +53,10 @@ describe('billing.seatUsage', () => {
     await ana.members.invite({ email: 'elif@example.com', role: 'admin' });
     await ana.members.invite({ email: 'viewer@example.com', role: 'viewer' });
     const { invitation } = await ana.members.invite({ email: 'late@example.com' });
-    await world.rows(`update invitations set expires_at = now() where id = $1`, invitation.id);
+    await world.rows(
+      `update invitations set expires_at = now() - interval '1 s' where id = $1`,
+      invitation.id,
+    );
     const { id } = (await ana.members.invite({ email: 'gone@example.com' })).invitation;
     await ana.invitations.revoke({ invitationId: id });
     const { me } = await world.member(orgId, 'Removed', 'member');
