@@ -1,5 +1,13 @@
 /** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and events. */
-import { apiVersion, errorStatus, eventKinds, operations, type Reason, reasons } from '@muster/registry';
+import {
+  apiVersion,
+  errorStatus,
+  eventKinds,
+  type Operation,
+  operations,
+  type Reason,
+  reasons,
+} from '@muster/registry';
 import { type Field, recordsOf, simpleRecordsOf } from './fields.ts';
 import { describe, examplesOf, type OperationPage, operationsByNamespace, refusalOf } from './operations.ts';
 
@@ -14,11 +22,31 @@ export interface Page {
   readonly json: unknown;
 }
 
+type Head = Pick<Page, 'path' | 'title' | 'summary'>;
+type Content = Pick<Page, 'markdown' | 'json'>;
+
+/** A page whose content is made when somebody first wants it: all of them take longer than a server may to start. */
+function page(head: Head, content: () => Content): Page {
+  let made: Content | undefined;
+  const get = (): Content => (made ??= content());
+  return {
+    ...head,
+    get markdown() {
+      return get().markdown;
+    },
+    get json() {
+      return get().json;
+    },
+  };
+}
+
 /** Where the page of a namespace is. */
 export const namespacePath = (namespace: string): string => `reference/${namespace}`;
 
-const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('\n', ' ');
-const code = (text: string): string => `\`${text.replaceAll('`', "'")}\``;
+const cell = (said: string): string => said.replaceAll('|', '\\|').replaceAll('\n', ' ');
+const code = (said: string): string => `\`${said.replaceAll('`', "'")}\``;
+/** Blocks of Markdown as a whole. */
+const text = (...blocks: readonly string[]): string => `${blocks.join('\n\n')}\n`;
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]): string => `| ${cells.map(cell).join(' | ')} |`;
@@ -79,18 +107,24 @@ function operationSection(page: OperationPage): string {
   return parts.join('\n\n');
 }
 
-function namespacePage(namespace: string, pages: readonly OperationPage[]): Page {
-  const summary = `${pages.length} ${pages.length === 1 ? 'operation' : 'operations'}: ${pages.map(({ name }) => name.slice(namespace.length + 1)).join(', ')}.`;
-  return {
-    path: namespacePath(namespace),
-    title: namespace,
-    summary,
-    json: { namespace, operations: pages },
-    markdown: [`# ${namespace}`, summary, ...pages.map(operationSection)].join('\n\n'),
-  };
+function namespacePage(namespace: string, inside: readonly Operation[]): Page {
+  const words = inside.map(({ name }) => name.slice(namespace.length + 1)).join(', ');
+  const summary = `${inside.length} ${inside.length === 1 ? 'operation' : 'operations'}: ${words}.`;
+  return page({ path: namespacePath(namespace), title: namespace, summary }, () => {
+    const pages = inside.map(describe);
+    return {
+      json: { namespace, operations: pages },
+      markdown: text(`# ${namespace}`, summary, ...pages.map(operationSection)),
+    };
+  });
 }
 
-function recordsPage(): Page {
+const recordsPage = (): Page => {
+  const summary = 'Every record that answers are made of, with its fields.';
+  return page({ path: 'reference/records', title: 'Records', summary }, () => recordsContent(summary));
+};
+
+function recordsContent(summary: string): Content {
   const records = new Map<string, Field[]>();
   const simple = new Map<string, string>();
   for (const { result } of operations.values()) {
@@ -102,13 +136,9 @@ function recordsPage(): Page {
     const type = simple.get(name);
     return `## ${name}\n\n${type === undefined ? resultTable(records.get(name) ?? []) : code(type)}`;
   };
-  const summary = 'Every record that answers are made of, with its fields.';
   return {
-    path: 'reference/records',
-    title: 'Records',
-    summary,
     json: Object.fromEntries(names.map((name) => [name, simple.get(name) ?? records.get(name)])),
-    markdown: ['# Records', summary, ...names.map(section)].join('\n\n'),
+    markdown: text('# Records', summary, ...names.map(section)),
   };
 }
 
@@ -124,13 +154,10 @@ function errorsPage(): Page {
     ['Code', 'Status'],
     Object.entries(errorStatus).map(([name, status]) => [code(name), status.toString()]),
   );
-  return {
-    path: 'reference/errors',
-    title: 'Errors',
-    summary,
+  return page({ path: 'reference/errors', title: 'Errors', summary }, () => ({
     json: { codes: errorStatus, reasons: all },
-    markdown: ['# Errors', summary, '## Codes', codes, ...all.map(section)].join('\n\n'),
-  };
+    markdown: text('# Errors', summary, '## Codes', codes, ...all.map(section)),
+  }));
 }
 
 function eventsPage(): Page {
@@ -138,41 +165,33 @@ function eventsPage(): Page {
     [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
   const rows = eventKinds.map((kind) => [code(kind), emitters(kind).map(code).join(', ')]);
   const summary = 'What can happen, and the operations by which it does.';
-  return {
-    path: 'reference/events',
-    title: 'Events',
-    summary,
+  return page({ path: 'reference/events', title: 'Events', summary }, () => ({
     json: Object.fromEntries(eventKinds.map((kind) => [kind, emitters(kind)])),
-    markdown: ['# Events', summary, table(['Event', 'Operations'], rows)].join('\n\n'),
-  };
+    markdown: text('# Events', summary, table(['Event', 'Operations'], rows)),
+  }));
 }
 
 /** All pages of the reference, the index first. */
 export function referencePages(): Page[] {
-  const namespaces = [...operationsByNamespace()].map(([namespace, ofIt]) =>
-    namespacePage(namespace, ofIt.map(describe)),
+  const namespaces = [...operationsByNamespace()].map(([namespace, inside]) =>
+    namespacePage(namespace, inside),
   );
   const pages = [...namespaces, recordsPage(), errorsPage(), eventsPage()];
   const summary = `Version ${apiVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
-  return [
-    {
-      path: 'reference',
-      title: 'Reference',
-      summary,
-      json: {
-        version: apiVersion,
-        pages: pages.map(({ path, title, summary: line }) => ({ path, title, summary: line })),
-      },
-      markdown: [
-        '# Reference',
-        summary,
-        table(
-          ['Page', 'What it has'],
-          // Seen from /reference, whose own folder they lie in.
-          pages.map(({ path, title, summary: line }) => [`[${title}](/${path})`, line]),
-        ),
-      ].join('\n\n'),
+  const index = page({ path: 'reference', title: 'Reference', summary }, () => ({
+    json: {
+      version: apiVersion,
+      pages: pages.map(({ path, title, summary: line }) => ({ path, title, summary: line })),
     },
-    ...pages,
-  ].map((page) => ({ ...page, markdown: `${page.markdown}\n` }));
+    markdown: text(
+      '# Reference',
+      summary,
+      table(
+        ['Page', 'What it has'],
+        // Seen from /reference, whose own folder they lie in.
+        pages.map(({ path, title, summary: line }) => [`[${title}](/${path})`, line]),
+      ),
+    ),
+  }));
+  return [index, ...pages];
 }

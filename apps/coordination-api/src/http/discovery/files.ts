@@ -1,4 +1,5 @@
 /** What programs look for under names that are agreed on elsewhere. */
+import { setImmediate } from 'node:timers/promises';
 import { apiVersion, scopes } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 import { type SitePage } from './site.ts';
@@ -22,9 +23,15 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
   ].join('\n\n');
 }
 
-/** All pages in one, for whoever reads only once. */
-export const llmsFullText = (pages: readonly SitePage[]): string =>
-  pages.map(({ markdown }) => markdown).join('\n\n');
+/** All pages in one, for whoever reads only once. Others are served between one page and the next. */
+export async function llmsFullText(pages: readonly SitePage[]): Promise<string> {
+  const parts: string[] = [];
+  for (const { markdown } of pages) {
+    parts.push(markdown());
+    await setImmediate();
+  }
+  return parts.join('\n\n');
+}
 
 const escapeXml = (text: string): string => text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 

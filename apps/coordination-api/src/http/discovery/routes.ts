@@ -5,7 +5,7 @@ import { openApi } from '../openapi.ts';
 import { type Addresses } from './addresses.ts';
 import { agentsJson, llmsFullText, llmsText, robots, sitemap } from './files.ts';
 import { htmlHeaders } from './layout.ts';
-import { buildSite, type Form, forms, rendering, type Rendering } from './site.ts';
+import { buildSite, type Form, forms, once, rendering, type Rendering } from './site.ts';
 
 /** Browsers and proxies may keep it so long; then they ask whether it is still the same. */
 const cacheControl = 'public, max-age=300';
@@ -31,10 +31,10 @@ const formFor = (request: FastifyRequest): Form => {
 export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addresses): Promise<void> {
   await app.register(accepts);
   const pages = buildSite(addresses);
-  for (const { path, renderings, lastModified } of pages) {
+  for (const { path, render, lastModified } of pages) {
     app.get(path, (request, reply) => {
       const form = formFor(request);
-      return send(request, reply, renderings[form], {
+      return send(request, reply, render(form), {
         'content-type': `${form}; charset=utf-8`,
         'last-modified': new Date(lastModified).toUTCString(),
         vary: 'Accept',
@@ -42,18 +42,18 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
       });
     });
   }
-  const files: Readonly<Record<string, readonly [type: string, text: string]>> = {
-    '/openapi.json': ['application/json', JSON.stringify(openApi(addresses.baseUrl))],
-    '/llms.txt': ['text/plain', llmsText(addresses, pages)],
-    '/llms-full.txt': ['text/plain', llmsFullText(pages)],
-    '/sitemap.xml': ['application/xml', sitemap(addresses, pages)],
-    '/robots.txt': ['text/plain', robots(addresses)],
-    '/.well-known/agents.json': ['application/json', JSON.stringify(agentsJson(addresses))],
+  const files: Readonly<Record<string, readonly [type: string, text: () => string | Promise<string>]>> = {
+    '/openapi.json': ['application/json', () => JSON.stringify(openApi(addresses.baseUrl))],
+    '/llms.txt': ['text/plain', () => llmsText(addresses, pages)],
+    '/llms-full.txt': ['text/plain', () => llmsFullText(pages)],
+    '/sitemap.xml': ['application/xml', () => sitemap(addresses, pages)],
+    '/robots.txt': ['text/plain', () => robots(addresses)],
+    '/.well-known/agents.json': ['application/json', () => JSON.stringify(agentsJson(addresses))],
   };
   for (const [path, [type, text]] of Object.entries(files)) {
-    const file = rendering(text);
-    app.get(path, (request, reply) =>
-      send(request, reply, file, { 'content-type': `${type}; charset=utf-8` }),
+    const file = once(async () => rendering(await text()));
+    app.get(path, async (request, reply) =>
+      send(request, reply, await file(), { 'content-type': `${type}; charset=utf-8` }),
     );
   }
 }

@@ -19,10 +19,10 @@ export interface SitePage {
   readonly path: string;
   readonly title: string;
   readonly summary: string;
-  readonly markdown: string;
+  readonly markdown: () => string;
   /** A day, such as 2026-11-21: since then it says the same. */
   readonly lastModified: string;
-  readonly renderings: Readonly<Record<Form, Rendering>>;
+  readonly render: (form: Form) => Rendering;
 }
 
 export const rendering = (body: string): Rendering => ({
@@ -30,16 +30,27 @@ export const rendering = (body: string): Rendering => ({
   etag: `"${createHash('sha256').update(body).digest('base64url').slice(0, 27)}"`,
 });
 
-/** Everything is rendered once, at start-up. */
+/** The same answer from the second time on. */
+export function once<Made>(make: () => Made): () => Made {
+  let made: { readonly value: Made } | undefined;
+  return () => (made ??= { value: make() }).value;
+}
+
+/** Each page is rendered once, when it is first wanted: all of them take longer than the whole start may. */
 export function buildSite(addresses: Addresses): readonly SitePage[] {
   const reference = referencePages();
-  const toSitePage = ({ path, title, summary, markdown, json }: Page): SitePage => ({
-    ...{ path: `/${path}`, title, summary, markdown, lastModified: lastModifiedOf(path) },
-    renderings: {
-      'text/html': rendering(htmlPage({ title, summary, markdown })),
-      'text/markdown': rendering(markdown),
-      'application/json': rendering(JSON.stringify(json)),
-    },
-  });
+  const toSitePage = (page: Page): SitePage => {
+    const { path, title, summary } = page;
+    const renderings: Readonly<Record<Form, () => Rendering>> = {
+      'text/html': once(() => rendering(htmlPage(page))),
+      'text/markdown': once(() => rendering(page.markdown)),
+      'application/json': once(() => rendering(JSON.stringify(page.json))),
+    };
+    return {
+      ...{ path: `/${path}`, title, summary, lastModified: lastModifiedOf(path) },
+      markdown: () => page.markdown,
+      render: (form) => renderings[form](),
+    };
+  };
   return [homePage(addresses, reference), ...reference].map(toSitePage);
 }
