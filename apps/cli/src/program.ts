@@ -1,6 +1,7 @@
 /** The whole command line as a tree; what a command needs is loaded when it is used. */
 import { apiVersion } from '@muster/registry';
 import { Command } from 'commander';
+import { operators, type OperatorsWord } from './admin/words.ts';
 import { exitCodes } from './failures.ts';
 import { addCall, addOperations } from './operations/commands.ts';
 import { onOpening, openAll } from './opening.ts';
@@ -12,21 +13,10 @@ Exit codes: 0 done, ${exitCodes.failed} an operators' command failed, ${exitCode
 ${exitCodes.unreachable} no answer or a fault of the API (5xx).
 Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN, else what muster login kept.`;
 
-/** The operators' commands; each was once a command of its own, and is still found there. */
-const operators = {
-  org: 'Organizations',
-  member: 'Members of an organization',
-  token: 'Tokens of members and of their agents',
-  platform: 'Operators of the installation',
-  outbox: 'Jobs that the worker gave up',
-  migrate: 'Bring the database to the newest schema',
-} as const;
-export type OperatorsWord = keyof typeof operators;
-
 /** They work on the database itself: its drivers are loaded for them alone. */
 async function fillOperators(parent: Command, word?: OperatorsWord): Promise<void> {
   const { addAdmin } = await import('./admin/commands.ts');
-  addAdmin(parent, operators, word);
+  addAdmin(parent, word);
 }
 
 function addOperators(program: Command): void {

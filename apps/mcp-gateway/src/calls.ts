@@ -3,13 +3,20 @@ import { type Transport } from '@muster/client';
 import { ApiError, badRequest, type Operation } from '@muster/registry';
 import { type Answer, bytesOf, cutTo, fitting } from './answers.ts';
 import { digest } from './intents.ts';
-import { type View } from './narrowing.ts';
 import { answerBytes, operationTool, type OperationTool, pageForModels } from './tools.ts';
+
+/** What the connection is narrowed to, as far as its calls go by it. */
+export interface Bounds {
+  /** Filled in wherever an operation takes a projectId. */
+  readonly project: string | null;
+  /** Whether calls may reach it, by its own name or through another tool. */
+  allows(tool: OperationTool): boolean;
+}
 
 /** One call of a tool, and all that belongs to it. */
 export interface ToolCall {
   readonly transport: Transport;
-  readonly view: View;
+  readonly view: Bounds;
   /** Of the whole call; each write in it has one derived from it. */
   readonly key: string;
 }
@@ -25,7 +32,7 @@ export const outside = (message: string): ApiError =>
   new ApiError('forbidden', message, { reason: 'narrowed', retryable: false });
 
 /** The parameters as the API takes them, and the room for the answer. */
-function prepare({ operation, isList, takesProject }: OperationTool, args: Answer, view: View) {
+function prepare({ operation, isList, takesProject }: OperationTool, args: Answer, view: Bounds) {
   const { maxBytes, ...others } = args;
   const isOwn = 'maxBytes' in operation.params.shape;
   const isRead = operation.effect === 'read';

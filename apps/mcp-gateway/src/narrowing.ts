@@ -5,6 +5,7 @@
  */
 import { type IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '@muster/registry';
+import { type Bounds } from './calls.ts';
 import { isProjectRef } from './tools.ts';
 import { type AnyTool, everyTool, findTool, isCore, toolsets } from './toolbox.ts';
 
@@ -12,15 +13,12 @@ export const modes = ['full', 'core', 'search'] as const;
 export type Mode = (typeof modes)[number];
 
 /** What this connection may see and call; beyond it, the API decides by the token. */
-export interface View {
+export interface View extends Bounds {
   /** Equal for equal views. */
   readonly key: string;
   readonly mode: Mode;
-  /** Filled in and hidden wherever an operation takes a projectId. */
-  readonly project: string | null;
   readonly isReadonly: boolean;
   readonly showsOutput: boolean;
-  /** Whether calls may reach it, by its own name or through a meta tool. */
   allows(tool: AnyTool): boolean;
   /** Whether it is in the list, and can be called by its own name. */
   lists(tool: AnyTool): boolean;

@@ -1,11 +1,11 @@
 /** The operators' commands: each group below `muster admin`, and below the word that it once had alone. */
 import { type Command } from 'commander';
-import { type OperatorsWord } from '../program.ts';
 import { prepared } from './command.ts';
 import { addOutbox } from './jobs.ts';
 import { makeMigrate } from './migrate.ts';
 import { addMembers, addOrg } from './organizations.ts';
 import { addPlatform, addTokens } from './tokens.ts';
+import { operators, type OperatorsWord } from './words.ts';
 
 const groups: Readonly<Record<Exclude<OperatorsWord, 'migrate'>, (group: Command) => void>> = {
   org: addOrg,
@@ -16,20 +16,16 @@ const groups: Readonly<Record<Exclude<OperatorsWord, 'migrate'>, (group: Command
 };
 
 /** All of them below `parent`, or, where a word is given, what that one does, as `parent` itself. */
-export function addAdmin(
-  parent: Command,
-  descriptions: Readonly<Record<OperatorsWord, string>>,
-  word?: OperatorsWord,
-): void {
+export function addAdmin(parent: Command, word?: OperatorsWord): void {
   const make = (of: OperatorsWord, command: Command): void => {
-    if (of === 'migrate') makeMigrate(prepared(command, descriptions[of]));
-    else groups[of](command.description(descriptions[of]));
+    if (of === 'migrate') makeMigrate(prepared(command, operators[of]));
+    else groups[of](command.description(operators[of]));
   };
   if (word !== undefined) {
     make(word, parent);
     return;
   }
-  for (const each of Object.keys(descriptions) as OperatorsWord[]) {
+  for (const each of Object.keys(operators) as OperatorsWord[]) {
     make(each, parent.commands.find((command) => command.name() === each) ?? parent.command(each));
   }
 }

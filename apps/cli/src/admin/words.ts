@@ -1,0 +1,11 @@
+/** The operators' commands; each was once a command of its own, and is still found there. */
+export const operators = {
+  org: 'Organizations',
+  member: 'Members of an organization',
+  token: 'Tokens of members and of their agents',
+  platform: 'Operators of the installation',
+  outbox: 'Jobs that the worker gave up',
+  migrate: 'Bring the database to the newest schema',
+} as const;
+
+export type OperatorsWord = keyof typeof operators;
