@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
 import { runMuster } from './muster.ts';
 
 const run = promisify(execFile);
@@ -118,6 +119,34 @@ describe.each(shells)('the script for %s', (shell) => {
       expect(script).toContain(word);
     }
   });
+});
+
+/** The words that a script may offer at each place, as it says them to its shell: all but the walk to the place. */
+const tellings = {
+  bash: { place: /^    ('(?:[^']|'\\'')*')\) printf '%s ' (.*) ;;$/, word: /'((?:[^']|'\\'')*)'/g },
+  zsh: {
+    place: /^    ('(?:[^']|'\\'')*')\) reply=\((.*)\) ;;$/,
+    word: /'((?:[^':\\]|\\:)*)(?:[^']|'\\'')*'/g,
+  },
+  fish: {
+    place: /^    case ('.*')\n      printf '%s\\t%s\\n' (.*)$/,
+    word: /'((?:[^'\\]|\\.)*)' '(?:[^'\\]|\\.)*'/g,
+  },
+};
+function offersIn(shell: (typeof shells)[number]): string[] {
+  const { place, word } = tellings[shell];
+  const everyPlace = new RegExp(place.source, 'gm');
+  return [...(scripts.get(shell) ?? '').matchAll(everyPlace)].map(([, at = '', words = '']) => {
+    const offered = [...words.matchAll(word)].map(([, one = '']) => one.replaceAll('\\:', ':'));
+    return `${at} ${offered.join(' ')}`;
+  });
+}
+
+it('offers the same words at the same places in every shell', () => {
+  const inBash = offersIn('bash');
+  expect(inBash.length).toBeGreaterThan(operations.size);
+  expect(inBash.join()).toContain(`'stories create --priority' none low medium high urgent`);
+  for (const shell of ['zsh', 'fish'] as const) expect(offersIn(shell)).toEqual(inBash);
 });
 
 it('knows of no other shell', async () => {

@@ -55,6 +55,18 @@ const wakeWaiting = (orgId: string, questionId: unknown) =>
     [orgId, questionId],
   );
 
+/** A question that is deleted is open no more: who waited for its answer goes on, and hears why. */
+const wakeUnanswered = (orgId: string, actor: unknown, questionId: unknown) =>
+  sqlQuery(
+    `with x as (update executions e set state = 'leased', waiting_for = null, version = version + 1, updated_at = now(),
+         last_event_seq = e.last_event_seq + 1
+       where e.org_id = $1 and e.waiting_for = $2 and e.state = 'waiting_input' returning e.id, e.last_event_seq)
+     insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
+     select $1, x.id, x.last_event_seq, 'question_answered', $3,
+       jsonb_build_object('commentId', $2::uuid, 'deleted', true), clock_timestamp() from x`,
+    [orgId, questionId, actor],
+  );
+
 /** A story that is canceled ends its execution; the holder is fenced by that. Its lease is free by now. */
 function cancel(db: Db, orgId: string, actor: unknown, storyId: string): void {
   db.later(
@@ -103,6 +115,7 @@ export const executionReactions: Reaction = async ({ db, caller, happenings }) =
   for (const happening of onStories) {
     const { kind, subject, data } = happening;
     if (kind === 'comment.resolved') db.later(wakeWaiting(orgId, data['commentId']));
+    if (kind === 'comment.deleted') db.later(wakeUnanswered(orgId, actor, data['commentId']));
     if (isCanceled(happening)) cancel(db, orgId, actor, subject.id);
     if (kind === 'story.deleted') forget(db, orgId, subject.id);
   }

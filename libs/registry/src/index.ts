@@ -4,6 +4,7 @@ export * from './kernel/errors.ts';
 export * from './kernel/events.ts';
 export * from './kernel/operation.ts';
 export * from './kernel/pagination.ts';
+export * from './kernel/path.ts';
 export * from './inside.ts';
 export { Id, isCleanText, isUuid } from './kernel/values.ts';
 export * from './records/access.ts';

@@ -15,6 +15,10 @@ export function changedFields<Field extends string>(
   );
 }
 
+/** What is wanted of a field that null clears, and that is never null itself: `empty` is what it has then. */
+export const cleared = <Value>(wanted: Value | null | undefined, empty: Value): Value | undefined =>
+  wanted === null ? empty : wanted;
+
 /** What is known of code after this news, null where nothing is, and which fields of it changed. */
 export function changedGit(
   now: Git | null,

@@ -7,7 +7,7 @@ export {
   unauthorized,
   unavailable,
 } from '@muster/registry';
-export { changedFields, changedGit } from './changes.ts';
+export { changedFields, changedGit, cleared } from './changes.ts';
 export { toApiError, validationHoles } from './errors.ts';
 export { type Answer, type Call, execute } from './execute.ts';
 export {

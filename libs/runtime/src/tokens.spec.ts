@@ -112,6 +112,17 @@ describe('the authenticator', () => {
     await authenticator.close();
   });
 
+  it('looks again where it is asked to confirm', async () => {
+    const { ana } = await world.org();
+    const authenticator = createAuthenticator(world.database.app);
+    const { confirm } = await authenticator.authenticate(ana.me.token);
+    await confirm();
+    await world.rows('update tokens set revoked_at = now() where hash = $1', hashToken(ana.me.token));
+    await expect(confirm()).rejects.toMatchObject({ status: 401 });
+    await expect(authenticator.authenticate(ana.me.token)).rejects.toMatchObject({ status: 401 });
+    await authenticator.close();
+  });
+
   it('notes when a token was used, at most once a minute', async () => {
     const { ana, ben } = await world.org();
     const use = async () => {

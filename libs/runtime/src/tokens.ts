@@ -39,6 +39,8 @@ export interface AuthenticatedToken {
   readonly identity: Identity;
   /** Drops what is remembered: the door found that it no longer holds. */
   readonly forget: () => void;
+  /** For whoever is refused before the door: looks whether it still holds. Throws the same 401 as authenticate. */
+  readonly confirm: () => Promise<void>;
 }
 
 /** How long an identity is remembered, and how many at most. */
@@ -92,7 +94,13 @@ export function createAuthenticator(pool: Pool): Authenticator {
         remembered.set(key, known);
       }
       note(key, known.identity, now);
-      return { identity: known.identity, forget: () => void remembered.delete(key) };
+      const forget = (): void => void remembered.delete(key);
+      const confirm = async (): Promise<void> => {
+        if ((await identify(pool, hash)) !== undefined) return;
+        forget();
+        throw unauthorized();
+      };
+      return { identity: known.identity, forget, confirm };
     },
     close: async () => {
       clearInterval(timer);

@@ -87,7 +87,8 @@ describe('flags', () => {
         '--no-labels',
         '--no-blocked',
       ]),
-    ).toEqual({ storyId: 'WEB-1', epicId: null, labels: [], blocked: null });
+    ).toEqual({ storyId: 'WEB-1', epicId: null, labels: null, blocked: null });
+    expect(parse(operation('prompts.org.upsert'), ['--no-tags'])).toEqual({ tags: [] });
     expect(parse(operation('projects.update'), ['--no-archived'])).toEqual({ archived: false });
   });
 

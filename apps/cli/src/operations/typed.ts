@@ -68,7 +68,7 @@ function valueOf({ kind, choices, fromFile }: Flag, typed: string): unknown {
 const placeholderOf = ({ kind, placeholder }: Flag): string =>
   kind === 'boolean' ? `[${placeholder}]` : `<${placeholder}>`;
 
-/** What the other end of a flag is for: `--no-epic-id` clears, `--no-labels` empties. */
+/** What the other end of a flag is for: `--no-epic-id` clears, `--no-tags` empties. */
 export const negationOf = ({ kind, repeated, nullable }: Flag): string | undefined => {
   if (kind === 'boolean' && !repeated) return 'false';
   if (nullable) return 'null, which clears it';

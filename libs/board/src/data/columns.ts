@@ -2,7 +2,9 @@
 import {
   type DB,
   type Db,
+  decodeCursor,
   newId,
+  pageOfRows,
   type Param,
   type Query,
   query,
@@ -10,9 +12,18 @@ import {
   statement,
   Values,
 } from '@muster/database';
-import { type BoardColumn, type StoryStatus, type Subject } from '@muster/registry';
+import {
+  type BoardColumn,
+  isUuid,
+  type ParamsOf,
+  type Registry,
+  type ResultOf,
+  type StoryStatus,
+  type Subject,
+} from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
+import { z } from 'zod';
 import { type ColumnPlan, countsByStatus } from '../rules/columns.ts';
 
 export type ColumnRow = Omit<Selectable<DB['board_columns']>, 'org_id'>;
@@ -65,22 +76,44 @@ export const changedColumn = (column: ColumnRow, changes: Partial<ColumnRow>, at
   version: column.version + 1,
 });
 
-/** The columns of a board from left to right; those taken off it come last. */
-export function listColumns(
+/** When it was taken off the board ('' for one that is on it), its position, its id. */
+const Cursor = z.tuple([
+  z.iso.datetime({ precision: 3 }).or(z.literal('')),
+  z.int32().min(0),
+  z.string().refine(isUuid),
+]);
+
+/** A page of the columns of a board from left to right; those taken off it come last. */
+export async function listColumns(
   db: Db,
   orgId: string,
-  projectRef: string,
-  includeArchived: boolean,
-): Promise<ColumnRow[]> {
+  { projectId, includeArchived, limit, cursor }: ParamsOf<Registry['boardColumns']['list']>,
+): Promise<ResultOf<Registry['boardColumns']['list']>> {
   const values = new Values(orgId);
-  return db.all(
+  const where = [`c.org_id = ${values.org}`, `c.project_id = ${values.projectId(projectId)}`];
+  if (!includeArchived) where.push('c.archived_at is null');
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) {
+    const [archivedAt, position, id] = after;
+    const place = `${values.$(position)}::int, ${values.uuid(id)}`;
+    where.push(
+      archivedAt === ''
+        ? `(c.archived_at is not null or (c.position, c.id) > (${place}))`
+        : `(c.archived_at, c.position, c.id) > (${values.instant(archivedAt)}, ${place})`,
+    );
+  }
+  const rows = await db.all(
     sqlQuery<ColumnRow>(
-      `select ${columnColumns} from board_columns c
-       where c.org_id = ${values.org} and c.project_id = ${values.projectId(projectRef)}
-         ${includeArchived ? '' : 'and c.archived_at is null'}
-       order by c.archived_at nulls first, c.position, c.id`,
+      `select ${columnColumns} from board_columns c where ${where.join(' and ')}
+       order by c.archived_at nulls first, c.position, c.id limit ${values.$(limit + 1)}`,
       values.list,
     ),
+  );
+  return pageOfRows(
+    rows,
+    limit,
+    (row) => [row.archived_at ?? '', row.position, row.id],
+    (row) => ({ ...toColumn(row), storyCount: row.story_count }),
   );
 }
 

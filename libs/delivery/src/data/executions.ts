@@ -3,6 +3,7 @@ import { type Db, type DB, type Query, sqlQuery, Values } from '@muster/database
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
+import { type Holder } from '../rules/acquire.ts';
 import { shownState } from '../rules/execution-states.ts';
 import { targetIdSql } from './targets.ts';
 import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
@@ -256,3 +257,17 @@ export const addContributor = (
 /** The locks that were taken for the work are freed with it. */
 export const freeLocksOf = (orgId: string, executionId: string): Query<unknown> =>
   sqlQuery('delete from locks where org_id = $1 and execution_id = $2', [orgId, executionId]);
+
+/** A completion ends the run: what it locked for no work in particular is freed with it, in the order of grants. */
+export const freeLocksOfRun = (
+  orgId: string,
+  projectId: string,
+  { memberId, agentId, runId }: Holder,
+): Query<unknown> =>
+  sqlQuery(
+    `delete from locks where org_id = $1 and id in (
+       select k.id from locks k where k.org_id = $1 and k.project_id = $2 and k.member_id = $3
+         and k.agent_id is not distinct from $4::uuid and k.run_id = $5 and k.execution_id is null
+       order by k.id for update)`,
+    [orgId, projectId, memberId, agentId, runId],
+  );

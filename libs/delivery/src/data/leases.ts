@@ -280,9 +280,9 @@ export const holds = (
   row.member_id === caller.memberId &&
   row.agent_id === caller.agentId;
 
-/** Whether the claim ended its grant by this very operation. */
-export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, operation: string): boolean =>
-  row?.ended_by === operation && row.ended_token_hash?.equals(claim.tokenHash) === true;
+/** Whether the claim ended its grant by this very call. */
+export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
+  row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
 
 /** The time now, by the database's clock. A statement of its own, behind those that lock. */
 export const readClock = async (db: Db): Promise<string> =>

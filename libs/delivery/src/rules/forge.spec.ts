@@ -61,7 +61,5 @@ describe('what the forge said', () => {
     expect(needsRework(folded([at('checks_failed', 1), at('checks_passed', 2)]))).toBe(false);
     expect(needsRework(folded([at('changes_requested', 1)]))).toBe(true);
     expect(needsRework(folded([at('merge_conflict', 1)]))).toBe(true);
-    expect(needsRework(folded([at('pr_closed', 1)]))).toBe(true);
-    expect(needsRework(folded([at('pr_closed', 1), at('pr_reopened', 2)]))).toBe(false);
   });
 });

@@ -57,7 +57,6 @@ export function needsRework(state: ForgeState): boolean {
   return (
     failed('checks', 'checks_failed') ||
     failed('review', 'changes_requested') ||
-    failed('merging', 'merge_conflict') ||
-    isClosed(state)
+    failed('merging', 'merge_conflict')
   );
 }

@@ -34,6 +34,8 @@ interface Statement<
   readonly auditsRefusal?: boolean;
   /** May write into an archived project; any other write there is refused before anything of it stays. */
   readonly reachesArchived?: boolean;
+  /** Only keeps a lease: on its own path it is answered also when there is no place for others, and is counted apart. */
+  readonly isRenewal?: boolean;
   /** Largest body in bytes, where the general 256 KiB is too little. */
   readonly bodyLimit?: number;
   /** The field of the result that nobody may ever read again; it is not kept with an Idempotency-Key. */
@@ -52,6 +54,7 @@ export interface Operation<
   readonly emits: readonly Emitted[];
   readonly auditsRefusal: boolean;
   readonly reachesArchived: boolean;
+  readonly isRenewal: boolean;
   readonly bodyLimit: number;
   readonly secret: string | null;
   /** The first part of the name. */
@@ -94,6 +97,7 @@ export function operation<
     emits: statement.emits ?? [],
     auditsRefusal: statement.auditsRefusal ?? false,
     reachesArchived: statement.reachesArchived ?? false,
+    isRenewal: statement.isRenewal ?? false,
     bodyLimit: statement.bodyLimit ?? generalBodyLimit,
     secret: statement.secret ?? null,
     namespace: statement.name.slice(0, statement.name.lastIndexOf('.')),

@@ -18,6 +18,18 @@ import {
 } from '../records/catalog.ts';
 import { PromptTags } from '../records/prompt.ts';
 
+/** Which version of which agent, named in one of two ways. */
+const VersionWanted = z
+  .strictObject({
+    slug: CatalogSlug.optional(),
+    agentId: Id.optional(),
+    version: VersionRange.optional(),
+  })
+  .refine(({ slug, agentId }) => (slug === undefined) !== (agentId === undefined), {
+    error: 'give exactly one of slug and agentId',
+    path: ['slug'],
+  });
+
 export const catalog = {
   publish: operation({
     name: 'agents.catalog.publish',
@@ -57,16 +69,7 @@ export const catalog = {
     summary: 'Get an agent of the catalog',
     description: `With the version that is asked for, or the newest of a range, and all versions that there are: newest first, pre-releases after releases. A range takes pre-releases only where it names one of the same version.`,
     access: org('viewer'),
-    params: z
-      .strictObject({
-        slug: CatalogSlug.optional(),
-        agentId: Id.optional(),
-        version: VersionRange.optional(),
-      })
-      .refine(({ slug, agentId }) => (slug === undefined) !== (agentId === undefined), {
-        error: 'give exactly one of slug and agentId',
-        path: ['slug'],
-      }),
+    params: VersionWanted,
     result: z.object({ agent: CatalogAgent, versions: z.array(CatalogVersionRef) }),
     example: { slug: 'code-reviewer', version: '^1.0.0' },
   }),
@@ -91,7 +94,7 @@ export const catalog = {
     summary: 'Download an agent of the catalog',
     description: `The content as it was published, in the encoding in which it was; sha256 and size are of the decoded bytes.`,
     access: org('viewer'),
-    params: z.strictObject({ slug: CatalogSlug, version: VersionRange.optional() }),
+    params: VersionWanted,
     result: z.object({
       slug: z.string(),
       version: z.string(),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
 import { ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
 import { BoardColumn, ColumnName, ColumnStatus, WipLimit } from '../records/project.ts';
 
@@ -29,10 +30,10 @@ export const boardColumns = {
     name: 'boardColumns.list',
     effect: 'read',
     summary: 'List the columns of a board',
-    description: `In board order, each with the number of its stories. A board has at most 50 active columns, so this is not paged.`,
+    description: `In board order, each with the number of its stories; archived ones come last. A board has at most 50 active columns, which is a page unless limit says otherwise.`,
     access: project('viewer'),
-    params: z.strictObject({ projectId: ProjectRef, includeArchived: z.boolean().default(false) }),
-    result: z.object({ items: z.array(ColumnWithCount), nextCursor: z.null() }),
+    params: z.strictObject({ projectId: ProjectRef, includeArchived: z.boolean().default(false), ...page }),
+    result: pageOf(ColumnWithCount),
     example: { projectId: 'WEB' },
   }),
   update: operation({
@@ -58,7 +59,7 @@ export const boardColumns = {
     summary: 'Put the columns in another order',
     description: `columnIds names all active columns, each once, from left to right.`,
     access: project('lead'),
-    params: z.strictObject({ projectId: ProjectRef, columnIds: z.array(Id).min(1).max(50) }),
+    params: z.strictObject({ projectId: ProjectRef, columnIds: z.array(Id).max(50) }),
     result: z.object({ items: z.array(BoardColumn), nextCursor: z.null() }),
     refusals: ['incomplete_order', 'archived'],
     emits: ['columns.reordered'],

@@ -12,7 +12,7 @@ export const broadcasts = {
     name: 'broadcasts.send',
     effect: 'write',
     summary: 'Tell many people at once',
-    description: `For those who may see a project (as a contributor of it), for a team (from within it, or as an admin), for those in the team who may see the project, or for the whole organization (as an admin). recipients counts them without the sender.`,
+    description: `For those who may see a project (as a contributor of it), for a team, for those in the team who may see the project, or for the whole organization (as an admin). recipients counts them without the sender.`,
     access: org('member'),
     params: z.strictObject({
       message: BroadcastMessage,
@@ -21,7 +21,7 @@ export const broadcasts = {
       teamId: Id.optional(),
       expiresInSeconds: z
         .int()
-        .min(60)
+        .min(1)
         .max(30 * dayInSeconds)
         .default(7 * dayInSeconds),
     }),

@@ -20,7 +20,7 @@ import {
   Summary,
   TtlSeconds,
 } from '../records/execution.ts';
-import { GitMeta } from '../records/story.ts';
+import { GitMeta, Sha } from '../records/story.ts';
 import { isTargetRef, noTargetRef, TargetRef } from '../records/target.ts';
 
 const executionId = Id;
@@ -84,6 +84,7 @@ export const deliveryExecutions = {
     params: z.strictObject({ executionId, leaseToken: LeaseToken, ttlSeconds: TtlSeconds.optional() }),
     result: ExecutionAndSignals,
     refusals: [...holderRefusals],
+    isRenewal: true,
     example: held,
   }),
   checkpoint: operation({
@@ -173,7 +174,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.complete',
     effect: 'write',
     summary: 'Finish the work, or hand it in',
-    description: `submitted needs a branch or a pull request and awaits the forge; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it are freed at once.`,
+    description: `submitted needs a branch or a pull request and awaits the forge; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once.`,
     access: project('contributor'),
     params: z.strictObject({
       executionId,
@@ -204,10 +205,7 @@ export const deliveryExecutions = {
         dedupeKey: text(255, 1),
         kind: ObservationKind,
         ref: text(255, 1).optional(),
-        sha: z
-          .string()
-          .regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits')
-          .optional(),
+        sha: Sha.optional(),
         number: z.int().min(1).max(2_147_483_647).optional(),
         url: Url.optional(),
         data: jsonObject(16 * 1024).optional(),

@@ -148,6 +148,7 @@ export const deliveryGroups = {
     params: z.strictObject({ groupId, leaseToken: LeaseToken, ttlSeconds: TtlSeconds.optional() }),
     result: GroupAndSignals,
     refusals: [...holderRefusals],
+    isRenewal: true,
     example: held,
   }),
   releaseLease: operation({

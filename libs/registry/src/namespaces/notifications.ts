@@ -62,10 +62,10 @@ export const notifications = {
     name: 'notifications.listPreferences',
     effect: 'read',
     summary: 'List how you are told of each kind',
-    description: `Every kind with its channels, in one answer; it is not paged. What you never set has the default.`,
+    description: `Every kind with its channels. What you never set has the default.`,
     access: self(),
-    params: z.strictObject({}),
-    result: z.object({ items: z.array(NotificationPreference), nextCursor: z.null() }),
+    params: z.strictObject({ ...page }),
+    result: pageOf(NotificationPreference),
     example: {},
   }),
   setPreference: operation({

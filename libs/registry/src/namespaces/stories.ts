@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { largeBodyLimit, operation } from '../kernel/operation.ts';
+import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
 import {
   Deleted,
@@ -11,6 +11,7 @@ import {
   SearchText,
   StoryRef,
   text,
+  textOfBytes,
   Time,
 } from '../kernel/values.ts';
 import { MemberRef } from '../records/member.ts';
@@ -23,7 +24,6 @@ import {
   Label,
   Labels,
   Priority,
-  SpecContent,
   Story,
   StoryDescription,
   StorySummary,
@@ -33,6 +33,12 @@ import {
 } from '../records/story.ts';
 
 const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });
+
+/** The body of a story is as small as most; a longer spec is written by storySpec.update. */
+const FirstSpec = textOfBytes(192 * 1024).meta({
+  maxLength: 192 * 1024,
+  description: 'At most 192 KiB; storySpec.update takes 256',
+});
 
 export const stories = {
   create: operation({
@@ -53,7 +59,7 @@ export const stories = {
         labels: Labels.default([]),
         estimate: Estimate.optional(),
         blockedBy: BlockedBy.default([]),
-        spec: SpecContent.optional(),
+        spec: FirstSpec.optional(),
       })
       .refine((params) => params.columnId === undefined || params.status === undefined, {
         error: 'give columnId or status, not both',
@@ -62,7 +68,6 @@ export const stories = {
     result: z.object({ story: Story }),
     refusals: ['archived', 'mismatched_project', 'policy', 'wip_limit', 'invalid_transition'],
     emits: ['story.created', 'spec.updated'],
-    bodyLimit: largeBodyLimit,
     example: { projectId: 'WEB', title: 'Sign in with a passkey', priority: 'high', labels: ['auth'] },
   }),
   get: operation({
@@ -101,17 +106,17 @@ export const stories = {
     name: 'stories.update',
     effect: 'write',
     summary: 'Change a story',
-    description: `Fields left out stay as they are; epicId, estimate and blocked are cleared by null. blockedBy replaces the list and may not lead back to the story itself.`,
+    description: `Fields left out stay as they are; null clears all but the title. blockedBy replaces the list and may not lead back to the story itself.`,
     access: project('contributor'),
     params: z.strictObject({
       storyId: StoryRef,
       title: StoryTitle.optional(),
-      description: StoryDescription.optional(),
+      description: StoryDescription.nullable().optional(),
       epicId: Id.nullable().optional(),
-      priority: Priority.optional(),
-      labels: Labels.optional(),
+      priority: Priority.nullable().optional(),
+      labels: Labels.nullable().optional(),
       estimate: Estimate.nullable().optional(),
-      blockedBy: BlockedBy.optional(),
+      blockedBy: BlockedBy.nullable().optional(),
       blocked: Blocked.nullable().optional(),
       expectedVersion: ExpectedVersion,
     }),

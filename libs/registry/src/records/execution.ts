@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { Id, jsonObject, name, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
 import { Actor } from './member.ts';
-import { Git } from './story.ts';
+import { Git, Sha } from './story.ts';
 
 /** A client's own name for one run of an agent or a person at work. */
 export const RunId = name(128).meta({ description: "The client's own id of its run" });
@@ -10,8 +10,8 @@ export const RunId = name(128).meta({ description: "The client's own id of its r
 /** Shown once, by the acquire that granted the lease. */
 export const LeaseToken = text(200, 1).meta({ description: 'As the acquire answered it' });
 
-/** A day: what a policy allows at most, whatever was asked for. Below 5 s a lease would be over before its answer. */
-export const TtlSeconds = z.int().min(1).max(86_400).meta({
+/** Any number: the policy says what is given at most, and below 5 s a lease would be over before its answer. */
+export const TtlSeconds = z.int().min(1).max(2_147_483_647).meta({
   description:
     "Seconds; fewer than 5 are raised to 5, more than the policy's maximum are cut, and the answer says what was given",
 });
@@ -91,10 +91,7 @@ export const checkpointParams = {
   summary: text(2000, 1),
   nextSteps: z.array(text(500, 1)).max(50).optional(),
   filesTouched: z.array(text(512, 1)).max(500).optional(),
-  headSha: z
-    .string()
-    .regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits')
-    .optional(),
+  headSha: Sha.optional(),
   pushed: z.boolean().optional(),
   data: jsonObject(mostDataBytes).optional(),
   expectedSeq: z.int().min(0).max(2_147_483_647).optional().meta({

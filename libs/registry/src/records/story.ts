@@ -29,7 +29,11 @@ export const Blocked = z.strictObject({
   unblockerMemberId: Id,
 });
 
-export const Sha = z.string().regex(/^[0-9a-f]{7,64}$/, 'must be 7 to 64 hexadecimal digits');
+/** A commit's name, whole or cut as Git cuts it (core.abbrev: 4 digits at least); in any case, and kept in lower. */
+export const Sha = z
+  .string()
+  .regex(/^[0-9a-fA-F]{4,64}$/, 'must be 4 to 64 hexadecimal digits')
+  .toLowerCase();
 export const DiffHash = text(128, 1);
 const Branch = name(255);
 
@@ -44,7 +48,7 @@ export const GitMeta = z.strictObject({
       number: z.int().min(1),
       url: Url,
       state: z.enum(['draft', 'open', 'merged', 'closed']),
-      title: text(300).optional(),
+      title: text(300).nullish(),
     })
     .nullish(),
   checks: z.enum(['pending', 'passing', 'failing']).nullish(),
@@ -66,9 +70,9 @@ export type Git = z.infer<typeof Git>;
 export const UpstreamInput = z.strictObject({
   provider: z.enum(['github', 'gitlab', 'jira', 'linear', 'other']),
   externalId: text(255, 1),
-  url: Url.optional(),
-  state: text(100).optional(),
-  syncedAt: Instant.optional(),
+  url: Url.nullish(),
+  state: text(100).nullish(),
+  syncedAt: Instant.nullish(),
 });
 
 export const Upstream = z.object({
@@ -80,7 +84,7 @@ export const Upstream = z.object({
 });
 export type Upstream = z.infer<typeof Upstream>;
 
-/** As it is kept: what was left out is null. */
+/** As it is kept: what was left out, or cleared, is null. */
 export const toUpstream = (input: z.output<typeof UpstreamInput>): Upstream => ({
   provider: input.provider,
   externalId: input.externalId,

@@ -8,10 +8,10 @@ import { type Audience } from '../rules/tellings.ts';
 /** The owner and the admins. */
 const heads = `select m.id from members m where m.org_id = $1 and m.status = 'active' and m.role in ('owner', 'admin')`;
 
-const assignees = `select t.member_id from assignments t
-      where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1]
-    union select g.member_id from assignments t join agents g on g.org_id = $1 and g.id = t.agent_id
-      where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1]`;
+const isAssigned = `t.org_id = $1 and t.target_type in ('story', 'delivery_group') and t.target_id = w.ids[1]`;
+
+const assignees = `select t.member_id from assignments t where ${isAssigned}
+    union select g.member_id from assignments t join agents g on g.org_id = $1 and g.id = t.agent_id where ${isAssigned}`;
 
 /** So much of a story's activity is looked at for who asked for a review. */
 const mostLookedAt = 1_000;
@@ -29,8 +29,7 @@ export const audiences: Record<Audience, string> = {
 
   assigned: `${assignees}
     union select (s.created_by ->> 'memberId')::uuid from stories s where s.org_id = $1 and s.id = w.ids[1]
-      and not exists (select from assignments t
-        where t.org_id = $1 and t.target_type = 'story' and t.target_id = w.ids[1])`,
+      and not exists (select from assignments t where ${isAssigned})`,
 
   asked_by: `select e.member_id from (
       select a.seq, a.member_id, a.kind, a.data from activity a

@@ -61,18 +61,14 @@ export async function getProjectOfBroadcast(
 export interface TeamOfBroadcast {
   readonly id: string;
   readonly name: string;
-  /** Whether the caller is in it. */
-  readonly mine: boolean;
 }
 
-export async function getTeamOfBroadcast(db: Db, caller: Caller, id: string): Promise<TeamOfBroadcast> {
+export async function getTeamOfBroadcast(db: Db, orgId: string, id: string): Promise<TeamOfBroadcast> {
   const team = await db.find(
-    sqlQuery<TeamOfBroadcast>(
-      `select t.id, t.name, exists (select from team_members m
-         where m.org_id = $1 and m.team_id = t.id and m.member_id = $3) as mine
-       from teams t where t.org_id = $1 and t.id = $2`,
-      [caller.orgId, id, caller.memberId],
-    ),
+    sqlQuery<TeamOfBroadcast>('select t.id, t.name from teams t where t.org_id = $1 and t.id = $2', [
+      orgId,
+      id,
+    ]),
   );
   if (team === undefined) throw notFound();
   return team;

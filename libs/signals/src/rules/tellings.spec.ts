@@ -44,6 +44,7 @@ describe('tellings', () => {
       'comment.updated',
       'execution.offered',
       'execution.superseded',
+      'group.leaseAcquired',
       'invitation.accepted',
       'invitation.created',
       'invitation.renewed',

@@ -23,7 +23,7 @@ export type Audience =
   | 'thread'
   /** Who is assigned to this story, or whose agent is; where nobody is, who created it. */
   | 'assigned'
-  /** Who is assigned to this story, or whose agent is; nobody where nobody is. */
+  /** Who is assigned to this story or delivery group, or whose agent is; nobody where nobody is. */
   | 'assignees'
   /** Who asked, for this story, for this reviewer. */
   | 'asked_by'
@@ -100,6 +100,11 @@ const rules: Rules = {
       title: `${actor.name} took over the work on ${nameOf(subject)}`,
       body: detailOf(subject),
     }),
+  'group.leaseAcquired': ({ subject, data, actor }) =>
+    tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} took over coordinating ${nameOf(subject)}`,
+      body: detailOf(subject),
+    }),
   'lock.released': ({ subject, data, actor }) =>
     tell('lock_taken_over', 'members', [data.fromMemberId], subject, {
       title: `${actor.name} freed your lock on ${nameOf(subject)}`,
@@ -130,9 +135,7 @@ const rules: Rules = {
         subject,
         words(data.agentId === null ? 'Your' : theirs),
       ),
-      ...(subject.type === 'story'
-        ? tell('lease_expired', 'assignees', [subject.id], subject, words(theirs))
-        : []),
+      ...tell('lease_expired', 'assignees', [subject.id], subject, words(theirs)),
     ];
   },
 

@@ -14,8 +14,8 @@ export const isSame = (a: Holder, b: Holder): boolean => a.person === b.person &
 
 export type ExecutionState = 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
 
-/** The calls that end a lease, whose winner may repeat them. */
-export type Ending = 'handoff' | 'release' | 'complete';
+/** The calls that end a lease, whose winner may repeat them; with another outcome, or to another, it is another call. */
+export type Ending = `handoff to ${Name}` | 'release' | `complete as ${string}`;
 
 export interface Token {
   readonly value: string;

@@ -241,14 +241,14 @@ export const update = (model: Model, call: HolderCall, said: Said): Verdict =>
   });
 
 export const handoff = (model: Model, call: HolderCall, to: Name): Verdict =>
-  asHolder(model, call, 'handoff', (held) => {
+  asHolder(model, call, `handoff to ${to}`, (held) => {
     const { execution } = held;
     const reasons = [...(onlyLooks(to) ? ['not_found'] : [])];
     if (execution.checkpointSeq === 0) reasons.push('checkpoint_required');
     if (reasons.length > 0) return refused(...reasons);
     return done(() => {
       Object.assign(execution, { state: 'offered', offer: { to, lapsed: false } });
-      return letGo(held, 'handoff');
+      return letGo(held, `handoff to ${to}`);
     });
   });
 
@@ -261,7 +261,7 @@ export const release = (model: Model, call: HolderCall): Verdict =>
   );
 
 export const complete = (model: Model, call: HolderCall, outcome: string, pullRequest: boolean): Verdict =>
-  asHolder(model, call, 'complete', (held) => {
+  asHolder(model, call, `complete as ${outcome}`, (held) => {
     const { execution, target, person } = held;
     if (outcome === 'submitted' && !pullRequest && !execution.hasBranch) return refused('branch_required');
     if (outcome === 'succeeded') {
@@ -278,7 +278,7 @@ export const complete = (model: Model, call: HolderCall, outcome: string, pullRe
       if (isHandedIn && isStory(target.name) && model.status[target.name] === 'in_progress') {
         moveStory(model, target.name, 'in_review', person);
       }
-      return letGo(held, 'complete');
+      return letGo(held, `complete as ${outcome}`);
     });
   });
 
@@ -343,7 +343,7 @@ function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
     execution.needsRework = false;
     return;
   }
-  if (state === 'submitted' && pullRequest?.kind === 'pr_closed') {
+  if (state === 'submitted' && pullRequest === fact && fact.kind === 'pr_closed') {
     Object.assign(execution, { state: 'available', needsRework: true });
     return;
   }

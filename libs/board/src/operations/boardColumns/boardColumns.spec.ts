@@ -139,6 +139,30 @@ describe('boardColumns.list', () => {
     expect(all.items.slice(0, 4)).toEqual(items);
     expect(all.items[4]).toMatchObject({ id: columns.in_progress, archivedAt: expect.any(String) });
   });
+
+  it('pages by one order, the archived ones behind the others', async () => {
+    const { orgId, ana, dan } = await world.org();
+    const { projectId, columns } = await arrangeBoard(world, orgId);
+    for (const columnId of [columns.in_review, columns.ready]) await ana.boardColumns.archive({ columnId });
+    for (const includeArchived of [true, false]) {
+      const whole = await dan.boardColumns.list({ projectId, includeArchived });
+      for (const limit of [1, 2, 3]) {
+        const pages: (typeof whole)['items'] = [];
+        let cursor: string | null | undefined;
+        do {
+          const page = await dan.boardColumns.list({
+            ...{ projectId, includeArchived, limit },
+            ...(cursor && { cursor }),
+          });
+          expect(page.items.length).toBeLessThanOrEqual(limit);
+          pages.push(...page.items);
+          cursor = page.nextCursor;
+        } while (cursor !== null);
+        expect(pages).toEqual(whole.items);
+      }
+      expect(whole.items).toHaveLength(includeArchived ? 5 : 3);
+    }
+  });
 });
 
 describe('boardColumns.update', () => {
@@ -198,6 +222,7 @@ describe('boardColumns.reorder', () => {
     await ana.boardColumns.archive({ columnId: columns.in_review });
     const active = [columns.backlog, columns.ready, columns.in_progress, columns.done];
     const wrong = [
+      [],
       active.slice(1),
       [...active, columns.ready],
       active.with(0, columns.ready),

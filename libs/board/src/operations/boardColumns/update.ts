@@ -1,7 +1,6 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { changedFields, handle } from '@muster/runtime';
 import { aboutColumn, changedColumn, lockColumn, setColumn, toColumn } from '../../data/columns.ts';
-import { changedFields } from '../../rules/changes.ts';
 
 export const update = handle(
   registry.boardColumns.update,

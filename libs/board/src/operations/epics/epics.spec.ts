@@ -71,18 +71,21 @@ describe('epics.update', () => {
     const { epic } = await chloe.epics.create({
       projectId,
       title: 'A',
+      description: 'Why',
       color: '#3366cc',
       targetDate: '2026-12-24',
     });
     const { epic: changed } = await chloe.epics.update({
       epicId: epic.id,
       title: 'A',
+      description: null,
       targetDate: null,
       status: 'done',
       expectedVersion: 1,
     });
     expect(changed).toEqual({
       ...epic,
+      description: '',
       targetDate: null,
       status: 'done',
       version: 2,
@@ -91,7 +94,7 @@ describe('epics.update', () => {
     expect((await chloe.epics.list({ projectId, status: 'done' })).items).toEqual([changed]);
     expect((await eventsOf(orgId)).at(-1)).toEqual({
       kind: 'epic.updated',
-      data: { fields: ['targetDate', 'status'] },
+      data: { fields: ['description', 'targetDate', 'status'] },
     });
   });
 
@@ -99,7 +102,9 @@ describe('epics.update', () => {
     const { orgId, chloe } = await world.org();
     const { projectId } = await arrangeBoard(world, orgId);
     const { epic } = await chloe.epics.create({ projectId, title: 'A' });
-    expect((await chloe.epics.update({ epicId: epic.id, title: 'A', color: null })).epic).toEqual(epic);
+    expect(
+      (await chloe.epics.update({ epicId: epic.id, title: 'A', description: null, color: null })).epic,
+    ).toEqual(epic);
     await expect(
       chloe.epics.update({ epicId: epic.id, title: 'A', expectedVersion: 2 }),
     ).rejects.toMatchObject({

@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { changedFields, cleared, handle } from '@muster/runtime';
 import { aboutEpic, type EpicRow, lockEpic, setEpic, toEpic } from '../../data/epics.ts';
-import { changedFields } from '../../rules/changes.ts';
 
 export const update = handle(registry.epics.update, async ({ params, caller, db, access, emit, refuse }) => {
-  const { epicId, expectedVersion, ...plain } = params;
+  const { epicId, expectedVersion, ...given } = params;
+  const plain = { ...given, description: cleared(given.description, '') };
   const [{ at }, epic] = await Promise.all([access(), lockEpic(db, caller.orgId, epicId)]);
   if (expectedVersion !== undefined && expectedVersion !== epic.version) {
     throw refuse('version_mismatch', { currentVersion: epic.version });

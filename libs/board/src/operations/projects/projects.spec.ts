@@ -214,7 +214,7 @@ describe('projects.list', () => {
 });
 
 describe('projects.update', () => {
-  it('changes what is given, clears the repository by null, and says which fields', async () => {
+  it('changes what is given, clears what is null, and says which fields', async () => {
     const { orgId, ana, chloe } = await world.org();
     const repository = { provider: 'gitlab' as const, url: 'https://example.com/a', defaultBranch: 'trunk' };
     const { project } = await ana.projects.create({ key: 'WEB', name: 'Web', repository });
@@ -247,6 +247,9 @@ describe('projects.update', () => {
       reason: 'version_mismatch',
       body: { details: { currentVersion: 2 } },
     });
+    const { project: cleared } = await ana.projects.update({ projectId: 'WEB', description: null });
+    expect(cleared).toMatchObject({ name: 'Site', description: '', version: 3 });
+    expect((await ana.projects.get({ projectId: 'WEB' })).project).toEqual(cleared);
     await expect(chloe.projects.update({ projectId: 'WEB', name: 'x' })).rejects.toMatchObject({
       code: 'not_found',
     });

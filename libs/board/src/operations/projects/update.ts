@@ -1,14 +1,14 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { changedFields, cleared, handle } from '@muster/runtime';
 import { getLeads } from '../../data/project-leads.ts';
 import { setGivenRole } from '../../data/project-members.ts';
 import { aboutProject, lockProject, type ProjectRow, setProject, toProject } from '../../data/projects.ts';
-import { changedFields } from '../../rules/changes.ts';
 
 export const update = handle(
   registry.projects.update,
   async ({ params, caller, db, access, projectRank, emit, refuse }) => {
-    const { projectId, archived, expectedVersion, ...plain } = params;
+    const { projectId, archived, expectedVersion, ...given } = params;
+    const plain = { ...given, description: cleared(given.description, '') };
     const { orgId, memberId } = caller;
     const [{ at }, rank, project, leads] = await Promise.all([
       access(),

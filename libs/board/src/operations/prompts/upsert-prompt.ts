@@ -1,8 +1,7 @@
 /** Writing a prompt, whoever has it: the organization or a project. */
 import { type Prompt, type registry } from '@muster/registry';
-import { type HandlerContext } from '@muster/runtime';
+import { changedFields, type HandlerContext } from '@muster/runtime';
 import { aboutPrompt, claimPrompt, setPrompt, toPrompt } from '../../data/prompts.ts';
-import { changedFields } from '../../rules/changes.ts';
 
 type Context = Pick<
   HandlerContext<typeof registry.prompts.org.upsert>,

@@ -8,47 +8,40 @@ import { aboutStory, lockStory } from '../../data/stories.ts';
 /** What one story's verdicts cost to weigh stays small. */
 const mostReviewers = 50;
 
-export const add = handle(
-  registry.reviewers.add,
-  async ({ params, caller, db, access, policy: askPolicy, emit, refuse }) => {
-    const { storyId } = params;
-    const { orgId } = caller;
-    const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
-    const [{ at }, policy, story, foundMember, foundAgent, { count, isAmong }] = await Promise.all([
-      access(),
-      askPolicy(),
-      lockStory(db, orgId, storyId),
-      who.memberId === null ? undefined : lockMember(db, orgId, who.memberId),
-      who.agentId === null ? undefined : lockAgent(db, orgId, who.agentId),
-      countReviewers(db, orgId, storyId, who),
-    ]);
-    const participant = requireParticipant(foundMember ?? foundAgent, refuse);
-    if (who.agentId !== null && !policy.agentsMayReview) {
-      throw refuse('policy', { unmet: [{ gate: 'agentsMayReview' }] });
-    }
-    if (isAmong) throw refuse('already_exists');
-    if (count >= mostReviewers) throw refuse('limit_exceeded', { limit: mostReviewers });
+export const add = handle(registry.reviewers.add, async ({ params, caller, db, access, emit, refuse }) => {
+  const { storyId } = params;
+  const { orgId } = caller;
+  const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
+  const [{ at }, story, foundMember, foundAgent, { count, isAmong }] = await Promise.all([
+    access(),
+    lockStory(db, orgId, storyId),
+    who.memberId === null ? undefined : lockMember(db, orgId, who.memberId),
+    who.agentId === null ? undefined : lockAgent(db, orgId, who.agentId),
+    countReviewers(db, orgId, storyId, who),
+  ]);
+  const participant = requireParticipant(foundMember ?? foundAgent, refuse);
+  if (isAmong) throw refuse('already_exists');
+  if (count >= mostReviewers) throw refuse('limit_exceeded', { limit: mostReviewers });
 
-    const row: ReviewRow = {
-      id: newId(),
-      story_id: story.id,
-      project_id: story.project_id,
-      member_id: who.memberId,
-      agent_id: who.agentId,
-      reviewer_name: participant.name,
-      acting_member_id: participant.member_id,
-      verdict: 'pending',
-      note: null,
-      spec_version: null,
-      head_sha: null,
-      diff_hash: null,
-      decided_at: null,
-      created_at: at,
-      updated_at: at,
-      version: 1,
-    };
-    db.later(insertReviewer(orgId, row));
-    emit('reviewer.added', aboutStory(story), who);
-    return { reviewer: toReviewer(row, story) };
-  },
-);
+  const row: ReviewRow = {
+    id: newId(),
+    story_id: story.id,
+    project_id: story.project_id,
+    member_id: who.memberId,
+    agent_id: who.agentId,
+    reviewer_name: participant.name,
+    acting_member_id: participant.member_id,
+    verdict: 'pending',
+    note: null,
+    spec_version: null,
+    head_sha: null,
+    diff_hash: null,
+    decided_at: null,
+    created_at: at,
+    updated_at: at,
+    version: 1,
+  };
+  db.later(insertReviewer(orgId, row));
+  emit('reviewer.added', aboutStory(story), who);
+  return { reviewer: toReviewer(row, story) };
+});

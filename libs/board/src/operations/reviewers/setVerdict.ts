@@ -1,9 +1,8 @@
 import { registry } from '@muster/registry';
-import { forbidden, handle, notFound } from '@muster/runtime';
+import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
 import { lockReview, reviewable, type ReviewRow, setReview, toReviewer } from '../../data/reviewers.ts';
 import { authorsOf } from '../../data/reviews.ts';
 import { aboutStory, lockStory } from '../../data/stories.ts';
-import { changedFields } from '../../rules/changes.ts';
 import { reviewed, unmetForVerdict } from '../../rules/reviews.ts';
 
 export const setVerdict = handle(

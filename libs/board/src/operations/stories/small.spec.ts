@@ -120,6 +120,16 @@ describe('stories.select', () => {
 describe('stories.updateGitMeta', () => {
   const pullRequest = { number: 7, url: 'https://example.com/7', state: 'open' as const };
 
+  it('takes a commit as Git writes it, whole or cut, in any case', async () => {
+    const story = await make();
+    const headSha = async (given: string): Promise<string | null | undefined> =>
+      (await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: given } })).story.git?.headSha;
+    expect(await headSha('ABC1')).toBe('abc1');
+    expect(await headSha('f'.repeat(64))).toBe('f'.repeat(64));
+    for (const bad of ['abc', 'f'.repeat(65), 'main', ''])
+      await expect(headSha(bad)).rejects.toMatchObject({ status: 400 });
+  });
+
   it('merges field by field, and says which changed', async () => {
     const story = await make();
     const update = async (git: object) =>
@@ -143,6 +153,7 @@ describe('stories.updateGitMeta', () => {
     expect(second.git).toEqual({ ...first.git, checks: null, pullRequest: { ...pullRequest, title: null } });
     expect((await ana.stories.get({ storyId: story.id })).story).toEqual(second);
     expect(await update({ branch: 'web-1', pullRequest })).toEqual(second);
+    expect(await update({ pullRequest: { ...pullRequest, title: null } })).toEqual(second);
     expect(await update({})).toEqual(second);
     expect((await update({ branch: null, pullRequest: null })).git).toBeNull();
     expect(await happened()).toEqual([
@@ -176,6 +187,8 @@ describe('stories.updateUpstream', () => {
       upstream: { ...upstream, url: null, state: null, syncedAt: null },
     });
     expect((await ben.stories.updateUpstream({ storyId: one.id, upstream })).story).toEqual(story);
+    const asRead = { ...upstream, url: null, state: null, syncedAt: null };
+    expect((await ben.stories.updateUpstream({ storyId: one.id, upstream: asRead })).story).toEqual(story);
     await expect(ben.stories.updateUpstream({ storyId: two.id, upstream })).rejects.toMatchObject({
       code: 'conflict',
       reason: 'already_exists',

@@ -75,6 +75,23 @@ describe('stories.update', () => {
     ]);
   });
 
+  it('clears by null what a story can be without', async () => {
+    const one = await make();
+    const plain = await make();
+    const { story } = await ana.stories.update({
+      storyId: plain.id,
+      description: 'd',
+      priority: 'high',
+      labels: ['a'],
+      blockedBy: [one.id],
+    });
+    const nulls = { description: null, priority: null, labels: null, blockedBy: null };
+    const { story: cleared } = await ana.stories.update({ storyId: story.id, ...nulls });
+    expect(cleared).toEqual({ ...plain, version: 3, updatedAt: cleared.updatedAt });
+    expect((await ana.stories.get({ storyId: story.id })).story).toEqual(cleared);
+    expect((await ana.stories.update({ storyId: story.id, ...nulls })).story).toEqual(cleared);
+  });
+
   it('changes nothing where nothing is new, and says nothing', async () => {
     const one = await make();
     const story = await make({ labels: ['a'], blockedBy: [one.id], description: 'd' });

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { handle, notFound } from '@muster/runtime';
+import { changedFields, cleared, handle, notFound } from '@muster/runtime';
 import { isActiveMember } from '../../data/active-members.ts';
 import {
   blockersIn,
@@ -12,11 +12,18 @@ import { notInProject } from '../../data/elsewhere.ts';
 import { lockCounters } from '../../data/project-counters.ts';
 import { aboutStory, changedStory, lockStory, setStory, type StoryRow, toStory } from '../../data/stories.ts';
 import { lockEpicsOf } from '../../data/story-epics.ts';
-import { changedFields } from '../../rules/changes.ts';
 
 export const update = handle(registry.stories.update, async (context) => {
   const { params, caller, db, access, emit, refuse } = context;
-  const { storyId: ref, blockedBy, blocked, epicId, expectedVersion, ...plain } = params;
+  const { storyId: ref, blocked, epicId, expectedVersion, ...given } = params;
+  const blockedBy = cleared(given.blockedBy, []);
+  const plain = {
+    title: given.title,
+    description: cleared(given.description, ''),
+    priority: cleared(given.priority, 'none'),
+    labels: cleared(given.labels, []),
+    estimate: given.estimate,
+  };
   const { orgId } = caller;
 
   const [{ at }, , story, epics, named, unblockerIsMember] = await Promise.all([
@@ -48,12 +55,12 @@ export const update = handle(registry.stories.update, async (context) => {
   if (fields.length === 0) return { story: toStory(story) };
 
   const changes = {
-    title: params.title ?? story.title,
-    description: params.description ?? story.description,
+    title: plain.title ?? story.title,
+    description: plain.description ?? story.description,
     epic_id: epicId === undefined ? story.epic_id : epicId,
-    priority: params.priority ?? story.priority,
-    labels: params.labels ?? story.labels,
-    estimate: params.estimate === undefined ? story.estimate : params.estimate,
+    priority: plain.priority ?? story.priority,
+    labels: plain.labels ?? story.labels,
+    estimate: plain.estimate === undefined ? story.estimate : plain.estimate,
     blocked: blocked === undefined ? story.blocked : blocked,
   };
   const changed = { ...changedStory(story, changes, at), blocked_by: blockers };

@@ -1,7 +1,6 @@
 import { registry, toUpstream } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { changedFields, handle } from '@muster/runtime';
 import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../data/stories.ts';
-import { changedFields } from '../../rules/changes.ts';
 
 export const updateUpstream = handle(
   registry.stories.updateUpstream,

@@ -35,6 +35,19 @@ describe('deliveryExecutions.acquire', () => {
     await people.chloe.deliveryExecutions.renew({ executionId: execution.id, leaseToken: again.leaseToken });
   });
 
+  it('gives as much time as the policy allows at most, and five seconds at least', async () => {
+    const { people } = await board();
+    const { deliveryExecutions: api } = people.chloe;
+    const given = async (ttlSeconds: number): Promise<(number | undefined)[]> => {
+      const { execution, leaseToken } = await api.acquire({ ...target, ttlSeconds });
+      const renewed = await api.renew({ executionId: execution.id, leaseToken, ttlSeconds });
+      return [execution, renewed.execution].map(({ lease }) => lease?.ttlSeconds);
+    };
+    expect(await given(1_000_000)).toEqual([14_400, 14_400]);
+    expect(await given(1)).toEqual([5, 5]);
+    expect(await given(60)).toEqual([60, 60]);
+  });
+
   it('works through a whole life', async () => {
     const { people } = await board();
     const { deliveryExecutions: api } = people.chloe;

@@ -1,6 +1,5 @@
-import { type Db } from '@muster/database';
 import { registry } from '@muster/registry';
-import { type Caller, forbidden, handle } from '@muster/runtime';
+import { forbidden, handle, type HandlerContext } from '@muster/runtime';
 import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
 import {
   addContributor,
@@ -16,7 +15,7 @@ import { grantedRow, grantLease, newGrant, toHeldLease } from '../../data/leases
 import { passLocks } from '../../data/passing-locks.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
 import { supersede } from '../../data/superseding.ts';
-import { aboutTarget, getTarget, isOver } from '../../data/targets.ts';
+import { aboutTarget, getTarget, getTargetOf, isOver } from '../../data/targets.ts';
 import { decideAcquire, heldDetails, type HeldLease } from '../../rules/acquire.ts';
 import { grantedTtl } from '../../rules/ttl.ts';
 import { reissueToken } from './reissue.ts';
@@ -104,7 +103,7 @@ export const acquire = handle(
     };
     const changed = changedExecution(before, changes, now, deeds);
     // Leases first: what follows is fenced by them.
-    if (decision.kind === 'grant') freeRivals(db, caller, facts, decision.freed);
+    if (decision.kind === 'grant') await freeRivals(context, facts, decision.freed);
     db.later(grantLease(caller.orgId, granted));
     if (isNew) db.later(insertExecution(caller.orgId, changed, caller.actor, deeds));
     else {
@@ -142,17 +141,23 @@ export const acquire = handle(
 /** 3 is lead. */
 const leadRank = 3;
 
-/** Ends the expired leases of units that exclude this one; their holders are fenced from here on. */
-function freeRivals(
-  db: Db,
-  caller: Caller,
+/** Ends the expired leases of units that exclude this one; their holders are fenced from here on, and told so. */
+async function freeRivals(
+  { db, caller, emit }: HandlerContext<typeof registry.deliveryExecutions.acquire>,
   { rivalRows, rivalExecutions, now }: Acquiring,
   freed: readonly HeldLease[],
-): void {
-  for (const { targetId } of freed) {
+): Promise<void> {
+  for (const { targetId, holder } of freed) {
     const row = rivalRows.find(({ unit_id: id }) => id === targetId);
     if (row === undefined) continue;
     const execution = rivalExecutions.find(({ target_id: id }) => id === targetId);
     supersede(db, caller, row, execution, now);
+    if (execution === undefined) continue;
+    emit('execution.superseded', aboutTarget(await getTargetOf(db, caller.orgId, execution.id)), {
+      executionId: execution.id,
+      fromMemberId: holder.memberId,
+      fromAgentId: holder.agentId,
+      live: false,
+    });
   }
 }

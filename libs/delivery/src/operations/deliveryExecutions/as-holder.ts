@@ -31,7 +31,7 @@ export interface Grip extends Hold {
   readonly target: Target;
 }
 
-/** The same token ended the grant by this same operation before: its call is repeated. */
+/** The same token ended the grant by this same call before: it is repeated. */
 export interface RepeatedHold {
   readonly kind: 'repeated';
   readonly execution: Execution;
@@ -50,11 +50,11 @@ interface Context {
 
 /**
  * Lets the holder of the newest grant on. Any other token, also a made-up one or that of another member, is refused as
- * stale; one that ended the grant by `operation` hears again how the execution is.
+ * stale; one that ended the grant by this same `call` hears again how the execution is.
  */
-export async function asHolder(context: Context, held: Held, operation: string): Promise<Grip | Repeated> {
+export async function asHolder(context: Context, held: Held, call: string): Promise<Grip | Repeated> {
   const [hold, target] = await Promise.all([
-    asQuietHolder(context, held, operation),
+    asQuietHolder(context, held, call),
     getTargetOf(context.db, context.caller.orgId, held.executionId),
   ]);
   return { ...hold, target };
@@ -69,7 +69,7 @@ interface Held {
 export async function asQuietHolder(
   { db, caller, refuse }: Context,
   { executionId, leaseToken }: Held,
-  operation: string,
+  call: string,
 ): Promise<Hold | RepeatedHold> {
   const claim = claimOf(leaseToken);
   // The signals are read behind the locks: statements of one tick go out in their order.
@@ -89,7 +89,7 @@ export async function asQuietHolder(
       signals: signalsFor(holder, execution, events),
     };
   }
-  if (endedBy(lease, claim, operation)) {
+  if (endedBy(lease, claim, call)) {
     return {
       kind: 'repeated',
       execution: toExecution(execution, lease, now),

@@ -1,6 +1,6 @@
 import { ApiError, type Policy, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type ExecutionChanges, mayHold } from '../../data/executions.ts';
+import { type ExecutionChanges, freeLocksOfRun, mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
 import { claimOf } from '../../rules/lease-tokens.ts';
 import { asHolder, type Grip } from './as-holder.ts';
@@ -9,6 +9,8 @@ import { letGo } from './let-go.ts';
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
   const { executionId, leaseToken, outcome } = params;
+  // Said again with another outcome it is another call.
+  const call = `complete as ${outcome}`;
 
   // The story's move locks columns, which come before leases; so it goes first, and stays undone for a stale token. A
   // call that is repeated moves nothing: somebody may have taken the story up again since.
@@ -31,7 +33,7 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   }
   const [policy, grip] = await Promise.all([
     askPolicy(),
-    asHolder(context, { executionId, leaseToken }, 'complete'),
+    asHolder(context, { executionId, leaseToken }, call),
   ]);
   if (grip.kind === 'repeated') {
     // Its twin came in between, and then somebody took the story up again: this one's move would be written yet.
@@ -63,13 +65,14 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       ? { state: 'submitted' }
       : { state: 'completed', completed_at: grip.now, stop_requested: null }),
   };
-  return {
-    execution: letGo(context, grip, 'complete', {
-      changes,
-      deed: { kind: outcome === 'submitted' ? 'submitted' : 'completed', data: { outcome } },
-      freesLocks: true,
-    }),
-  };
+  const execution = letGo(context, grip, call, {
+    changes,
+    deed: { kind: outcome === 'submitted' ? 'submitted' : 'completed', data: { outcome } },
+    freesLocks: true,
+  });
+  const { run_id: runId } = grip.lease;
+  if (runId !== null) db.later(freeLocksOfRun(caller.orgId, execution.projectId, { ...caller, runId }));
+  return { execution };
 });
 
 const branchOf = ({ execution }: Grip): string | null =>

@@ -11,8 +11,10 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const { executionId, leaseToken, offerTtlSeconds } = params;
   const toMemberId = params.toMemberId ?? null;
   const toAgentId = params.toAgentId ?? null;
+  // Said again to somebody else it is another call.
+  const call = `handoff to ${toMemberId ?? toAgentId ?? ''}`;
   const [grip, isThere] = await Promise.all([
-    asHolder(context, { executionId, leaseToken }, 'handoff'),
+    asHolder(context, { executionId, leaseToken }, call),
     canContribute(db, caller.orgId, executionId, { toMemberId, toAgentId }),
   ]);
   if (grip.kind === 'repeated') return { execution: grip.execution };
@@ -22,7 +24,7 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const note = params.note ?? null;
   emit('execution.offered', aboutTarget(grip.target), { executionId, toMemberId, toAgentId });
   return {
-    execution: letGo(context, grip, 'handoff', {
+    execution: letGo(context, grip, call, {
       changes: {
         state: 'offered',
         waiting_for: null,

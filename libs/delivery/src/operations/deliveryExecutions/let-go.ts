@@ -13,11 +13,11 @@ import {
 import { endLease } from '../../data/leases.ts';
 import { type Grip } from './as-holder.ts';
 
-/** Writes the execution while the grant still holds, then ends the grant; the token may repeat `operation` from then on. */
+/** Writes the execution while the grant still holds, then ends the grant; the token may repeat this same `call` from then on. */
 export function letGo(
   { db, caller }: { readonly db: Db; readonly caller: Caller },
   grip: Grip,
-  operation: string,
+  call: string,
   end: { readonly changes: ExecutionChanges; readonly deed: Deed; readonly freesLocks: boolean },
 ): Execution {
   const deeds = [end.deed];
@@ -26,7 +26,7 @@ export function letGo(
   const columns = Object.keys(changes) as (keyof ExecutionChanges)[];
   db.later(setExecution(caller.orgId, changed, columns, caller.actor, deeds, grip.claim));
   const { unit_type: unitType, unit_id: unitId } = grip.lease;
-  db.later(endLease(caller.orgId, unitType, unitId, grip.claim, operation));
+  db.later(endLease(caller.orgId, unitType, unitId, grip.claim, call));
   if (end.freesLocks) db.later(freeLocksOf(caller.orgId, changed.id));
   return toExecution(changed, undefined, grip.now);
 }

@@ -60,7 +60,7 @@ export const recordForgeObservation = handle(
       forge,
       ...(news && { git: gitOf(execution.git ?? nothingKnown, fact) }),
       merged_at: forge.pullRequest?.kind === 'pr_merged' ? forge.pullRequest.at : execution.merged_at,
-      ...stateAfter(execution, forge, now),
+      ...stateAfter(execution, forge, news ? fact : undefined, now),
     };
     const deeds: Deed[] = [
       { kind: 'forge', data: { kind: fact.kind, news, ref: fact.ref, number: fact.number } },
@@ -81,7 +81,12 @@ export const recordForgeObservation = handle(
 );
 
 /** What the facts make of an execution that nobody holds; on a held one they are signals, and its holder completes. */
-function stateAfter(execution: ExecutionRow, forge: ForgeState, now: string): ExecutionChanges {
+function stateAfter(
+  execution: ExecutionRow,
+  forge: ForgeState,
+  news: ForgeFact | undefined,
+  now: string,
+): ExecutionChanges {
   const { state } = execution;
   if (isMerged(forge) && can('observeMerge', state)) {
     return {
@@ -94,9 +99,9 @@ function stateAfter(execution: ExecutionRow, forge: ForgeState, now: string): Ex
     };
   }
   if (state !== 'submitted' && state !== 'available') return {};
-  const rework = needsRework(forge);
-  if (state === 'submitted' && isClosed(forge)) return { state: 'available', needs_rework: true };
-  return { needs_rework: rework };
+  // A closing sends back what was handed in before it; what was handed in since is another matter.
+  if (state === 'submitted' && news?.kind === 'pr_closed') return { state: 'available', needs_rework: true };
+  return { needs_rework: needsRework(forge) || (state === 'available' && isClosed(forge)) };
 }
 
 /** The newest facts also stand where people look for them. */

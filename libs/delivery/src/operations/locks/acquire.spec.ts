@@ -105,6 +105,7 @@ describe('locks.acquire', () => {
       return (Date.parse(lock.expiresAt) - Date.parse(lock.acquiredAt)) / 1000;
     };
     expect([await seconds(600, 'a'), await seconds(1, 'b'), await seconds(60, 'c')]).toEqual([120, 5, 60]);
+    expect(await seconds(1_000_000, 'd')).toBe(120);
   });
 
   it('takes a lock past its time for none, and takes its row out', async () => {

@@ -45,6 +45,32 @@ describe('a lock that goes with work', () => {
     );
   });
 
+  it('ends with the run too that the completion ends, where it goes with no work', async () => {
+    const run = { runId: 'run-1' };
+    const acquired = await people.chloe.deliveryExecutions.acquire({
+      ...run,
+      targetType: 'story',
+      targetId: 'WEB-1',
+    });
+    const other = await workOn(people.chloe, 'WEB-2');
+    await acquire(people.chloe, ['run/**'], run);
+    await acquire(people.chloe, ['other-work/**'], { ...run, executionId: other.executionId });
+    await acquire(people.chloe, ['other-run/**'], { runId: 'run-2' });
+    await acquire(people.chloe, ['no-run/**']);
+    await acquire(people.robo, ['agent/**'], run);
+    await people.chloe.deliveryExecutions.complete({
+      executionId: acquired.execution.id,
+      leaseToken: acquired.leaseToken,
+      outcome: 'canceled',
+    });
+    expect((await listed(people.dan)).map(({ resources }) => resources[0])).toEqual([
+      'other-work/**',
+      'other-run/**',
+      'no-run/**',
+      'agent/**',
+    ]);
+  });
+
   it('is of work that is there', async () => {
     await expect(acquire(people.ben, ['a'], { executionId: newId() })).rejects.toMatchObject({ status: 404 });
     await expect(acquire(people.ben, ['a'], { storyId: newId() })).rejects.toMatchObject({ status: 404 });

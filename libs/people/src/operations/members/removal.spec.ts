@@ -122,6 +122,17 @@ describe.each(['members.removeMember', 'members.leave'] as const)('%s', (way) =>
     expect((await ana.session.identity()).entitlement.usage.seats).toBe(2);
   });
 
+  it('ends the assignments of a member without agents, too', async () => {
+    const people = await world.org();
+    const { orgId, ben, chloe } = people;
+    await world.rows('delete from agents where org_id = $1', orgId);
+    const web = await arrangeProject(world, orgId, 'WEB');
+    for (const { me } of [chloe, ben])
+      await arrangeAssignment(world, orgId, await arrangeStory(world, orgId, web), { memberId: me.memberId });
+    expect(await goes(people)).toEqual({ deleted: true });
+    expect(await leftOf(orgId)).toEqual(['assignment 2 Ben -']);
+  });
+
   it('leaves no second time', async () => {
     const people = await world.org();
     await goes(people);

@@ -15,7 +15,7 @@ const auditOf = (orgId: string) =>
   world.rows('select operation, outcome, reason from audit where org_id = $1 order by seq', orgId);
 
 describe('orgs.update', () => {
-  it('changes what is given, and says which fields', async () => {
+  it('changes what is given, clears what is null, and says which fields', async () => {
     const { orgId, slug, ben } = await world.org();
     const { org: before } = await ben.orgs.update({});
     expect(before).toMatchObject({ slug, name: 'Acme', description: '', version: 1 });
@@ -26,12 +26,15 @@ describe('orgs.update', () => {
     const { expectedVersion: _, ...fields } = wanted;
     expect(org).toEqual({ ...before, ...fields, version: 2, updatedAt: org.updatedAt });
     expect((await ben.session.identity()).org).toEqual(org);
+    const { org: cleared } = await ben.orgs.update({ description: null });
+    expect(cleared).toEqual({ ...org, description: '', version: 3, updatedAt: cleared.updatedAt });
     expect(await eventsOf(orgId)).toMatchObject([
       {
         kind: 'org.updated',
         data: { fields: ['name', 'slug', 'description'] },
         subject: { type: 'org', id: orgId, key: `${slug}-2` },
       },
+      { kind: 'org.updated', data: { fields: ['description'] } },
     ]);
   });
 

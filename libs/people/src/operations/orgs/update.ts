@@ -1,9 +1,10 @@
 import { registry } from '@muster/registry';
-import { changedFields, handle } from '@muster/runtime';
+import { changedFields, cleared, handle } from '@muster/runtime';
 import { aboutOrg, lockOrg, setOrg, toOrg } from '../../data/orgs.ts';
 
 export const update = handle(registry.orgs.update, async ({ params, caller, db, access, emit, refuse }) => {
-  const { expectedVersion, ...wanted } = params;
+  const { expectedVersion, ...given } = params;
+  const wanted = { ...given, description: cleared(given.description, '') };
   const [org, { at }] = await Promise.all([lockOrg(db, caller.orgId), access()]);
   if (expectedVersion !== undefined && expectedVersion !== org.version) {
     throw refuse('version_mismatch', { currentVersion: org.version });

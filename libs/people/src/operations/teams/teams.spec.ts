@@ -74,7 +74,7 @@ describe('teams.list', () => {
 });
 
 describe('teams.update', () => {
-  it('changes what is given, and says which fields', async () => {
+  it('changes what is given, clears what is null, and says which fields', async () => {
     const people = await world.org();
     const { orgId, ben } = people;
     const { team, teamId } = await arrangeTeam(people);
@@ -82,10 +82,15 @@ describe('teams.update', () => {
     const { team: changed } = await ben.teams.update({ teamId, name: 'WEB', expectedVersion: 1 });
     expect(changed).toEqual({ ...team, name: 'WEB', version: 2, updatedAt: changed.updatedAt });
     expect((await eventsOf(orgId)).at(-1)).toEqual({ kind: 'team.updated', data: { fields: ['name'] } });
+    await ben.teams.update({ teamId, description: 'Who' });
+    expect((await ben.teams.update({ teamId, description: null })).team).toMatchObject({
+      description: '',
+      version: 4,
+    });
     await expect(ben.teams.update({ teamId, expectedVersion: 1 })).rejects.toMatchObject({
       status: 409,
       reason: 'version_mismatch',
-      body: { details: { currentVersion: 2 } },
+      body: { details: { currentVersion: 4 } },
     });
     await ben.teams.create({ name: 'App' });
     await expect(ben.teams.update({ teamId, name: 'app' })).rejects.toMatchObject({

@@ -1,10 +1,11 @@
 import { registry } from '@muster/registry';
-import { changedFields, handle } from '@muster/runtime';
+import { changedFields, cleared, handle } from '@muster/runtime';
 import { aboutTeam, lockTeam, setTeam, toTeam } from '../../data/teams.ts';
 import { requireTeamLead } from './require-team-lead.ts';
 
 export const update = handle(registry.teams.update, async ({ params, caller, db, access, emit, refuse }) => {
-  const { teamId, expectedVersion, ...wanted } = params;
+  const { teamId, expectedVersion, ...given } = params;
+  const wanted = { ...given, description: cleared(given.description, '') };
   const [team, { at, orgRole }] = await Promise.all([lockTeam(db, caller, teamId), access()]);
   requireTeamLead(orgRole, team);
   if (expectedVersion !== undefined && expectedVersion !== team.version) {

@@ -17,15 +17,12 @@ export const send = handle(registry.broadcasts.send, async ({ params, caller, db
   const [{ at, orgRole }, project, team, recipients] = await Promise.all([
     access(),
     projectId === undefined ? null : getProjectOfBroadcast(db, caller, projectId),
-    teamId === undefined ? null : getTeamOfBroadcast(db, caller, teamId),
+    teamId === undefined ? null : getTeamOfBroadcast(db, caller.orgId, teamId),
     countRecipients(db, caller, { projectRef: projectId, teamId }),
   ]);
   const isHead = orgRank(orgRole) >= orgRank('admin');
   if (project !== null && project.rank < projectRank('contributor')) {
     throw forbidden('role', 'Your role in the project does not allow this.');
-  }
-  if (team !== null && !team.mine && !isHead) {
-    throw forbidden('role', 'Only who is in the team, or an admin, may send to it.');
   }
   if (project === null && team === null && !isHead) {
     throw forbidden('role', 'Only an admin may send to the whole organization.');

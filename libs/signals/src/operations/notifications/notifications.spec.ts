@@ -289,6 +289,21 @@ describe('preferences', () => {
     expect(await world.rows('select 1 from notification_preferences where org_id = $1', orgId)).toEqual([]);
   });
 
+  it('come in pages like any list', async () => {
+    const { chloe } = people;
+    const { items } = await chloe.notifications.listPreferences();
+    const seen: unknown[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page = await chloe.notifications.listPreferences({ limit: 5, ...(cursor && { cursor }) });
+      expect(page.items.length).toBeLessThanOrEqual(5);
+      seen.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(items);
+    await expect(chloe.notifications.listPreferences({ cursor: 'x' })).rejects.toMatchObject({ status: 400 });
+  });
+
   it('take two channels of a kind that are set at once', async () => {
     const { chloe } = people;
     await Promise.all(

@@ -1,1 +1,0 @@
-export { changedFields } from '@muster/runtime';

@@ -1,0 +1,53 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type ObservationKind } from '@muster/registry';
+import { type People, useWorld } from '@muster/testing';
+import { arrangeStories } from '../../../test/stories.ts';
+import { deliveryHandlers } from '../../index.ts';
+
+const world = useWorld(deliveryHandlers);
+let people: People;
+
+beforeEach(async () => {
+  ({ people } = await arrangeStories(world));
+});
+
+/** Takes the work, and hands it in with a pull request of this number. */
+async function handIn(number: number): Promise<string> {
+  const { deliveryExecutions: api } = people.chloe;
+  const { execution, leaseToken } = await api.acquire({ targetType: 'story', targetId: 'WEB-1' });
+  await api.complete({
+    ...{ executionId: execution.id, leaseToken, outcome: 'submitted' },
+    pullRequest: { number, url: `https://example.com/${number}` },
+  });
+  return execution.id;
+}
+
+async function observe(executionId: string, kind: ObservationKind, minute: number, number?: number) {
+  const { execution } = await people.ana.deliveryExecutions.recordForgeObservation({
+    executionId,
+    observation: {
+      ...{ dedupeKey: `${kind} ${minute}`, kind, observedAt: `2026-11-21T09:${minute}:00.000Z` },
+      ...(number !== undefined && { number, url: `https://example.com/${number}` }),
+    },
+  });
+  return [execution.state, execution.needsRework];
+}
+
+describe('a pull request that is closed', () => {
+  it('gives back what was handed in, to be worked on again', async () => {
+    const id = await handIn(3);
+    expect(await observe(id, 'pr_closed', 10, 3)).toEqual(['available', true]);
+    expect(await observe(id, 'checks_passed', 11)).toEqual(['available', true]);
+    expect(await observe(id, 'pr_reopened', 12, 3)).toEqual(['available', false]);
+  });
+
+  it('gives back nothing that was handed in after it, whatever is seen next', async () => {
+    const id = await handIn(3);
+    await observe(id, 'pr_closed', 20, 3);
+    await handIn(4);
+    expect(await observe(id, 'checks_passed', 21)).toEqual(['submitted', false]);
+    // Seen before, heard after: what is known already is newer.
+    expect(await observe(id, 'pr_closed', 19, 3)).toEqual(['submitted', false]);
+    expect(await observe(id, 'pr_closed', 22, 4)).toEqual(['available', true]);
+  });
+});
