@@ -1,10 +1,11 @@
 // node tools/build/build-lib.ts <projectRoot> [outputFolder]
 // Builds a library for others to install: JavaScript and types in a package of its own, nothing of the repository.
-import { execFile } from 'node:child_process';
-import { readFile, rm, writeFile } from 'node:fs/promises';
-import { createRequire } from 'node:module';
+import { existsSync } from 'node:fs';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { promisify } from 'node:util';
+import { build } from 'esbuild';
+import prettier from 'prettier';
+import ts from 'typescript';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const [projectRoot, outputFolder] = process.argv.slice(2);
@@ -13,21 +14,89 @@ const root = path.resolve(workspaceRoot, projectRoot);
 const outdir = path.resolve(workspaceRoot, outputFolder ?? path.join('dist', projectRoot));
 
 await rm(outdir, { recursive: true, force: true });
-const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript')), 'tsc.js');
-await promisify(execFile)(process.execPath, [
-  tsc,
-  '-p',
-  path.join(root, 'tsconfig.build.json'),
-  '--outDir',
-  outdir,
-]);
+await mkdir(outdir, { recursive: true });
 
-const { name, version } = JSON.parse(await readFile(path.join(root, 'package.json'), 'utf8')) as {
-  name: string;
-  version: string;
-};
+// One file for any Node since 18, and for browsers where the library uses nothing of Node.
+const { metafile } = await build({
+  absWorkingDir: workspaceRoot,
+  entryPoints: [path.join(root, 'src/index.ts')],
+  outdir,
+  bundle: true,
+  platform: 'neutral',
+  external: ['node:*'],
+  format: 'esm',
+  target: 'es2022',
+  // An import of types alone is none.
+  tsconfigRaw: { compilerOptions: { verbatimModuleSyntax: false } },
+  keepNames: true,
+  metafile: true,
+  logLevel: 'warning',
+});
+const foreign = Object.keys(metafile.inputs).filter((file) => file.includes('node_modules/'));
+if (foreign.length > 0) throw new Error(`${projectRoot} would bring along ${foreign.join(', ')}`);
+
+const registry = '@muster/registry';
+let usesContract = false;
+const emitted = declarations();
+const everything = [...emitted.values()].join('');
+for (const [file, text] of emitted) {
+  // What no other type is made of is nobody's business.
+  if (file !== 'index.d.ts' && !everything.includes(`'./${file.replace('.d.ts', '.ts')}'`)) continue;
+  const standing = text
+    .replaceAll(/(?<=from ['"]\.\/[a-z-]+)\.ts(?=['"])/g, '.js')
+    .replaceAll(`'${registry}'`, "'./contract.js'");
+  const [, name] = /(?:from |import\()['"](?!\.\/|node:)([^'"]+)/.exec(standing) ?? [];
+  if (name !== undefined) throw new Error(`${file} of ${projectRoot} has types of ${name}`);
+  usesContract ||= standing.includes('./contract.js');
+  await writeFile(path.join(outdir, file), standing);
+}
+if (usesContract) {
+  const { contractTypes } = await import('./contract-types.ts');
+  const text = await prettier.format(await contractTypes(), { parser: 'typescript', printWidth: 110 });
+  await writeFile(path.join(outdir, 'contract.d.ts'), text);
+}
+
+/** The types of each source file, checked as tsconfig.build.json says: with what the oldest Node has, and no more. */
+function declarations(): Map<string, string> {
+  const configFile = path.join(root, 'tsconfig.build.json');
+  const { config } = ts.readConfigFile(configFile, (file) => ts.sys.readFile(file)) as { config: unknown };
+  const { options, fileNames } = ts.parseJsonConfigFileContent(config, ts.sys, root);
+  const program = ts.createProgram(fileNames, { ...options, noEmit: false, declaration: true });
+  const emitted = new Map<string, string>();
+  const sources = program.getSourceFiles().filter(({ fileName }) => fileName.startsWith(`${root}/src/`));
+  for (const source of sources) {
+    const problems = [...program.getSyntacticDiagnostics(source), ...program.getSemanticDiagnostics(source)];
+    if (problems.length > 0) {
+      throw new Error(
+        ts.formatDiagnostics(problems, {
+          getCanonicalFileName: (file) => file,
+          getCurrentDirectory: () => workspaceRoot,
+          getNewLine: () => '\n',
+        }),
+      );
+    }
+    program.emit(source, (file, text) => emitted.set(path.basename(file), text), undefined, true);
+  }
+  return emitted;
+}
+
+const { name, version, description, license } = JSON.parse(
+  await readFile(path.join(root, 'package.json'), 'utf8'),
+) as { name: string; version: string; description: string; license: string };
 const manifest = {
-  ...{ name, version, type: 'module', engines: { node: '>=18' }, sideEffects: false },
-  exports: { '.': { types: './index.d.ts', default: './index.js' }, './package.json': './package.json' },
+  ...{ name, version, description, license, type: 'module' },
+  exports: {
+    '.': { types: './index.d.ts', default: './index.js' },
+    ...(usesContract && { './contract': { types: './contract.d.ts' } }),
+    './package.json': './package.json',
+  },
+  types: './index.d.ts',
+  files: ['*.js', '*.d.ts', '*.md'],
+  engines: { node: '>=18' },
+  sideEffects: false,
 };
 await writeFile(path.join(outdir, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
+for (const page of ['README.md', 'LICENSE', 'CHANGELOG.md']) {
+  const file = path.join(root, page);
+  if (existsSync(file)) await cp(file, path.join(outdir, page));
+}

@@ -7,8 +7,10 @@ import { datesOf, knownDates, referencePages } from '@muster/reference';
 import { surfaceText } from '@muster/registry/surface';
 import { Client } from 'pg';
 import prettier from 'prettier';
+import { dashboard } from '../deploy/monitoring/dashboard.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { configurationPage } from './configuration.ts';
+import { kindsText } from './kinds.ts';
 import { writeRowTypes } from './row-types.ts';
 import { schemaSql } from './schema-sql.ts';
 import { statesPage } from './states.ts';
@@ -36,7 +38,9 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
       ],
       ['libs/database/schema.sql', await schemaSql(client)],
       ['libs/registry/surface.generated.json', surfaceText()],
+      ['libs/client/src/kinds.generated.ts', await kindsText()],
       ['docs/states.md', await statesPage()],
+      ['tools/deploy/monitoring/dashboard.json', await jsonText(dashboard())],
       ['docs/configuration.md', await configurationPage()],
       ['libs/reference/src/dates.generated.ts', await datesText()],
     ]);
@@ -46,6 +50,9 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
     await rm(folder, { recursive: true, force: true });
   }
 }
+
+const jsonText = (value: unknown): Promise<string> =>
+  prettier.format(JSON.stringify(value), { parser: 'json', printWidth: 110 });
 
 /** A day on which a page of the reference changed stands for good, so that its last change is true. */
 function datesText(): Promise<string> {

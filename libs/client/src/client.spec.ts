@@ -3,14 +3,14 @@ import { operations } from '@muster/registry';
 import { createServer } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { createClient } from './client.ts';
-import { ConflictError, MusterError, NotFoundError } from './errors.ts';
-import { httpTransport, pathOf } from './http.ts';
+import { ConflictError, errorBodyIn, MusterError, NotFoundError } from './errors.ts';
+import { httpTransport } from './http.ts';
 
 describe('createClient', () => {
   it('has a method for every operation, which calls the transport with it', async () => {
-    const called: string[] = [];
+    const called: [string, string][] = [];
     const client = createClient((operation, params) => {
-      called.push(operation.name);
+      called.push([operation.name, operation.effect]);
       return Promise.resolve(params);
     });
     for (const operation of operations.values()) {
@@ -20,8 +20,10 @@ describe('createClient', () => {
       expect(await (method as (params: unknown) => Promise<unknown>)(operation.example)).toBe(
         operation.example,
       );
+      const hasPages = operation.effect === 'read' && 'nextCursor' in operation.result.shape;
+      expect([operation.name, 'all' in (method as object)]).toEqual([operation.name, hasPages]);
     }
-    expect(called).toEqual([...operations.keys()]);
+    expect(called).toEqual([...operations.values()].map(({ name, effect }) => [name, effect]));
   });
 
   it('sends no parameters as an empty object', async () => {
@@ -69,8 +71,26 @@ describe('httpTransport', () => {
     ]);
     server.close();
   });
+});
 
-  it('turns every dot of a name into a slash', () => {
-    expect(pathOf('projects.members.add')).toBe('/api/projects/members/add');
+describe('errorBodyIn', () => {
+  const error = { code: 'conflict', message: 'No.', status: 409, requestId: 'r1' };
+
+  it('finds the error object of the API, with details or without', () => {
+    for (const body of [error, { ...error, details: { reason: 'reserved' } }])
+      expect(errorBodyIn(body)).toBe(body);
+  });
+
+  it.each([
+    ['text', 'Bad gateway'],
+    ['nothing', null],
+    ['a list', [error]],
+    ['a code that there is not', { ...error, code: 'toString' }],
+    ['no message', { ...error, message: undefined }],
+    ['a status in words', { ...error, status: '409' }],
+    ['no id of the request', { ...error, requestId: null }],
+    ['details that are none', { ...error, details: 'many' }],
+  ])('takes %s for what something on the way said', (_what, body) => {
+    expect(errorBodyIn(body)).toBeUndefined();
   });
 });

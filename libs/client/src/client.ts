@@ -1,20 +1,17 @@
 /** The typed client: every operation of the registry as a method, over any transport. */
-import {
-  type InputOf,
-  isOperation,
-  type Operation,
-  registry,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
+import { type InputOf, type Operation, type Registry, type ResultOf } from '@muster/registry';
+import { type Kind, kinds } from './kinds.generated.ts';
 
 export interface CallOptions {
   /** Makes a write safe to repeat: the same key and params answer the first result again, for 24 hours. */
   readonly idempotencyKey?: string;
 }
 
+/** What a transport has to know of an operation. */
+export type Called = Pick<Operation, 'name' | 'effect'>;
+
 /** Takes a call to the server and brings back its result, or throws a MusterError or NoAnswer. */
-export type Transport = (operation: Operation, params: unknown, options: CallOptions) => Promise<unknown>;
+export type Transport = (operation: Called, params: unknown, options: CallOptions) => Promise<unknown>;
 
 type WithParams<O extends Operation> = (params: InputOf<O>, options?: CallOptions) => Promise<ResultOf<O>>;
 type WithOrWithout<O extends Operation> = (
@@ -33,7 +30,8 @@ type Call<O extends Operation> = string extends keyof InputOf<O>
 interface AllOf<O extends Operation, Item> {
   readonly all: (params: Omit<InputOf<O>, 'cursor'>) => AsyncGenerator<Item, void, undefined>;
 }
-type Method<O extends Operation> =
+type Method<O extends Operation> = O extends { readonly effect: 'read' } ? Reading<O> : Call<O>;
+type Reading<O extends Operation> =
   ResultOf<O> extends { items: readonly (infer Item)[]; nextCursor: string | null }
     ? Call<O> & AllOf<O, Item>
     : Call<O>;
@@ -49,10 +47,10 @@ interface Page {
   readonly nextCursor: string | null;
 }
 
-function methodOf(operation: Operation, transport: Transport): object {
+function methodOf(name: string, kind: Kind, transport: Transport): object {
+  const operation: Called = { name, effect: kind === 'write' ? 'write' : 'read' };
   const call = (params: unknown = {}, options: CallOptions = {}) => transport(operation, params, options);
-  const isList = 'nextCursor' in operation.result.shape;
-  if (!isList) return call;
+  if (kind !== 'list') return call;
   async function* all(params: object): AsyncGenerator<unknown, void, undefined> {
     for (let cursor: string | null | undefined; cursor !== null;) {
       const page = (await call(cursor === undefined ? params : { ...params, cursor })) as Page;
@@ -63,14 +61,22 @@ function methodOf(operation: Operation, transport: Transport): object {
   return Object.assign(call, { all });
 }
 
-function methodsOf(node: object, transport: Transport): object {
-  return Object.fromEntries(
-    Object.entries(node).map(([word, child]: [string, unknown]) => [
-      word,
-      isOperation(child) ? methodOf(child, transport) : methodsOf(child as object, transport),
-    ]),
-  );
+/** Every operation of the registry, and no other; without the schemas, which a program that only calls has no use for. */
+type Kinds<Node> = Node extends Operation ? Kind : { readonly [Word in keyof Node]: Kinds<Node[Word]> };
+interface Namespace {
+  readonly [word: string]: Kind | Namespace;
 }
+const everyKind: Kinds<Registry> & Namespace = kinds;
+
+const methodsOf = (namespace: Namespace, prefix: string, transport: Transport): object =>
+  Object.fromEntries(
+    Object.entries(namespace).map(([word, node]) => {
+      const name = `${prefix}${word}`;
+      const inside =
+        typeof node === 'string' ? methodOf(name, node, transport) : methodsOf(node, `${name}.`, transport);
+      return [word, inside];
+    }),
+  );
 
 /** A client whose calls go through `transport`. */
-export const createClient = (transport: Transport): Client => methodsOf(registry, transport) as Client;
+export const createClient = (transport: Transport): Client => methodsOf(everyKind, '', transport) as Client;

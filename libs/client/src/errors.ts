@@ -71,6 +71,27 @@ const classes: Readonly<Record<ErrorCode, typeof MusterError>> = {
 export const errorOf = (body: ErrorBody, retryAfterSeconds?: number): MusterError =>
   new classes[body.code](body, retryAfterSeconds);
 
+/** What was answered, if it is the API's error object and not what something on the way has to say. */
+export function errorBodyIn(answer: unknown): ErrorBody | undefined {
+  if (typeof answer !== 'object' || answer === null) return undefined;
+  const {
+    code,
+    message,
+    status,
+    requestId,
+    details = {},
+  } = answer as { readonly [Key in keyof ErrorBody]?: unknown };
+  const isOne =
+    typeof code === 'string' &&
+    Object.hasOwn(classes, code) &&
+    typeof message === 'string' &&
+    typeof status === 'number' &&
+    typeof requestId === 'string' &&
+    typeof details === 'object' &&
+    details !== null;
+  return isOne ? (answer as ErrorBody) : undefined;
+}
+
 /** Whether a call was refused for this reason, as in `isRefusal(error, 'lease_held')`. */
 export const isRefusal = (error: unknown, reason: Reason): error is MusterError =>
   error instanceof MusterError && error.reason === reason;

@@ -1,7 +1,7 @@
 /** The transport over HTTP. */
-import { ErrorBody } from '@muster/registry';
+import { pathOf } from '@muster/registry/path';
 import { type Transport } from './client.ts';
-import { errorOf, NoAnswer } from './errors.ts';
+import { errorBodyIn, errorOf, NoAnswer } from './errors.ts';
 
 export interface HttpOptions {
   /** Such as `http://127.0.0.1:4100`. */
@@ -10,9 +10,6 @@ export interface HttpOptions {
   /** In place of the global one, for what a caller adds to each request or wants to see of each answer. */
   readonly fetch?: typeof fetch;
 }
-
-/** An operation's path is its name with slashes. */
-export const pathOf = (operationName: string): string => `/api/${operationName.replaceAll('.', '/')}`;
 
 /** Calls `POST {baseUrl}/api/<namespace>/<operation>`. */
 export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: HttpOptions): Transport {
@@ -32,9 +29,10 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
         throw new NoAnswer(`no answer from ${url.origin}: ${reasonOf(cause)}`, cause);
       });
     if (response.ok) return body;
-    const error = ErrorBody.safeParse(body);
-    if (!error.success) throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
-    throw errorOf(error.data, retryAfterOf(response));
+    const error = errorBodyIn(body);
+    if (error === undefined)
+      throw new NoAnswer(`${url.origin} answered ${response.status}, not as the API does`);
+    throw errorOf(error, retryAfterOf(response));
   };
 }
 

@@ -22,8 +22,7 @@ export function retrying(
   { forSeconds = 30, onRetry = () => undefined }: RetryOptions = {},
 ): Transport {
   return async (operation, params, options) => {
-    const keyed =
-      operation.effect === 'write' ? { idempotencyKey: crypto.randomUUID(), ...options } : options;
+    const keyed = operation.effect === 'write' ? { idempotencyKey: newKey(), ...options } : options;
     const deadline = performance.now() + forSeconds * 1000;
     for (let tries = 0; ; tries += 1) {
       try {
@@ -46,6 +45,16 @@ function isPassing(failure: unknown): failure is MusterError | NoAnswer {
     failure instanceof MusterError &&
     (failure.status === 429 || failure.status === 503 || failure.reason === 'idempotency_in_flight')
   );
+}
+
+/**
+ * A key like no other. Node 18 has no global `crypto`, and a page without TLS no `randomUUID`; it is no secret, so
+ * there what is merely random does.
+ */
+function newKey(): string {
+  const { crypto } = globalThis as { readonly crypto?: { readonly randomUUID?: () => string } };
+  if (crypto?.randomUUID !== undefined) return crypto.randomUUID();
+  return Array.from({ length: 4 }, () => Math.random().toString(36).slice(2, 10)).join('-');
 }
 
 /** Full jitter: many clients that failed at once do not come back at once. */

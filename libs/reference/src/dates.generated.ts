@@ -4,23 +4,23 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/deliveryExecutions': {
-    sha256: 'bc85afae408da4edbc2960c76a6cd6614029ea40ba1cc43ed7b0b9bf54db51fe',
+    sha256: 'f9381592c312b053fa626dc218ec6e59504f1aaa51cf0d21feeef6a514acc14a',
     since: '2026-11-22',
   },
   'reference/deliveryGroups': {
-    sha256: '91416722acc58dad7067d7da34357a7e623d0b7e1e7b1e3ed4e70443baa28285',
+    sha256: '711fdd4cde4603341fb6ba5f65b7852bb7b2ebe7362df8008537157e3b8a2e63',
     since: '2026-11-22',
   },
   'reference/agents': {
-    sha256: 'fa5333305094ad9d8600ce2e748fe247811302bae6a4c0665ec42e476ad99c98',
+    sha256: 'ccfca2f07663a1475efdab9a32e447854a832f99cdd855af955fa7dcbb88553a',
     since: '2026-11-22',
   },
   'reference/agents.catalog': {
-    sha256: '1dbb45abbd07775c023ec433b726834d9b4e3d45e02a2774fd2504f13928e6da',
+    sha256: '3c82eaba22d712b36186d5ee8a3322efc9569e71cdeae63aeb46b0734d7da934',
     since: '2026-11-22',
   },
   'reference/locks': {
-    sha256: 'be3378abcb2aaaae93b488553c4cd0c56409f537c06792ee0a97645908d8666c',
+    sha256: 'd14a593b7c9b03f36e4b3903b6ae89b20fbafc221b2c1e52310322f83e3674c0',
     since: '2026-11-22',
   },
   'reference/session': {
@@ -28,27 +28,27 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/orgs': {
-    sha256: 'a52bfcc5575e5b9fd516a4b02ba409587c8c603d81de5e9801783be2a4eed0c5',
+    sha256: '5f6b6d3bd137c805f8acfcc76bb1f657c921d25f934381fc882b893fa3e4e2c7',
     since: '2026-11-22',
   },
   'reference/members': {
-    sha256: '55661fa2d3f5de22eb56f3d38174454dfa19d2830c8cc1c8da91a1629f2aaccf',
+    sha256: '6bbca8afc97d26387d407469fbde43e037abfc86568a58a3b0e4f82851efe762',
     since: '2026-11-22',
   },
   'reference/invitations': {
-    sha256: '488a62ecd05b2563191345078c499cef63ca1429cd88a60a0fbb5a7497c7d383',
+    sha256: '6e55aee2731ea1f8c7684c73a534e95e50a270a788446fac7e90e519c7284fd3',
     since: '2026-11-22',
   },
   'reference/policy': {
-    sha256: 'a4b4e927d19a56fc3805df4aaf5ab88e1d3eb96c04190ea27a135b3367f4ab6f',
+    sha256: 'e50c06ce1cc1e1f2bbd8916437dd688ff0dc30bda397d71e921a554b119bd77d',
     since: '2026-11-22',
   },
   'reference/teams': {
-    sha256: 'a9cb95aa123cb93a5fb2f92635f456c6e8663202f3b398292bcfa50732f611c8',
+    sha256: '49f72e108b09b6097409d3b13bc2174576731946291a6f9f0d5c5fd4daf15bf2',
     since: '2026-11-22',
   },
   'reference/teams.members': {
-    sha256: '4dea327c55f5ed55ebbdd45c63ad7ba53345641a8fde9f9736bfced6632d1e98',
+    sha256: 'e98dcca854e00f51998b004cd0d8c2cd239e13ca5cb6e6017d4ecc579f30b910',
     since: '2026-11-22',
   },
   'reference/teams.projects': {
@@ -56,15 +56,15 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/devices': {
-    sha256: 'd07badc0464372c539d835977ecdf642e490734bbff79a9aa38cabcbfb182d7b',
+    sha256: '855fc0eb1c41437050c64e5b3f99362ec2d70953da142ffaaa54b41e2903da32',
     since: '2026-11-22',
   },
   'reference/projects': {
-    sha256: '9ce3463e0c334e4f4a0a90ef906e657fb786880c4aef5ff7f78e8783764b3a20',
+    sha256: '457e11c81208a08f263f84eb64b3ee6511d49214c15e862ccccc764677066c1e',
     since: '2026-11-22',
   },
   'reference/projects.members': {
-    sha256: '1140d2cf474e1fae7198a5de6569c7175117b94e960ebc1c2fd5956b120af67b',
+    sha256: '6673308e202d5336ae6beba3ba047161586e0cc7ec309b926e3c50c857b88194',
     since: '2026-11-22',
   },
   'reference/projects.teams': {
@@ -72,23 +72,23 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/projects.accessRequests': {
-    sha256: '76873bf21437b4597743b5a83722c0fec51bd805e2c9b864a1df1fdad90483ca',
+    sha256: 'fb8ee0c13cbd67d9c4eb1658d58aaa9963a67edda28133fa17cc9df19cb990cd',
     since: '2026-11-22',
   },
   'reference/boardColumns': {
-    sha256: '7aa4236d787acb940a25237f0e2d5aab702a08e5fc9fe7702ff862f83095556c',
+    sha256: '18c577144d0466cb6b5f971c521a36bdc1f88d65ad3d1d0ac49a8e7ee0d213b4',
     since: '2026-11-22',
   },
   'reference/epics': {
-    sha256: '30ece973eb0d1a1196a80aa27c18d5741649a8fc98f35e70268c7d4ecd698594',
+    sha256: '2b04f1e6b94710b96b24241c1471b18dcd35c5bb8e35e0a1235908cafa717289',
     since: '2026-11-22',
   },
   'reference/stories': {
-    sha256: 'cd48fcaa514bd44a637beae1c8f460e95e920e2c95d07d6ab7955dfded627b9b',
+    sha256: '8c58bfed61e8245c0935508346c6e1caf9bdb4e5e8542a594a196ebdfc4ba7ec',
     since: '2026-11-22',
   },
   'reference/storySpec': {
-    sha256: 'e1c942b7d71353be9a916073a474e45266a3a8b71b8db7b7ef99983f930452e2',
+    sha256: 'bcc8938e3028ca81eafe2045679fd7014be0a2801fc199509dd98488d799c452',
     since: '2026-11-22',
   },
   'reference/storyCollaboration': {
@@ -96,27 +96,27 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/comments': {
-    sha256: '0b0ff0a431c8870e223ad2fee4f9593ff78228c75dd6729e05d404c8d27d1301',
+    sha256: 'e58a79223278265a746c48568d8dad0f9142b1209e9143b9ad66b79edbb2636f',
     since: '2026-11-22',
   },
   'reference/assignments': {
-    sha256: '1b409a4a4db3891c30035de76fd70cbfdd03bb2da584aab5337e1b46a715de13',
+    sha256: 'c06e9f2109fe9944add842060631d501bde18e795ef22d7324d672653aba7b0c',
     since: '2026-11-22',
   },
   'reference/reviewers': {
-    sha256: '060ecca71ce514e88c8fc761ef4d85b5138b19fa92f1677965708bb785551656',
+    sha256: 'f38c9f558fb6259cc722c44dced54a03395c9b4c01351e94dceba35f9bbef66b',
     since: '2026-11-22',
   },
   'reference/prompts.org': {
-    sha256: 'eb3472779ff5a7057395b66cfb9bb14b4a53f997c1ff4172cd0333f4e42682ed',
+    sha256: 'c550bae87ed0340356eabc4b3387fde16d4c802aa84a0e3688b51db264b95e89',
     since: '2026-11-22',
   },
   'reference/prompts.project': {
-    sha256: 'e8f3ac111a89a21cf49075cdfc25d2d051b37e54b89ad0c02d9268311b013459',
+    sha256: 'ed839c32288d77df4e548c465b0b3217c6d9c6cc35152a90e5bb1ac60e045950',
     since: '2026-11-22',
   },
   'reference/contracts': {
-    sha256: '8e3eefb731ba167d61ba2af32b3134c8f65c9c927f99eb7086f36ca9233d11c4',
+    sha256: 'b2936aa84413744cd7f0a898b454607d64416d47569d93624ea1a760f5bad511',
     since: '2026-11-22',
   },
   'reference/activity': {
@@ -128,19 +128,19 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/broadcasts': {
-    sha256: '7b318076da12e831ab35ec02bdc3a74b6e9ad702b41754e4861a0f4b3b8e0a50',
+    sha256: '2330edeb66f4cd9519d1930d17d85cf95553a7ba35b6b852b89ccdb02863eb50',
     since: '2026-11-22',
   },
   'reference/notifications': {
-    sha256: '05d40a2764a181da9355af22c9cbd9ced855902ef3afab5aadc6b711af0553fc',
+    sha256: 'c9148ba5c8f0328bcf53d000e98eed72fa79dfbd1c43aed3e786530905b7b1af',
     since: '2026-11-22',
   },
   'reference/gamification': {
-    sha256: '6cb43ec534e4e029503df6b800fbd2cbc905cac5105dcd5f19d4a45cd8a5b849',
+    sha256: '89957707776534d822f25929fb5166b77865fe7f1bd0a46a05b2d684c5a45025',
     since: '2026-11-22',
   },
   'reference/billing': {
-    sha256: '2da5bb3e0245f0f78f9b3827154258eb2ea2781a52bf2cf7b0d74481a91b8111',
+    sha256: 'db521f6722d96969e4cd6cfc6850fdd7585332f7acfea536e888a087fad76a9a',
     since: '2026-11-22',
   },
   'reference/admin.platform': {

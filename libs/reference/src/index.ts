@@ -10,5 +10,6 @@ export {
   refusalOf,
   whoMay,
 } from './operations.ts';
+export { type Json, schemaIn } from './schemas.ts';
 export { namespacePath, type Page, referencePages } from './pages.ts';
 export { datesOf, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';

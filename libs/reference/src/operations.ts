@@ -4,6 +4,7 @@ import {
   errorStatus,
   type Operation,
   operations,
+  pathOf,
   type Reason,
   reasons,
   type Scope,
@@ -37,9 +38,6 @@ export interface OperationPage {
   readonly bodyLimit: number;
   readonly example: unknown;
 }
-
-/** An operation's path is its name with slashes. */
-export const pathOf = (operationName: string): string => `/api/${operationName.replaceAll('.', '/')}`;
 
 /** Who may call an operation: `a contributor of the project`. */
 export function whoMay(access: Access): string {
@@ -96,7 +94,7 @@ export interface Example {
 export function examplesOf({ name, path, effect, example }: OperationPage): Example[] {
   const json = JSON.stringify(example, null, 2);
   const oneLine = JSON.stringify(example);
-  const key = effect === 'write' ? ` \\\n  -H "Idempotency-Key: $(uuidgen)"` : '';
+  const key = effect === 'write' ? ` \\\n  -H "Idempotency-Key: $(head -c 16 /dev/urandom | base64)"` : '';
   return [
     {
       language: 'bash',

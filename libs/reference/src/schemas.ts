@@ -1,0 +1,38 @@
+/** The contract's schemas as a document of OpenAPI has them: records stand under `components` and are named elsewhere. */
+import { z } from 'zod';
+
+export type Json = Record<string, unknown>;
+
+/** A schema for such a document; the records that it names are added to `components`. */
+export function schemaIn(components: Json, schema: z.ZodType, io: 'input' | 'output'): Json {
+  const {
+    $defs,
+    $schema: _dialect,
+    ...json
+  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Json & { $defs?: Json };
+  for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= relink(definition);
+  return relink(json) as Json;
+}
+
+function relink(node: unknown): unknown {
+  if (Array.isArray(node)) return node.map(relink);
+  if (typeof node !== 'object' || node === null) return node;
+  return Object.fromEntries(
+    Object.entries(withProperties(node as Json))
+      .filter(([key]) => key !== 'id' || typeof (node as Json)['id'] !== 'string')
+      .map(([key, value]) => [
+        key,
+        key === '$ref' && typeof value === 'string'
+          ? value.replace('#/$defs/', '#/components/schemas/')
+          : relink(value),
+      ]),
+  );
+}
+
+/** A number for each status, say, has a property for each: few programs make anything of `propertyNames`. */
+function withProperties(json: Json): Json {
+  const { propertyNames, additionalProperties, required, ...others } = json;
+  if (propertyNames === undefined || !Array.isArray(required)) return json;
+  const properties = Object.fromEntries(required.map((name: string) => [name, additionalProperties]));
+  return { ...others, properties, required, additionalProperties: false };
+}
