@@ -3,27 +3,22 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
+import { activeRuns, expireLeases, orgWithStory, run, target } from './one-story.ts';
 
 const api = useApi();
 let people: People;
-const run = { projectId: 'WEB', runId: 'run-1' } as const;
-const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 
 beforeEach(async () => {
-  people = await api.org();
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
-  await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });
+  people = await orgWithStory(api);
 });
 
-const active = async (who: Person = people.dan, filter: { projectId?: string; agentId?: string } = {}) =>
-  (await who.agents.listActive(filter)).items;
+const active = (who: Person = people.dan) => activeRuns(who);
 const said = async (kinds: readonly string[]) =>
   (await people.ana.activity.list({ limit: 200 })).items
     .filter(({ kind }) => kinds.includes(kind))
     .map(({ kind, data }) => [kind, data['runId']]);
 
-const expire = () =>
-  api.world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);
+const expire = () => expireLeases(api, people.orgId);
 
 describe('agents.runEvent', () => {
   it('begins a run with its first event, goes on with the next, and ends it', async () => {

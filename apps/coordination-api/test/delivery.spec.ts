@@ -3,15 +3,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, type Person } from '@muster/testing';
 import { useApi } from './api.ts';
+import { expireLeases, orgWithStory, target } from './one-story.ts';
 
 const api = useApi();
 let people: People;
-const target = { targetType: 'story', targetId: 'WEB-1' } as const;
 
 beforeEach(async () => {
-  people = await api.org();
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
-  await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });
+  people = await orgWithStory(api);
 });
 
 const statusOf = async (): Promise<string> =>
@@ -125,6 +123,22 @@ describe('work on a story', () => {
     });
   });
 
+  it('waits no longer for an answer whose question is deleted', async () => {
+    const held = await acquire();
+    const { comment } = await people.ben.comments.create({
+      storyId: 'WEB-1',
+      body: 'Which one?',
+      kind: 'question',
+    });
+    await people.chloe.deliveryExecutions.update({ ...held, waitingFor: { questionId: comment.id } });
+    await people.ben.comments.delete({ commentId: comment.id });
+    const { execution, signals } = await people.chloe.deliveryExecutions.renew(held);
+    expect(execution).toMatchObject({ state: 'leased', waitingFor: null });
+    expect(signals).toMatchObject([
+      { kind: 'question_answered', data: { commentId: comment.id, deleted: true } },
+    ]);
+  });
+
   it('ends with a story that is canceled, and keeps one from being deleted while the lease lives', async () => {
     const held = await acquire();
     await expect(people.ana.stories.delete({ storyId: 'WEB-1' })).rejects.toMatchObject({
@@ -192,8 +206,7 @@ describe('work on a story', () => {
 });
 
 describe('an expired lease', () => {
-  const expire = () =>
-    api.world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, people.orgId);
+  const expire = () => expireLeases(api, people.orgId);
 
   it('is seen at once, counts until somebody takes it, and then no more', async () => {
     const held = await acquire();

@@ -1,7 +1,7 @@
 /** The fields of parameters that name records, found in the contract itself so that a new one is met by itself. */
 import { type Operation } from '@muster/registry';
+import { type Records } from '@muster/testing/examples';
 import { z } from 'zod';
-import { type Records } from './example-org.ts';
 
 type Path = readonly (string | number)[];
 
@@ -35,6 +35,7 @@ const kindOfIdField: Record<string, keyof Records> = {
   assigneeId: 'member',
   agentId: 'agent',
   'agents.catalog.get agentId': 'catalogAgent',
+  'agents.catalog.download agentId': 'catalogAgent',
   actorId: 'member',
   accessRequestId: 'accessRequest',
   notificationIds: 'notification',

@@ -2,8 +2,8 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations } from '@muster/registry';
+import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { type RawAnswer, useApi } from './api.ts';
-import { type ExampleOrg, exampleOrg } from './example-org.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 
 const api = useApi();

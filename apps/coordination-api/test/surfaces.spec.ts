@@ -1,7 +1,6 @@
 /** What the API shows of itself: its description, its health, its metrics. */
 import { describe, expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
-import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
 import { useApi } from './api.ts';
 
 const api = useApi();
@@ -27,22 +26,9 @@ describe('/openapi.json', () => {
   const read = async (): Promise<OpenApi> =>
     (await api.request('/openapi.json', { method: 'GET' })).body as unknown as OpenApi;
 
-  it('is OpenAPI 3.1.0 without a fault that a linter finds', async () => {
-    const document = await read();
-    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
-    const config = await createConfig({ extends: ['spec'] });
-    const problems = await lintDocument({
-      document: makeDocumentFromString(JSON.stringify(document), 'openapi.json'),
-      externalRefResolver: new BaseResolver(),
-      config,
-    });
-    expect(
-      problems.map((problem) => `${problem.message} ${JSON.stringify(problem.location[0]?.pointer)}`),
-    ).toEqual([]);
-  });
-
   it('has every operation once, with its own id, its example and every documented error status', async () => {
     const document = await read();
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
     const posts = Object.values(document.paths).map((item) => item.post);
     const ids = posts.map((post) => post.operationId);
     expect(new Set(ids).size).toBe(ids.length);

@@ -20,6 +20,24 @@ export interface TestDatabase {
   close(): Promise<void>;
 }
 
+/**
+ * A service gives up early, to shed load. A spec wants to know what comes of a call, on a machine that may have a lot
+ * to do beside it: only what hangs ends by these.
+ */
+const patience = {
+  connectionTimeoutMillis: 25_000,
+  lock_timeout: 25_000,
+  statement_timeout: 40_000,
+  query_timeout: 45_000,
+  idle_in_transaction_session_timeout: 50_000,
+};
+
+/** The same pool, which waits longer than one in production; its connections are to be opened yet. */
+export function patient(pool: Pool): Pool {
+  Object.assign(pool.options, patience);
+  return pool;
+}
+
 export async function cloneDatabase(): Promise<TestDatabase> {
   const name = `spec_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: serverUrl() });
@@ -36,8 +54,8 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   }
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
-  const app = createPool({ url: url.href, role: 'muster_app', name });
-  const owner = createPool({ url: url.href, role: null, name: `${name}-owner`, max: 4 });
+  const app = patient(createPool({ url: url.href, role: 'muster_app', name }));
+  const owner = patient(createPool({ url: url.href, role: null, name: `${name}-owner`, max: 4 }));
   return {
     url: url.href,
     app,

@@ -1,4 +1,4 @@
-export { cloneDatabase, type TestDatabase } from './database.ts';
+export { cloneDatabase, patient, type TestDatabase } from './database.ts';
 export { type Wire, wireTo } from './wire.ts';
 export {
   type CallSetUp,
@@ -10,4 +10,6 @@ export {
   useWorld,
   type World,
 } from './world.ts';
+export { type OwnRedis, redisUrl, startOwnRedis } from './redis.ts';
 export { refusalOf } from './refusals.ts';
+export { until } from './until.ts';

@@ -300,7 +300,7 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
 }
 
 /** Longer than any lock is waited for: then they will not come any more. */
-const longestLookMillis = 20_000;
+const longestLookMillis = 30_000;
 
 /** Until so many sessions of this database wait for a lock. */
 async function allWait(count: number, rows: World['rows']): Promise<void> {

@@ -2,7 +2,7 @@
  * Namespaces that can be called as one path: the last word of the operation's name stands in the body, beside its
  * parameters. `POST /api/admin/platform {"operation": "metrics"}` is `POST /api/admin/platform/metrics {}`.
  */
-import { type Operation } from '@muster/registry';
+import { type Operation, pathOf } from '@muster/registry';
 
 const calledAsOne = ['admin.platform', 'agents.catalog'] as const;
 
@@ -23,7 +23,7 @@ export function namespacePaths(operations: ReadonlyMap<string, Operation>): Name
     if (inside.length === 0) return [];
     return {
       namespace,
-      paths: [`/api/${namespace.replaceAll('.', '/')}`, `/api/${namespace}`],
+      paths: [pathOf(namespace), `/api/${namespace}`],
       words: new Map(inside.map((operation) => [operation.name.slice(namespace.length + 1), operation])),
       bodyLimit: Math.max(...inside.map((operation) => operation.bodyLimit)),
     };

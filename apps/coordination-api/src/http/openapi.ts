@@ -1,4 +1,5 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, at start-up. */
+import { type Json, schemaIn, whoMay } from '@muster/reference';
 import {
   apiVersion,
   type ErrorCode,
@@ -6,13 +7,11 @@ import {
   errorStatus,
   type Operation,
   operations,
+  pathOf,
   reasons,
 } from '@muster/registry';
 import { z } from 'zod';
 import { type NamespacePath, namespacePaths } from './namespace-paths.ts';
-import { pathsOf } from './operationRoutes.ts';
-
-type Json = Record<string, unknown>;
 
 const errorText: Record<number, string> = {
   400: 'The body is no JSON object, or the parameters do not fit',
@@ -41,32 +40,6 @@ const alwaysPossible: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** JSON schemas refer to records by name; OpenAPI keeps those under components. */
-function toSchema(schema: z.ZodType, io: 'input' | 'output', components: Json): Json {
-  const {
-    $defs,
-    $schema: _dialect,
-    ...json
-  } = z.toJSONSchema(schema, { io, unrepresentable: 'any', reused: 'inline' }) as Json & { $defs?: Json };
-  for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= relink(definition);
-  return relink(json) as Json;
-}
-
-function relink(node: unknown): unknown {
-  if (Array.isArray(node)) return node.map(relink);
-  if (typeof node !== 'object' || node === null) return node;
-  return Object.fromEntries(
-    Object.entries(node)
-      .filter(([key]) => key !== 'id' || typeof (node as Json)['id'] !== 'string')
-      .map(([key, value]) => [
-        key,
-        key === '$ref' && typeof value === 'string'
-          ? value.replace('#/$defs/', '#/components/schemas/')
-          : relink(value),
-      ]),
-  );
-}
-
 const errorResponse = (status: number, refusals: readonly string[]): Json => ({
   description:
     refusals.length > 0 ? `${errorText[status] ?? ''}: ${refusals.join(', ')}` : (errorText[status] ?? ''),
@@ -88,7 +61,7 @@ function responsesOf(operation: Operation, components: Json): Json {
   return {
     200: {
       description: 'Done',
-      content: { 'application/json': { schema: toSchema(operation.result, 'output', components) } },
+      content: { 'application/json': { schema: schemaIn(components, operation.result, 'output') } },
     },
     ...Object.fromEntries(
       [...statuses]
@@ -113,27 +86,19 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
-function accessText({ access, scope }: Operation): string {
-  const who =
-    access.kind === 'self' || access.kind === 'platform'
-      ? access.kind
-      : `${access.role} of the ${access.kind === 'org' ? 'organization' : 'project'}`;
-  return `Needs at least: ${who}; token scope ${scope}.`;
-}
-
 function pathItem(operation: Operation, components: Json): Json {
   return {
     post: {
       operationId: operation.name.replaceAll('.', '_'),
       tags: [operation.namespace],
       summary: operation.summary,
-      description: `${operation.description}\n\n${accessText(operation)}`,
+      description: `${operation.description}\n\nWho may call it: ${whoMay(operation.access)}. Token scope: ${operation.scope}.`,
       ...(operation.effect === 'write' && { parameters: [idempotencyKey] }),
       requestBody: {
         required: !operation.params.safeParse({}).success,
         content: {
           'application/json': {
-            schema: toSchema(operation.params, 'input', components),
+            schema: schemaIn(components, operation.params, 'input'),
             example: operation.example,
           },
         },
@@ -149,7 +114,7 @@ function pathItem(operation: Operation, components: Json): Json {
 const anyResponses: Json = {
   200: {
     description: 'The result of the operation',
-    content: { 'application/json': { schema: { type: 'object' } } },
+    content: { 'application/json': { schema: { type: 'object', additionalProperties: true } } },
   },
   ...Object.fromEntries(
     [...new Set(Object.values(errorStatus))]
@@ -172,7 +137,10 @@ const dispatcher = (names: readonly string[]): Json => ({
         'application/json': {
           schema: {
             type: 'object',
-            properties: { operation: { type: 'string', enum: names }, params: { type: 'object' } },
+            properties: {
+              operation: { type: 'string', enum: names },
+              params: { type: 'object', additionalProperties: true },
+            },
             required: ['operation'],
             additionalProperties: false,
           },
@@ -212,11 +180,10 @@ const namespaceItem = ({ namespace, words }: NamespacePath): Json => ({
 
 export function openApi(baseUrl: string): Json {
   const components: Json = {};
-  toSchema(z.object({ error: ErrorBody }), 'output', components);
+  schemaIn(components, z.object({ error: ErrorBody }), 'output');
   const paths: Json = { '/api/query': dispatcher([...operations.keys()]) };
   for (const operation of operations.values()) {
-    const [path] = pathsOf(operation.name);
-    if (path !== undefined) paths[path] = pathItem(operation, components);
+    paths[pathOf(operation.name)] = pathItem(operation, components);
   }
   for (const namespace of namespacePaths(operations)) paths[namespace.paths[0]] = namespaceItem(namespace);
   const namespaces = [...new Set([...operations.values()].map((operation) => operation.namespace))];

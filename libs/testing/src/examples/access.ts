@@ -1,5 +1,5 @@
 /** What the examples of who may see and do what in a project name: a member and a team that WEB has, and who asks in. */
-import { type Makers } from '@muster/testing';
+import { type Makers } from '../world.ts';
 
 export const accessIds = {
   member: '01936d5c-0000-7000-8000-000000000040',

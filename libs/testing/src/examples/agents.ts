@@ -1,6 +1,6 @@
 /** The catalog of the examples: one agent in one version, which Ana published. */
 import { createHash } from 'node:crypto';
-import { type Makers, type People } from '@muster/testing';
+import { type Makers, type People } from '../world.ts';
 
 const exampleId = '01936d5c-0000-7000-8000-0000000000a0';
 const content = Buffer.from('# Read the change');

@@ -1,6 +1,6 @@
 /** Who is assigned and who reviews, in the organization of the examples: Nora with her agent, and Ana. */
 import { newId } from '@muster/database';
-import { type Makers } from '@muster/testing';
+import { type Makers } from '../world.ts';
 
 const exampleIds = {
   member: '01936d5c-0000-7000-8000-000000000050',

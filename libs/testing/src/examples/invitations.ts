@@ -1,5 +1,5 @@
 /** What the examples of invitations name: one that waits for Nina, and one that expired. */
-import { type Makers } from '@muster/testing';
+import { type Makers } from '../world.ts';
 
 const exampleIds = {
   pending: '01936d5c-0000-7000-8000-000000000030',

@@ -1,7 +1,7 @@
 /** Organization and people of the examples: the slug acme; Mia, who leads the team Web; Timo, who is in no team; a device. */
 import { newId } from '@muster/database';
 import { type Operation } from '@muster/registry';
-import { type People, type Person, type Makers } from '@muster/testing';
+import { type People, type Person, type Makers } from '../world.ts';
 
 const exampleIds = {
   teamLead: '01936d5c-0000-7000-8000-000000000020',

@@ -1,6 +1,6 @@
 /** What the organization of the examples agreed on: the prompt "start", its own and the project's, and a contract. */
 import { newId } from '@muster/database';
-import { type Makers } from '@muster/testing';
+import { type Makers } from '../world.ts';
 
 interface Board {
   readonly orgId: string;

@@ -4,16 +4,16 @@
  * Made by SQL, since the examples name ids and the API gives out its own.
  */
 import { newId } from '@muster/database';
-import { type People, type Person, type Makers, type World } from '@muster/testing';
-import { arrangePeople, takeSlug } from './examples/people.ts';
-import { arrangeAccess } from './examples/access.ts';
-import { arrangeCatalog } from './examples/agents.ts';
-import { arrangeDelivery } from './examples/delivery.ts';
-import { arrangeInvitations } from './examples/invitations.ts';
-import { arrangeLocks } from './examples/locks.ts';
-import { arrangeAgreements } from './examples/agreements.ts';
-import { arrangeReviews } from './examples/review.ts';
-import { arrangeSignals } from './examples/signals.ts';
+import { type People, type Person, type Makers, type World } from '../world.ts';
+import { arrangePeople, takeSlug } from './people.ts';
+import { arrangeAccess } from './access.ts';
+import { arrangeCatalog } from './agents.ts';
+import { arrangeDelivery } from './delivery.ts';
+import { arrangeInvitations } from './invitations.ts';
+import { arrangeLocks } from './locks.ts';
+import { arrangeAgreements } from './agreements.ts';
+import { arrangeReviews } from './review.ts';
+import { arrangeSignals } from './signals.ts';
 
 export const exampleIds = {
   column: '01936d5c-0000-7000-8000-000000000001',

@@ -1,5 +1,5 @@
 /** Locks of the examples: Ana has the documents to herself, and what the examples ask for is free. */
-import { type Makers, type People } from '@muster/testing';
+import { type Makers, type People } from '../world.ts';
 
 const exampleLock = '01936d5c-0000-7000-8000-000000000095';
 

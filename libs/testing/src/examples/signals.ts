@@ -1,5 +1,5 @@
 /** What the examples of notifications and broadcasts name, and a team to send to. */
-import { type Person, type Makers } from '@muster/testing';
+import { type Person, type Makers } from '../world.ts';
 
 export const signalIds = {
   notification: '01936d5c-0000-7000-8000-000000000070',

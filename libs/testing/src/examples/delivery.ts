@@ -2,7 +2,7 @@
  * Delivery of the examples: Ana works on WEB-2 under a lease that nobody took from her, and may hand it to Otto; she
  * coordinates the group that it is in under another.
  */
-import { type People, type Makers } from '@muster/testing';
+import { type People, type Makers } from '../world.ts';
 import { createHash } from 'node:crypto';
 
 const exampleIds = {

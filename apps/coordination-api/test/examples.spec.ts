@@ -1,0 +1,68 @@
+/** The examples of the reference do what they say, to the letter: a new operation falls under this by being registered. */
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { beforeAll, describe as group, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { describe, type Example, examplesOf } from '@muster/reference';
+import { type Operation, operations } from '@muster/registry';
+import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { useApi } from './api.ts';
+import { usePrograms } from './programs.ts';
+
+const api = useApi();
+const programs = usePrograms();
+const named = [...operations.values()].map((operation) => [operation.name, operation] as const);
+
+function exampleIn(language: Example['language'], operation: Operation): string {
+  const found = examplesOf(describe(operation)).find((example) => example.language === language);
+  if (found === undefined) throw new Error(`${operation.name} has no example in ${language}`);
+  return found.code;
+}
+
+/** Whose token the example is called with, in an organization of its own. */
+const tokenFor = async (operation: Operation): Promise<string> =>
+  callerOf(operation, await exampleOrg(api.world)).me.token;
+
+group('the example for a shell', () => {
+  it.each(named)(
+    'of %s answers what the operation declares, and complains of nothing',
+    async (_name, operation) => {
+      const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', exampleIn('bash', operation)], {
+        env: { ...process.env, BASE_URL: api.url(), TOKEN: await tokenFor(operation) },
+      });
+      const answer: unknown = JSON.parse(stdout);
+      expect([operation.result.parse(answer), stderr]).toEqual([answer, '']);
+    },
+  );
+});
+
+group('the example in TypeScript', () => {
+  type Run = (muster: Client) => Promise<unknown>;
+  let examples: Readonly<Record<string, Run>>;
+
+  /** As if somebody had pasted it into a function that has a client. */
+  const pasted = ([name, operation]: (typeof named)[number]): string =>
+    `  ${JSON.stringify(name)}: async (muster) => {\n${exampleIn('ts', operation)}\nreturn result;\n},`;
+  const programWith = (functions: readonly string[]): string => `
+    import { type Client } from '@muster/client';
+    export const examples: Readonly<Record<string, (muster: Client) => Promise<unknown>>> = {
+      ${functions.join('\n')}
+    };`;
+
+  beforeAll(async () => {
+    await programs.write('examples.ts', programWith(named.map(pasted)));
+    ({ examples } = (await import(programs.path('examples.ts'))) as { examples: typeof examples });
+  });
+
+  it('compiles for every operation, and would not with a parameter that there is not', async () => {
+    expect(await programs.compile('examples.ts')).toBe('');
+    const wrong = named.map(pasted).map((text) => text.replace('"storyId"', '"storiId"'));
+    await programs.write('wrong.ts', programWith(wrong));
+    expect(await programs.compile('wrong.ts')).toMatch(/storiId\S+ does not exist/);
+  }, 120_000);
+
+  it.each(named)('of %s answers what the operation declares', async (name, operation) => {
+    const answer = await examples[name]?.(api.client(await tokenFor(operation)));
+    expect(operation.result.parse(answer)).toEqual(answer);
+  });
+});

@@ -1,0 +1,22 @@
+/** The least that agents can work on: a board with one story that is ready, and who is seen to work there. */
+import { type People, type Person } from '@muster/testing';
+import { type Api } from './api.ts';
+
+/** What is worked on, as leases name it. */
+export const target = { targetType: 'story', targetId: 'WEB-1' } as const;
+/** A run on it. */
+export const run = { projectId: 'WEB', runId: 'run-1' } as const;
+
+export async function orgWithStory(api: Api): Promise<People> {
+  const people = await api.org();
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  await people.ana.stories.create({ projectId: 'WEB', title: 'A story', status: 'ready' });
+  return people;
+}
+
+export const activeRuns = async (who: Person, filter: { projectId?: string; agentId?: string } = {}) =>
+  (await who.agents.listActive(filter)).items;
+
+/** Lets the time of every lease of an organization be over. */
+export const expireLeases = ({ world }: Api, orgId: string) =>
+  world.rows(`update leases set expires_at = now() - interval '1 s' where org_id = $1`, orgId);

@@ -1,0 +1,122 @@
+/** What others make of /openapi.json: two readings of the standard that know nothing of each other, and a client. */
+import { execFile } from 'node:child_process';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { useApi } from './api.ts';
+import { usePrograms } from './programs.ts';
+
+const api = useApi();
+const programs = usePrograms();
+let text: string;
+
+beforeAll(async () => {
+  ({ text } = await api.request('/openapi.json', { method: 'GET' }));
+});
+
+type Document = Record<string, unknown>;
+const read = (): Document => JSON.parse(text) as Document;
+/** With a reference that leads nowhere. */
+const broken = (): Document =>
+  JSON.parse(text.replace('#/components/schemas/Error', '#/components/schemas/None')) as Document;
+
+describe('/openapi.json', () => {
+  const problemsIn = async (document: Document): Promise<string[]> => {
+    const problems = await lintDocument({
+      document: makeDocumentFromString(JSON.stringify(document), 'openapi.json'),
+      externalRefResolver: new BaseResolver(),
+      config: await createConfig({ extends: ['spec'] }),
+    });
+    return problems.map(({ message, location }) => `${message} ${JSON.stringify(location[0]?.pointer)}`);
+  };
+
+  it('has no fault that a linter finds, which finds one in a broken one', async () => {
+    expect(await problemsIn(read())).toEqual([]);
+    expect((await problemsIn(broken())).join()).toContain('resolve');
+  });
+
+  it('keeps the schemas of the standard itself, and refers to nothing that is not there', async () => {
+    const validator = new Validator();
+    expect(await validator.validate(read())).toEqual({ valid: true });
+    expect(validator.version).toBe('3.1');
+    expect(JSON.stringify(validator.resolveRefs())).not.toContain('"$ref"');
+    expect(await new Validator().validate({ ...read(), paths: { post: {} } })).toMatchObject({
+      valid: false,
+    });
+  });
+});
+
+describe('a client generated from it', () => {
+  beforeAll(async () => {
+    await programs.write('openapi.json', text);
+    const manifest = createRequire(import.meta.url).resolve('openapi-typescript/package.json');
+    const generator = path.join(path.dirname(manifest), 'bin/cli.js');
+    await promisify(execFile)(process.execPath, [
+      generator,
+      programs.path('openapi.json'),
+      '--output',
+      programs.path('api.ts'),
+    ]);
+  });
+
+  const program = (calls: string): string => `
+    import createClient from 'openapi-fetch';
+    import { type components, type paths } from './api.ts';
+    const { BASE_URL = '', TOKEN = '' } = process.env;
+    const api = createClient<paths>({ baseUrl: BASE_URL, headers: { authorization: \`Bearer \${TOKEN}\` } });
+    ${calls}
+  `;
+
+  it('compiles, reads, writes, and hears a refusal by its type', async () => {
+    const { ana } = await api.org();
+    await ana.projects.create({ key: 'WEB', name: 'Website' });
+    await programs.write(
+      'good.ts',
+      program(`
+        const written = await api.POST('/api/stories/create', {
+          params: { header: { 'Idempotency-Key': 'once' } },
+          body: { projectId: 'WEB', title: 'Sign in' },
+        });
+        const key: string | undefined = written.data?.story.key;
+        const list = await api.POST('/api/stories/list', { body: { projectId: 'WEB' } });
+        const titles: string[] | undefined = list.data?.items.map(({ title }) => title);
+        const any = await api.POST('/api/query', { body: { operation: 'stories.get', params: { storyId: 'WEB-1' } } });
+        const refused = await api.POST('/api/stories/updateStatus', {
+          body: { storyId: 'WEB-1', status: 'done', expectedVersion: 99 },
+        });
+        const error: components['schemas']['Error'] | undefined = refused.error;
+        console.log(JSON.stringify({
+          key, titles, story: (any.data?.['story'] as { key: string }).key,
+          refused: [refused.response.status, error?.code, error?.details?.reason],
+        }));
+      `),
+    );
+    expect(await programs.compile('good.ts')).toBe('');
+    const printed = await programs.run('good.ts', { BASE_URL: api.url(), TOKEN: ana.me.token });
+    expect(JSON.parse(printed)).toEqual({
+      key: 'WEB-1',
+      titles: ['Sign in'],
+      story: 'WEB-1',
+      refused: [409, 'conflict', 'version_mismatch'],
+    });
+  });
+
+  it('lets nobody call what there is not, leave out what is needed, or read what never comes', async () => {
+    await programs.write(
+      'bad.ts',
+      program(`
+        await api.POST('/api/stories/shred', { body: {} });
+        await api.POST('/api/stories/create', { body: { projectId: 'WEB' } });
+        const { data } = await api.POST('/api/stories/get', { body: { storyId: 'WEB-1' } });
+        console.log(data?.story.colour, {} satisfies Partial<components['schemas']['Error']>);
+      `),
+    );
+    const complaints = await programs.compile('bad.ts');
+    expect(complaints.match(/error TS/g)).toHaveLength(3);
+    for (const word of ['/api/stories/shred', "'title' is missing", "'colour' does not exist"])
+      expect(complaints).toContain(word);
+  });
+});

@@ -1,0 +1,3 @@
+/** The organization in which the contract's examples work, and who may call each. */
+export { type ExampleOrg, exampleOrg, type Records } from './example-org.ts';
+export { callerOf, endsItsCaller } from './people.ts';
