@@ -452,7 +452,8 @@ create table public.outbox (
   attempts integer not null default 0,
   done_at timestamp(3) with time zone,
   dead_at timestamp(3) with time zone,
-  error text
+  error text,
+  trace_parent text default NULLIF(current_setting('muster.trace_parent'::text, true), ''::text)
 );
 create table public.point_days (
   org_id uuid not null,
@@ -949,6 +950,7 @@ CREATE INDEX activity_project ON public.activity USING btree (org_id, project_id
 CREATE INDEX activity_story ON public.activity USING btree (org_id, story_id, seq DESC) WHERE (story_id IS NOT NULL);
 CREATE INDEX agent_runs_execution ON public.agent_runs USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
 CREATE INDEX agent_runs_member ON public.agent_runs USING btree (org_id, member_id) WHERE (ended_at IS NULL);
+CREATE INDEX agent_runs_over ON public.agent_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX agent_runs_seen ON public.agent_runs USING btree (org_id, last_seen_at) WHERE (ended_at IS NULL);
 CREATE INDEX agent_runs_story ON public.agent_runs USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
@@ -992,6 +994,7 @@ CREATE INDEX members_names ON public.members USING btree (org_id, status, name, 
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;
 CREATE INDEX notifications_kind ON public.notifications USING btree (org_id, member_id, kind, id DESC);
+CREATE INDEX notifications_over ON public.notifications USING btree (COALESCE(read_at, created_at)) WHERE ((read_at IS NOT NULL) OR (NOT in_inbox));
 CREATE INDEX notifications_project ON public.notifications USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notifications_unread ON public.notifications USING btree (org_id, member_id, id DESC) WHERE (in_inbox AND (read_at IS NULL));
 CREATE INDEX orgs_deleted ON public.orgs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
@@ -1562,7 +1565,7 @@ begin
     order by a.target_type, a.target_id for update;
   delete from assignments a
     where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents))
-      and coalesce(a.member_id = member, true) and coalesce(a.agent_id = any (own_agents), true);
+      and (a.member_id is null or a.member_id = member) and (a.agent_id is null or a.agent_id = any (own_agents));
   update assignments a
     set member_id = nullif(a.member_id, member),
       agent_id = case when a.agent_id = any (own_agents) then null else a.agent_id end,
@@ -1753,6 +1756,7 @@ create policy the_door on access_requests for all to muster_door using true;
 create policy own_organization on activity for all to muster_app using (org_id = app.org_id());
 create policy worker on activity for all to muster_worker using true;
 create policy own_organization on agent_runs for all to muster_app using (org_id = app.org_id());
+create policy worker on agent_runs for all to muster_worker using true;
 create policy operators on agents for all to muster_operator using true;
 create policy own_organization on agents for all to muster_app using (org_id = app.org_id());
 create policy the_door on agents for all to muster_door using true;
@@ -1805,6 +1809,7 @@ create policy the_platform on members for select to muster_platform using true;
 create policy own_organization on notification_counts for all to muster_app using (org_id = app.org_id());
 create policy own_organization on notification_preferences for all to muster_app using (org_id = app.org_id());
 create policy own_organization on notifications for all to muster_app using (org_id = app.org_id());
+create policy worker on notifications for all to muster_worker using true;
 create policy operators on orgs for all to muster_operator using true;
 create policy own_organization on orgs for all to muster_app using (id = app.org_id());
 create policy the_door on orgs for all to muster_door using true;
@@ -1856,9 +1861,11 @@ create policy the_platform on tokens for select to muster_platform using true;
 -- Grants
 
 grant delete on activity to muster_worker;
+grant delete on agent_runs to muster_worker;
 grant delete on audit to muster_worker;
 grant delete on idempotency_keys to muster_worker;
 grant delete on locks to muster_worker;
+grant delete on notifications to muster_worker;
 grant delete on orgs to muster_worker;
 grant delete on outbox to muster_worker;
 grant delete, insert, select on catalog_versions to muster_app;

@@ -1,6 +1,7 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { createPool, migrationNames, type Pool } from '@muster/database';
-import { jobNames, type QueueName, queueNames } from '@muster/jobs';
+import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
 import { awaitRedis, openQueues, type Queues, silentQueues, work, type Working } from '@muster/queue';
 import { createAuthenticator, toApiError } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/service';
@@ -41,7 +42,8 @@ const concurrency: Readonly<Record<QueueName, number>> = { deliver: 8, sync: 3, 
 const relayPauseMillis = 250;
 const schedulePauseMillis = 30_000;
 const watchPauseMillis = 10_000;
-/** Less than the process gives itself. */
+/** These together are less than the process gives itself. */
+const turnGraceMillis = 1_000;
 const closeGraceMillis = 15_000;
 
 function postgresCheck(pool: Pool): Check {
@@ -88,11 +90,28 @@ export function createDeliveryWorker(
     trustProxy: false,
     toApiError,
   });
+  service.metrics.pool(pool);
+  let expiries = 0;
+  service.metrics.total(
+    'muster_lease_expiries_total',
+    'Leases that ended because nobody renewed them, made known by this process',
+    () => expiries,
+  );
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
   const counts = new Map(jobNames.map((name) => [name, service.metrics.job(name)]));
-  const run = performer(pool, workersOn({ pool, logger, mailer, pusher, baseUrl: config.BASE_URL }));
+  const run = performer(
+    pool,
+    workersOn({
+      pool,
+      logger,
+      mailer,
+      pusher,
+      baseUrl: config.BASE_URL,
+      retentionDays: config.RETENTION_DAYS,
+    }),
+  );
   const stopping = new AbortController();
   const loops: Loop[] = [];
   let working: Working[] = [];
@@ -110,9 +129,13 @@ export function createDeliveryWorker(
         queue,
         concurrency: concurrency[queue],
         run,
-        onEnd: (job, outcome, seconds, error) => {
-          counts.get(job)?.(outcome, seconds);
-          if (outcome === 'failed') logger.warn({ err: error, job }, 'a job failed; it is tried again later');
+        onEnd: ({ name, data, outcome, seconds, error }) => {
+          counts.get(name)?.(outcome, seconds);
+          const { orgId, rowId } = Ticket.partial().catch({}).parse(data);
+          const facts = { job: name, orgId, rowId, outcome, durationMs: Math.round(seconds * 10_000) / 10 };
+          if (outcome === 'failed')
+            logger.warn({ ...facts, err: error }, 'a job failed; it is tried again later');
+          else logger.info(facts, 'job');
         },
       }),
     );
@@ -152,7 +175,11 @@ export function createDeliveryWorker(
   return {
     service,
     start: async () => {
-      loops.push(startLoop(longestPauseMillis, () => sweep(pool), telling('the sweep of leases')));
+      const turn = (): Promise<number> =>
+        sweep(pool, (noted) => {
+          expiries += noted;
+        });
+      loops.push(startLoop(longestPauseMillis, turn, telling('the sweep of leases')));
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {
@@ -163,11 +190,12 @@ export function createDeliveryWorker(
     },
     stop: async () => {
       stopping.abort();
+      const loopsStopped = Promise.all(loops.map((loop) => loop.stop()));
+      await Promise.race([loopsStopped, pause(turnGraceMillis, undefined, { ref: false })]);
       // A queue that waits for a Redis that is away lets go when it is closed, and with it the relay.
-      const queuesClosed = working.length === 0 ? queues.close() : undefined;
-      await Promise.all(loops.map((loop) => loop.stop()));
+      await queues.close();
+      await loopsStopped;
       await Promise.all(working.map((one) => one.close(closeGraceMillis)));
-      await (queuesClosed ?? queues.close());
       redis.close();
       mailer.close();
       await authenticator.close();

@@ -38,6 +38,8 @@ export const environment = {
   VAPID_SUBJECT: z.url({ protocol: /^(mailto|https)$/ }).optional(),
   /** Hosts that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
   PUSH_HOSTS: z.string().default(pushServices).transform(list),
+  /** How many days notifications that were read, and runs of agents that ended, are kept. */
+  RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };
 
 export type Config = ReturnType<typeof readConfig>;

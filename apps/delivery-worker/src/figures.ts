@@ -4,6 +4,9 @@ import { type Queues } from '@muster/queue';
 import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/service';
 
+/** Shorter than any scrape's pause. */
+const rememberMillis = 500;
+
 interface TopicFigures {
   readonly topic: string;
   readonly undone: number;
@@ -41,11 +44,25 @@ const leasesSql = `
     extract(epoch from now() - min(expires_at) filter (where expires_at <= now() and not expiry_noted))::float as lag
   from leases where state = 'held'`;
 
-export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
-  const ofTopics = (pick: (row: TopicFigures) => number) => async (): Promise<Figure[]> => {
-    const rows = await acrossOrganizations(pool, (db) => db.all(sqlQuery<TopicFigures>(topicsSql, [])));
-    return rows.map((row) => ({ labels: { topic: row.topic }, value: pick(row) }));
+/** Figures that are asked for together are looked up once. */
+function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
+  let last: { readonly rows: Promise<Rows>; readonly until: number } | undefined;
+  return () => {
+    const now = performance.now();
+    if (last === undefined || last.until < now) last = { rows: look(), until: now + rememberMillis };
+    return last.rows;
   };
+}
+
+export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
+  const topics = shared(() =>
+    acrossOrganizations(pool, (db) => db.all(sqlQuery<TopicFigures>(topicsSql, []))),
+  );
+  const leases = shared(() =>
+    acrossOrganizations(pool, (db) => db.one(sqlQuery<LeaseFigures>(leasesSql, []))),
+  );
+  const ofTopics = (pick: (row: TopicFigures) => number) => async (): Promise<Figure[]> =>
+    (await topics()).map((row) => ({ labels: { topic: row.topic }, value: pick(row) }));
   const perTopic: [string, string, (row: TopicFigures) => number][] = [
     ['muster_outbox_undone', 'Rows of the outbox that are not done', (row) => row.undone],
     [
@@ -72,7 +89,7 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     }));
   });
   const ofLeases = (pick: (row: LeaseFigures) => Figure[]) => async (): Promise<Figure[]> =>
-    pick(await acrossOrganizations(pool, (db) => db.one(sqlQuery<LeaseFigures>(leasesSql, []))));
+    pick(await leases());
   metrics.figures(
     'muster_leases',
     'Leases that somebody holds, live or past their time',

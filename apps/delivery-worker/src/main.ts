@@ -1,9 +1,10 @@
-import { createLogger, main, stopOnSignal } from '@muster/service';
+import { beginTracing, createLogger, main, stopOnSignal } from '@muster/service';
 import { createDeliveryWorker } from './app.ts';
 import { readConfig } from './config.ts';
 
 await main(async () => {
   const config = readConfig();
+  await beginTracing('delivery-worker', config);
   const logger = createLogger('delivery-worker', config.LOG_LEVEL);
   const { service, start, stop } = createDeliveryWorker(config, logger, {
     onSilence: (queues) => {

@@ -18,6 +18,7 @@ import {
   Ticket,
 } from '@muster/jobs';
 import { type Outcome, within } from '@muster/queue';
+import { inSpan } from '@muster/service';
 
 export interface RowWork<Payload> {
   readonly db: Db;
@@ -114,7 +115,10 @@ async function performRow(
   };
   const prepared = await inOrganizationAsSystem(pool, orgId, (db) => within(signal, prepare(db)));
   if (typeof prepared === 'string') return prepared;
-  const write = await within(signal, prepared(signal));
+  const write = await inSpan(
+    () => ({ name: 'send', kind: 'client' }),
+    () => within(signal, prepared(signal)),
+  );
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     await write?.(db);
     db.later(sqlQuery(doneSql, [orgId, rowId]));

@@ -70,6 +70,29 @@ export const purgeLocks = (pool: Pool, signal: AbortSignal): Promise<number> =>
        and expires_at < now() - interval '1 hour' returning 1`,
   );
 
+/** Notifications that were read so many days ago; unread ones stay, for they are counted. */
+export const purgeNotifications = (pool: Pool, signal: AbortSignal, days: number): Promise<number> =>
+  untilNone(
+    ofAll(pool),
+    signal,
+    `delete from notifications where (org_id, id) in (
+       select org_id, id from notifications
+       where (read_at is not null or not in_inbox)
+         and coalesce(read_at, created_at) < now() - make_interval(days => $2)
+       order by coalesce(read_at, created_at) limit $1) returning 1`,
+    [days],
+  );
+
+export const purgeAgentRuns = (pool: Pool, signal: AbortSignal, days: number): Promise<number> =>
+  untilNone(
+    ofAll(pool),
+    signal,
+    `delete from agent_runs where (org_id, id) in (
+       select org_id, id from agent_runs where ended_at < now() - make_interval(days => $2) order by ended_at limit $1)
+       returning 1`,
+    [days],
+  );
+
 /** Removes some rows of a table; the tables that grow without end go this way, before what is left goes at once. */
 const someOf = (table: string, key: string): string =>
   `delete from ${table} where org_id = $2 and ${key} in (select ${key} from ${table} where org_id = $2 limit $1) returning 1`;

@@ -30,6 +30,7 @@ export interface DeadRow {
 interface ClaimedRow extends DeadRow {
   /** This one included. */
   readonly attempts: number;
+  readonly traceParent: string | null;
 }
 
 /** Longer than the queues keep what a worker had that was killed; and what is lost twice in a row comes within 10 s. */
@@ -39,6 +40,9 @@ const longestPauseSeconds = 3_600;
 const batchSize = 500;
 /** A queue that holds so many gets no more: what waits there too long would be dispatched, and counted, in vain. */
 const mostWaiting = 1_000;
+
+/** One job that answers many rows is shown in so many of their traces. */
+const mostTraces = 16;
 
 const topics = jobNames.filter(isOutboxJob);
 
@@ -53,7 +57,7 @@ const claimSql = `
   update outbox o
   set attempts = o.attempts + 1, dispatch_after = now() + make_interval(secs => least($3 * 2 ^ o.attempts, $4))
   from due where o.org_id = due.org_id and o.id = due.id
-  returning o.org_id as "orgId", o.id, o.topic, o.attempts`;
+  returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
 /** Nobody tried: the attempt is not counted. */
 const giveBackSql = `
@@ -98,10 +102,13 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
 
 /** A job per row; for jobs that answer all rows of an organization at once, one for all that were claimed together. */
 function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
-  const tickets = new Map<string, Enqueued>();
-  for (const { orgId, id, topic } of rows) {
+  const tickets = new Map<string, Enqueued & { readonly traceParents: readonly string[] }>();
+  for (const { orgId, id, topic, traceParent } of rows) {
     const key = jobOf(topic).askedBy === 'rows' ? `${topic} ${orgId}` : id;
-    tickets.set(key, { name: topic, ticket: { orgId, rowId: id } });
+    const before = tickets.get(key)?.traceParents ?? [];
+    const isTold = traceParent !== null && before.length < mostTraces;
+    const traceParents = isTold ? [...before, traceParent] : before;
+    tickets.set(key, { name: topic, ticket: { orgId, rowId: id }, traceParents });
   }
   return [...tickets.values()];
 }

@@ -9,6 +9,8 @@ export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'idempotencyKeys.purge': hour,
   'audit.purge': 6 * hour,
   'locks.purge': hour,
+  'notifications.purge': 6 * hour,
+  'agentRuns.purge': 6 * hour,
   'organizations.purge': 24 * hour,
   'seats.report': 24 * hour,
 };

@@ -40,7 +40,10 @@ const nextSql = `
  * One turn: notes what is past its time, and answers how many milliseconds it is until more will be. What fails in one
  * organization holds up no other; it is thrown when all had their turn.
  */
-export async function sweep(pool: Pool): Promise<number> {
+export async function sweep(
+  pool: Pool,
+  onNoted: (expiries: number) => void = () => undefined,
+): Promise<number> {
   const failed = new Set<string>();
   const faults: unknown[] = [];
   for (;;) {
@@ -50,7 +53,9 @@ export async function sweep(pool: Pool): Promise<number> {
     let progress = false;
     for (const [orgId, units] of Map.groupBy(due, (one) => one.orgId)) {
       try {
-        if ((await noteIn(pool, orgId, units)) > 0) progress = true;
+        const noted = await noteIn(pool, orgId, units);
+        onNoted(noted);
+        if (noted > 0) progress = true;
       } catch (error) {
         faults.push(error);
         failed.add(orgId);

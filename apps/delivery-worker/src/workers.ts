@@ -10,25 +10,38 @@ import {
   type Ways,
 } from './deliver.ts';
 import { type OrganizationWorker, type ScheduledWorker, type Workers } from './perform.ts';
-import { purgeAudit, purgeIdempotencyKeys, purgeLocks, purgeOrganizations, purgeOutbox } from './purge.ts';
+import {
+  purgeAgentRuns,
+  purgeAudit,
+  purgeIdempotencyKeys,
+  purgeLocks,
+  purgeNotifications,
+  purgeOrganizations,
+  purgeOutbox,
+} from './purge.ts';
 import { findOverdrawn } from './seats.ts';
 
 /** What the workers stand on. */
 export interface Ground extends Ways {
   readonly pool: Pool;
   readonly logger: Logger;
+  /** How long notifications that were read, and runs that ended, are kept. */
+  readonly retentionDays: number;
 }
 
 export function workersOn(ground: Ground): Workers {
-  const { pool, logger } = ground;
+  const { pool, logger, retentionDays } = ground;
 
   const countPoints: OrganizationWorker = async ({ db, orgId }) => {
     await syncPoints(db, orgId);
   };
   const purging =
-    (what: string, purge: (pool: Pool, signal: AbortSignal) => Promise<number>): ScheduledWorker =>
+    (
+      what: string,
+      purge: (pool: Pool, signal: AbortSignal, days: number) => Promise<number>,
+    ): ScheduledWorker =>
     async (signal) => {
-      const removed = await purge(pool, signal);
+      const removed = await purge(pool, signal, retentionDays);
       if (removed > 0) logger.info({ removed }, `purged ${what}`);
     };
 
@@ -45,6 +58,8 @@ export function workersOn(ground: Ground): Workers {
     'idempotencyKeys.purge': purging('answers to Idempotency-Keys', purgeIdempotencyKeys),
     'audit.purge': purging('audit entries', purgeAudit),
     'locks.purge': purging('locks past their time', purgeLocks),
+    'notifications.purge': purging('notifications that were read', purgeNotifications),
+    'agentRuns.purge': purging('runs of agents that ended', purgeAgentRuns),
     'organizations.purge': purging('organizations', purgeOrganizations),
 
     'seats.report': async (signal) => {

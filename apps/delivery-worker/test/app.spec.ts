@@ -76,14 +76,16 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 9);
+  await until(async () => (await schedulers()).length === 11);
   expect(await schedulers()).toEqual([
+    'agentRuns.purge 21600',
     'audit.purge 21600',
     'canary 30',
     'canary 30',
     'canary 30',
     'idempotencyKeys.purge 3600',
     'locks.purge 3600',
+    'notifications.purge 21600',
     'organizations.purge 86400',
     'outbox.purge 3600',
     'seats.report 86400',
@@ -114,7 +116,7 @@ describe('what it shows', () => {
       /muster_queue_jobs\{queue="deliver",state="waiting",service="delivery-worker"\} \d+/,
     );
     expect(text).toContain(
-      'muster_jobs_total{job="invitation.mail",outcome="done",service="delivery-worker"} 1',
+      'muster_jobs_total{name="invitation.mail",outcome="done",service="delivery-worker"} 1',
     );
     expect(text).toContain('# TYPE muster_outbox_lag_seconds gauge');
     expect(text).toContain('# TYPE muster_outbox_oldest_undone_seconds gauge');

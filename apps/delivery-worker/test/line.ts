@@ -3,16 +3,11 @@ import { randomBytes } from 'node:crypto';
 import { newId, type Pool } from '@muster/database';
 import { type JobName, type OutboxJobName, type PayloadOf, type QueueName, queueNames } from '@muster/jobs';
 import { openQueues, type Outcome, type Queues, work, type Working } from '@muster/queue';
-import { type World } from '@muster/testing';
+import { redisUrl, until, type World } from '@muster/testing';
 import { performer, type Workers } from '../src/perform.ts';
 import { type DeadRow, relay } from '../src/relay.ts';
 
-/** Set by Jest's global set-up. */
-export function redisUrl(): string {
-  const url = process.env['TEST_REDIS_URL'];
-  if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run specs through Jest');
-  return url;
-}
+export { redisUrl, until };
 
 const notHere = async (): Promise<never> => {
   throw new Error('this spec has no worker for it');
@@ -30,6 +25,8 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'idempotencyKeys.purge': notHere,
   'audit.purge': notHere,
   'locks.purge': notHere,
+  'notifications.purge': notHere,
+  'agentRuns.purge': notHere,
   'organizations.purge': notHere,
   'seats.report': notHere,
   ...given,
@@ -66,15 +63,6 @@ export interface Line {
   /** Everything that is in these queues is gone, as after FLUSHALL. */
   flush(): Promise<void>;
   close(): Promise<void>;
-}
-
-/** Looks again and again until it is so; fails after some seconds. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('it did not come to be');
-    await new Promise(setImmediate);
-  }
 }
 
 export function openLine(world: World, url = redisUrl()): Line {
@@ -138,7 +126,7 @@ export function openLine(world: World, url = redisUrl()): Line {
           concurrency: 4,
           run,
           onError,
-          onEnd: (name, outcome) => ends.push({ name, outcome }),
+          onEnd: ({ name, outcome }) => ends.push({ name, outcome }),
         }),
       );
       hired.push(...team);

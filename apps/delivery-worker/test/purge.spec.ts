@@ -3,9 +3,11 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { useWorld } from '@muster/testing';
 import {
+  purgeAgentRuns,
   purgeAudit,
   purgeIdempotencyKeys,
   purgeLocks,
+  purgeNotifications,
   purgeOrganizations,
   purgeOutbox,
 } from '../src/purge.ts';
@@ -107,6 +109,54 @@ describe('locks', () => {
       orgId,
     );
     expect(left.map(({ reason }) => reason)).toEqual(['59 minutes', '1 second', '-1 minute']);
+  });
+});
+
+describe('notifications', () => {
+  it('go when they were read long ago; unread ones stay, and so does their count', async () => {
+    const { orgId, ana } = await world.org();
+    const write = (title: string, inInbox: boolean, made: string, read: string | null): Promise<unknown> =>
+      world.rows(
+        `insert into notifications (org_id, id, member_id, kind, title, actor, in_inbox, created_at, read_at)
+         values ($1, $2, $3, 'mention', $4, '{}', $5, now() - $6::interval, now() - $7::interval)`,
+        ...[orgId, newId(), ana.me.memberId, title, inInbox, made, read],
+      );
+    await write('read long ago', true, '200 days', '91 days');
+    await write('read lately', true, '200 days', '89 days');
+    await write('unread', true, '200 days', null);
+    await write('never for the inbox', false, '91 days', null);
+    await write('never for the inbox, and young', false, '89 days', null);
+    expect(await purgeNotifications(world.database.app, signal, 90)).toBe(2);
+    const left = await world.rows<{ title: string }>('select title from notifications order by title');
+    expect(left.map(({ title }) => title)).toEqual([
+      'never for the inbox, and young',
+      'read lately',
+      'unread',
+    ]);
+    expect(await world.rows('select unread from notification_counts')).toEqual([{ unread: 1 }]);
+  });
+});
+
+describe('runs of agents', () => {
+  it('go when they ended long ago; those that go on stay', async () => {
+    const { orgId, ana } = await world.org();
+    const projectId = newId();
+    await world.rows(
+      `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, 'WEB', 'Web', 'org', 'hosted')`,
+      orgId,
+      projectId,
+    );
+    await world.rows(
+      `insert into agent_runs (org_id, id, project_id, run_id, member_id, state, last_event, started_at, ended_at)
+       select $1, gen_random_uuid(), $2, name, $3, state, '{}', now() - interval '200 days', now() - age::interval
+       from (values ('old', 'completed', '91 days'), ('young', 'failed', '89 days'), ('at it', 'running', null)) r (name, state, age)`,
+      orgId,
+      projectId,
+      ana.me.memberId,
+    );
+    expect(await purgeAgentRuns(world.database.app, signal, 90)).toBe(1);
+    const left = await world.rows<{ name: string }>('select run_id as name from agent_runs order by run_id');
+    expect(left.map(({ name }) => name)).toEqual(['at it', 'young']);
   });
 });
 

@@ -40,12 +40,13 @@ const told = (orgId: string) =>
     orgId,
   );
 
-const assign = ({ people, projectId, storyIds }: Board, who: Person) =>
+const assign = ({ people, projectId, storyIds }: Board, who: Person, groupId?: string) =>
   world.rows(
     `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id)
-     values ($1, 'story', $2, $3, $4, $5)`,
+     values ($1, $2, $3, $4, $5, $6)`,
     people.orgId,
-    storyIds[0],
+    groupId === undefined ? 'story' : 'delivery_group',
+    groupId ?? storyIds[0],
     projectId,
     who.me.agentId === null ? who.me.memberId : null,
     who.me.agentId,
@@ -234,6 +235,24 @@ describe('an expiry is told', () => {
     expect(await tell(board, board.people.ben)).toEqual([
       'Ben: Your time with WEB-1 is over: others may take it',
       'Chloé: Ben’s time with WEB-1 is over: others may take it',
+    ]);
+  });
+
+  it('to the member who is assigned to the group', async () => {
+    const board = await arrangeBoard(world);
+    const { people } = board;
+    const { group } = await people.ana.deliveryGroups.create({
+      projectId: board.projectId,
+      name: 'Passkeys',
+      storyIds: ['WEB-1'],
+    });
+    await assign(board, people.ben, group.id);
+    await people.chloe.deliveryExecutions.acquire({ targetType: 'delivery_group', targetId: group.id });
+    await timePasses(people.orgId);
+    await sweepOnce();
+    expect((await told(people.orgId)).map(({ name, title }) => `${name}: ${title}`)).toEqual([
+      'Ben: Chloé’s time with Passkeys is over: others may take it',
+      'Chloé: Your time with Passkeys is over: others may take it',
     ]);
   });
 

@@ -8,6 +8,7 @@
 import pg, { type ClientBase, type Submittable } from 'pg';
 import { serialize } from 'pg-protocol';
 import { prepareValue } from './prepare-value.ts';
+import { inBurstSpan } from './trace.ts';
 
 export interface Statement {
   readonly sql: string;
@@ -209,7 +210,10 @@ export class BurstError extends Error {
  * Sends the statements in one round trip and answers their results in order, or throws a BurstError. A value that
  * cannot be sent throws before anything is: half a burst would be kept.
  */
-export function sendBurst(client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> {
+export const sendBurst = (client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> =>
+  inBurstSpan(statements, () => send(client, statements));
+
+function send(client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> {
   return new Promise((resolve, reject) => {
     const ready = statements.map(({ sql, parameters }) => ({
       sql,

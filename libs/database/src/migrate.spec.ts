@@ -1,5 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { describe, expect, it } from '@jest/globals';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import pg from 'pg';
 import { migrate, migrationNames } from './migrate.ts';
 
@@ -79,5 +83,65 @@ describe('migrate', () => {
     expect(migrationNames().map((name) => Number(name.slice(0, 4)))).toEqual(
       migrationNames().map((_, index) => index + 1),
     );
+  });
+});
+
+describe('migrate, on a database that is at work', () => {
+  let folder: string;
+  let url: string;
+  const schema = 'elsewhere';
+
+  const write = (name: string, text: string): Promise<void> =>
+    writeFile(path.join(folder, `${name}.sql`), text);
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'muster-migrations-'));
+    url = await emptyDatabase();
+    await write('0001_pages', 'create table pages (id int)');
+    await migrate(url, { folder, schema });
+  });
+  afterAll(() => rm(folder, { recursive: true }));
+
+  it('gives way where it would hold others up, and is done as soon as it can', async () => {
+    await write('0002_titles', 'alter table pages add column title text');
+    const someone = new pg.Client({ connectionString: url });
+    await someone.connect();
+    const waits = async (): Promise<boolean> => {
+      const rows = await rowsOf(
+        url,
+        `select from pg_locks where relation = 'pages'::regclass and not granted`,
+      );
+      return rows.length > 0;
+    };
+    const untilItWaits = async (expected: boolean): Promise<void> => {
+      while ((await waits()) !== expected) await pause(20);
+    };
+    try {
+      await someone.query('begin; select from pages');
+      const migrated = migrate(url, { folder, schema });
+      await untilItWaits(true);
+      // Whoever held the table still does.
+      await untilItWaits(false);
+      await untilItWaits(true);
+      await someone.query('commit');
+      expect(await migrated).toEqual(['0002_titles']);
+    } finally {
+      await someone.end();
+    }
+  });
+
+  it('leaves what a newer release has migrated, for who goes back to the release before', async () => {
+    await write('0003_next', 'create table next (id int)');
+    await migrate(url, { folder, schema });
+    await rm(path.join(folder, '0003_next.sql'));
+    expect(await migrate(url, { folder, schema })).toEqual([]);
+    expect(await rowsOf(url, `select to_regclass('next') is not null as is_there`)).toEqual([
+      { is_there: true },
+    ]);
+  });
+
+  it('refuses a database that has a migration in between which this release never had', async () => {
+    await write('0004_after', 'select 1');
+    await expect(migrate(url, { folder, schema })).rejects.toThrow(/0003_next is missing$/);
   });
 });

@@ -11,6 +11,7 @@ import { type PoolClient } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { compiled, type Query } from './query.ts';
 import { type Pool } from './pool.ts';
+import { inTransactionSpan, traceStatements } from './trace.ts';
 
 /** Who wants in, to do what. */
 export interface Visit {
@@ -245,7 +246,7 @@ export class Session<Found = Entry> implements Db {
   private prologue(): Statement[] {
     const { effect, enter, claim } = this.wayIn;
     if (effect === 'read') return [enter];
-    return claim === null ? [begin, enter] : [begin, enter, claim];
+    return [begin, enter, ...(claim === null ? [] : [claim]), ...traceStatements()];
   }
 
   private readEntry(result: StatementResult | undefined): void {
@@ -294,7 +295,7 @@ export const inOrganization = <Result>(
   pool: Pool,
   visit: Visit,
   work: (session: Session) => Promise<Result>,
-): Promise<Result> => throughDoor(pool, byToken(visit), work);
+): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byToken(visit), work));
 
 /**
  * The same for somebody with an invitation: `secretHash` is SHA-256 of its secret. A BurstError of class MU where no
@@ -304,7 +305,7 @@ export const inInvitingOrganization = <Result>(
   pool: Pool,
   secretHash: Buffer,
   work: (session: Session<InvitedEntry>) => Promise<Result>,
-): Promise<Result> => throughDoor(pool, byInvitation(secretHash), work);
+): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byInvitation(secretHash), work));
 
 async function throughDoor<Found, Result>(
   pool: Pool,

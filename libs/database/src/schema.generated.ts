@@ -538,6 +538,7 @@ export interface Outbox {
   org_id: string;
   payload: Record<string, unknown>;
   topic: string;
+  trace_parent: Generated<string | null>;
 }
 
 export interface PointDays {

@@ -151,9 +151,11 @@ describe('the roles', () => {
   it('let the worker dispatch what is due and remove what is past its day, and read nothing of it', async () => {
     expect(await grants('muster_worker')).toEqual([
       'activity: DELETE',
+      'agent_runs: DELETE',
       'audit: DELETE',
       'idempotency_keys: DELETE',
       'locks: DELETE',
+      'notifications: DELETE',
       'orgs: DELETE',
       'outbox: DELETE',
     ]);

@@ -3,6 +3,7 @@ import { sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { DatabaseAway, type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
 import { type Pool } from './pool.ts';
 import { compiled, type Query } from './query.ts';
+import { inTransactionSpan, traceStatements } from './trace.ts';
 
 const statementOf = (sql: string): Statement => ({ sql, parameters: [] });
 
@@ -10,7 +11,13 @@ const statementOf = (sql: string): Statement => ({ sql, parameters: [] });
  * Runs `work` after the statements that say who it is; throws what it throws, with nothing kept. Work that goes on
  * after its transaction ended (its time was up) gets an error for each statement, not somebody else's transaction.
  */
-export async function inTransaction<Result>(
+export const inTransaction = <Result>(
+  pool: Pool,
+  prologue: readonly Statement[],
+  work: (db: Db) => Promise<Result>,
+): Promise<Result> => inTransactionSpan(() => transact(pool, [...prologue, ...traceStatements()], work));
+
+async function transact<Result>(
   pool: Pool,
   prologue: readonly Statement[],
   work: (db: Db) => Promise<Result>,

@@ -62,6 +62,16 @@ export const jobs = {
     queue: 'upkeep',
     timeoutSeconds: 300,
   }),
+  'notifications.purge': scheduled({
+    summary: 'Remove notifications that were read longer ago than they are kept',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
+  'agentRuns.purge': scheduled({
+    summary: 'Remove runs of agents that ended longer ago than they are kept',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
   'organizations.purge': scheduled({
     summary: 'Remove all of organizations that were deleted more than 30 days ago',
     queue: 'upkeep',

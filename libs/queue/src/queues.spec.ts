@@ -46,7 +46,7 @@ describe('queues', () => {
         if (ended.length === 0) throw new Error('the first attempt');
         return 'done';
       },
-      onEnd: (_name, outcome) => {
+      onEnd: ({ outcome }) => {
         settled[ended.push(outcome) - 1]?.resolve(undefined);
       },
     });
@@ -74,6 +74,8 @@ describe('queues', () => {
       'idempotencyKeys.purge': 3_600,
       'audit.purge': 3_600,
       'locks.purge': 3_600,
+      'notifications.purge': 3_600,
+      'agentRuns.purge': 3_600,
       'organizations.purge': 3_600,
       'seats.report': 3_600,
     };

@@ -30,6 +30,8 @@ export interface QueueAddress {
 export interface Enqueued {
   readonly name: JobName;
   readonly ticket: Ticket;
+  /** Of those who asked for it, where traces are made. */
+  readonly traceParents?: readonly string[];
 }
 
 export interface QueueCounts {
@@ -100,7 +102,14 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
           const here = jobs.filter(({ name }) => jobOf(name).queue === queueName);
           if (here.length === 0) return;
           await byName[queueName].addBulk(
-            here.map(({ name, ticket }) => ({ name, data: ticket, opts: { jobId: `ob-${ticket.rowId}` } })),
+            here.map(({ name, ticket, traceParents = [] }) => ({
+              name,
+              data: ticket,
+              opts: {
+                jobId: `ob-${ticket.rowId}`,
+                ...(traceParents.length > 0 && { telemetry: { metadata: traceParents.join(' ') } }),
+              },
+            })),
           );
         }),
       );

@@ -1,5 +1,7 @@
 /** The side that works: takes jobs from one queue, so many at once, each within its time. */
+import { setTimeout as pause } from 'node:timers/promises';
 import { isJobName, type JobName, jobOf, type QueueName } from '@muster/jobs';
+import { inSpanAfter } from '@muster/tracing';
 import { type Job, Worker } from 'bullmq';
 import { type Redis } from 'ioredis';
 import { canary, type QueueAddress, usualPrefix } from './queues.ts';
@@ -14,15 +16,28 @@ const lookMillis = 500;
  */
 export const freedAfterMillis = lockMillis + 2 * lookMillis;
 
+/** How long a worker that is closed waits for Redis when all its jobs have ended. */
+const lastWordMillis = 2_000;
+
 /** A job ended. `skipped` says that there was nothing to do any more. */
 export type Outcome = 'done' | 'skipped' | 'failed';
+
+export interface Ended {
+  readonly name: JobName;
+  /** As it was handed over: of a job of the outbox, its ticket. */
+  readonly data: unknown;
+  readonly outcome: Outcome;
+  readonly seconds: number;
+  /** Of one that failed. */
+  readonly error: unknown;
+}
 
 export interface Work extends QueueAddress {
   readonly queue: QueueName;
   readonly concurrency: number;
   /** Does one job. The signal says that its time is up: what goes on after it is nobody's. */
   readonly run: (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome>;
-  readonly onEnd: (name: JobName, outcome: Outcome, seconds: number, error: unknown) => void;
+  readonly onEnd: (ended: Ended) => void;
 }
 
 export interface Working {
@@ -55,24 +70,42 @@ export function work(options: Work): Working {
   const redis: Redis = workerRedis(options.url, options.onError);
   let lastSign = Date.now();
   let running = 0;
+  const allEnded = Promise.withResolvers<undefined>();
+  let closing = false;
 
-  const runJob = async (job: Job): Promise<void> => {
+  const runNamed = async (name: JobName, data: unknown): Promise<void> => {
+    const started = performance.now();
+    const end = (outcome: Outcome, error?: unknown): void => {
+      onEnd({ name, data, outcome, seconds: (performance.now() - started) / 1_000, error });
+    };
+    const signal = AbortSignal.timeout(jobOf(name).timeoutSeconds * 1_000);
+    try {
+      end(await within(signal, options.run(name, data, signal)));
+    } catch (error) {
+      end('failed', error);
+      throw error;
+    }
+  };
+
+  const runJob = async ({ name, data, opts }: Job<unknown>): Promise<void> => {
     lastSign = Date.now();
     // A name of a newer release, which has workers of its own for it.
-    if (job.name === canary || !isJobName(job.name)) return;
-    const started = performance.now();
-    const secondsSince = (): number => (performance.now() - started) / 1_000;
-    const signal = AbortSignal.timeout(jobOf(job.name).timeoutSeconds * 1_000);
+    if (name === canary || !isJobName(name)) return;
     running += 1;
     try {
-      const outcome = await within(signal, options.run(job.name, job.data, signal));
-      onEnd(job.name, outcome, secondsSince(), undefined);
-    } catch (error) {
-      onEnd(job.name, 'failed', secondsSince(), error);
-      throw error;
+      await inSpanAfter(
+        () => ({
+          name,
+          kind: 'consumer',
+          attributes: { 'messaging.system': 'bullmq', 'messaging.destination.name': queue },
+        }),
+        opts.telemetry?.metadata?.split(' ') ?? [],
+        () => runNamed(name, data),
+      );
     } finally {
       running -= 1;
       lastSign = Date.now();
+      if (closing && running === 0) allEnded.resolve(undefined);
     }
   };
 
@@ -92,14 +125,19 @@ export function work(options: Work): Working {
     lastSign: () => lastSign,
     isBusy: () => running >= concurrency,
     close: async (graceMillis) => {
-      let timer: NodeJS.Timeout | undefined;
-      const patience = new Promise<'too long'>((resolve) => {
-        timer = setTimeout(resolve, graceMillis, 'too long');
-      });
+      closing = true;
+      if (running === 0) allEnded.resolve(undefined);
+      const over = new AbortController();
+      const after = (millis: number): Promise<'too long'> =>
+        pause(millis, 'too long', { signal: over.signal });
+      // What has ended only has to be said to Redis, and nothing is lost where that is away.
+      const patience = Promise.race([after(graceMillis), allEnded.promise.then(() => after(lastWordMillis))]);
+      patience.catch(() => undefined);
       const closed = await Promise.race([worker.close(), patience]);
-      clearTimeout(timer);
-      // Its own connection, on which it waits for jobs, goes with it; where it did not close, that stays.
-      if (closed === 'too long') await worker.disconnect().catch(() => undefined);
+      over.abort();
+      // Its own connection, on which it waits for jobs, goes with it; where it did not close, that stays. Nobody waits
+      // for it to go: between two attempts to reach a Redis that is away it never says that it has gone.
+      if (closed === 'too long') void worker.disconnect().catch(() => undefined);
       redis.disconnect();
     },
   };

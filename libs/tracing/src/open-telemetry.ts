@@ -1,0 +1,164 @@
+/**
+ * Tracing with OpenTelemetry. Loaded where traces are wanted, and nowhere else. Nothing is registered globally and nothing is
+ * patched: spans are made in the few places that say so.
+ */
+import { AsyncLocalStorage } from 'node:async_hooks';
+import {
+  type Context,
+  defaultTextMapGetter,
+  defaultTextMapSetter,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
+import { setGlobalErrorHandler, W3CTraceContextPropagator } from '@opentelemetry/core';
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import {
+  defaultResource,
+  detectResources,
+  resourceAttributesEnvDetector,
+  resourceFromAttributes,
+} from '@opentelemetry/resources';
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  BatchSpanProcessor,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+  TracerProvider,
+} from '@opentelemetry/sdk-trace';
+import { type SamplerName, type TracingOptions } from './options.ts';
+import { type OpenSpan, type SpanStart, type Tracing } from './tracing.ts';
+
+const kinds = {
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  consumer: SpanKind.CONSUMER,
+  internal: SpanKind.INTERNAL,
+};
+
+const samplers: Readonly<Record<SamplerName, (share: number) => Sampler>> = {
+  always_on: () => new AlwaysOnSampler(),
+  always_off: () => new AlwaysOffSampler(),
+  traceidratio: (share) => new TraceIdRatioBasedSampler(share),
+  parentbased_always_on: () => new ParentBasedSampler({ root: new AlwaysOnSampler() }),
+  parentbased_always_off: () => new ParentBasedSampler({ root: new AlwaysOffSampler() }),
+  parentbased_traceidratio: (share) => new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(share) }),
+};
+
+/** A stopping process waits no longer for a collector. */
+const mostStopMillis = 3_000;
+
+/** A refusal is an answer, not a failure. Of anything else the name alone: messages quote what somebody wrote. */
+function failureOf(error: unknown): string | undefined {
+  if (!(error instanceof Error)) return 'unknown';
+  const isRefusal = 'status' in error && typeof error.status === 'number' && error.status < 500;
+  return isRefusal ? undefined : error.name;
+}
+
+function end(span: Span, failure: string | undefined): void {
+  if (failure !== undefined)
+    span.setAttribute('error.type', failure).setStatus({ code: SpanStatusCode.ERROR });
+  span.end();
+}
+
+export function openTelemetry({
+  service,
+  endpoint,
+  sampler,
+  share,
+  delayMillis,
+  onFault,
+}: TracingOptions): Tracing {
+  setGlobalErrorHandler(onFault);
+  const provider = new TracerProvider({
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': service, 'service.namespace': 'muster' }))
+      .merge(detectResources({ detectors: [resourceAttributesEnvDetector] })),
+    sampler: samplers[sampler](share),
+    spanProcessors: [
+      new BatchSpanProcessor({
+        scheduledDelayMillis: delayMillis,
+        exporter: new OTLPTraceExporter({ url: `${endpoint.replace(/\/$/, '')}/v1/traces` }),
+      }),
+    ],
+  });
+  const tracer = provider.getTracer('muster');
+  const active = new AsyncLocalStorage<Context>();
+  const propagator = new W3CTraceContextPropagator();
+  const contextOf = (headers: Readonly<Record<string, unknown>>): Context =>
+    propagator.extract(ROOT_CONTEXT, headers, defaultTextMapGetter);
+
+  const spanIn = (context: Context, { name, kind = 'internal', attributes = {} }: SpanStart): Span =>
+    tracer.startSpan(name, { kind: kinds[kind], attributes }, context);
+
+  const during = async <Result>(
+    span: Span,
+    context: Context,
+    work: () => Promise<Result>,
+  ): Promise<Result> => {
+    let failure: string | undefined;
+    try {
+      return await active.run(trace.setSpan(context, span), work);
+    } catch (error) {
+      failure = failureOf(error);
+      throw error;
+    } finally {
+      end(span, failure);
+    }
+  };
+
+  const activeSpan = (): Span | undefined => {
+    const context = active.getStore();
+    return context && trace.getSpan(context);
+  };
+
+  return {
+    open: (start, headers): OpenSpan => {
+      const context = contextOf(headers);
+      const span = spanIn(context, start);
+      const inner = trace.setSpan(context, span);
+      return {
+        run: (work) => active.run(inner, work),
+        end: (attributes, failure) => {
+          span.setAttributes(attributes);
+          end(span, failure);
+        },
+      };
+    },
+    follow: (start, [first, ...others], work) => {
+      const context = contextOf(first === undefined ? {} : { traceparent: first });
+      const span = spanIn(context, start);
+      for (const traceparent of others) {
+        const linked = trace.getSpanContext(contextOf({ traceparent }));
+        if (linked !== undefined) span.addLink({ context: linked });
+      }
+      return during(span, context, work);
+    },
+    within: (start, work) => {
+      const context = active.getStore();
+      return context === undefined ? work() : during(spanIn(context, start()), context, work);
+    },
+    describe: (name, attributes) => {
+      activeSpan()?.updateName(name).setAttributes(attributes);
+    },
+    headers: () => {
+      const carrier: Record<string, string> = {};
+      const context = active.getStore();
+      if (context !== undefined) propagator.inject(context, carrier, defaultTextMapSetter);
+      return carrier;
+    },
+    traceId: () => activeSpan()?.spanContext().traceId,
+    stop: async () => {
+      let timer: NodeJS.Timeout | undefined;
+      const patience = new Promise<void>((resolve) => {
+        timer = setTimeout(resolve, mostStopMillis);
+      });
+      await Promise.race([provider.shutdown().catch(onFault), patience]);
+      clearTimeout(timer);
+    },
+  };
+}

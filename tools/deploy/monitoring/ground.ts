@@ -1,0 +1,39 @@
+/** What an installation of a spec stands on: a Postgres and a Redis of its own, and an organization with somebody in it. */
+import { createPool, migrate, type Pool } from '@muster/database';
+import { createOrganization, createToken } from '@muster/people';
+import { startPostgres } from '../../dev/postgres.ts';
+import { startRedis } from '../../dev/redis.ts';
+
+export interface Ground {
+  readonly databaseUrl: string;
+  readonly redisUrl: string;
+  /** As the owner of the tables, who sees all. */
+  readonly owner: Pool;
+  readonly orgId: string;
+  /** The owner of the organization. */
+  readonly person: { readonly name: string; readonly email: string; readonly token: string };
+  stop(): Promise<void>;
+}
+
+export async function openGround(): Promise<Ground> {
+  const [postgres, redis] = await Promise.all([
+    startPostgres({ durable: false }),
+    startRedis({ durable: false }),
+  ]);
+  await migrate(postgres.url);
+  const owner = createPool({ url: postgres.url, role: null, max: 2 });
+  const [name, email, slug] = ['Ana', 'ana@example.com', 'acme'];
+  const { org } = await createOrganization(owner, {
+    ...{ name: 'Acme', slug, plan: 'team' },
+    owner: { email, name },
+  });
+  const { token } = await createToken(owner, { org: slug, member: email, name: 'spec', scopes: ['admin'] });
+  return {
+    ...{ databaseUrl: postgres.url, redisUrl: redis.url, owner },
+    ...{ orgId: org.id, person: { name, email, token } },
+    stop: async () => {
+      await owner.end();
+      await Promise.all([postgres.stop(), redis.stop()]);
+    },
+  };
+}

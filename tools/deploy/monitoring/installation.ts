@@ -1,0 +1,87 @@
+/** All services as processes of their own, for what looks at them from outside. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { type AppName, freePort } from '../../dev/ports.ts';
+import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { type Environment } from '../apps.ts';
+
+/** The docs take their pages from a build, and count nothing of their own. */
+export const watchedApps = [
+  'coordination-api',
+  'mcp-gateway',
+  'delivery-worker',
+  'license-service',
+] as const satisfies readonly AppName[];
+export type WatchedApp = (typeof watchedApps)[number];
+
+export interface InstallationOptions {
+  /** Of a login that owns a migrated database. */
+  readonly databaseUrl: string;
+  /** One of its own: the queues of two installations have the same names. */
+  readonly redisUrl: string;
+  /** For all of them. */
+  readonly environment?: Environment;
+  readonly onLine?: (app: WatchedApp, line: string) => void;
+  readonly nodeOptions?: readonly string[];
+}
+
+export interface Installation {
+  readonly apps: Readonly<Record<WatchedApp, ThrowAwayApp>>;
+  stop(): Promise<void>;
+}
+
+/** Starts them, and returns once each is ready. */
+export async function startInstallation(options: InstallationOptions): Promise<Installation> {
+  const { databaseUrl, redisUrl, environment = {}, onLine, nodeOptions } = options;
+  const mailFolder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
+  const started: ThrowAwayApp[] = [];
+  const stop = async (): Promise<void> => {
+    // Who calls goes before who is called.
+    for (const app of started.toReversed()) await app.stop();
+    await rm(mailFolder, { recursive: true, force: true });
+  };
+  const start = async (name: WatchedApp, own: Environment, port?: number): Promise<ThrowAwayApp> => {
+    const app = await startThrowAwayApp(name, {
+      log: onLine === undefined ? 'warn' : 'info',
+      environment: { ...environment, ...own },
+      ...(port !== undefined && { port }),
+      ...(nodeOptions !== undefined && { nodeOptions }),
+      ...(onLine !== undefined && {
+        onLine: (line) => {
+          onLine(name, line);
+        },
+      }),
+    });
+    started.push(app);
+    return app;
+  };
+  try {
+    const gatewayPort = await freePort();
+    const starting = [
+      start('coordination-api', {
+        ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+        MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+      }),
+      start('delivery-worker', {
+        ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+        ...{ BASE_URL: 'http://muster.example', MAIL_FOLDER: mailFolder },
+      }),
+      start('license-service', { DATABASE_URL: databaseUrl }),
+    ] as const;
+    // Those that do start are to be stopped where another does not.
+    await Promise.allSettled(starting);
+    const [api, worker, licenses] = await Promise.all(starting);
+    const gateway = await start('mcp-gateway', { COORDINATION_API_URL: api.url }, gatewayPort);
+    return {
+      apps: {
+        ...{ 'coordination-api': api, 'mcp-gateway': gateway },
+        ...{ 'delivery-worker': worker, 'license-service': licenses },
+      },
+      stop,
+    };
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+}

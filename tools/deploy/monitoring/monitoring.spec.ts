@@ -1,0 +1,243 @@
+/** The dashboard and the alerts, held against what the services export, the formats they are in, and the guide. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { newId } from '@muster/database';
+import { errorStatus, operations, reasons } from '@muster/registry';
+import { until } from '@muster/testing';
+import { type IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
+import { parse } from 'yaml';
+import { repositoryRoot } from '../../dev/repository.ts';
+import { typeFaults, validate } from '../manifests.ts';
+import { dashboard, panelsOf } from './dashboard.ts';
+import { type Series, seriesOf } from './exposition.ts';
+import { type Ground, openGround } from './ground.ts';
+import { type Installation, startInstallation, watchedApps } from './installation.ts';
+import { type Matcher, type Selector, selectorsIn } from './promql.ts';
+
+/** Several processes start, on a machine that may be busy: this only ends what hangs. */
+jest.setTimeout(240_000);
+
+const read = (file: string): Promise<string> => readFile(path.join(repositoryRoot, file), 'utf8');
+
+interface Alert {
+  readonly alert: string;
+  readonly expr: string;
+  readonly labels: Readonly<Record<string, string>>;
+  readonly annotations: Readonly<Record<string, string>>;
+}
+
+const rules = parse(await read('tools/deploy/monitoring/alerts.yaml')) as NonNullable<
+  IPrometheusRule['spec']
+>;
+const alerts = (rules.groups ?? []).flatMap((group) => group.rules ?? []) as unknown as readonly Alert[];
+const panels = panelsOf(dashboard());
+/** Grafana fills this in. */
+const filledIn = (query: string): string => query.replaceAll('$__rate_interval', '5m');
+const queries: [string, string][] = [
+  ...alerts.map(({ alert, expr }): [string, string] => [alert, expr]),
+  ...panels.flatMap(({ title, queries: asked }) =>
+    asked.map((query): [string, string] => [title, filledIn(query)]),
+  ),
+];
+
+/** Seen only while something is wrong, which is what they are asked for. */
+const whenWrong: Readonly<Record<string, readonly string[]>> = {
+  code: Object.keys(errorStatus),
+  outcome: ['failed', 'unknown_license_key', 'invalid_license_key', 'too_many_attempts', 'ok'],
+  reason: [...Object.keys(reasons), 'overload'],
+};
+
+/** What of a matcher no series could ever have. */
+function strayValues({ label, operator, value }: Matcher, seen: readonly string[]): string[] {
+  const isPattern = operator.endsWith('~');
+  if (label === 'operation') {
+    const names = [...operations.keys()].flatMap((name) => [name, name.replaceAll('.', '_')]);
+    const pattern = isPattern ? new RegExp(`^(?:${value.replaceAll('\\\\', '\\')})$`) : undefined;
+    return names.some((name) => pattern?.test(name) ?? name === value) ? [] : [value];
+  }
+  const values = isPattern ? value.split('|') : [value];
+  return values.filter((one) => !seen.includes(one) && !(whenWrong[label] ?? []).includes(one));
+}
+
+/** What the selector asks for that nobody exports. */
+function strayIn({ metric, matchers, groupedBy }: Selector, exported: readonly Series[]): string[] {
+  const series = exported.filter((one) => one.metric === metric);
+  if (series.length === 0) return [metric];
+  const has = (label: string): boolean => series.some(({ labels }) => label in labels);
+  const labels = [...matchers.map(({ label }) => label), ...groupedBy];
+  return [
+    ...labels.filter((label) => !has(label)).map((label) => `${metric}{${label}}`),
+    ...matchers.flatMap((matcher) =>
+      strayValues(
+        matcher,
+        series.map((one) => one.labels[matcher.label] ?? ''),
+      ).map((value) => `${metric}{${matcher.label}="${value}"}`),
+    ),
+  ];
+}
+
+describe('every query', () => {
+  it.each(queries)('of %s is PromQL', (_of, query) => {
+    expect(selectorsIn(query).length).toBeGreaterThan(0);
+  });
+
+  it('would be seen not to be', () => {
+    expect(() => selectorsIn('sum by (x) (rate(up[5m])')).toThrow('no PromQL');
+    expect(() => selectorsIn('rate(up[5 minutes])')).toThrow('no PromQL');
+  });
+});
+
+describe('what the services export', () => {
+  let ground: Ground;
+  let installation: Installation;
+  let exported: readonly Series[];
+
+  const post = async (url: string, body: object): Promise<number> => {
+    const answer = await fetch(url, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${ground.person.token}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    await answer.text();
+    return answer.status;
+  };
+  const scrape = async (): Promise<Series[]> => {
+    const texts = await Promise.all(
+      watchedApps.map(async (app) => (await fetch(`${installation.apps[app].url}/metrics`)).text()),
+    );
+    return texts.flatMap(seriesOf);
+  };
+
+  beforeAll(async () => {
+    ground = await openGround();
+    installation = await startInstallation({
+      ...{ databaseUrl: ground.databaseUrl, redisUrl: ground.redisUrl },
+      environment: { LIMIT_TOKEN: '20/60' },
+    });
+    const {
+      'coordination-api': api,
+      'mcp-gateway': gateway,
+      'license-service': licenses,
+    } = installation.apps;
+    const tool = (name: string, args: object): Promise<number> =>
+      post(`${gateway.url}/api/mcp`, {
+        ...{ jsonrpc: '2.0', id: 1, method: 'tools/call' },
+        params: { name, arguments: args },
+      });
+    // One of everything: done, refused, followed by a job, given up, and turned away.
+    await post(`${api.url}/api/members/invite`, { email: 'eve@example.com', role: 'member' });
+    await post(`${api.url}/api/stories/get`, { storyId: 'NONE-1' });
+    await tool('session_identity', {});
+    await tool('stories_get', { storyId: 'NONE-1' });
+    await fetch(`${licenses.url}/api/activate/check?licenseKey=none&machineId=none`);
+    await ground.owner.query(
+      `insert into outbox (org_id, id, topic, payload, dead_at) values ($1, $2, 'notification.mail', '{}', now())`,
+      [ground.orgId, newId()],
+    );
+    await until(async () => (await post(`${api.url}/api/session/identity`, {})) === 429);
+    await until(async () => {
+      exported = await scrape();
+      return exported.some(({ metric }) => metric === 'muster_jobs_total');
+    });
+  });
+  afterAll(async () => {
+    await installation.stop();
+    await ground.stop();
+  });
+
+  it.each(queries)('is all that %s asks for', (_of, query) => {
+    expect(selectorsIn(query).flatMap((selector) => strayIn(selector, exported))).toEqual([]);
+  });
+
+  it.each([
+    ['muster_opeartions_total', 'muster_opeartions_total'],
+    ['sum by (tool) (muster_operations_total)', 'muster_operations_total{tool}'],
+    ['muster_operations_total{sevrice="x"}', 'muster_operations_total{sevrice}'],
+    ['muster_leases{state="lost"}', 'muster_leases{state="lost"}'],
+    ['muster_errors_total{reason=~"lease_held|lease_hold"}', 'muster_errors_total{reason="lease_hold"}'],
+    [
+      'muster_operations_total{operation=~"executions\\\\..*"}',
+      'muster_operations_total{operation="executions\\\\..*"}',
+    ],
+  ])('would be missed by %s', (query, stray) => {
+    expect(selectorsIn(query).flatMap((selector) => strayIn(selector, exported))).toContain(stray);
+  });
+
+  it('is all on the dashboard or behind an alert, but for what every process of Node exports', () => {
+    const asked = new Set(queries.flatMap(([, query]) => selectorsIn(query)).map(({ metric }) => metric));
+    const own = new Set(
+      exported.map(({ metric }) => metric).filter((metric) => metric.startsWith('muster_')),
+    );
+    const unused = [...own].filter(
+      (metric) => !asked.has(metric) && !asked.has(metric.replace(/_(sum|count)$/, '_bucket')),
+    );
+    expect(unused).toEqual([]);
+  });
+
+  it('counts what refused a call, by reason, and whose connection is whose', () => {
+    const labelsOf = (metric: string): Series['labels'][] =>
+      exported.filter((one) => one.metric === metric).map(({ labels }) => labels);
+    expect(labelsOf('muster_errors_total')).toEqual(
+      expect.arrayContaining([
+        expect.objectContaining({ service: 'coordination-api', operation: 'stories.get', code: 'not_found' }),
+        expect.objectContaining({ service: 'mcp-gateway', operation: 'stories_get', code: 'not_found' }),
+        expect.objectContaining({ service: 'coordination-api', operation: 'none', code: 'rate_limited' }),
+      ]),
+    );
+    for (const service of ['coordination-api', 'delivery-worker', 'license-service']) {
+      expect(labelsOf('muster_pool_connections')).toContainEqual({ service, state: 'busy' });
+      expect(labelsOf('muster_dependency_up')).toContainEqual({ service, dependency: 'postgres' });
+    }
+  });
+});
+
+describe('the alerts', () => {
+  const asManifest = {
+    ...{ apiVersion: 'monitoring.coreos.com/v1', kind: 'PrometheusRule', metadata: { name: 'muster' } },
+    spec: rules,
+  };
+
+  it('are rules as Prometheus takes them', async () => {
+    await validate(asManifest);
+    expect(await typeFaults([asManifest])).toEqual([]);
+    const odd = { ...asManifest, spec: { groups: [{ name: 'odd', rules: [{ alert: 'Odd', exp: 'up' }] }] } };
+    expect(await typeFaults([odd])).not.toEqual([]);
+  });
+
+  it.each(alerts)(
+    '$alert has a name of its own, a severity, a summary and a section in the guide',
+    async (one) => {
+      expect(alerts.filter(({ alert }) => alert === one.alert)).toHaveLength(1);
+      expect(one.alert).toMatch(/^Muster[A-Z][A-Za-z]+$/);
+      expect(['critical', 'warning']).toContain(one.labels['severity']);
+      expect(one.annotations['summary']).toMatch(/^['A-Z{]/);
+      expect(one.annotations['runbook']).toBe(`/guides/monitoring#${one.alert.toLowerCase()}`);
+      const sections = (await read('docs/guides/monitoring.md')).split(/^### /m).slice(1);
+      const section = sections.find((text) => text.startsWith(`${one.alert}\n`));
+      // What it means and what to do.
+      expect(section?.length).toBeGreaterThan(200);
+    },
+  );
+
+  it('are all that the guide has sections of', async () => {
+    const headings = [...(await read('docs/guides/monitoring.md')).matchAll(/^### (\w+)$/gm)].map(
+      ([, name]) => name,
+    );
+    expect(headings).toEqual(alerts.map(({ alert }) => alert));
+  });
+});
+
+describe('the dashboard', () => {
+  it('says of each panel what it tells, and gives each an id and a place of its own', () => {
+    const { panels: all = [] } = dashboard();
+    const ids = all.map(({ id }) => id);
+    expect(new Set(ids).size).toBe(ids.length);
+    const places = all.map(({ gridPos }) => `${gridPos?.x ?? ''} ${gridPos?.y ?? ''}`);
+    expect(new Set(places).size).toBe(places.length);
+    const silent = all.filter(
+      (panel) => panel.type !== 'row' && !('description' in panel && panel.description),
+    );
+    expect(silent).toEqual([]);
+  });
+});
