@@ -30,8 +30,8 @@ beforeAll(async () => {
       'libs/sums/tsconfig.json': '{ "extends": "../../tsconfig.base.json", "include": ["src"] }\n',
       'libs/sums/src/index.ts': 'export const two = 1 + 1;\n',
       'libs/sums/src/index.spec.ts': spec('expect(two).toBe(2)'),
-      'tools/project.json': `${JSON.stringify({
-        name: 'tools',
+      'tools/workspace/project.json': `${JSON.stringify({
+        name: 'workspace',
         targets: {
           'lint-all': {
             command: 'eslint --max-warnings 0 libs',

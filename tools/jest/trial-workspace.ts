@@ -1,5 +1,6 @@
 // A throw-away copy of this workspace's rules and manifests without its code, for tests that break a rule on purpose.
 import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readdir, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -54,6 +55,8 @@ export async function createTrialWorkspace({ realProjects, files }: TrialOptions
       await writeFile(path.join(root, file), content);
     }
   };
+  // What tools depend on is not there.
+  if (!realProjects) await write({ 'tools/project.json': '{ "name": "tools", "targets": {} }\n' });
   await write(files);
   await linkPackages(root);
   return {
@@ -87,6 +90,9 @@ export async function linkPackages(root: string): Promise<void> {
   }
   for (const folder of await projectFolders(root)) {
     await symlink(path.join(root, folder), path.join(linked, '@muster', path.basename(folder)));
+    // A version of a package that this project alone has.
+    const own = path.join(workspaceRoot, folder, 'node_modules');
+    if (existsSync(own)) await symlink(own, path.join(root, folder, 'node_modules'));
   }
 }
 

@@ -1,0 +1,23 @@
+/** When the API says that it can work, around an upgrade. */
+import { expect, it } from '@jest/globals';
+import { migrationNames } from '@muster/database';
+import { until } from '@muster/testing';
+import { useApi } from './api.ts';
+
+const api = useApi();
+const { world } = api;
+
+const ready = () => api.request('/readyz', { method: 'GET' });
+
+it('is not ready before the migrations it was written for, and is ready after them, and on those of a newer release', async () => {
+  const newest = migrationNames().at(-1) ?? '';
+  expect((await ready()).status).toBe(200);
+  await world.rows('delete from kysely_migration where name = $1', newest);
+  // What it says is remembered for a second.
+  await until(async () => (await ready()).status === 503);
+  await world.rows(
+    `insert into kysely_migration (name, timestamp) values ($1, ''), ('9999_of_the_release_after', '')`,
+    newest,
+  );
+  await until(async () => (await ready()).status === 200);
+});

@@ -1,0 +1,86 @@
+/**
+ * Backups of a PostgreSQL of our own as those of a managed one are made: a copy of its files while it works, and all
+ * that it writes from then on. Operators have pg_basebackup and pgBackRest for it; of such programs npm brings none, so
+ * this does what they do (PostgreSQL's documentation, "Making a base backup using the low level API").
+ */
+import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import pg from 'pg';
+import { accountForPostgres } from '../dev/account.ts';
+
+/** Settings of a server that hands over what it writes to a folder, segment by segment. */
+export const archivingTo = (archive: string): Record<string, string> => ({
+  ...{ wal_level: 'replica', archive_mode: 'on', full_page_writes: 'on' },
+  archive_command: `test ! -f '${archive}/%f' && cp '%p' '${archive}/%f'`,
+});
+
+/** Settings of one that takes it from there, up to a point that was named, and works on from then. */
+export const restoringFrom = (archive: string, pointName: string): Record<string, string> => ({
+  restore_command: `cp '${archive}/%f' '%p'`,
+  recovery_target_name: pointName,
+  recovery_target_action: 'promote',
+});
+
+/** What a server makes anew, or gets from the archive. */
+const leftOut =
+  /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/.|^postmaster\./;
+
+/** Copies a server's files while it works. A server that finds them recovers what belongs to them from the archive. */
+export async function takeBaseBackup(url: string, folder: string): Promise<void> {
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  try {
+    await session.query(`select pg_backup_start('base', true)`);
+    const { rows } = await session.query<{ data_directory: string }>('show data_directory');
+    await copyFiles(rows[0]?.data_directory ?? '', folder);
+    const { rows: labels } = await session.query<{ labelfile: string }>(
+      'select labelfile from pg_backup_stop()',
+    );
+    await writeFile(path.join(folder, 'backup_label'), labels[0]?.labelfile ?? '');
+    await writeFile(path.join(folder, 'recovery.signal'), '');
+  } finally {
+    await session.end();
+  }
+  await giveToPostgres(folder);
+}
+
+async function copyFiles(from: string, to: string): Promise<void> {
+  await mkdir(to, { mode: 0o700 });
+  for (const entry of await readdir(from, { recursive: true, withFileTypes: true })) {
+    const name = path.relative(from, path.join(entry.parentPath, entry.name));
+    if (leftOut.test(name)) continue;
+    if (entry.isDirectory()) await mkdir(path.join(to, name), { mode: 0o700, recursive: true });
+    else
+      await copyFile(path.join(from, name), path.join(to, name)).catch((error: unknown) => {
+        // The server goes on meanwhile; what it removed, recovery removes too.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      });
+  }
+}
+
+async function giveToPostgres(folder: string): Promise<void> {
+  const account = await accountForPostgres();
+  if (account === undefined) return;
+  const names = await readdir(folder, { recursive: true });
+  for (const name of ['', ...names]) await chown(path.join(folder, name), account.uid, account.gid);
+}
+
+/** Names this moment, and returns once all up to it is in the archive. */
+export async function nameThisMoment(url: string, name: string): Promise<void> {
+  const session = new pg.Client({ connectionString: url });
+  await session.connect();
+  try {
+    await session.query('select pg_create_restore_point($1)', [name]);
+    const { rows } = await session.query<{ file: string }>('select pg_walfile_name(pg_switch_wal()) as file');
+    const isArchived = async (): Promise<boolean> => {
+      const { rows: found } = await session.query(
+        'select from pg_stat_archiver where last_archived_wal >= $1 and last_archived_wal not like $2',
+        [rows[0]?.file, '%.backup'],
+      );
+      return found.length > 0;
+    };
+    while (!(await isArchived()));
+  } finally {
+    await session.end();
+  }
+}

@@ -1,0 +1,156 @@
+// `nx affected` is worth as much as the graph. What Nx cannot see in imports (an app that a spec starts, a page that it
+// reads) stands in the code as a path: each such path is held against what the project says of itself.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import picomatch from 'picomatch';
+import ts from 'typescript';
+import { createTrialWorkspace, type TrialWorkspace } from '../jest/trial-workspace.ts';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../..');
+
+interface Node {
+  readonly name: string;
+  readonly data: {
+    readonly root: string;
+    readonly targets: Readonly<Record<string, { readonly inputs?: readonly unknown[] }>>;
+  };
+}
+
+interface Graph {
+  readonly nodes: Readonly<Record<string, Node>>;
+  readonly dependencies: Readonly<Record<string, readonly { readonly target: string }[]>>;
+}
+
+let workspace: TrialWorkspace;
+let graph: Graph;
+
+beforeAll(async () => {
+  workspace = await createTrialWorkspace({ realProjects: true, files: {} });
+  const { exitCode, stderr } = await workspace.run('nx', ['graph', '--file=graph.json']);
+  if (exitCode !== 0) throw new Error(`nx said: ${stderr}`);
+  ({ graph } = JSON.parse(readFileSync(path.join(workspace.root, 'graph.json'), 'utf8')) as { graph: Graph });
+}, 120_000);
+afterAll(() => workspace.remove());
+
+async function affectedBy(file: string): Promise<string[]> {
+  const { stdout } = await workspace.run('nx', [
+    'show',
+    'projects',
+    '--affected',
+    `--files=${file}`,
+    '--json',
+  ]);
+  return (JSON.parse(stdout) as string[]).map((name) => name.replace('@muster/', '')).sort();
+}
+
+describe('a change is of concern to', () => {
+  const cases: [file: string, affected: string[]][] = [
+    ['README.md', ['workspace']],
+    // By name alone: nothing here reads the app.
+    ['apps/docs/src/any.ts', ['docs', 'workspace']],
+    ['docs/guides/idempotency.md', ['docs', 'tools', 'workspace']],
+    ['libs/board-file/src/index.ts', ['board-file', 'cli', 'tools', 'workspace']],
+    ['libs/license-client/src/index.ts', ['license-client', 'license-service', 'tools', 'workspace']],
+    // Whose specs start it.
+    ['apps/coordination-api/src/app.ts', ['cli', 'coordination-api', 'mcp-gateway', 'tools', 'workspace']],
+  ];
+  it.each(cases)(
+    '%s: %j',
+    async (file, affected) => {
+      expect(await affectedBy(file)).toEqual(affected);
+    },
+    60_000,
+  );
+
+  it.each(['libs/registry/src/registry.ts', 'package-lock.json', 'nx.json'])(
+    '%s: every app',
+    async (file) => {
+      expect(await affectedBy(file)).toEqual(
+        expect.arrayContaining(readdirSync(path.join(workspaceRoot, 'apps'))),
+      );
+    },
+    60_000,
+  );
+});
+
+interface Mention {
+  readonly file: string;
+  readonly of: string;
+}
+
+const folders = ['apps', 'libs'].flatMap((parent) =>
+  readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
+);
+const isOfProject = /^(apps|libs)\/[^/]+|^docs\//;
+
+/** The paths in a project's code that lead to files of others, or to the pages. */
+function mentionsIn(project: string): Mention[] {
+  const files = readdirSync(path.join(workspaceRoot, project), { recursive: true, encoding: 'utf8' });
+  return files
+    .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
+    .flatMap((file) => {
+      const place = path.join(project, file);
+      const text = readFileSync(path.join(workspaceRoot, place), 'utf8');
+      return stringsIn(place, text)
+        .map((said) => path.normalize(/^\.\.?\//.test(said) ? path.join(path.dirname(place), said) : said))
+        .filter((of) => isOfProject.test(of) && !`${of}/`.startsWith(`${project}/`))
+        .filter((of) => existsSync(path.join(workspaceRoot, of)))
+        .map((of) => ({ file: place, of }));
+    });
+}
+
+function stringsIn(file: string, text: string): string[] {
+  const strings: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (ts.isStringLiteralLike(node)) strings.push(node.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(ts.createSourceFile(file, text, ts.ScriptTarget.Latest));
+  return strings.filter((said) => !said.includes('\0') && said.length < 200);
+}
+
+const nodeOf = (folder: string): Node => {
+  const node = Object.values(graph.nodes).find(({ data }) => data.root === folder);
+  if (node === undefined) throw new Error(`Nx knows no project in ${folder}`);
+  return node;
+};
+
+/** The folders of all projects that this one depends on, directly or not. */
+function reachedFrom(folder: string): Set<string> {
+  const reached = new Set<string>();
+  const pending = [nodeOf(folder).name];
+  for (const name of pending) {
+    for (const { target } of graph.dependencies[name] ?? []) {
+      const root = graph.nodes[target]?.data.root;
+      if (root === undefined || reached.has(root)) continue;
+      reached.add(root);
+      pending.push(target);
+    }
+  }
+  return reached;
+}
+
+/** Whether one of its tasks says that it reads the file. */
+const isInputOf = (folder: string, file: string): boolean =>
+  Object.values(nodeOf(folder).data.targets)
+    .flatMap(({ inputs = [] }) => inputs)
+    .flatMap((input) => (typeof input === 'string' ? [input.replace('{workspaceRoot}/', '')] : []))
+    .some((pattern) => picomatch.isMatch(file, pattern, { dot: true }) || pattern.startsWith(`${file}/`));
+
+describe.each([...folders, 'tools'])('%s', (folder) => {
+  it('names no path of another project that Nx does not know it reads', () => {
+    const reached = reachedFrom(folder);
+    const unknown = mentionsIn(folder).filter(({ of }) => {
+      const owner = folders.find((other) => `${of}/`.startsWith(`${other}/`));
+      return !(owner !== undefined && reached.has(owner)) && !isInputOf(folder, of);
+    });
+    expect(unknown).toEqual([]);
+  });
+});
+
+it('finds paths at all', () => {
+  expect(mentionsIn('apps/cli')).toContainEqual(
+    expect.objectContaining({ of: 'apps/coordination-api/src/main.ts' }),
+  );
+});

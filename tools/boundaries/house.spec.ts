@@ -1,0 +1,90 @@
+// What the repository says of itself, where nothing else would notice that it is out of date.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import picomatch from 'picomatch';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../..');
+const read = (file: string): string => readFileSync(path.join(workspaceRoot, file), 'utf8');
+
+interface Manifest {
+  name: string;
+  license?: string;
+  private?: boolean;
+  nx?: { targets: Record<string, { command?: string }> };
+}
+
+const projects = ['apps', 'libs'].flatMap((parent) =>
+  readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
+);
+const manifestOf = (folder: string): Manifest =>
+  JSON.parse(read(path.join(folder, 'package.json'))) as Manifest;
+/** Built for others to install. */
+const published = projects.filter((folder) =>
+  manifestOf(folder).nx?.targets['build']?.command?.includes('build-lib'),
+);
+
+describe('CODEOWNERS', () => {
+  const lines = read('CODEOWNERS')
+    .split('\n')
+    .filter((line) => line !== '' && !line.startsWith('#'))
+    .map((line) => line.split(/\s+/));
+
+  it.each(projects)('says once whose %s is', (folder) => {
+    expect(lines.filter(([pattern]) => pattern === `/${folder}/`)).toHaveLength(1);
+  });
+
+  it('has owners on every line, and no line for what is not there', () => {
+    for (const [pattern = '', ...owners] of lines) {
+      expect([pattern, owners]).toEqual([pattern, [expect.stringMatching(/^@muster\/[a-z]+$/)]]);
+      expect([pattern, pattern === '*' || existsSync(path.join(workspaceRoot, pattern))]).toEqual([
+        pattern,
+        true,
+      ]);
+    }
+  });
+});
+
+describe('licenses', () => {
+  it('are named alike in LICENSE, in the folders and in the manifests', () => {
+    expect(published).toEqual(['libs/client', 'libs/license-client']);
+    for (const folder of published) {
+      expect(manifestOf(folder).license).toBe('Apache-2.0');
+      expect(read(path.join(folder, 'LICENSE'))).toContain(
+        'Apache License\n                           Version 2.0',
+      );
+      expect(read('LICENSE')).toMatch(new RegExp(`^  ${folder} +${manifestOf(folder).name}$`, 'm'));
+    }
+    const others = ['.', ...projects].filter((folder) => !published.includes(folder));
+    expect(
+      others.filter((folder) => !['UNLICENSED', undefined].includes(manifestOf(folder).license)),
+    ).toEqual([]);
+    // Nothing leaves the repository but what is built for it.
+    expect(['.', ...projects].filter((folder) => manifestOf(folder).private !== true)).toEqual([]);
+  });
+});
+
+describe('changesets', () => {
+  const { ignore } = JSON.parse(read('.changeset/config.json')) as { ignore: string[] };
+
+  it('are about what is published, and nothing else', () => {
+    const counted = projects.filter((folder) => !picomatch.isMatch(manifestOf(folder).name, ignore));
+    expect(counted).toEqual(published);
+  });
+
+  it('name packages that there are', () => {
+    const names = published.map((folder) => manifestOf(folder).name);
+    for (const file of readdirSync(path.join(workspaceRoot, '.changeset')).filter((name) =>
+      name.endsWith('.md'),
+    )) {
+      const named = [
+        ...read(`.changeset/${file}`).matchAll(/^['"](@muster\/[a-z-]+)['"]: (major|minor|patch)$/gm),
+      ];
+      expect([file, named.map(([, name]) => name)]).toEqual([
+        file,
+        expect.arrayContaining([expect.any(String)]),
+      ]);
+      expect(names).toEqual(expect.arrayContaining(named.map(([, name]) => name)));
+    }
+  });
+});

@@ -1,0 +1,127 @@
+// On a copy of the workspace, by the command that people use; what it makes has to pass what every operation has to.
+import { chmod, cp, readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { repositoryRoot } from '../../dev/repository.ts';
+import { createTrialWorkspace, type Outcome, type TrialWorkspace } from '../../jest/trial-workspace.ts';
+
+const minutes = 60_000;
+let workspace: TrialWorkspace;
+
+beforeAll(async () => {
+  workspace = await createTrialWorkspace({ realProjects: true, files: {} });
+  // Postgres may run under an account of its own, and its program is found through this folder.
+  await chmod(workspace.root, 0o755);
+  for (const lib of await readdir(path.join(repositoryRoot, 'libs'))) {
+    await cp(path.join(repositoryRoot, 'libs', lib), path.join(workspace.root, 'libs', lib), {
+      recursive: true,
+      filter: (source) => !source.includes('node_modules'),
+    });
+  }
+}, minutes);
+afterAll(() => workspace.remove());
+
+const generate = (name: string, effect: string): Promise<Outcome> =>
+  workspace.run('nx', [
+    ...['generate', './tools/generators:operation', name, `--effect=${effect}`],
+    ...['--summary=Give it another name', '--description=Nothing else of it changes.'],
+  ]);
+
+const jest = (lib: string, ...args: string[]): Promise<Outcome> =>
+  workspace.run('node', [
+    ...[
+      '--experimental-vm-modules',
+      '--disable-warning=ExperimentalWarning',
+      'node_modules/jest/bin/jest.js',
+    ],
+    ...['-c', 'jest.config.js', '--rootDir', lib, ...args],
+  ]);
+
+const places = [
+  ['epics.rename', 'write', 'libs/board', 'libs/board/src/operations/epics/rename'],
+  // A word of the language, in a lib that knows no board.
+  ['policy.export', 'read', 'libs/people', 'libs/people/src/operations/policy/export'],
+] as const;
+
+describe('generated operations', () => {
+  beforeAll(async () => {
+    for (const [name, effect] of places) {
+      const { exitCode, stdout, stderr } = await generate(name, effect);
+      if (exitCode !== 0) throw new Error(`nx said: ${stdout}${stderr}`);
+    }
+    // The part of `npm run generate` that needs no database.
+    const write = `import { writeFileSync } from 'node:fs';
+      import { kindsText } from './tools/generate/kinds.ts';
+      writeFileSync('libs/client/src/kinds.generated.ts', await kindsText());`;
+    expect(await workspace.run('node', ['--input-type=module', '-e', write])).toMatchObject({ exitCode: 0 });
+  }, 5 * minutes);
+
+  it(
+    'compile, and are formatted',
+    async () => {
+      // With all that they import.
+      const files = places.flatMap(([, , , file]) => [
+        `${file}.spec.ts`,
+        path.join(path.dirname(file), 'handlers.ts'),
+      ]);
+      await workspace.write({
+        'tsconfig.made.json': JSON.stringify({ extends: './tsconfig.base.json', files }),
+      });
+      const types = await workspace.run('tsc', ['-p', 'tsconfig.made.json']);
+      expect([types.stdout, types.exitCode]).toEqual(['', 0]);
+      const made = places.map(([, , , file]) => path.dirname(file));
+      const format = await workspace.run('prettier', ['--check', 'libs/registry/src/namespaces', ...made]);
+      expect([format.stderr, format.exitCode]).toEqual(['', 0]);
+    },
+    5 * minutes,
+  );
+
+  it(
+    'keep the laws of every contract',
+    async () => {
+      const { exitCode, stderr } = await jest(
+        'libs/registry',
+        'registry.spec',
+        '-t',
+        'epics.rename|policy.export',
+      );
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +(\d+ skipped, )?2\d passed/)]);
+    },
+    5 * minutes,
+  );
+
+  it.each(places)(
+    '%s does what its spec promises',
+    async (_name, _effect, lib, file) => {
+      const { exitCode, stderr } = await jest(lib, `${path.relative(lib, file)}.spec.ts`);
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +[23] passed/)]);
+    },
+    5 * minutes,
+  );
+
+  it(
+    'are not made twice',
+    async () => {
+      const { exitCode, stderr } = await generate('epics.rename', 'write');
+      expect([exitCode, stderr]).toEqual([1, expect.stringContaining('epics.rename is there already')]);
+    },
+    minutes,
+  );
+});
+
+it.each([
+  ['ships.sink', 'there is no namespace ships'],
+  ['billing.export', 'billing is no plain object'],
+])(
+  '%s has to be begun by hand, and nothing is written',
+  async (name, why) => {
+    const { exitCode, stderr } = await generate(name, 'write');
+    expect([exitCode, stderr]).toEqual([1, expect.stringContaining(why)]);
+    const contracts = await readdir(path.join(workspace.root, 'libs/registry/src/namespaces'));
+    for (const file of contracts) {
+      const text = await readFile(path.join(workspace.root, 'libs/registry/src/namespaces', file), 'utf8');
+      expect(text).not.toContain(`'${name}'`);
+    }
+  },
+  minutes,
+);

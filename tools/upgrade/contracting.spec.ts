@@ -1,0 +1,110 @@
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { repositoryRoot } from '../dev/repository.ts';
+import { contractingIn } from './contracting.ts';
+
+const folders = ['libs/database/migrations', 'apps/license-service/src/migrations'];
+const migrations = (
+  await Promise.all(
+    folders.map(async (folder) =>
+      (await readdir(path.join(repositoryRoot, folder)))
+        .toSorted()
+        .map((file) => ({ folder, name: path.basename(file, '.sql'), file: path.join(folder, file) })),
+    ),
+  )
+).flat();
+
+/** Of before anything was released; the list only shrinks. */
+const fromTheStart: Readonly<Record<string, readonly string[]>> = {
+  '0006_door': ['revokes rights to keep_blocked_by'],
+  '0007_tenancy': [
+    'hides rows of orgs',
+    'hides rows of orgs',
+    ...['orgs', 'activity', 'audit', 'story_specs'].map((table) => `revokes rights to ${table}`),
+  ],
+  '0019_locks': ['constrains locks (org_id, project_id, story_id)'],
+};
+
+const whatIn = async (sql: string): Promise<string[]> => (await contractingIn(sql)).map(({ what }) => what);
+
+describe('a migration', () => {
+  it.each(migrations)(
+    '$name takes nothing away that the release before needs',
+    async ({ folder, name, file }) => {
+      const findings = await contractingIn(await readFile(path.join(repositoryRoot, file), 'utf8'));
+      const unmarked = findings.filter(({ contractOf }) => contractOf === undefined).map(({ what }) => what);
+      expect(unmarked).toEqual(fromTheStart[name] ?? []);
+      for (const { contractOf } of findings) {
+        if (contractOf === undefined) continue;
+        // Of one that came before it, in the same schema.
+        expect(contractOf < name).toBe(true);
+        expect(migrations).toContainEqual(expect.objectContaining({ folder, name: contractOf }));
+      }
+    },
+  );
+});
+
+describe('found out is a migration that', () => {
+  const cases: [what: string, sql: string][] = [
+    ['drops the column stories.points', 'alter table stories drop column points'],
+    ['drops the table stories', 'drop table stories'],
+    ['drops the view board', 'drop view board'],
+    ['drops the function enter', 'drop function app.enter(bytea)'],
+    ['drops the policy stories.members', 'drop policy members on stories'],
+    ['drops the trigger stories.counts', 'drop trigger counts on stories'],
+    ['renames stories.points to size', 'alter table stories rename column points to size'],
+    ['renames stories to cards', 'alter table stories rename to cards'],
+    ['demands the new column stories.size', 'alter table stories add column size text not null'],
+    ['demands stories.size', 'alter table stories alter column size set not null'],
+    ['takes the default from stories.size', 'alter table stories alter column size drop default'],
+    ['changes the type of stories.size', 'alter table stories alter column size type bigint'],
+    ['constrains stories (size)', `alter table stories add constraint s check (length(size) < 3)`],
+    ['constrains stories (epic_id)', 'alter table stories add foreign key (epic_id) references epics'],
+    ['constrains stories (size)', 'alter table stories add unique (size)'],
+    ['demands that stories (org_id, size) is unique', 'create unique index on stories (org_id, size)'],
+    ['hides rows of stories', 'alter table stories enable row level security'],
+    ['revokes rights to stories', 'revoke select on stories from muster_app'],
+    ['truncates', 'truncate stories'],
+  ];
+  it.each(cases)('%s', async (what, sql) => {
+    expect(await whatIn(`create table pages (id uuid);\n${sql};`)).toEqual([what]);
+  });
+});
+
+describe('a migration may', () => {
+  const cases: [what: string, sql: string][] = [
+    ['add a column that may be empty', 'alter table stories add column size text'],
+    ['add one with a default', `alter table stories add column size text not null default 'small'`],
+    [
+      'constrain what it adds',
+      `alter table stories add column size text check (size <> ''), add constraint s unique (size);
+       create unique index on stories (size)`,
+    ],
+    [
+      'do anything to a table that it makes',
+      'create table sizes (id int); alter table sizes add column a int not null; alter table sizes rename to s',
+    ],
+    ['replace a policy', 'drop policy p on stories; create policy p on stories using (true)'],
+    ['index, or stop to', 'create index on stories (size); drop index stories_old'],
+    [
+      'take back the rights to what it makes',
+      'create function f() returns int language sql as $$ select 1 $$; revoke all on function f() from public',
+    ],
+  ];
+  it.each(cases)('%s', async (_what, sql) => {
+    expect(await whatIn(sql)).toEqual([]);
+  });
+
+  it('take away at last what an older one made needless, and says which', async () => {
+    const sql = `-- Sizes, which stories have had since 0022.
+      alter table stories add column at timestamptz;
+-- contract of 0022_story_size: the release before reads sizes alone.
+alter table stories drop column points;
+drop table estimates;`;
+    expect(await contractingIn(sql)).toEqual([
+      { what: 'drops the column stories.points', contractOf: '0022_story_size' },
+      { what: 'drops the table estimates', contractOf: undefined },
+    ]);
+  });
+});

@@ -1,0 +1,117 @@
+// The way of an upgrade: the migrations first, while the release before still runs. Tried on the last release, and on a
+// repository of its own that breaks the rule.
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { repositoryRoot } from '../dev/repository.ts';
+import { git, lastRelease } from './last-release.ts';
+import { tryRelease } from './try-release.ts';
+
+const minutes = 60_000;
+
+it(
+  'runs the last release on the schema of now, as soon as there is one',
+  async () => {
+    const tag = await lastRelease(repositoryRoot);
+    if (tag === undefined) {
+      // A tag alone is not enough: the version says what is tried here. A copy without history has no tags.
+      expect(await git(repositoryRoot, 'tag', '--list', 'v*').catch(() => '')).toBe('');
+      return;
+    }
+    const { passed, failed, said } = await tryRelease(repositoryRoot, tag);
+    expect([failed, said]).toEqual([0, said]);
+    expect(passed).toBeGreaterThan(100);
+  },
+  10 * minutes,
+);
+
+describe('a repository with a release', () => {
+  const next = 'libs/database/migrations/0999_next.sql';
+  let repository: string;
+
+  const commit = (message: string): Promise<unknown> =>
+    promisify(execFile)('bash', [
+      '-euc',
+      'cd "$0"; git add --all; git -c user.name=Ana -c user.email=ana@acme.example -c commit.gpgsign=false commit --quiet --message "$1"',
+      repository,
+      message,
+    ]);
+  const sayVersion = async (version: string): Promise<void> => {
+    const file = path.join(repository, 'package.json');
+    await writeFile(
+      file,
+      (await readFile(file, 'utf8')).replace(/"version": ".*?"/, `"version": "${version}"`),
+    );
+  };
+
+  beforeAll(async () => {
+    repository = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-upgrade-')));
+    const isMade = /(^|\/)(node_modules|dist|\.git|\.nx|\.data)(\/|$)/;
+    // What is checked of a release, and nothing that this would then have to be tried again for.
+    const isElsewhere = /^(docs|apps\/(?!coordination-api|license-service))(\/|\b)/;
+    await cp(repositoryRoot, repository, {
+      recursive: true,
+      filter: (source) => {
+        const name = path.relative(repositoryRoot, source);
+        return !isMade.test(name) && !isElsewhere.test(name);
+      },
+    });
+    await git(repository, 'init', '--quiet');
+    await commit('What is released');
+    await git(repository, 'tag', 'v1.0.0');
+    await sayVersion('1.0.0');
+    await commit('Say so');
+  }, minutes);
+  afterAll(() => rm(repository, { recursive: true }));
+
+  const tryWith = async (sql: string) => {
+    await writeFile(path.join(repository, next), sql);
+    return tryRelease(repository, 'v1.0.0');
+  };
+
+  it(
+    'is found by its version, in a shallow clone too',
+    async () => {
+      expect(await lastRelease(repository)).toBe('v1.0.0');
+      const clone = await mkdtemp(path.join(tmpdir(), 'muster-clone-'));
+      try {
+        await git(clone, 'clone', '--quiet', '--depth=1', '--no-tags', `file://${repository}`, '.');
+        expect(await git(clone, 'tag')).toBe('');
+        expect(await lastRelease(clone)).toBe('v1.0.0');
+      } finally {
+        await rm(clone, { recursive: true });
+      }
+    },
+    minutes,
+  );
+
+  it('is not passed over where its tag is missing', async () => {
+    await sayVersion('1.1.0');
+    await expect(lastRelease(repository)).rejects.toThrow(
+      '1.1.0 is said to be the last release, but its tag',
+    );
+    await sayVersion('1.0.0');
+  });
+
+  it(
+    'runs on a schema with more in it',
+    async () => {
+      const { passed, failed, said } = await tryWith('alter table stories add column size text;');
+      expect([passed, failed, said]).toEqual([operations.size, 0, said]);
+    },
+    5 * minutes,
+  );
+
+  it(
+    'is seen to fail on one from which something is gone that it reads',
+    async () => {
+      const { failed } = await tryWith('alter table stories rename column title to headline;');
+      expect(failed).toBeGreaterThan(10);
+    },
+    5 * minutes,
+  );
+});
