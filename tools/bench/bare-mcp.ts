@@ -1,7 +1,7 @@
 // What the gateway is measured beside, forked by mcp.ts: the plain forward of one call, and a server of the SDK that is
 // made anew for each request with every operation registered as a tool.
 import { createMcpHandler, McpServer } from '@modelcontextprotocol/server';
-import { operations } from '@muster/registry';
+import { operations, pathOf } from '@muster/registry';
 import { fastify } from 'fastify';
 import { Pool } from 'undici';
 
@@ -25,7 +25,7 @@ app.post('/api/stories/get', async (request, reply) =>
 const handler = createMcpHandler(({ requestInfo }) => {
   const server = new McpServer({ name: 'bare', version: '1' });
   for (const { name, summary, params } of operations.values()) {
-    const path = `/api/${name.replaceAll('.', '/')}`;
+    const path = pathOf(name);
     server.registerTool(
       name.replaceAll('.', '_'),
       { description: summary, inputSchema: params },

@@ -1,4 +1,4 @@
-import { pathOf } from '@muster/client';
+import { pathOf } from '@muster/registry';
 import { createPool, migrate } from '@muster/database';
 import pg from 'pg';
 import { type BenchOrg, description, makeOrg, titleOf } from './data.ts';

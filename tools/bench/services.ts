@@ -58,7 +58,7 @@ export class Services {
   }
 
   async api(main: string, databaseUrl: string): Promise<ThrowAwayApi> {
-    const environment = { DATABASE_POOL: poolSize };
+    const environment = { DATABASE_POOL: poolSize, REDIS_URL: await this.redis() };
     const api = await startThrowAwayApi({ main, databaseUrl, log: 'info', environment });
     this.onStop(() => api.stop());
     return api;

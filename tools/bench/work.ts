@@ -1,5 +1,5 @@
 /** What a work is, and how its requests are made. */
-import { pathOf } from '@muster/client';
+import { pathOf } from '@muster/registry';
 import { type BarePath } from './bare-statements.ts';
 import { type BenchOrg, type BenchProject } from './data.ts';
 import { type LoadRequest } from './load-process.ts';

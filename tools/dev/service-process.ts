@@ -12,7 +12,7 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Settles when the process is gone, for whatever reason. */
   readonly exited: Promise<Exit>;
-  isAlive(): boolean;
+  readonly isAlive: () => boolean;
   /** Asks it to end, kills it when it does not, and returns when it is gone. Safe to call twice. */
   stop(): Promise<void>;
   /** No more asking. */

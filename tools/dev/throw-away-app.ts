@@ -22,6 +22,10 @@ export interface ThrowAwayAppOptions {
   readonly environment: Readonly<Record<string, string>>;
   /** A free one unless told. */
   readonly port?: number;
+  /** Told of each line that it writes. */
+  readonly onLine?: (line: string) => void;
+  /** For Node itself, before the main file. */
+  readonly nodeOptions?: readonly string[];
 }
 
 const TAIL_LINES = 40;
@@ -33,7 +37,10 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
   const started = performance.now();
   const { child, service } = await startServiceProcess(
     process.execPath,
-    options.main === undefined ? ['--enable-source-maps', `apps/${name}/src/main.ts`] : [options.main],
+    [
+      ...(options.nodeOptions ?? []),
+      ...(options.main === undefined ? ['--enable-source-maps', `apps/${name}/src/main.ts`] : [options.main]),
+    ],
     {
       cwd: repositoryRoot,
       env: {
@@ -44,7 +51,7 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
         LOG_LEVEL: options.log,
         ...options.environment,
       },
-      stdio: ['ignore', options.log === 'info' ? 'ignore' : 'pipe', 'pipe'],
+      stdio: ['ignore', options.log === 'info' && options.onLine === undefined ? 'ignore' : 'pipe', 'pipe'],
       stopSignal: 'TERM',
       graceSeconds: 25,
     },
@@ -54,6 +61,7 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
     if (stream === null) continue;
     createInterface({ input: stream }).on('line', (line) => {
       lines.push(line);
+      options.onLine?.(line);
       if (lines.length > TAIL_LINES) lines.shift();
     });
   }

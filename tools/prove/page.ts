@@ -32,8 +32,8 @@ export const pageOf = (proofs: readonly Proof[], seed: number, on: Date): string
 
 Written by \`npm run prove -- --write\`. What must hold under faults, races and bad tokens is tried on real servers, and
 every property has controls: the same with a guard taken out, by other SQL put in place of ours on its way to
-Postgres. A control that does not fail is an error as well, and so is one that found no SQL to replace: a harness that
-cannot fail proves nothing.
+Postgres, or other code in what ships. A control that does not fail is an error as well, and so is one that found nothing
+to replace: a harness that cannot fail proves nothing.
 
 \`npm test\` runs a short form (\`tools/prove/prove.spec.ts\`). \`npm run prove\` runs the long one, \`-- --only "lease model"\`
 a part of it. Each run prints its seed; \`-- --seed N\` does the same again. A property is a file in

@@ -1,23 +1,18 @@
 /** An installation whose every part can be broken, people who work there, and stories to work on. */
-import { execFile } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { promisify } from 'node:util';
 import { type Client, createClient, httpTransport, retrying } from '@muster/client';
 import { addMember, createOrganization, createToken } from '@muster/people';
-import { type AppName } from '../dev/ports.ts';
-import { repositoryRoot } from '../dev/repository.ts';
 import { startThrowAwayApi } from '../dev/throw-away-api.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { findBundle } from './bundles.ts';
 import { Breakable, type Breakables, findBreakables } from './breakable.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { type Database, type Scope } from './services.ts';
 import { requireMet, type Rewrite, startTap, type Tap } from './tap.ts';
-
-const run = promisify(execFile);
 
 export interface Person {
   readonly name: string;
@@ -52,7 +47,6 @@ export interface WorkerOptions {
 /** What runs, without anybody there yet. */
 interface Ground {
   readonly breakables: Breakables;
-  readonly bundles: Bundles;
   readonly database: Database;
   readonly copies: readonly Copy[];
   readonly taps: readonly Tap[];
@@ -95,7 +89,7 @@ const grounds = new WeakMap<Scope, Promise<Ground>>();
 /** An organization of its own. What runs is shared by all runs that change no SQL. */
 export async function openSite(scope: Scope, { people: count, rewrites = [] }: SiteOptions): Promise<Site> {
   const ground = rewrites.length > 0 ? await layGround(scope, rewrites) : await findGround(scope.home);
-  const { breakables, bundles, database, copies, taps } = ground;
+  const { breakables, database, copies, taps } = ground;
   await findBreakables(scope);
   await Promise.all(copies.map(({ api }) => api.startAgain()));
   const { orgId, people } = await foundOrganization(database, count);
@@ -139,9 +133,10 @@ export async function openSite(scope: Scope, { people: count, rewrites = [] }: S
       scope.onStop(() => rm(mailFolder, { recursive: true, force: true }));
       const tap = await tapInto(scope, database.url, ofWorker);
       const databaseUrl = tap?.url ?? database.url;
+      const main = await findBundle(scope, 'delivery-worker');
       const app = await Breakable.start((port) =>
         startThrowAwayApp('delivery-worker', {
-          ...{ main: bundles.worker, log: 'warn' },
+          ...{ main, log: 'warn' },
           environment: {
             ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
             ...{ BASE_URL: first.api.url, MAIL_FOLDER: mailFolder },
@@ -163,33 +158,6 @@ export async function openSite(scope: Scope, { people: count, rewrites = [] }: S
   };
 }
 
-/** Services as they ship: they start in a third of the time that their sources take. */
-interface Bundles {
-  readonly api: string;
-  readonly worker: string;
-}
-
-const bundlesOf = new WeakMap<Scope, Promise<Bundles>>();
-
-function findBundles(home: Scope): Promise<Bundles> {
-  const bundles = bundlesOf.get(home) ?? bundleAll(home);
-  bundlesOf.set(home, bundles);
-  return bundles;
-}
-
-async function bundleAll(home: Scope): Promise<Bundles> {
-  const folder = await mkdtemp(path.join(tmpdir(), 'muster-prove-bundles-'));
-  home.onStop(() => rm(folder, { recursive: true, force: true }));
-  const bundle = async (app: AppName): Promise<string> => {
-    const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
-    const target = path.join(folder, app);
-    await run(process.execPath, [build, `apps/${app}`, target], { cwd: repositoryRoot });
-    return path.join(target, 'main.js');
-  };
-  const [api, worker] = await Promise.all([bundle('coordination-api'), bundle('delivery-worker')]);
-  return { api, worker };
-}
-
 function findGround(home: Scope): Promise<Ground> {
   const ground = grounds.get(home) ?? layGround(home, []);
   grounds.set(home, ground);
@@ -197,7 +165,10 @@ function findGround(home: Scope): Promise<Ground> {
 }
 
 async function layGround(scope: Scope, rewrites: readonly Rewrite[]): Promise<Ground> {
-  const [breakables, bundles] = await Promise.all([findBreakables(scope), findBundles(scope.home)]);
+  const [breakables, main] = await Promise.all([
+    findBreakables(scope),
+    findBundle(scope, 'coordination-api'),
+  ]);
   const database = await breakables.database(scope);
   const taps: Tap[] = [];
   const line = async (to: string): Promise<FaultyLine> => {
@@ -215,7 +186,7 @@ async function layGround(scope: Scope, rewrites: readonly Rewrite[]): Promise<Gr
     const databaseUrl = toDatabase.through(url);
     const api = await Breakable.start((port) =>
       startThrowAwayApi({
-        ...{ main: bundles.api, databaseUrl, log: 'warn' },
+        ...{ main, databaseUrl, log: 'warn' },
         ...(port === undefined ? {} : { port }),
       }),
     );
@@ -224,7 +195,7 @@ async function layGround(scope: Scope, rewrites: readonly Rewrite[]): Promise<Gr
     return { api, url: toApi.through(api.url), lines: [toDatabase, toApi] };
   };
   const copies = await Promise.all(Array.from({ length: copiesOfApi }, openCopy));
-  return { breakables, bundles, database, copies, taps };
+  return { breakables, database, copies, taps };
 }
 
 /** Without rewrites nobody stands in the way. */
@@ -237,7 +208,8 @@ async function tapInto(scope: Scope, url: string, rewrites: readonly Rewrite[]):
   return tap;
 }
 
-async function foundOrganization(
+/** People with tokens, the first of whom owns the organization. */
+export async function foundOrganization(
   { owner }: Database,
   count: number,
 ): Promise<{ orgId: string; people: Person[] }> {

@@ -1,12 +1,13 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
 import { createFollowers, createPool, migrationNames, type Pool } from '@muster/database';
-import { createAuthenticator, toApiError } from '@muster/runtime';
+import { createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/service';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { byName, handlersOf, performable, reactions } from './handlers.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
+import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
 import { addMcpForward } from './http/mcp.ts';
@@ -47,16 +48,36 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       logger.warn({ err: error }, 'a connection to Postgres was lost');
     },
   });
+  // A connection of its own: while all others are taken the API is as ready as before, and must not be taken away.
+  const checking = createPool({
+    url: config.DATABASE_URL,
+    max: 1,
+    role: 'muster_app',
+    name: 'coordination-api readiness',
+  });
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
   const service = createService({
     name: 'coordination-api',
     logger,
-    checks: [postgresCheck(pool), ...(redis ? [redis.check] : [])],
+    checks: [postgresCheck(checking), ...(redis ? [redis.check] : [])],
     mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
+  const limits = createCallLimits({
+    token: config.LIMIT_TOKEN,
+    organization: config.LIMIT_ORGANIZATION,
+    redisUrl: config.REDIS_URL,
+    timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
+    logger,
+  });
+  service.metrics.pool(pool);
+  service.metrics.total(
+    'muster_validation_holes_total',
+    'Values that validation let through and Postgres refused: each is a fault of the contract',
+    () => validationHoles.count,
+  );
   const allHandlers = handlersOf({ seatPrices: config.SEAT_PRICING });
   const followers = createFollowers(pool);
   // Whoever waits for events is answered with what there is, so that nobody holds up the stop.
@@ -66,6 +87,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addOperationRoutes(service.app, {
     pool,
     authenticator,
+    limits,
     handlers: byName(allHandlers),
     surroundings: {
       handlers: performable(allHandlers),
@@ -77,7 +99,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     logger,
   });
   allowOrigins(service.app, config.CORS_ORIGINS);
-  addInvitationRoutes(service.app, { pool, reactions, logger });
+  addInvitationRoutes(service.app, { pool, reactions, metrics: service.metrics, logger });
   const forward =
     config.MCP_GATEWAY_URL === undefined
       ? undefined
@@ -91,8 +113,9 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     close: async () => {
       await authenticator.close();
       await forward?.close();
+      await limits.close();
       redis?.close();
-      await pool.end();
+      await Promise.all([pool.end(), checking.end()]);
     },
   };
 }

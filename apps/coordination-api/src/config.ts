@@ -1,6 +1,6 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
-import { commonEnvironment, parseEnvironment } from '@muster/service';
+import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/service';
 import { z } from 'zod';
 
 export const environment = {
@@ -11,7 +11,7 @@ export const environment = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
-  /** For rate limits; without it the service is ready, degraded. */
+  /** For counting calls over all processes; without it each counts for itself. */
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   /** Where /api/mcp goes on to; without it nothing answers there. */
   MCP_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
@@ -31,6 +31,12 @@ export const environment = {
     .string()
     .transform((list) => list.split(',').map((part) => part.trim()))
     .optional(),
+  /** Calls per token: `1000/0.01` is a thousand at once, and one more every hundredth of a second. */
+  LIMIT_TOKEN: rateVariable('1000/0.01'),
+  /** Calls per organization, with all its tokens. */
+  LIMIT_ORGANIZATION: rateVariable('10000/0.001'),
+  /** After this Redis is taken for away, and calls are counted in memory. */
+  LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /** What seats cost, as JSON by plan, where it is not what ships. */
   SEAT_PRICING: z
     .string()

@@ -1,12 +1,15 @@
 /** The API as it ships, listening on a free port, on a database of its own; people with tokens reach it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { type ErrorBody } from '@muster/registry';
-import { type People, type World, useWorld } from '@muster/testing';
+import { type ErrorBody, pathOf } from '@muster/registry';
+import { patient, type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { type CoordinationApi, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { handlers, performable, reactions } from '../src/handlers.ts';
+
+/** So many that no spec meets them; what tests them sets its own. */
+const noLimits = { LIMIT_TOKEN: '1000000/0.001', LIMIT_ORGANIZATION: '1000000/0.001' };
 
 /** An answer as it came, nothing thrown. */
 export interface RawAnswer {
@@ -17,8 +20,8 @@ export interface RawAnswer {
   readonly body: Record<string, unknown> & Partial<ErrorBody>;
 }
 
-export interface Api {
-  readonly world: World;
+/** A running API, and how to ask it. */
+export interface Copy {
   /** Such as `http://127.0.0.1:43210`. */
   url(): string;
   /** Any request; `body` goes out as JSON unless it is text or bytes. */
@@ -34,36 +37,64 @@ export interface Api {
     headers?: Record<string, string>,
   ): Promise<RawAnswer>;
   client(token: string): Client;
+}
+
+export interface Api extends Copy {
+  readonly world: World;
   org(setUp?: Parameters<World['org']>[0]): Promise<People>;
+  /** One more on the same database, until the spec file ends or it is stopped. */
+  copy(environment?: Record<string, string>): Promise<Copy & { stop(): Promise<void> }>;
 }
 
 /** Starts the API for the spec file that calls it. */
 export function useApi(environment: Record<string, string> = {}): Api {
   const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
-  let running: CoordinationApi | undefined;
+  const running = new Set<CoordinationApi>();
   let base = '';
 
-  beforeAll(async () => {
+  const start = async (more: Record<string, string>) => {
     const config = readConfig({
       PORT: '0',
       HOST: '127.0.0.1',
       DATABASE_URL: world.database.url,
-      ...environment,
+      ...noLimits,
+      ...more,
     });
-    running = createApp(config, pino({ level: 'silent' }));
-    base = await running.service.app.listen({ host: '127.0.0.1', port: 0 });
-  });
-  afterAll(async () => {
-    await running?.service.stop();
-    await running?.close();
-  });
+    const one = createApp(config, pino({ level: 'silent' }));
+    patient(one.pool);
+    running.add(one);
+    const url = await one.service.app.listen({ host: '127.0.0.1', port: 0 });
+    return { url, stop: () => stop(one) };
+  };
+  const stop = async (one: CoordinationApi): Promise<void> => {
+    if (!running.delete(one)) return;
+    await one.service.stop();
+    await one.close();
+  };
 
-  const request: Api['request'] = async (
+  beforeAll(async () => {
+    base = (await start(environment)).url;
+  });
+  afterAll(() => Promise.all([...running].map(stop)));
+
+  return {
+    ...copyAt(() => base),
+    world,
+    org: (setUp) => world.org(setUp),
+    copy: async (more = {}) => {
+      const one = await start({ ...environment, ...more });
+      return { ...copyAt(() => one.url), stop: one.stop };
+    },
+  };
+}
+
+function copyAt(url: () => string): Copy {
+  const request: Copy['request'] = async (
     path,
     { method = 'POST', token = null, body, headers = {} } = {},
   ) => {
     const raw = typeof body === 'string' || body instanceof Uint8Array;
-    const response = await fetch(new URL(path, base), {
+    const response = await fetch(new URL(path, url()), {
       method,
       headers: {
         ...(body !== undefined && { 'content-type': 'application/json' }),
@@ -82,12 +113,10 @@ export function useApi(environment: Record<string, string> = {}): Api {
   };
 
   return {
-    world,
-    url: () => base,
+    url,
     request,
     call: (token, operation, params = {}, headers = {}) =>
-      request(`/api/${operation.replaceAll('.', '/')}`, { token, body: params, headers }),
-    client: (token) => createClient(httpTransport({ baseUrl: base, token })),
-    org: (setUp) => world.org(setUp),
+      request(pathOf(operation), { token, body: params, headers }),
+    client: (token) => createClient(httpTransport({ baseUrl: url(), token })),
   };
 }

@@ -3,10 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations, orgRank, projectRank } from '@muster/registry';
 import { type Person } from '@muster/testing';
+import { callerOf, endsItsCaller, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { pathsOf } from '../src/http/operationRoutes.ts';
 import { type RawAnswer, useApi } from './api.ts';
-import { type ExampleOrg, exampleOrg } from './example-org.ts';
-import { callerOf, endsItsCaller } from './examples/people.ts';
 
 const api = useApi();
 const { world } = api;
@@ -81,6 +80,27 @@ describe('every operation', () => {
       expect(await audited(org.orgId, operation)).toEqual([]);
     },
   );
+
+  it('says that a token does not hold before anything else that is wrong', async () => {
+    const org = await exampleOrg(world);
+    const broken = [
+      ['/api/stories/get', { storyId: 1 }],
+      ['/api/stories/get', '{'],
+      ['/api/query', { operation: 'stories.gte' }],
+      ['/api/agents/catalog', { operation: 'gte' }],
+      ['/api/billing/updateSeats', { seats: 9 }],
+    ] as const;
+    for (const [path, body] of broken) {
+      const ended = await world.token(org.orgId, org.ana.me.memberId, { scopes: ['read'] });
+      const send = () => api.request(path, { token: ended.me.token, body });
+      expect([400, 403, 404]).toContain((await send()).status);
+      await world.rows(
+        `update tokens set revoked_at = now() where hash = sha256($1::bytea)`,
+        Buffer.from(ended.me.token),
+      );
+      expect([path, (await send()).status]).toEqual([path, 401]);
+    }
+  });
 
   it.each(named)(
     '%s refuses each role that is too low, and a scope that is too small',

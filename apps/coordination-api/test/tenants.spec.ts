@@ -3,9 +3,9 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations } from '@muster/registry';
 import { createAuthenticator, execute, toApiError } from '@muster/runtime';
+import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { handlersByName } from '../src/handlers.ts';
 import { useApi } from './api.ts';
-import { type ExampleOrg, exampleOrg } from './example-org.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 
 const api = useApi();
@@ -105,11 +105,11 @@ describe('with the organization in the queries wrong, row security alone', () =>
     const theirs = await exampleOrg(world, { visibility: 'org' });
     const before = await everythingOf(theirs.orgId);
     const authenticator = createAuthenticator(world.database.app);
-    const { identity, forget } = await authenticator.authenticate(mine.ana.me.token);
+    const held = await authenticator.authenticate(mine.ana.me.token);
     for (const handler of handlersByName.values()) {
       const { operation } = handler;
       // The door goes by the token's hash; everything the handler asks goes by this organization.
-      const token = { identity: { ...identity, orgId: theirs.orgId }, forget };
+      const token = { ...held, identity: { ...held.identity, orgId: theirs.orgId } };
       const outcome = await execute(world.database.app, handler, {
         token,
         params: operation.example,

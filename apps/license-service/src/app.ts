@@ -96,6 +96,7 @@ export function createLicenseService(
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
+  service.metrics.pool(pool);
   addSignedAnswers(service.app, keys);
   addPublishedKeys(service.app, keys);
   addActivationRoutes(service.app, {

@@ -1,25 +1,7 @@
 /** What license-service takes from its environment. Only DATABASE_URL has to be there. */
-import { commonEnvironment, parseEnvironment } from '@muster/service';
+import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/service';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-
-/** How many attempts at once, and one more after so many seconds. */
-export interface Rate {
-  readonly burst: number;
-  readonly seconds: number;
-}
-
-/** `30/2`: thirty at once, and one more every two seconds. */
-const rate = (usual: string) =>
-  z
-    .string()
-    .default(usual)
-    .transform((text, context): Rate => {
-      const [burst, seconds] = text.split('/').map(Number);
-      if (/^\d{1,7}\/\d{1,7}(\.\d{1,3})?$/.test(text) && burst && seconds) return { burst, seconds };
-      context.addIssue({ code: 'custom', message: 'is no rate such as 30/2 (burst/seconds for one more)' });
-      return z.NEVER;
-    });
 
 /** A number of hops, or a list of addresses and networks. Never everybody: then anybody could name any address. */
 const trustProxy = z.string().transform((text, context): string[] | number => {
@@ -52,13 +34,13 @@ export const environment = {
   /** How long a certificate lives at most. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
   /** Activations and releases per address: `30/2` is thirty at once, and one more every two seconds. */
-  LIMIT_IP: rate('30/2'),
+  LIMIT_IP: rateVariable('30/2'),
   /** Checks per address. */
-  LIMIT_CHECK: rate('120/0.5'),
+  LIMIT_CHECK: rateVariable('120/0.5'),
   /** Failures per address. */
-  LIMIT_IP_FAIL: rate('20/60'),
+  LIMIT_IP_FAIL: rateVariable('20/60'),
   /** Failures per key. */
-  LIMIT_KEY_FAIL: rate('20/360'),
+  LIMIT_KEY_FAIL: rateVariable('20/360'),
   /** After this Redis is taken for away, and attempts are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
 };

@@ -1,7 +1,7 @@
 /** Guessing is slowed down and the rightful machine is not, whatever becomes of Redis. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type OwnRedis, startOwnRedis } from '@muster/testing';
 import { newKey } from '../src/key/key.ts';
-import { type OwnRedis, startOwnRedis } from './own-redis.ts';
 import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
 
 let world: LicenseWorld;

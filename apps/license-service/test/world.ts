@@ -1,7 +1,7 @@
 /** A license service of a spec's own: real Postgres, real Redis, real HTTP. */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/database';
-import { cloneDatabase } from '@muster/testing';
+import { cloneDatabase, redisUrl } from '@muster/testing';
 import { type Logger, pino } from 'pino';
 import { createLicenseService, type LicenseService, type LicenseServiceOptions } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -10,12 +10,7 @@ import { type Key } from '../src/key/key.ts';
 import { issue, type Issued, type Order } from '../src/operators/issue.ts';
 import { type Ask, inTransaction } from '../src/operators/transaction.ts';
 
-/** Set by Jest's global set-up. */
-export function redisUrl(): string {
-  const url = process.env['TEST_REDIS_URL'];
-  if (url === undefined) throw new Error('TEST_REDIS_URL is missing: run specs through Jest');
-  return url;
-}
+export { until } from '@muster/testing';
 
 /** So many that no test meets them; what tests them sets its own. */
 export const noLimits = {
@@ -149,13 +144,4 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
       await database.close();
     },
   };
-}
-
-/** Looks again and again until it is so; fails after some seconds. */
-export async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const deadline = performance.now() + 15_000;
-  while (!(await isSo())) {
-    if (performance.now() > deadline) throw new Error('it did not come to be');
-    await new Promise(setImmediate);
-  }
 }

@@ -2,8 +2,9 @@
  * The way to coordination-api: one pool of kept connections for everybody, each call with its caller's own token. What
  * the caller's request carried for those who follow it through the logs goes along.
  */
-import { errorOf, NoAnswer, pathOf, type Transport } from '@muster/client';
-import { ErrorBody } from '@muster/registry';
+import { errorBodyIn, errorOf, NoAnswer, type Transport } from '@muster/client';
+import { pathOf } from '@muster/registry';
+import { inSpan, traceHeaders } from '@muster/service';
 import { Pool } from 'undici';
 
 /** Whose call it is, as the API should see it. */
@@ -44,12 +45,20 @@ export function createApi({ url, connections }: ApiOptions): Api {
     body: string,
   ): Promise<{ status: number; retryAfter: unknown; body: unknown }> => {
     try {
-      const answer = await pool.request({ path: `${prefix}${path}`, method: 'POST', headers, body });
-      return {
-        status: answer.statusCode,
-        retryAfter: answer.headers['retry-after'],
-        body: JSON.parse(await answer.body.text()),
-      };
+      return await inSpan(
+        () => ({ name: `POST ${path}`, kind: 'client' }),
+        async () => {
+          const answer = await pool.request({
+            ...{ path: `${prefix}${path}`, method: 'POST', body },
+            headers: { ...headers, ...traceHeaders() },
+          });
+          return {
+            status: answer.statusCode,
+            retryAfter: answer.headers['retry-after'],
+            body: JSON.parse(await answer.body.text()) as unknown,
+          };
+        },
+      );
     } catch (cause) {
       throw new NoAnswer('no answer from the API', cause);
     }
@@ -66,10 +75,10 @@ export function createApi({ url, connections }: ApiOptions): Api {
         };
         const { status, retryAfter, body } = await ask(pathOf(operation.name), sent, JSON.stringify(params));
         if (status === 200) return body;
-        const error = ErrorBody.safeParse(body);
-        if (!error.success) throw new NoAnswer(`the API answered ${status}, not as it does`);
+        const error = errorBodyIn(body);
+        if (error === undefined) throw new NoAnswer(`the API answered ${status}, not as it does`);
         const seconds = Number(retryAfter ?? NaN);
-        throw errorOf(error.data, Number.isFinite(seconds) ? seconds : undefined);
+        throw errorOf(error, Number.isFinite(seconds) ? seconds : undefined);
       },
     isReady: async () => {
       const { statusCode, body } = await pool.request({ path: `${prefix}/readyz`, method: 'GET' });

@@ -42,7 +42,12 @@ function prepare({ operation, isList, takesProject }: OperationTool, args: Answe
       : 'is for reads; the answer of a write is short';
     throw badRequest('The parameters do not fit.', [{ path: 'maxBytes', message }]);
   }
-  if (view.project !== null && takesProject && 'projectId' in args && args['projectId'] !== view.project)
+  if (
+    view.project !== null &&
+    takesProject &&
+    'projectId' in args &&
+    !isSameRef(args['projectId'], view.project)
+  )
     throw outside(`This connection is for the project ${view.project} alone; leave projectId out.`);
   const params: Record<string, unknown> = {
     ...(isList && { limit: pageForModels }),
@@ -53,6 +58,10 @@ function prepare({ operation, isList, takesProject }: OperationTool, args: Answe
   // An operation that cuts by itself cuts better, and says what.
   return { params, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : answerBytes };
 }
+
+/** Keys and ids alike are read in either case. A key and an id cannot be told to be one project's. */
+const isSameRef = (value: unknown, ref: string): boolean =>
+  typeof value === 'string' && value.toLowerCase() === ref.toLowerCase();
 
 const isSize = (value: unknown): value is number =>
   typeof value === 'number' &&
@@ -88,9 +97,13 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
   return bytesOf(page) <= room ? page : cutTo(page, room, `${how} ${again}`);
 }
 
-/** The same by an operation, for tools that are made of several. */
+/**
+ * The same by an operation, for tools that are made of several. The project that they found out gives way to that of the
+ * connection: it is told by its id, and that a key means the same one the API alone can say.
+ */
 export async function perform(operation: Operation, args: Answer, call: ToolCall): Promise<Answer> {
   const tool = operationTool(operation.name);
   if (tool === undefined) throw new Error(`${operation.name} is no tool`);
-  return callOperation(tool, args, call);
+  const { projectId: _, ...others } = args;
+  return callOperation(tool, call.view.project === null ? args : others, call);
 }

@@ -16,7 +16,7 @@ interface Asked {
 const most = 100;
 
 async function projectKeys(client: Client, value: string): Promise<string[]> {
-  const { items } = await client.projects.list({ limit: 200 });
+  const { items } = await client.projects.list({ limit: 200, ...(value !== '' && { query: value }) });
   return items.map(({ key }) => key).filter((key) => key.startsWith(value.toUpperCase()));
 }
 
@@ -48,7 +48,9 @@ async function candidates({ ref, argument, context }: Asked, session: Session): 
   const project = context?.arguments?.[projectArgument] ?? session.view.project ?? undefined;
   if (ref.type === 'ref/prompt' && name === projectArgument) {
     const slug = ref.name.replace(/^project\./, '');
-    const having = (await offered(session, slug)).find((one) => one.name === ref.name)?.projects;
+    const having = (await offered(session, { slug, projectsLike: value })).find(
+      (one) => one.name === ref.name,
+    )?.projects;
     if (having !== null && having !== undefined)
       return having.filter((key) => key.startsWith(value.toUpperCase()));
   }

@@ -10,6 +10,7 @@ import {
   type JSONRPCResultResponse,
   type MessageClassification,
   PerRequestHTTPServerTransport,
+  ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
 import { type Session } from './session.ts';
 
@@ -23,6 +24,14 @@ interface Open {
   readonly session: Session;
   readonly id: JSONRPCRequest['id'];
   readonly settle: (reply: Reply) => void;
+  /** A handler took it up. */
+  isHeard: boolean;
+}
+
+/** Of parameters that do not fit a method, the SDK says that it failed itself. */
+function inItsPlace(message: Reply['message']): Reply['message'] {
+  if (!('error' in message) || message.error.code !== Number(ProtocolErrorCode.InternalError)) return message;
+  return { ...message, error: { ...message.error, code: ProtocolErrorCode.InvalidParams } };
 }
 
 /** The SDK binds a server to the modern era by this transport's type; all that it does is done here otherwise. */
@@ -30,7 +39,6 @@ export class Exchange extends PerRequestHTTPServerTransport {
   readonly #classification: MessageClassification;
   readonly #open = new Map<number, Open>();
   #last = 0;
-  #entering: Open | undefined;
 
   constructor(classification: MessageClassification) {
     super({ classification });
@@ -39,12 +47,10 @@ export class Exchange extends PerRequestHTTPServerTransport {
 
   ask(message: JSONRPCRequest, session: Session): Promise<Reply> {
     return new Promise((settle) => {
-      const open = { session, id: message.id, settle };
+      const open = { session, id: message.id, settle, isHeard: false };
       const number = (this.#last += 1);
       this.#open.set(number, open);
-      this.#entering = open;
       this.onmessage?.({ ...message, id: number }, { classification: this.#classification });
-      this.#entering = undefined;
     });
   }
 
@@ -52,6 +58,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
   sessionOf(number: string | number): Session {
     const open = this.#open.get(Number(number));
     if (open === undefined) throw new Error('a handler runs for no request');
+    open.isHeard = true;
     return open.session;
   }
 
@@ -62,6 +69,7 @@ export class Exchange extends PerRequestHTTPServerTransport {
     const open = this.#open.get(number);
     if (open === undefined) return;
     this.#open.delete(number);
-    open.settle({ message: { ...message, id: open.id }, isUnheard: this.#entering === open });
+    const isUnheard = !open.isHeard;
+    open.settle({ message: { ...(isUnheard ? inItsPlace(message) : message), id: open.id }, isUnheard });
   }
 }

@@ -41,6 +41,8 @@ const byStatus: Readonly<Record<number, string>> = {
 };
 
 export function hintOf({ status, details }: ErrorBody): string {
+  const seconds = details?.['retryAfterSeconds'];
+  if (typeof seconds === 'number') return `Wait ${seconds} s and call again with the same arguments.`;
   const obstacle = details === undefined ? undefined : obstacleOf(details);
   if (obstacle !== undefined) return obstacle;
   if (details?.retryable === true) return 'Wait a little and call again with the same arguments.';

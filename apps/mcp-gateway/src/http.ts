@@ -1,7 +1,7 @@
 /** `POST /api/mcp`: what HTTP asks of a request before the protocol sees it, and how its answer goes out. */
 import { retrying } from '@muster/client';
 import { ApiError, bulkBodyLimit, unauthorized } from '@muster/registry';
-import { bearerOf, type Metrics, sendError } from '@muster/service';
+import { bearerOf, describeSpan, type Metrics, sendError } from '@muster/service';
 import {
   classifyInboundRequest,
   type JSONRPCRequest,
@@ -126,7 +126,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
   function intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): Intent {
     const own = ownKey(request, message);
     if (own !== undefined) return { key: digest(token, 'own', own), delivered: () => undefined };
-    return intents.of(digest(token, JSON.stringify(message.params), JSON.stringify(message.id)));
+    return intents.of(digest(token, JSON.stringify(message.params ?? null), JSON.stringify(message.id)));
   }
 
   async function answer(
@@ -148,6 +148,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     const refusal = new AbortController();
     let name = 'mcp';
     let outcome = 'ok';
+    let reason: string | undefined;
     const session: Session = {
       transport,
       view,
@@ -157,7 +158,12 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       refused: () => {
         refusal.abort();
       },
-      called: (tool, how) => void ([name, outcome] = [tool, how]),
+      called: (tool, error) => {
+        name = tool;
+        if (error === undefined) return;
+        outcome = error.code;
+        reason = error.details?.reason ?? error.code;
+      },
       fault: (error) => {
         logger.error({ err: error, requestId: request.id, method: message.method }, 'fault');
       },
@@ -165,14 +171,22 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     const answered = await mcp.ask(message, classification, session);
     if (refusal.signal.aborted) outcome = 'unauthorized';
     else if ('error' in answered.message && outcome === 'ok') outcome = 'protocol_error';
+    request.operation = name;
+    // A refused token is HTTP's answer too, and counted as that.
+    if (reason !== undefined && !refusal.signal.aborted) metrics.failed(name, outcome, reason);
     count(name)(outcome, reply.elapsedTime / 1_000);
+    describeSpan(name === 'mcp' ? message.method : `${message.method} ${name}`, {
+      'muster.outcome': outcome,
+    });
     logger.info(
       {
         requestId: request.id,
         method: message.method,
         era: classification.revision ?? classification.era,
         ...(name !== 'mcp' && { tool: name }),
+        ...identities.known(token)?.ids,
         outcome,
+        ...(reason !== undefined && { reason }),
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
       },
       'mcp',

@@ -7,7 +7,7 @@ import { type Answer } from './answers.ts';
 import { callOperation, outside, type ToolCall } from './calls.ts';
 import { remedyOf } from './hints.ts';
 import { paramsSchema } from './schemas.ts';
-import { asInputSchema, operationTool, operationTools, type OperationTool } from './tools.ts';
+import { asInputSchema, operationTool, operationTools, type OperationTool, withoutProject } from './tools.ts';
 
 export interface MetaTool {
   readonly kind: 'meta';
@@ -137,20 +137,21 @@ function search(query: string, limit: number, { view }: ToolCall): Answer {
   };
 }
 
-function describe({ operation }: OperationTool): Answer {
+function describe({ operation }: OperationTool, { view }: ToolCall): Answer {
   const { name, effect, summary, description, params, result, refusals, example } = operation;
+  const { projectId: _, ...others } = example;
   return {
     operation: name,
     callWith: effect === 'read' ? 'call_read_operation' : 'call_write_operation',
     description: `${summary}. ${description}`,
-    params: paramsSchema(params),
+    params: view.project === null ? paramsSchema(params) : withoutProject(paramsSchema(params)),
     returns: Object.keys(result.shape),
     refusals: refusals.map((reason) => ({
       reason,
       meaning: reasons[reason].meaning,
       remedy: remedyOf(reason),
     })),
-    example,
+    example: view.project === null ? example : others,
   };
 }
 
@@ -175,7 +176,7 @@ export const metaTools: readonly MetaTool[] = [
     description: 'All about one operation: parameters, result, refusals, an example.',
     isRead: true,
     params: z.strictObject({ operation: operationName }),
-    run: ({ operation }, call) => describe(found(operation, call)),
+    run: ({ operation }, call) => describe(found(operation, call), call),
   }),
   ...(['read', 'write'] as const).map((effect) =>
     meta({

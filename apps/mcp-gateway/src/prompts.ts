@@ -13,7 +13,7 @@ import {
 import { closestTo } from '@muster/service';
 import { type Session } from './session.ts';
 
-/** Projects whose prompts are looked at when none is named. Who has more narrows the connection to one. */
+/** Projects whose prompts are looked at when none is named; who has more names one, or narrows the connection to it. */
 const mostProjects = 20;
 
 type McpPrompt = ListPromptsResult['prompts'][number];
@@ -43,8 +43,20 @@ async function everyPage<Item>(
 
 const paged = (cursor: string | undefined) => ({ limit: 200, ...(cursor !== undefined && { cursor }) });
 
-async function offeredByProjects(client: Client, slug: string | undefined): Promise<Offered[]> {
-  const { items: projects } = await client.projects.list({ limit: mostProjects });
+/** Which prompts are asked for. */
+export interface Wanted {
+  readonly slug?: string;
+  /** Of this project alone. */
+  readonly project?: string | undefined;
+  /** Of projects whose key or name has this in it. */
+  readonly projectsLike?: string;
+}
+
+async function offeredByProjects(client: Client, { slug, projectsLike = '' }: Wanted): Promise<Offered[]> {
+  const { items: projects } = await client.projects.list({
+    limit: mostProjects,
+    ...(projectsLike !== '' && { query: projectsLike }),
+  });
   const lists = await Promise.all(
     projects.map(async ({ key }) => ({
       key,
@@ -70,17 +82,18 @@ async function offeredByProjects(client: Client, slug: string | undefined): Prom
   });
 }
 
-/** All prompts that the caller can get, without their text. */
-export async function offered({ transport, view }: Session, slug?: string): Promise<Offered[]> {
+/** The prompts that the caller can get, without their text. */
+export async function offered({ transport, view }: Session, wanted: Wanted = {}): Promise<Offered[]> {
   const client = createClient(transport);
-  const wanted = { includeBody: false, ...(slug !== undefined && { slug }) };
-  const ofOrg = everyPage((cursor) => client.prompts.org.list({ ...wanted, ...paged(cursor) }));
-  const { project } = view;
+  const { slug } = wanted;
+  const listed = { includeBody: false, ...(slug !== undefined && { slug }) };
+  const ofOrg = everyPage((cursor) => client.prompts.org.list({ ...listed, ...paged(cursor) }));
+  const project = view.project ?? wanted.project;
   const ofProjects =
-    project === null
-      ? offeredByProjects(client, slug)
+    project === undefined
+      ? offeredByProjects(client, wanted)
       : everyPage((cursor) =>
-          client.prompts.project.list({ projectId: project, ...wanted, ...paged(cursor) }),
+          client.prompts.project.list({ projectId: project, ...listed, ...paged(cursor) }),
         ).then((prompts) =>
           prompts.map((prompt) => ({ name: `project.${prompt.slug}`, prompt, projects: null })),
         );
@@ -144,7 +157,8 @@ export async function getPrompt(
   const client = createClient(session.transport);
   const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];
   if (slug === undefined) throw await unknownPrompt(name, session);
-  const found = (await offered(session, slug)).find((one) => one.name === name);
+  const project = scope === 'project' ? values[projectArgument] : undefined;
+  const found = (await offered(session, { slug, project })).find((one) => one.name === name);
   if (found === undefined) throw await unknownPrompt(name, session);
   const missing = found.prompt.arguments.filter((argument) => argument.required && !values[argument.name]);
   if (missing.length > 0)

@@ -13,15 +13,21 @@ export interface Identity {
     readonly role: OrgRole;
     readonly isAgent: boolean;
   } | null;
+  /** For those who follow a call through the logs. */
+  readonly ids: { readonly orgId: string; readonly memberId: string; readonly agentId: string | null } | null;
 }
 
-const operator: Identity = { scopes: ['platform'], acts: null };
+const operator: Identity = { scopes: ['platform'], acts: null, ids: null };
 
 async function identify(transport: Transport): Promise<Identity> {
   try {
     const { member, org, token } = await createClient(transport).session.identity();
     const { name, role } = member;
-    return { scopes: token.scopes, acts: { name, role, org: org.name, isAgent: token.agentId !== null } };
+    return {
+      scopes: token.scopes,
+      acts: { name, role, org: org.name, isAgent: token.agentId !== null },
+      ids: { orgId: org.id, memberId: member.id, agentId: token.agentId },
+    };
   } catch (failure) {
     // Every scope but the operators' covers the question.
     if (failure instanceof MusterError && failure.code === 'forbidden') return operator;
@@ -35,6 +41,13 @@ const mostRemembered = 10_000;
 
 export class Identities {
   readonly #known = new Map<string, { readonly identity: Promise<Identity>; readonly until: number }>();
+  readonly #answered = new WeakMap<Promise<Identity>, Identity>();
+
+  /** What is remembered, where it is; nobody is asked. */
+  known(token: string): Identity | undefined {
+    const known = this.#known.get(token);
+    return known && this.#answered.get(known.identity);
+  }
 
   /** `token` as a digest: the secret itself is kept nowhere. */
   of(token: string, transport: Transport): Promise<Identity> {
@@ -42,7 +55,10 @@ export class Identities {
     const known = this.#known.get(token);
     if (known !== undefined && known.until > now) return known.identity;
     const identity = identify(transport);
-    identity.catch(() => this.#known.delete(token));
+    identity.then(
+      (answer) => this.#answered.set(identity, answer),
+      () => this.#known.delete(token),
+    );
     if (this.#known.size >= mostRemembered) this.#known.clear();
     this.#known.set(token, { identity, until: now + rememberedMillis });
     return identity;

@@ -95,7 +95,7 @@ async function callTool(name: string, args: Readonly<Record<string, unknown>>, s
     const call = { transport: session.transport, view: session.view, key: session.key };
     const answer =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
-    session.called(tool.name, 'ok');
+    session.called(tool.name);
     return {
       content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
       structuredContent: { ...answer },
@@ -105,7 +105,7 @@ async function callTool(name: string, args: Readonly<Record<string, unknown>>, s
     const known = errorBodyOf(failure, session.requestId);
     if (known === undefined) session.fault(failure);
     const error = known ?? internal().toBody(session.requestId);
-    session.called(tool.name, error.code);
+    session.called(tool.name, error);
     return failureResult(error, failure);
   }
 }

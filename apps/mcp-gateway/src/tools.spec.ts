@@ -13,7 +13,7 @@ const all = [...operations.values()];
 
 /** Somebody who may do everything that can be done in an organization, and run the installation too. */
 const acts = { name: 'Ana', role: 'owner', org: 'Acme', isAgent: true } as const;
-const everybody: Identity = { scopes: ['admin', 'platform'], acts };
+const everybody: Identity = { scopes: ['admin', 'platform'], acts, ids: null };
 
 const encoding = new Tiktoken(o200k);
 const tokens = (value: unknown): number => encoding.encode(JSON.stringify(value)).length;

@@ -95,7 +95,7 @@ function inputSchemaOf(operation: Operation, isList: boolean): ObjectSchema {
   };
 }
 
-function withoutProject(schema: ObjectSchema): ObjectSchema {
+export function withoutProject(schema: ObjectSchema): ObjectSchema {
   const { projectId: _, ...properties } = schema.properties;
   const required = schema.required?.filter((name) => name !== 'projectId');
   const { required: __, ...others } = schema;

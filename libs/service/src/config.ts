@@ -1,4 +1,5 @@
 /** The environment, parsed once at start-up; a wrong variable stops the start with a message that names it. */
+import { samplerNames } from '@muster/tracing';
 import { z } from 'zod';
 
 /** A TCP port as it stands in the environment. */
@@ -14,6 +15,18 @@ export const commonEnvironment = {
   DRAIN_NOTICE_MILLIS: z.coerce.number().int().min(0).max(120_000).default(0),
   /** The least that is logged. */
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Where traces go, as OTLP over HTTP in JSON, such as `http://collector:4318`; without it none are made. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** Headers that go with them, such as a key: `name=value` with commas between. */
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  /** Which traces are kept. */
+  OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
+  /** The share that is kept, from 0 to 1, by the samplers that keep a share. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  /** How long spans are gathered before they go out together. */
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).max(60_000).default(5_000),
+  /** What else traces say of this process: `name=value` with commas between. */
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
 };
 
 export class ConfigError extends Error {}

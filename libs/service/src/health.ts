@@ -13,7 +13,7 @@ const boundMillis = 500;
 const rememberMillis = 1_000;
 
 type State = 'ok' | 'away';
-interface Readiness {
+export interface Readiness {
   readonly status: 'ready' | 'degraded' | 'not_ready';
   readonly checks: Record<string, State>;
 }
@@ -32,8 +32,12 @@ async function isWell(check: Check): Promise<boolean> {
   }
 }
 
-/** Adds /livez and /readyz. `isDraining` turns readiness off while the service stops. */
-export function addHealth(app: FastifyInstance, checks: readonly Check[], isDraining: () => boolean): void {
+/** Adds /livez and /readyz, and answers what is ready. `isDraining` turns readiness off while the service stops. */
+export function addHealth(
+  app: FastifyInstance,
+  checks: readonly Check[],
+  isDraining: () => boolean,
+): () => Promise<Readiness> {
   let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
 
   const look = async (): Promise<Readiness> => {
@@ -49,12 +53,17 @@ export function addHealth(app: FastifyInstance, checks: readonly Check[], isDrai
     };
   };
 
+  const readiness = (): Promise<Readiness> => {
+    if (last === undefined || last.until < Date.now())
+      last = { readiness: look(), until: Date.now() + rememberMillis };
+    return last.readiness;
+  };
+
   app.get('/livez', async () => ({ status: 'live' }));
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) return reply.code(503).send({ status: 'draining', checks: {} });
-    if (last === undefined || last.until < Date.now())
-      last = { readiness: look(), until: Date.now() + rememberMillis };
-    const readiness = await last.readiness;
-    return reply.code(readiness.status === 'not_ready' ? 503 : 200).send(readiness);
+    const known = await readiness();
+    return reply.code(known.status === 'not_ready' ? 503 : 200).send(known);
   });
+  return readiness;
 }

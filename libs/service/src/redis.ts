@@ -14,6 +14,8 @@ function impatientRedis(url: string, commandTimeout?: number): Redis {
     lazyConnect: false,
     enableOfflineQueue: false,
     maxRetriesPerRequest: 0,
+    // It keeps the process that long, also where there is no connection to end.
+    disconnectTimeout: 100,
     retryStrategy: (attempt) => Math.min(attempt * 200, 2_000),
     ...(commandTimeout !== undefined && { commandTimeout }),
   });

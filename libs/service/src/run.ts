@@ -1,5 +1,6 @@
 /** Starting and stopping a service as a process. */
 import { setTimeout as pause } from 'node:timers/promises';
+import { stopTracing } from '@muster/tracing';
 import { type Logger } from 'pino';
 import { ConfigError } from './config.ts';
 import { type Service } from './service.ts';
@@ -52,6 +53,7 @@ export function stopOnSignal({ service, logger, noticeMillis, cleanUp }: Stop): 
     if (noticeMillis > 0) await pause(noticeMillis);
     await service.stop();
     await cleanUp();
+    await stopTracing();
     logger.info('stopped');
     logger.flush(() => process.exit(0));
   };

@@ -32,6 +32,11 @@ async function start(
     await gate.promise;
     return { done: true };
   });
+  service.app.get('/urgent', { config: { isUrgent: true } }, async () => {
+    waiting += 1;
+    await gate.promise;
+    return { done: true };
+  });
   service.app.get('/fails', async () => {
     throw new Error('the secret inside');
   });
@@ -103,9 +108,25 @@ describe('the cap', () => {
       details: { reason: 'overload', retryable: true },
     });
     expect((await fetch(`${url}/livez`)).status).toBe(200);
+    expect(await (await fetch(`${url}/metrics`)).text()).toContain(
+      'muster_errors_total{operation="none",code="unavailable",reason="overload",service="trial"} 1',
+    );
     finish();
     expect((await Promise.all(slow)).map((answer) => answer.status)).toEqual([200, 200, 200]);
     expect((await fetch(`${url}/slow`)).status).toBe(200);
+  });
+
+  it('has as many places again for what is urgent, and no more than that', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 2 });
+    const slow = [1, 2].map(() => fetch(`${url}/slow`));
+    await reached(2);
+    const urgent = [1, 2].map(() => fetch(`${url}/urgent`));
+    await reached(4);
+    expect([(await fetch(`${url}/slow`)).status, (await fetch(`${url}/urgent`)).status]).toEqual([503, 503]);
+    finish();
+    expect((await Promise.all([...slow, ...urgent])).map(({ status }) => status)).toEqual([
+      200, 200, 200, 200,
+    ]);
   });
 
   it('counts the work of those who went away, until it is done', async () => {

@@ -3,7 +3,7 @@
  * so. Everything that MCP asks of a request, the gateway checks.
  */
 import { bulkBodyLimit, unavailable } from '@muster/registry';
-import { type Service } from '@muster/service';
+import { inSpan, type Service, traceHeaders } from '@muster/service';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
@@ -54,11 +54,19 @@ export function addMcpForward(app: FastifyInstance, { gatewayUrl, aside }: Optio
   async function ask(request: FastifyRequest, left: AbortSignal): Promise<Answered> {
     const { method, url, headers, body } = request;
     try {
-      const answer = await pool.request({
-        ...{ path: url, method, signal: left },
-        headers: { ...passedOn(headers), 'x-request-id': request.id, 'x-forwarded-for': request.ip },
-        ...(Buffer.isBuffer(body) && { body }),
-      });
+      const answer = await inSpan(
+        () => ({ name: `${method} ${path}`, kind: 'client' }),
+        () =>
+          pool.request({
+            ...{ path: url, method, signal: left },
+            headers: {
+              ...passedOn(headers),
+              ...{ 'x-request-id': request.id, 'x-forwarded-for': request.ip },
+              ...traceHeaders(),
+            },
+            ...(Buffer.isBuffer(body) && { body }),
+          }),
+      );
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       return { status: answer.statusCode, headers: answer.headers, body: bytes };
     } catch {

@@ -12,11 +12,12 @@ import {
   type Surroundings,
 } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { closestTo, type Metrics, type Service } from '@muster/service';
+import { closestTo, describeSpan, type Metrics, type Service } from '@muster/service';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
+import { type CallLimits } from './limits.ts';
 import { namespacePaths } from './namespace-paths.ts';
 
 declare module 'fastify' {
@@ -29,6 +30,7 @@ declare module 'fastify' {
 export interface RouteOptions {
   readonly pool: Pool;
   readonly authenticator: Authenticator;
+  readonly limits: CallLimits;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly surroundings: Surroundings;
   readonly aside: Service['aside'];
@@ -74,7 +76,9 @@ function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }
   return async (request, reply, params) => {
     const token = request.caller;
     if (token === null) throw new Error(`${operation.name} was reached without authentication`);
+    request.operation = operation.name;
     let outcome = 'internal';
+    let reason: string | undefined;
     try {
       const call = {
         token,
@@ -97,11 +101,15 @@ function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }
         .header('cache-control', 'no-store')
         .send(answer.json);
     } catch (error) {
-      if (error instanceof ApiError) outcome = error.code;
+      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details?.reason];
       throw error;
     } finally {
       const seconds = reply.elapsedTime / 1_000;
       count(outcome, seconds);
+      describeSpan(operation.name, {
+        'muster.organization': token.identity.orgId,
+        'muster.outcome': outcome,
+      });
       logger.info(
         {
           requestId: request.id,
@@ -110,6 +118,7 @@ function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }
           memberId: token.identity.memberId,
           agentId: token.identity.agentId,
           outcome,
+          ...(reason !== undefined && { reason }),
           durationMs: Math.round(reply.elapsedTime * 10) / 10,
         },
         'operation',
@@ -136,8 +145,7 @@ function unknownOperation(name: string, names: readonly string[]): ApiError {
 
 /** The routes see larger bodies than the operation takes where several operations share one. */
 function checkSize(operation: Operation, request: FastifyRequest): void {
-  const bytes = Number(request.headers['content-length'] ?? 0);
-  if (bytes > operation.bodyLimit) {
+  if (request.bodyBytes > operation.bodyLimit) {
     throw new ApiError(
       'payload_too_large',
       `The body is larger than the ${operation.bodyLimit} bytes that ${operation.name} takes.`,
@@ -150,23 +158,47 @@ function checkSize(operation: Operation, request: FastifyRequest): void {
   }
 }
 
+/** Whether a call was refused before the door could look at its token; what is no ApiError is Fastify's own. */
+const isBeforeDoor = (error: unknown): boolean =>
+  !(error instanceof ApiError) ||
+  ['bad_request', 'unknown_operation', 'payload_too_large', 'unsupported_media_type'].includes(error.code) ||
+  error.details?.reason === 'scope';
+
+/** A token that does not hold any more is the first thing to be said, though it may be remembered as one that does. */
+function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
+  const confirmed = isBeforeDoor(error) ? request.caller?.confirm() : undefined;
+  void Promise.resolve(confirmed).then(
+    () => reply.send(error),
+    (ended: unknown) => reply.send(ended),
+  );
+}
+
 export function addOperationRoutes(app: FastifyInstance, options: RouteOptions): void {
-  const { authenticator, handlers } = options;
+  const { authenticator, limits, handlers } = options;
   const names = [...handlers.keys()];
   const runners = new Map(
     [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options)]),
   );
 
   app.decorateRequest('caller', null);
-  const onRequest = async (request: FastifyRequest): Promise<void> => {
-    request.caller = await authenticate(authenticator, request);
-  };
+  const entering =
+    (isRenewal: boolean) =>
+    async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      request.caller = await authenticate(authenticator, request);
+      const admitted = limits.admit(request.caller.identity, reply, isRenewal);
+      if (admitted !== undefined) await admitted;
+    };
+  const onRequest = entering(false);
+  const onRenewal = entering(true);
 
   for (const { operation } of handlers.values()) {
     const run = runners.get(operation.name);
     if (run === undefined) continue;
     for (const url of pathsOf(operation.name)) {
-      app.post(url, { onRequest, bodyLimit: operation.bodyLimit }, (request, reply) =>
+      const entry = operation.isRenewal
+        ? { onRequest: onRenewal, errorHandler: refuse, config: { isUrgent: true } }
+        : { onRequest, errorHandler: refuse };
+      app.post(url, { ...entry, bodyLimit: operation.bodyLimit }, (request, reply) =>
         run(request, reply, paramsOf(request.body)),
       );
     }
@@ -174,7 +206,7 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
 
   for (const { paths, words, bodyLimit } of namespacePaths(operations)) {
     for (const path of paths) {
-      app.post(path, { onRequest, bodyLimit }, (request, reply) => {
+      app.post(path, { onRequest, errorHandler: refuse, bodyLimit }, (request, reply) => {
         if (!isObject(request.body)) throw notAnObject();
         const { operation: word, ...params } = request.body;
         const operation = typeof word === 'string' ? words.get(word) : undefined;
@@ -190,7 +222,7 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
     }
   }
 
-  app.post('/api/query', { onRequest, bodyLimit: bulkBodyLimit }, (request, reply) => {
+  app.post('/api/query', { onRequest, errorHandler: refuse, bodyLimit: bulkBodyLimit }, (request, reply) => {
     if (!isObject(request.body)) throw notAnObject();
     const { operation: name, params = {}, ...others } = request.body;
     if (typeof name !== 'string' || name === '') {

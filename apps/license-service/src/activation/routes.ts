@@ -3,7 +3,7 @@
  * logged or answered as an error has the key, the machine or the query string in it.
  */
 import { newId, type Pool } from '@muster/database';
-import { ApiError, type Metrics, unavailable } from '@muster/service';
+import { ApiError, describeSpan, type Metrics, unavailable } from '@muster/service';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Admission, type Limiter } from '../attempts/limiter.ts';
@@ -103,6 +103,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
   const run = (path: Path) => {
     const count = metrics.operation(path.name);
     return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+      request.operation = path.name;
       let outcome = 'internal';
       let licenseId: string | undefined;
       try {
@@ -122,6 +123,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
         throw error;
       } finally {
         count(outcome, reply.elapsedTime / 1_000);
+        describeSpan(path.name, { 'muster.outcome': outcome });
         const durationMs = Math.round(reply.elapsedTime * 10) / 10;
         logger.info(
           { requestId: request.id, operation: path.name, licenseId, outcome, durationMs },

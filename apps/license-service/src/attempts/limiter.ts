@@ -3,12 +3,19 @@
  * tokens of failure back. Redis counts for all processes; where it is away or hangs, memory goes on by the same
  * numbers, so that an outage neither opens the door nor closes it.
  */
-import { type Rate } from '../config.ts';
-import { type Level } from './gcra.ts';
-import { createMemoryStore } from './memory-store.ts';
+import {
+  createMemoryStore,
+  createSharedStore,
+  type Draw,
+  type Level,
+  levelsOf,
+  type Limit,
+  policiesOf,
+  type Rate,
+  retryAfterSeconds,
+  type Store,
+} from '@muster/service';
 import { networkOf } from './network.ts';
-import { createRedisStore } from './redis-store.ts';
-import { type Draw, type Store } from './store.ts';
 
 export interface Limits {
   readonly ip: Rate;
@@ -51,49 +58,21 @@ export interface Limiter {
   close(): void;
 }
 
-/** While Redis is away it is asked again after so long, by one attempt. */
-const askAgainMillis = 1_000;
-
 /** One slot of a cluster has them all: a script may not reach over several. */
 const usualPrefix = '{licenses}';
 
-interface Named extends Draw {
-  readonly name: string;
-}
-
-/** RateLimit-Policy (draft-ietf-httpapi-ratelimit-headers): quota, and the window in which it grows again. */
-const policyOf = ({ name, rate }: Pick<Named, 'name' | 'rate'>): string =>
-  `"${name}";q=${rate.burst};w=${Math.ceil(rate.burst * rate.seconds)}`;
-
-const seconds = (millis: number): number => Math.ceil(millis / 1_000);
-
-const limitOf = ({ name, rate }: Named, { left, waitMillis }: Level): string =>
-  `"${name}";r=${left};t=${seconds(waitMillis > 0 ? waitMillis : left < rate.burst ? rate.seconds * 1_000 : 0)}`;
+interface Named extends Draw, Limit {}
 
 export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis }: LimiterOptions): Limiter {
   const memory = createMemoryStore();
-  const redis = redisUrl === undefined ? undefined : createRedisStore(redisUrl, timeoutMillis);
-  let isAway = false;
-  let askAgainAt = 0;
+  const redis = redisUrl === undefined ? undefined : createSharedStore({ redisUrl, timeoutMillis, onRedis });
 
   /** Where this attempt is counted, and how the buckets stand. */
-  async function take(draws: readonly Named[], optional: number): Promise<[Store, readonly Level[]]> {
-    const now = Date.now();
-    if (redis !== undefined && now >= askAgainAt) {
-      // Others count in memory meanwhile, so that not everybody waits for a Redis that hangs.
-      if (isAway) askAgainAt = now + askAgainMillis;
-      try {
-        const levels = await redis.take(draws, optional);
-        if (isAway) onRedis(false);
-        [isAway, askAgainAt] = [false, 0];
-        return [redis, levels];
-      } catch (error) {
-        if (!isAway) onRedis(true, error);
-        [isAway, askAgainAt] = [true, Date.now() + askAgainMillis];
-      }
-    }
-    return [memory, await memory.take(draws, optional)];
-  }
+  const take = async (draws: readonly Named[], optional: number): Promise<[Store, readonly Level[]]> =>
+    (await redis?.ask(async (store): Promise<[Store, readonly Level[]]> => [
+      store,
+      await store.take(draws, optional),
+    ])) ?? [memory, await memory.take(draws, optional)];
 
   const draw = (name: string, rate: Rate, whom: string): Named => ({
     name,
@@ -101,13 +80,13 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
     key: `${prefix ?? usualPrefix}:${name}:${whom}`,
   });
 
-  const policies = (kind: Attempt['kind']): readonly string[] =>
-    [
+  const policies = (kind: Attempt['kind']): string =>
+    policiesOf([
       { name: kind, rate: limits[kind] },
       { name: 'ip_fail', rate: limits.ipFail },
       { name: 'key_fail', rate: limits.keyFail },
-    ].map(policyOf);
-  const policyText = { ip: policies('ip').join(', '), check: policies('check').join(', ') };
+    ]);
+  const policyText = { ip: policies('ip'), check: policies('check') };
 
   const drawsOf = ({ kind, address, keyHash }: Attempt): Named[] => {
     const network = networkOf(address);
@@ -131,13 +110,8 @@ export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis
       const failures = draws.slice(1, isLimited ? 2 : 3);
       return {
         verdict: isRefused ? 'refused' : isLimited ? 'limited' : 'open',
-        retryAfterSeconds: Math.max(seconds(Math.max(...waits)), 1),
-        headers: {
-          ratelimit: draws
-            .map((one, index) => limitOf(one, levels[index] ?? { left: 0, waitMillis: 0 }))
-            .join(', '),
-          'ratelimit-policy': policyText[attempt.kind],
-        },
+        retryAfterSeconds: retryAfterSeconds(levels),
+        headers: { ratelimit: levelsOf(draws, levels), 'ratelimit-policy': policyText[attempt.kind] },
         succeeded: () => {
           // Nobody waits for it: at worst a token comes back late, or by itself.
           if (failures.length > 0) void store.giveBack(failures).catch(() => undefined);

@@ -1,5 +1,5 @@
-/** Attempts counted in this process alone: what is left when Redis is away. */
-import { type Level, givenBack, levelOf, taken } from './gcra.ts';
+/** Buckets of this process alone: what is left when Redis is away. */
+import { givenBack, type Level, levelOf, taken } from './rate.ts';
 import { type Draw, type Store } from './store.ts';
 
 /** Some 20 MB. Beyond it the buckets that were used longest ago are forgotten. */
@@ -29,7 +29,7 @@ export function createMemoryStore(clock: () => number = Date.now): Store {
         if (level !== undefined && level.left < 1) return level;
         const next = taken(rate, fullAt.get(key) ?? 0, now);
         set(key, next, now);
-        return { left: levelOf(rate, next, now).left, waitMillis: 0 };
+        return { ...levelOf(rate, next, now), waitMillis: 0 };
       });
     },
     giveBack: async (draws: readonly Draw[]) => {

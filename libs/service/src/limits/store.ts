@@ -1,5 +1,4 @@
-import { type Rate } from '../config.ts';
-import { type Level } from './gcra.ts';
+import { type Level, type Rate } from './rate.ts';
 
 /** One token of one bucket. */
 export interface Draw {

@@ -1,0 +1,183 @@
+/** Nobody calls more often than is allowed, nobody pays for others, and whatever becomes of Redis nobody waits for it. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { RateLimitedError } from '@muster/client';
+import { type OwnRedis, type People, type Person, startOwnRedis, until } from '@muster/testing';
+import { type RawAnswer, useApi } from './api.ts';
+
+const api = useApi();
+type Copy = Awaited<ReturnType<typeof api.copy>>;
+
+let redis: OwnRedis;
+beforeAll(async () => {
+  redis = await startOwnRedis();
+});
+afterAll(async () => {
+  redis.goOn();
+  await redis.kill();
+});
+
+const copies: Copy[] = [];
+afterEach(async () => {
+  await Promise.all(copies.splice(0).map((copy) => copy.stop()));
+});
+
+/** On a busy machine Redis may be slow, and where it is up nothing but Redis is to decide. */
+const patient = { LIMIT_TIMEOUT_MILLIS: '5000' };
+
+/** A copy of the API as in a process of its own: all that they share is Postgres and Redis. */
+const start = async (environment: Record<string, string>): Promise<Copy> => {
+  const copy = await api.copy({ REDIS_URL: redis.url, ...environment });
+  copies.push(copy);
+  return copy;
+};
+
+/** Two copies that have both found Redis. */
+const startTwo = async (environment: Record<string, string>): Promise<[Copy, Copy]> => {
+  const [one, other] = await Promise.all([start(environment), start(environment)]);
+  await until(async () => {
+    const { ana } = await api.org();
+    const before = leftOf(await ask(one, ana), 'token');
+    return leftOf(await ask(other, ana), 'token') === before - 1;
+  });
+  return [one, other];
+};
+
+let people: People;
+beforeEach(async () => {
+  people = await api.org();
+});
+
+const ask = (copy: Copy, { me }: Person): Promise<RawAnswer> => copy.call(me.token, 'session.identity');
+
+async function statusesOf(count: number, next: (index: number) => Promise<RawAnswer>): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index += 1) statuses.push((await next(index)).status);
+  return statuses;
+}
+
+const times = <Value>(count: number, value: Value): Value[] => Array.from({ length: count }, () => value);
+
+const leftOf = (answer: RawAnswer, name: string): number =>
+  Number(new RegExp(`"${name}";r=(\\d+)`).exec(answer.headers.get('ratelimit') ?? '')?.[1]);
+
+describe('while Redis is up', () => {
+  it('a token has so many calls, and no more than that, by whichever copy', async () => {
+    const [one, other] = await startTwo({ ...patient, LIMIT_TOKEN: '10/3600' });
+    const { ana } = people;
+    expect(await statusesOf(14, (index) => ask(index % 2 === 0 ? one : other, ana))).toEqual([
+      ...times(10, 200),
+      ...times(4, 429),
+    ]);
+  });
+
+  it('a burst at all copies at once is let through, and no more than that', async () => {
+    const [one, other] = await startTwo({ ...patient, LIMIT_TOKEN: '10/3600' });
+    const answers = await Promise.all(
+      times(30, 0).map((_, index) => ask(index % 2 === 0 ? one : other, people.ana)),
+    );
+    expect(answers.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(answers.filter(({ status }) => status === 429)).toHaveLength(20);
+  });
+
+  it('what a copy counts by itself the others come to know, down to the last call', async () => {
+    const [one, other] = await startTwo({ ...patient, LIMIT_TOKEN: '400/3600' });
+    const { ana } = people;
+    expect(await statusesOf(200, () => ask(one, ana))).toEqual(times(200, 200));
+    let asked = 200;
+    await until(async () => {
+      asked += 1;
+      return leftOf(await ask(other, ana), 'token') === 400 - asked;
+    });
+    const rest = times(400 - asked, 200);
+    expect(await statusesOf(rest.length, (index) => ask(index % 2 === 0 ? one : other, ana))).toEqual(rest);
+    expect([(await ask(one, ana)).status, (await ask(other, ana)).status]).toEqual([429, 429]);
+  });
+});
+
+const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
+  ['up', async () => undefined, async () => undefined],
+  ['hung', async () => redis.hang(), async () => redis.goOn()],
+  ['dead', () => redis.kill(), () => redis.startAgain()],
+];
+
+describe.each(conditions)('while Redis is %s', (word, begin, end) => {
+  const timeout = word === 'up' ? patient : {};
+  beforeAll(begin);
+  afterAll(end);
+
+  it('another token of the same organization goes on, until the organization has had its share', async () => {
+    const copy = await start({ ...timeout, LIMIT_TOKEN: '5/3600', LIMIT_ORGANIZATION: '12/3600' });
+    const { ana, ben, chloe } = people;
+    expect(await statusesOf(7, () => ask(copy, ana))).toEqual([...times(5, 200), ...times(2, 429)]);
+    expect(await statusesOf(6, () => ask(copy, ben))).toEqual([...times(5, 200), 429]);
+    // All or nothing: what was refused to one token was not taken from the organization.
+    expect(await statusesOf(4, () => ask(copy, chloe))).toEqual([...times(2, 200), ...times(2, 429)]);
+    const others = await api.org();
+    expect(await statusesOf(5, () => ask(copy, others.ana))).toEqual(times(5, 200));
+  });
+
+  it('who has no calls left still keeps a lease', async () => {
+    const copy = await start({ ...timeout, LIMIT_TOKEN: '3/3600' });
+    const { ana } = people;
+    await statusesOf(4, () => ask(copy, ana));
+    const renewal = await copy.call(ana.me.token, 'deliveryExecutions.renew', {
+      executionId: people.orgId,
+      leaseToken: 'x'.repeat(43),
+    });
+    // There is no such lease, and that is what the answer is about.
+    expect([renewal.status, leftOf(renewal, 'renewal')]).toEqual([404, 2]);
+    expect((await ask(copy, ana)).status).toBe(429);
+  });
+});
+
+it('answers every call though Redis hangs, dies and comes back, and counts all the while', async () => {
+  const copy = await start({ LIMIT_TOKEN: '250/3600' });
+  const { ana } = people;
+  const statuses: number[] = [];
+  const go = async (count: number): Promise<void> => {
+    statuses.push(...(await statusesOf(count, () => ask(copy, ana))));
+  };
+  // From the 150th on it asks Redis about each.
+  await go(160);
+  redis.hang();
+  await go(10);
+  redis.goOn();
+  await go(10);
+  await redis.kill();
+  await go(10);
+  await redis.startAgain();
+  await go(10);
+  expect(statuses).toEqual(times(200, 200));
+  // A Redis that begins anew knows of nothing but what it is told, and this copy of what it counted meanwhile.
+  await until(async () => (await ask(copy, ana)).status === 429);
+});
+
+it('tells how things stand, and when to come back, in the words of the standard', async () => {
+  const copy = await start({ ...patient, LIMIT_TOKEN: '2/30', LIMIT_ORGANIZATION: '50/0.5' });
+  const { ana } = people;
+  const first = await ask(copy, ana);
+  expect(first.headers.get('ratelimit-policy')).toBe('"token";q=2;w=60, "organization";q=50;w=25');
+  expect(first.headers.get('ratelimit')).toBe('"token";r=1;t=30, "organization";r=49;t=1');
+  await ask(copy, ana);
+  const refused = await ask(copy, ana);
+  const seconds = Number(refused.headers.get('retry-after'));
+  expect(seconds).toBeGreaterThan(0);
+  expect(seconds).toBeLessThanOrEqual(30);
+  expect([refused.status, refused.body]).toEqual([
+    429,
+    {
+      code: 'rate_limited',
+      message: 'Too many calls with this token.',
+      status: 429,
+      requestId: refused.headers.get('x-request-id'),
+      details: {
+        ...{ reason: 'token_limit', retryAfterSeconds: seconds, retryable: true },
+      },
+    },
+  ]);
+  // The window does not end after the time to come back.
+  expect(refused.headers.get('ratelimit')).toContain(`"token";r=0;t=${seconds}`);
+  await expect(copy.client(ana.me.token).session.identity({})).rejects.toBeInstanceOf(RateLimitedError);
+  const figures = await fetch(new URL('/metrics', copy.url()));
+  expect(await figures.text()).toMatch(/muster_errors_total\{[^}]*reason="token_limit"[^}]*\} 2/);
+});

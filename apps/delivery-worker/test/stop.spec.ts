@@ -1,0 +1,53 @@
+/** A worker that is told to stop ends by itself, also where Redis does not answer any more. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type OwnRedis, startOwnRedis, until, useWorld } from '@muster/testing';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
+const world = useWorld({});
+let redis: OwnRedis;
+let folder: string;
+
+beforeAll(async () => {
+  redis = await startOwnRedis();
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
+});
+afterAll(async () => {
+  redis.goOn();
+  await redis.kill();
+  await rm(folder, { recursive: true });
+});
+
+const conditions: [string, () => Promise<void>, () => Promise<void>][] = [
+  ['is up', async () => undefined, async () => undefined],
+  ['hangs', async () => redis.hang(), async () => redis.goOn()],
+  ['is dead', () => redis.kill(), () => redis.startAgain()],
+];
+
+it.each(conditions)('when Redis %s', async (_word, begin, end) => {
+  const worker = spawn(process.execPath, ['apps/delivery-worker/src/main.ts'], {
+    cwd: workspaceRoot,
+    env: {
+      ...{ PATH: process.env['PATH'], PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
+      ...{ DATABASE_URL: world.database.url, REDIS_URL: redis.url },
+      ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: folder },
+    },
+    stdio: ['ignore', 'ignore', 'inherit'],
+  });
+  const exited = once(worker, 'exit');
+  try {
+    // It works once its queues have their schedule.
+    await until(async () => (await redis.say('KEYS {muster}:*:repeat*')).includes('canary'));
+    await begin();
+    worker.kill('SIGTERM');
+    expect(await exited).toEqual([0, null]);
+  } finally {
+    worker.kill('SIGKILL');
+    await end();
+    await redis.say('FLUSHALL');
+  }
+});

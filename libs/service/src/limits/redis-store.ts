@@ -1,0 +1,129 @@
+/** Buckets in Redis, of all processes, by Redis's own clock: one call for all that is asked in a turn. */
+import { redisScript } from '../redis.ts';
+import { intervalMillis, type Level, levelOf } from './rate.ts';
+import { type Draw, type Store } from './store.ts';
+
+/**
+ * The same as memory-store.ts does, for one question after another. KEYS: the buckets of all. ARGV: for each question
+ * whether one is to be taken (1, or 0), how many buckets, which of them may be empty (0: none), and for each bucket its
+ * burst, the milliseconds for one more, and how many were taken before (below 0: are given back), which is not asked
+ * for. Answers for each bucket the milliseconds until it is as good as new, and the wait of one that was empty. Lua
+ * would write large numbers as 1.7e+12, hence the format.
+ */
+const lua = `
+local time = redis.call('TIME')
+local now = time[1] * 1000 + math.floor(time[2] / 1000)
+local answer, place, first = {}, 1, 0
+while place <= #ARGV do
+  local wanted, count, optional = ARGV[place], tonumber(ARGV[place + 1]), tonumber(ARGV[place + 2])
+  local olds, fulls, waits, intervals, empty = {}, {}, {}, {}, wanted == '0'
+  for i = 1, count do
+    local burst, owed = tonumber(ARGV[place + 3 * i]), tonumber(ARGV[place + 3 * i + 2])
+    intervals[i] = tonumber(ARGV[place + 3 * i + 1])
+    olds[i] = math.max(tonumber(redis.call('GET', KEYS[first + i])) or 0, now)
+    fulls[i] = math.max(olds[i] + owed * intervals[i], now)
+    waits[i] = math.max(fulls[i] - now - (burst - 1) * intervals[i], 0)
+    if waits[i] > 0 and i ~= optional then empty = true end
+  end
+  for i = 1, count do
+    if not empty and waits[i] == 0 then fulls[i] = fulls[i] + intervals[i] end
+    if fulls[i] > now then
+      local millis = string.format('%.0f', math.ceil(fulls[i] - now))
+      if fulls[i] ~= olds[i] then redis.call('SET', KEYS[first + i], string.format('%.0f', fulls[i]), 'PX', millis) end
+    elseif olds[i] > now then
+      redis.call('DEL', KEYS[first + i])
+    end
+    answer[#answer + 1] = math.ceil(fulls[i] - now)
+    answer[#answer + 1] = math.ceil(waits[i])
+  end
+  place, first = place + 3 + 3 * count, first + count
+end
+return answer`;
+
+/** One that may have been taken from already, without anybody asking. */
+export interface OwingDraw extends Draw {
+  readonly owed: number;
+}
+
+export interface RedisStore extends Store {
+  /** The same; before it, what is owed is taken, also from a bucket that is empty. */
+  takeOwing(draws: readonly OwingDraw[]): Promise<readonly Level[]>;
+  /** Takes nothing but what is owed. */
+  settle(draws: readonly OwingDraw[]): Promise<readonly Level[]>;
+  close(): void;
+}
+
+/** What is asked of Redis in this turn of the event loop. */
+interface Asked {
+  readonly wanted: 0 | 1;
+  readonly draws: readonly OwingDraw[];
+  /** Counted from 1; 0: none. */
+  readonly optional: number;
+  readonly resolve: (levels: readonly Level[]) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Others wait while a script runs. */
+const mostAtOnce = 100;
+
+const owing = (draws: readonly Draw[], owed: number): OwingDraw[] => draws.map((draw) => ({ ...draw, owed }));
+
+/** Each call rejects where Redis does not answer in time. */
+export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
+  const script = redisScript(url, lua, timeoutMillis);
+  let waiting: Asked[] = [];
+
+  const send = async (batch: readonly Asked[]): Promise<void> => {
+    const keys: string[] = [];
+    const args: number[] = [];
+    for (const { wanted, draws, optional } of batch) {
+      args.push(wanted, draws.length, optional);
+      for (const { key, rate, owed } of draws) {
+        keys.push(key);
+        args.push(rate.burst, intervalMillis(rate), owed);
+      }
+    }
+    try {
+      const answer = await script.run(keys, args);
+      if (!Array.isArray(answer)) throw new Error('Redis answered something else');
+      let place = 0;
+      const next = (): number => Number(answer[place++]);
+      for (const { draws, resolve } of batch) {
+        resolve(draws.map(({ rate }) => ({ ...levelOf(rate, next(), 0), waitMillis: next() })));
+      }
+    } catch (error) {
+      for (const { reject } of batch) reject(error);
+    }
+  };
+
+  const flush = (): void => {
+    const all = waiting;
+    waiting = [];
+    for (let start = 0; start < all.length; start += mostAtOnce) {
+      void send(all.slice(start, start + mostAtOnce));
+    }
+  };
+
+  /** A call of its own for each question costs more than all the rest of counting. */
+  const ask = (
+    wanted: Asked['wanted'],
+    draws: readonly OwingDraw[],
+    optional: number,
+  ): Promise<readonly Level[]> =>
+    new Promise((resolve, reject) => {
+      if (waiting.length === 0) setImmediate(flush);
+      waiting.push({ wanted, draws, optional, resolve, reject });
+    });
+
+  return {
+    take: (draws, optional) => ask(1, owing(draws, 0), optional === undefined ? 0 : optional + 1),
+    takeOwing: (draws) => ask(1, draws, 0),
+    settle: (draws) => ask(0, draws, 0),
+    giveBack: async (draws) => {
+      await ask(0, owing(draws, -1), 0);
+    },
+    close: () => {
+      script.close();
+    },
+  };
+}

@@ -1,0 +1,241 @@
+/**
+ * People read and write while Postgres and Redis are killed, hang and come back. No client tries anything again here:
+ * each answer counts.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
+import { type ThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { findBreakables } from '../breakable.ts';
+import { type Alteration, findBundle } from '../bundles.ts';
+import {
+  asksToComeAgain,
+  type Callers,
+  type Heard,
+  idIn,
+  inWords,
+  openCallers,
+  quantile,
+} from '../callers.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { comesToBe, foundOrganization } from '../site.ts';
+
+interface Extent {
+  readonly postgresKills: number;
+  /** How Redis is away, and for how long. */
+  readonly outages: readonly { readonly how: 'killed' | 'hung'; readonly millis: number }[];
+  /** Whether the time matters that things take; a machine may be busy. */
+  readonly isTimed: boolean;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: {
+    postgresKills: 1,
+    outages: [
+      { how: 'killed', millis: 500 },
+      { how: 'hung', millis: 500 },
+    ],
+    isTimed: false,
+  },
+  long: {
+    postgresKills: 10,
+    outages: [2_000, 9_000, 30_000].flatMap((millis) => [
+      { how: 'killed' as const, millis },
+      { how: 'hung' as const, millis },
+    ]),
+    isTimed: true,
+  },
+};
+
+const callersAtOnce = 8;
+/** After Postgres is back. */
+const mostReadyMillis = 3_000;
+const patienceMillis = 60_000;
+/** In an outage of Redis, at p99: what Redis may take before it is taken for away, and the write itself. */
+const mostWriteMillis = 500;
+/** So few calls in a row that each has to be asked of Redis, and so many in a while that none is refused. */
+const limits = { LIMIT_TOKEN: '100/0.001', LIMIT_ORGANIZATION: '100/0.001' };
+
+interface Course {
+  readonly setting: Setting;
+  readonly extent: Extent;
+  readonly callers: Callers;
+  readonly api: ThrowAwayApp;
+  readonly violations: string[];
+  /** A read or a write of one after the other of the people. */
+  readonly call: () => Promise<Heard>;
+  readonly write: () => Promise<Heard>;
+}
+
+async function begin(setting: Setting, extent: Extent, alterations: readonly Alteration[]): Promise<Course> {
+  const { services } = setting;
+  const breakables = await findBreakables(services);
+  const database = await breakables.database(services);
+  const { people } = await foundOrganization(database, callersAtOnce);
+  const api = await startThrowAwayApi({
+    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
+    ...{ databaseUrl: database.url, environment: { REDIS_URL: breakables.redis.url, ...limits } },
+  });
+  services.onStop(() => api.stop());
+  const callers = openCallers(services);
+  let calls = 0;
+  const next = (operation: string, params: object): Promise<Heard> => {
+    calls += 1;
+    return callers.call(api.url, people[calls % people.length]?.token ?? '', operation, params);
+  };
+  const projectId = idIn(await next('projects.create', { key: 'PRV', name: 'What is proven' }), 'project');
+  const write = (): Promise<Heard> => next('stories.create', { projectId, title: `Story ${calls}` });
+  return {
+    ...{ setting, extent, callers, api, write, violations: [] },
+    call: () => (calls % 2 === 0 ? write() : next('stories.list', { projectId, limit: 5 })),
+  };
+}
+
+/** People call all the time while something is done; answers what they heard. */
+async function during(call: () => Promise<Heard>, act: () => Promise<void>): Promise<Heard[]> {
+  const heard: Heard[] = [];
+  let isOver = false;
+  const calling = Promise.all(
+    Array.from({ length: callersAtOnce }, async () => {
+      while (!isOver) {
+        const one = await call();
+        heard.push(one);
+        // Who was asked to come again does not do so at once.
+        if (one.status !== 200) await pause(20);
+      }
+    }),
+  );
+  try {
+    await act();
+  } finally {
+    isOver = true;
+    await calling;
+  }
+  return heard;
+}
+
+const isServed = ({ status }: Heard): boolean => status === 200;
+
+async function killPostgres({ setting, extent, callers, api, violations, call }: Course) {
+  const { postgres } = await findBreakables(setting.services);
+  const isReady = async (): Promise<boolean> => isServed(await callers.get(api.url, '/readyz'));
+  let kills = 0;
+  let latest = 0;
+  const heard = await during(call, async () => {
+    for (; kills < extent.postgresKills; kills += 1) {
+      await postgres.kill();
+      if (!(await comesToBe(async () => !(await isReady()), patienceMillis))) {
+        violations.push('it says that it is ready though Postgres is away');
+      }
+      await postgres.startAgain();
+      const back = performance.now();
+      if (!api.isAlive()) return;
+      if (!(await comesToBe(isReady, patienceMillis))) violations.push('it is not ready again');
+      latest = Math.max(latest, performance.now() - back);
+    }
+  });
+  if (!api.isAlive()) violations.push('the process has ended');
+  if (extent.isTimed && latest > mostReadyMillis) {
+    violations.push(`it was ready ${Math.round(latest)} ms after Postgres was`);
+  }
+  const odd = heard.filter((one) => !isServed(one) && !asksToComeAgain(one));
+  if (odd[0] !== undefined) {
+    violations.push(
+      `${odd.length} calls were answered neither with 200 nor with 503, such as ${inWords(odd[0])}`,
+    );
+  }
+  return { kills, calls: heard.length, away: heard.filter(asksToComeAgain).length, latest };
+}
+
+async function takeRedisAway({ setting, extent, api, violations, write }: Course) {
+  const { redis } = await findBreakables(setting.services);
+  let writes = 0;
+  let slowest = 0;
+  for (const { how, millis } of extent.outages) {
+    const heard = await during(write, async () => {
+      if (how === 'killed') await redis.kill();
+      else process.kill(redis.process.pid, 'SIGSTOP');
+      try {
+        await pause(millis);
+      } finally {
+        if (how === 'hung') process.kill(redis.process.pid, 'SIGCONT');
+        await redis.startAgain();
+      }
+    });
+    writes += heard.length;
+    const p99 = quantile(
+      heard.map((one) => one.millis),
+      0.99,
+    );
+    slowest = Math.max(slowest, p99);
+    // On a busy machine Postgres may be slow as well.
+    const failed = heard.filter((one) => !isServed(one) && (extent.isTimed || !asksToComeAgain(one)));
+    if (failed[0] !== undefined) {
+      violations.push(
+        `Redis ${how}: ${failed.length} of ${heard.length} writes failed, such as ${inWords(failed[0])}`,
+      );
+    }
+    if (heard.length === 0) violations.push(`Redis ${how}: nothing was written meanwhile`);
+    if (extent.isTimed && p99 > mostWriteMillis) {
+      violations.push(`Redis ${how}: a write took ${Math.round(p99)} ms at p99`);
+    }
+  }
+  if (!api.isAlive()) violations.push('the process has ended');
+  return { writes, slowest };
+}
+
+async function run(
+  setting: Setting,
+  extent: Extent,
+  alterations: readonly Alteration[] = [],
+): Promise<Report> {
+  const course = await begin(setting, extent, alterations);
+  const { kills, calls, away, latest } = await killPostgres(course);
+  const { writes, slowest } = course.api.isAlive() ? await takeRedisAway(course) : { writes: 0, slowest: 0 };
+  if (alterations.length > 0 && course.violations[0] !== undefined) setting.note(course.violations[0]);
+  return {
+    violations: course.violations,
+    figures: {
+      'Postgres kills': kills,
+      calls,
+      'asked to come again': away,
+      'ms until ready at most': Math.round(latest),
+      'outages of Redis': extent.outages.length,
+      'writes meanwhile': writes,
+      'ms for one at p99': Math.round(slowest),
+    },
+  };
+}
+
+/** The first that meets a call at work is enough, and ends it. */
+const patientKills = 30;
+
+/** Connections that break emit, and nobody listens. */
+const noListener: readonly Alteration[] = [
+  { find: 'pool.on("connect", (client) => client.on("error", onIdleError));', put: '' },
+];
+/** What Redis does not answer is refused. */
+const failsClosed: readonly Alteration[] = [
+  {
+    find: '(levels) => levels ?? takeHere(from, Date.now())',
+    put: '(levels) => levels ?? Promise.reject(new Error("Redis is away"))',
+  },
+  { find: 'redis.isAway() || ', put: '' },
+];
+
+export const dependencies: Property = {
+  name: 'dependencies',
+  promise:
+    'Whoever calls while Postgres is away is asked to come again, and soon after it is back the same process answers; while Redis is away or hangs every write succeeds.',
+  run: (setting) => run(setting, extents[setting.scale]),
+  controls: [
+    {
+      name: 'nobody listens to errors of connections',
+      run: (setting) =>
+        run(setting, { ...extents.short, postgresKills: patientKills, outages: [] }, noListener),
+    },
+    {
+      name: 'a call that Redis does not count is refused',
+      run: (setting) => run(setting, { ...extents.short, postgresKills: 0 }, failsClosed),
+    },
+  ],
+};

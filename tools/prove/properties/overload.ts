@@ -1,0 +1,243 @@
+/**
+ * More calls than can be answered. What limits the API is made to be Postgres, by a door that sleeps, so that it can do
+ * the same on every machine.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
+import { type Alteration, findBundle } from '../bundles.ts';
+import {
+  asksToComeAgain,
+  type Callers,
+  type Heard,
+  idIn,
+  inWords,
+  openCallers,
+  quantile,
+  reasonOf,
+} from '../callers.ts';
+import { type Property, type Report, type Setting } from '../property.ts';
+import { foundOrganization } from '../site.ts';
+import { requireMet, type Rewrite, startTap } from '../tap.ts';
+
+const slowDoor = (seconds: number): readonly Rewrite[] => [
+  {
+    find: 'from app.enter($1, $2, $3, $4, $5)',
+    put: `from app.enter($1, $2, $3, $4, $5), pg_sleep(${seconds})`,
+  },
+];
+
+interface Extent {
+  readonly connections: number;
+  /** What each call takes at least. */
+  readonly sleepSeconds: number;
+  /** With how many callers it is found out what can be answered; undefined: it is not, and nothing is held against the clock. */
+  readonly measured?: { readonly callers: number; readonly seconds: number };
+  /** Calls from so many at once, each asking again as soon as it is answered. */
+  readonly crowd: { readonly callers: number; readonly renewals: number; readonly served: number };
+}
+
+const short: Extent = {
+  ...{ connections: 2, sleepSeconds: 0.04 },
+  crowd: { callers: 60, renewals: 8, served: 20 },
+};
+const long: Extent = {
+  ...{ connections: 10, sleepSeconds: 0.02 },
+  measured: { callers: 30, seconds: 10 },
+  crowd: { callers: 300, renewals: 100, served: 1_000 },
+};
+
+const leastGoodput = 0.85;
+const mostMillis = 1_000;
+/** So many times what can be answered is asked for. */
+const load = 2;
+const turnMillis = 10;
+/** Far less than a place is taken for while somebody waits for it. */
+const momentMillis = 50;
+
+interface Course {
+  readonly callers: Callers;
+  readonly url: string;
+  readonly ask: () => Promise<Heard>;
+  readonly renew: () => Promise<Heard>;
+}
+
+async function begin(
+  { services }: Setting,
+  { connections, sleepSeconds }: Extent,
+  alterations: readonly Alteration[],
+) {
+  const database = await services.database();
+  const { people } = await foundOrganization(database, 1);
+  const tap = await startTap(database.url, slowDoor(sleepSeconds));
+  services.onStop(() => {
+    tap.stop();
+  });
+  const api = await startThrowAwayApi({
+    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
+    databaseUrl: tap.url,
+    environment: { DATABASE_POOL: connections.toString() },
+  });
+  services.onStop(() => api.stop());
+  const callers = openCallers(services);
+  const token = people[0]?.token ?? '';
+  const call = async (operation: string, params: object): Promise<Heard> =>
+    callers.call(api.url, token, operation, params);
+  const project = await call('projects.create', { key: 'PRV', name: 'What is proven' });
+  const story = await call('stories.create', {
+    ...{ projectId: idIn(project, 'project'), title: 'A story', status: 'ready' },
+  });
+  const storyId = idIn(story, 'story');
+  const acquired = await call('deliveryExecutions.acquire', {
+    ...{ targetType: 'story', targetId: storyId, runId: 'run', ttlSeconds: 900 },
+  });
+  const holder = { executionId: idIn(acquired, 'execution'), leaseToken: acquired.body['leaseToken'] };
+  const course: Course = {
+    ...{ callers, url: api.url },
+    ask: () => call('stories.get', { storyId }),
+    renew: () => call('deliveryExecutions.renew', holder),
+  };
+  return { course, isAlive: api.isAlive, requireMet: () => requireMet(tap) };
+}
+
+/** So many callers, each of whom asks again as soon as it is answered, or a moment later, until it is enough. */
+async function crowd(count: number, ask: Course['ask'], isEnough: () => boolean): Promise<Heard[]> {
+  const heard: Heard[] = [];
+  await Promise.all(
+    Array.from({ length: count }, async () => {
+      while (!isEnough()) {
+        const one = await ask();
+        heard.push(one);
+        if (!isServed(one)) await pause(momentMillis);
+      }
+    }),
+  );
+  return heard;
+}
+
+/** So many calls a second, whatever becomes of them. */
+async function stream(perSecond: number, seconds: number, ask: Course['ask']): Promise<Heard[]> {
+  const calls: Promise<Heard>[] = [];
+  const began = performance.now();
+  for (let elapsed = 0; elapsed < seconds * 1_000; elapsed = performance.now() - began) {
+    for (const due = (perSecond * elapsed) / 1_000; calls.length < due;) calls.push(ask());
+    await pause(turnMillis);
+  }
+  return Promise.all(calls);
+}
+
+const isServed = ({ status }: Heard): boolean => status === 200;
+const isShed = (heard: Heard): boolean => reasonOf(heard) === 'overload';
+
+async function run(
+  setting: Setting,
+  extent: Extent,
+  alterations: readonly Alteration[] = [],
+): Promise<Report> {
+  const { course, isAlive, requireMet: requireSlow } = await begin(setting, extent, alterations);
+  const { callers, url, ask, renew } = course;
+  const violations: string[] = [];
+  const figures: Record<string, number> = {};
+
+  if (extent.measured !== undefined) {
+    const { callers: count, seconds } = extent.measured;
+    const until = performance.now() + seconds * 1_000;
+    const usual = await crowd(count, ask, () => performance.now() > until);
+    const capacity = usual.filter(isServed).length / seconds;
+    setting.note(`${Math.round(capacity)} answers a second with ${count} callers`);
+    const heard = await stream(capacity * load, seconds, ask);
+    const served = heard.filter(isServed);
+    const goodput = served.length / seconds / capacity;
+    const p99 = quantile(
+      served.map(({ millis }) => millis),
+      0.99,
+    );
+    figures['answers a second'] = Math.round(capacity);
+    figures['% of them at twice the load'] = Math.round(goodput * 100);
+    figures['ms at p99'] = Math.round(p99);
+    if (goodput < leastGoodput)
+      violations.push(`at twice the load ${Math.round(goodput * 100)} % was answered`);
+    if (p99 > mostMillis) violations.push(`who was answered waited ${Math.round(p99)} ms at p99`);
+    violations.push(...wrongIn(heard));
+  }
+
+  // All places are taken all the time: whoever goes, somebody comes.
+  let isOver = false;
+  let served = 0;
+  const crowding = crowd(
+    extent.crowd.callers,
+    async () => {
+      const heard = await ask();
+      served += Number(isServed(heard));
+      return heard;
+    },
+    () => isOver && served >= extent.crowd.served,
+  );
+  const renewals: Heard[] = [];
+  const health: Heard[] = [];
+  try {
+    while (renewals.length < extent.crowd.renewals) {
+      renewals.push(await renew());
+      health.push(await callers.get(url, '/livez'));
+      // On a busy machine Postgres may be slow as well.
+      if (extent.measured !== undefined) health.push(await callers.get(url, '/readyz'));
+    }
+  } finally {
+    isOver = true;
+  }
+  const heard = await crowding;
+  requireSlow();
+  violations.push(...wrongIn(heard));
+  const shedRenewals = renewals.filter(isShed).length;
+  if (shedRenewals > 0) violations.push(`${shedRenewals} of ${renewals.length} renewals found no place`);
+  const unwell = health.filter(({ status }) => status !== 200);
+  if (unwell.length > 0)
+    violations.push(`${unwell.length} of ${health.length} questions for its health failed`);
+  if (!isAlive()) violations.push('the process has ended');
+  else if (!isServed(await ask())) violations.push('afterwards a single call is not answered');
+  return {
+    violations,
+    figures: {
+      ...figures,
+      calls: heard.length,
+      answered: served,
+      'turned away': heard.filter(isShed).length,
+      renewals: renewals.length,
+    },
+  };
+}
+
+/** Who is not answered is turned away at once and asked to come again, and nothing else happens to anybody. */
+function wrongIn(heard: readonly Heard[]): string[] {
+  const odd = heard.filter((one) => !isServed(one) && !asksToComeAgain(one));
+  const [first] = odd;
+  return [
+    ...(first === undefined
+      ? []
+      : [`${odd.length} calls were answered otherwise, such as ${inWords(first)}`]),
+    ...(heard.some(isServed) ? [] : ['nobody was answered']),
+    ...(heard.some(isShed) ? [] : [`of ${heard.length} calls none was turned away`]),
+  ];
+}
+
+const crowdOf = (renewals: number): Extent => ({ ...short, crowd: { ...short.crowd, renewals } });
+
+const uncapped: readonly Alteration[] = [
+  { find: 'inFlightPerConnection = 6', put: 'inFlightPerConnection = 1e6' },
+];
+const noUrgency: readonly Alteration[] = [
+  { find: 'request.routeOptions.config.isUrgent === true ? 2 : 1', put: '1' },
+];
+
+export const overload: Property = {
+  name: 'overload',
+  promise:
+    'At twice what it can do the API answers nearly as much as before and as quickly, turns the others away with the time to come back, and has a place for whoever keeps a lease.',
+  run: (setting) => run(setting, setting.scale === 'short' ? short : long),
+  controls: [
+    { name: 'there is no cap', run: (setting) => run(setting, crowdOf(2), uncapped) },
+    {
+      name: 'a renewal waits for a place like any call',
+      run: (setting) => run(setting, crowdOf(20), noUrgency),
+    },
+  ],
+};
