@@ -56,7 +56,7 @@ it('copies only what is there, is not ignored, and was built before', async () =
 });
 
 it('is sent no secret, no tests and no packages', async () => {
-  for (const file of ['.env', '.git', 'node_modules', 'dist', 'apps/docs/test', 'apps/cli/node_modules']) {
+  for (const file of ['.env', '.git', 'node_modules', 'dist', 'apps/cli/test', 'apps/cli/node_modules']) {
     expect({ file, sent: existsSync(path.join(repositoryRoot, file)) ? await matchesOf(file) : [] }).toEqual({
       file,
       sent: [],

@@ -44,11 +44,16 @@ export async function readFolder(name: string): Promise<Folder> {
   return { name, kustomization, files, manifests };
 }
 
-/** Where the types of a kind are: `apps/v1` in one package, `keda.sh/v1alpha1` in the other. */
-const moduleOf = (apiVersion: string): string =>
-  apiVersion.startsWith('keda.sh/')
-    ? `@kubernetes-models/keda/${apiVersion}`
-    : `kubernetes-models/${apiVersion}`;
+/** Where the types of a kind are: `apps/v1` in one package, those of others in packages of their own. */
+const packages: readonly (readonly [group: string, name: string])[] = [
+  ['keda.sh/', '@kubernetes-models/keda'],
+  ['monitoring.coreos.com/', '@kubernetes-models/prometheus-operator'],
+];
+
+function moduleOf(apiVersion: string): string {
+  const [, name] = packages.find(([group]) => apiVersion.startsWith(group)) ?? [];
+  return `${name ?? 'kubernetes-models'}/${apiVersion}`;
+}
 
 type Model = new (data: unknown) => { validate(): void };
 

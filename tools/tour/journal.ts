@@ -1,5 +1,5 @@
 import { type Client, createClient, httpTransport, MusterError, type Transport } from '@muster/client';
-import { type Operation, StorySummary } from '@muster/registry';
+import { type Operation, operations, StorySummary } from '@muster/registry';
 import { type z } from 'zod';
 
 /** Who called: a member, or an agent of that member. */
@@ -65,10 +65,12 @@ export class Journal {
   #transport(caller: Caller, token: string): Transport {
     return async (operation, params, options) => {
       const asked = params as Record<string, unknown>;
+      const stated = operations.get(operation.name);
+      if (stated === undefined) throw new Error(`the contract has no ${operation.name}`);
       const call: Call = {
         requestId: `${this.#prefix}-${this.calls.length + 1}`,
         caller,
-        operation,
+        operation: stated,
         params: asked,
         key: options.idempotencyKey ?? null,
         sentAt: performance.now(),

@@ -242,11 +242,13 @@ describe('agents.catalog.get and download', () => {
     const which = { slug, ...(asked !== undefined && { version: asked }) };
     const { agent, versions } = await people.dan.agents.catalog.get(which);
     expect([agent.version, versions.length]).toEqual([meant, all.length]);
-    expect(await people.dan.agents.catalog.download(which)).toMatchObject({
-      version: meant,
-      content: `# ${meant}`,
-      sha256: sha256(`# ${meant}`),
-    });
+    const { slug: _, ...version } = which;
+    for (const ref of [which, { agentId: agent.id, ...version }])
+      expect(await people.dan.agents.catalog.download(ref)).toMatchObject({
+        version: meant,
+        content: `# ${meant}`,
+        sha256: sha256(`# ${meant}`),
+      });
   });
 
   it('find no version that is not there, no agent, and nothing by nonsense', async () => {
@@ -258,6 +260,7 @@ describe('agents.catalog.get and download', () => {
       catalog.get({ slug: 'none' }),
       catalog.get({ agentId: newId() }),
       catalog.download({ slug: 'none' }),
+      catalog.download({ agentId: newId() }),
     ])
       await expect(find).rejects.toMatchObject({ status: 404 });
     for (const version of ['latest', '1.2.3.4', "'; drop table catalog_agents; --", '', 'x'.repeat(300)])
@@ -270,7 +273,8 @@ describe('agents.catalog.get and download', () => {
         ]);
       }
     for (const ref of [{}, { slug, agentId: newId() }])
-      expect((await api.call(people.dan.me.token, 'agents.catalog.get', ref)).status).toBe(400);
+      for (const operation of ['get', 'download'])
+        expect((await api.call(people.dan.me.token, `agents.catalog.${operation}`, ref)).status).toBe(400);
   });
 });
 

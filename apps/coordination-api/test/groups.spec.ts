@@ -4,6 +4,7 @@ import { type Client, MusterError } from '@muster/client';
 import { type ObservationKind } from '@muster/registry';
 import { type People } from '@muster/testing';
 import { useApi } from './api.ts';
+import { expireLeases } from './one-story.ts';
 
 const api = useApi();
 let people: People;
@@ -225,6 +226,29 @@ describe('what is known of a group elsewhere', () => {
     const { items } = await ana.assignments.listForProject({ projectId: 'WEB' });
     expect(items).toMatchObject([{ targetId: groupId, targetTitle: 'Sign-in', member: { name: 'Ben' } }]);
     await ana.assignments.clear(target);
+  });
+});
+
+describe('whoever held a lease past its time', () => {
+  const inboxOf = async (who: Client) =>
+    (await who.notifications.list()).items.map(({ kind, title }) => `${kind}: ${title}`);
+
+  it('is told when another coordinates the group', async () => {
+    await chloe.deliveryGroups.acquireLease({ groupId });
+    await expireLeases(api, people.orgId);
+    await chloe.deliveryGroups.acquireLease({ groupId, runId: 'another of hers' });
+    await expireLeases(api, people.orgId);
+    expect(await inboxOf(chloe)).toEqual([]);
+    await ben.deliveryGroups.acquireLease({ groupId });
+    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over coordinating Sign-in']);
+  });
+
+  it('is told when the work on the group takes theirs out of the way', async () => {
+    await workOn(chloe, 'WEB-1');
+    await expireLeases(api, people.orgId);
+    await workOn(ben, null);
+    expect(await inboxOf(chloe)).toEqual(['lease_taken_over: Ben took over the work on WEB-1']);
+    expect(await inboxOf(ben)).toEqual([]);
   });
 });
 

@@ -4,10 +4,9 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { type Operation, operations } from '@muster/registry';
 import { validationHoles } from '@muster/runtime';
+import { callerOf, exampleOrg } from '@muster/testing/examples';
 import fc from 'fast-check';
 import { type RawAnswer, useApi } from './api.ts';
-import { exampleOrg } from './example-org.ts';
-import { callerOf } from './examples/people.ts';
 import { withLeaf } from './fields.ts';
 
 const api = useApi();
@@ -207,6 +206,9 @@ describe('HTTP itself', () => {
     return answer;
   }
 
+  /** What the answer's header says. */
+  const requestIdIn = (answer: string): string => /^x-request-id: (\S+)\r$/im.exec(answer)?.[1] ?? 'none';
+
   it('refuses two Authorization headers', async () => {
     const org = await exampleOrg(world);
     const answer = await raw(
@@ -228,6 +230,17 @@ describe('HTTP itself', () => {
     const answer = await raw(text);
     expect(answer).toMatch(/^HTTP\/1.1 400/);
     expect(answer).toContain('"code":"bad_request"');
+    expect(answer).toContain(`"requestId":"${requestIdIn(answer)}"`);
+  });
+
+  it('counts the bytes of a body that comes in chunks and does not say how many they are', async () => {
+    const { ana } = await exampleOrg(world);
+    const body = JSON.stringify({ operation: 'stories.get', params: { storyId: 'x'.repeat(300 * 1024) } });
+    const answer = await raw(
+      `POST /api/query HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer ${ana.me.token}\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\nConnection: close\r\n\r\n${body.length.toString(16)}\r\n${body}\r\n0\r\n\r\n`,
+    );
+    expect(answer).toMatch(/^HTTP\/1.1 413/);
+    expect(answer).toContain('"code":"payload_too_large"');
   });
 
   it.each(['/api/nope', '/nope', '/api/stories/../../etc/passwd', '/api/%ff', '/api/%2e%2e/x', '/%'])(
@@ -239,7 +252,7 @@ describe('HTTP itself', () => {
         `POST ${path} HTTP/1.1\r\nHost: ${hostname}:${port}\r\nAuthorization: Bearer ${org.ana.me.token}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n`,
       );
       expect(text).toMatch(/^HTTP\/1.1 (400|404)/);
-      expect(text).toContain('"requestId"');
+      expect(text).toContain(`"requestId":"${requestIdIn(text)}"`);
     },
   );
 

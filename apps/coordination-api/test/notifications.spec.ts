@@ -2,8 +2,8 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Person } from '@muster/testing';
+import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
 import { useApi } from './api.ts';
-import { type ExampleOrg, exampleOrg } from './example-org.ts';
 
 const api = useApi();
 const { world } = api;

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { createLogger, main, stopOnSignal } from '@muster/service';
+import { beginTracing, createLogger, main, stopOnSignal } from '@muster/service';
 import { createDocs } from './app.ts';
 import { readConfig } from './config.ts';
 
@@ -10,6 +10,7 @@ const made = path.resolve(import.meta.dirname, '../../../dist/site');
 
 await main(async () => {
   const config = readConfig();
+  await beginTracing('docs', config);
   const logger = createLogger('docs', config.LOG_LEVEL);
   const isBundle = existsSync(bundled);
   const folder = config.SITE_FOLDER ?? (isBundle ? bundled : made);

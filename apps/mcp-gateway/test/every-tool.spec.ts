@@ -1,18 +1,17 @@
 // Every operation through the gateway, each with the contract's own example: a new one falls under this by being registered.
 import { expect, it } from '@jest/globals';
 import { operations } from '@muster/registry';
+import { callerOf, exampleOrg } from '@muster/testing/examples';
 import { toolNameOf } from '../src/tools.ts';
-import { loadExamples } from './example-org.ts';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
-const examples = await loadExamples();
 
 it.each([...operations.values()].map((operation) => [toolNameOf(operation.name), operation] as const))(
   '%s does what its operation does, and answers what that declares',
   async (name, operation) => {
-    const org = await examples.exampleOrg(gateway.world);
-    const { token } = examples.callerOf(operation, org).me;
+    const org = await exampleOrg(gateway.world);
+    const { token } = callerOf(operation, org).me;
     // Over all organizations of this file some answers grow longer than a model wants.
     const whole = operation.effect === 'read' ? { maxBytes: 1_000_000 } : {};
     const args = { ...(operation.example as object), ...whole };

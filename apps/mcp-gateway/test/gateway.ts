@@ -88,6 +88,7 @@ async function freePort(): Promise<number> {
 async function startApi(
   databaseUrl: string,
   gatewayPort: number,
+  environment: Record<string, string>,
   port = '0',
 ): Promise<{ api: ChildProcess; url: string }> {
   const api = spawn(process.execPath, ['apps/coordination-api/src/main.ts'], {
@@ -96,6 +97,7 @@ async function startApi(
       ...{ PATH: process.env['PATH'], DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: port },
       ...{ LOG_LEVEL: 'info', TRUST_PROXY: '127.0.0.1' },
       MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+      ...environment,
     },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
@@ -120,7 +122,10 @@ async function stopApi(api: ChildProcess): Promise<void> {
 }
 
 /** Starts both for the spec file that calls it. */
-export function useGateway(environment: Record<string, string> = {}): TestGateway {
+export function useGateway(
+  environment: Record<string, string> = {},
+  ofApi: Record<string, string> = {},
+): TestGateway {
   const world = useWorld({});
   let api: ChildProcess | undefined;
   let apiUrl = '';
@@ -141,7 +146,7 @@ export function useGateway(environment: Record<string, string> = {}): TestGatewa
 
   beforeAll(async () => {
     gatewayPort = await freePort();
-    ({ api, url: apiUrl } = await startApi(world.database.url, gatewayPort));
+    ({ api, url: apiUrl } = await startApi(world.database.url, gatewayPort, ofApi));
     await startGateway();
   });
   afterAll(async () => {
@@ -204,7 +209,7 @@ export function useGateway(environment: Record<string, string> = {}): TestGatewa
       const { port } = new URL(apiUrl);
       await stopApi(api);
       const result = work();
-      ({ api } = await startApi(world.database.url, gatewayPort, port));
+      ({ api } = await startApi(world.database.url, gatewayPort, ofApi, port));
       return result;
     },
     cutOff: async (storyId, sendIt) => {

@@ -98,6 +98,53 @@ describe('one project', () => {
     );
     expect(other.structuredContent.error).toMatchObject({ status: 403, details: { reason: 'narrowed' } });
   });
+
+  it('may be named all the same, in either case', async () => {
+    const ana = await board();
+    for (const [query, projectId] of [
+      ['?project=WEB', 'web'],
+      ['?project=web', 'WEB'],
+    ] as const) {
+      const made = await gateway.tool(ana.me.token, 'stories_create', { projectId, title: 'One' }, { query });
+      expect(made.structuredContent).toMatchObject({ story: { key: expect.stringMatching(/^WEB-\d$/) } });
+    }
+  });
+
+  it('is the one that locks of begun work are in', async () => {
+    const ana = await board();
+    const api = gateway.direct(ana.me.token);
+    for (const projectId of ['WEB', 'DOCS']) await api.stories.create({ projectId, title: 'One' });
+    const [begun, elsewhere] = await Promise.all(
+      ['WEB-1', 'DOCS-1'].map((storyId) =>
+        gateway.tool(
+          ana.me.token,
+          'start_work',
+          { storyId, resources: ['src/**'] },
+          { query: '?project=WEB' },
+        ),
+      ),
+    );
+    expect(begun?.structuredContent).toMatchObject({
+      lock: { resources: ['src/**'] },
+      context: { story: { key: 'WEB-1' } },
+    });
+    // The lease was taken, and that is said.
+    expect(elsewhere?.structuredContent).toMatchObject({
+      error: { details: { reason: 'mismatched_project' } },
+      step: 'locks.acquire',
+      done: { 'deliveryExecutions.acquire': { leaseToken: expect.any(String) } },
+    });
+  });
+
+  it('is not asked for where an operation is described', async () => {
+    const ana = await board();
+    const described = async (query: string): Promise<unknown> => {
+      const args = { operation: 'stories.create' };
+      return (await gateway.tool(ana.me.token, 'describe_operation', args, { query })).structuredContent;
+    };
+    expect(JSON.stringify(await described('?mode=core'))).toContain('projectId');
+    expect(JSON.stringify(await described('?mode=core&project=WEB'))).not.toContain('projectId');
+  });
 });
 
 describe('rights', () => {

@@ -83,6 +83,29 @@ describe('prompts', () => {
     expect(textOf(narrowed.body)).toBe('Start in WEB');
   });
 
+  it('of a project are found also where there are more projects than are looked at', async () => {
+    const { ana } = await gateway.world.org();
+    const api = gateway.direct(ana.me.token);
+    for (let number = 10; number < 32; number += 1)
+      await api.projects.create({ key: `P${number}`, name: `Project ${number}` });
+    await api.prompts.project.upsert({
+      projectId: 'P31',
+      slug: 'start',
+      title: 'Start',
+      body: 'The last one',
+    });
+    const { body } = await gateway.rpc(ana.me.token, 'prompts/get', {
+      name: 'project.start',
+      arguments: { projectId: 'P31' },
+    });
+    expect(textOf(body)).toBe('The last one');
+    const completed = await gateway.rpc(ana.me.token, 'completion/complete', {
+      ref: { type: 'ref/prompt', name: 'project.start' },
+      argument: { name: 'projectId', value: 'p3' },
+    });
+    expect(completed.body.result?.['completion']).toMatchObject({ values: ['P31'] });
+  });
+
   it.each([
     [{ name: 'org.review' }, 'storyKey'],
     [{ name: 'org.reveiw' }, 'org.review'],

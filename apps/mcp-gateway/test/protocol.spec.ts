@@ -268,6 +268,21 @@ describe('errors of calls', () => {
     ]);
   });
 
+  it.each([
+    ['tools/call', undefined],
+    ['tools/call', { name: 'projects_list', arguments: [] }],
+    ['tools/list', { cursor: 5 }],
+    ['prompts/get', undefined],
+    ['prompts/get', { name: 'org.review', arguments: { name: 5 } }],
+    ['resources/read', {}],
+    ['completion/complete', undefined],
+    ['initialize', {}],
+  ])('are -32602 where %s does not take the params %j', async (method, params) => {
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 'mine', method, params });
+    const answer = await gateway.send({ headers: headersFor(await tokenOf()), body });
+    expect([answer.status, answer.body.id, answer.body.error?.code]).toEqual([200, 'mine', -32602]);
+  });
+
   it('are results that text and structure tell alike, with what to do', async () => {
     const token = await tokenOf();
     for (const args of [{ projectId: 'NONE' }, { projectId: 7 }, { projectId: 'WEB', tpyo: 1 }]) {

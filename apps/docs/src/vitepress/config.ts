@@ -19,6 +19,8 @@ const guides: readonly (readonly [text: string, name: string])[] = [
   ['Errors and retries', 'errors-and-retries'],
   ['Idempotency', 'idempotency'],
   ['Running it', 'running-it'],
+  ['Watching it', 'monitoring'],
+  ['Upgrading', 'upgrading'],
 ];
 
 const inside = [
