@@ -8,9 +8,6 @@ export interface ThrowAwayApiOptions extends Omit<ThrowAwayAppOptions, 'environm
   readonly environment?: Readonly<Record<string, string>>;
 }
 
-/** What tries it calls with few tokens, far more often than anybody else would. */
-const noLimits = { LIMIT_TOKEN: '1000000/0.001', LIMIT_ORGANIZATION: '1000000/0.001' };
-
 /** Starts coordination-api on a migrated database, and returns once it is ready. */
 export const startThrowAwayApi = ({
   databaseUrl,
@@ -19,5 +16,5 @@ export const startThrowAwayApi = ({
 }: ThrowAwayApiOptions): Promise<ThrowAwayApi> =>
   startThrowAwayApp('coordination-api', {
     ...options,
-    environment: { DATABASE_URL: databaseUrl, ...noLimits, ...environment },
+    environment: { DATABASE_URL: databaseUrl, ...environment },
   });

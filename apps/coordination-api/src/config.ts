@@ -3,6 +3,9 @@ import { parseSeatPrices } from '@muster/billing';
 import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/service';
 import { z } from 'zod';
 
+/** A number that nobody chose stops no import and no load test. */
+const hardlyAny = '1000000/0.001';
+
 export const environment = {
   ...commonEnvironment,
   /** Where it listens. */
@@ -31,10 +34,13 @@ export const environment = {
     .string()
     .transform((list) => list.split(',').map((part) => part.trim()))
     .optional(),
-  /** Calls per token: `1000/0.01` is a thousand at once, and one more every hundredth of a second. */
-  LIMIT_TOKEN: rateVariable('1000/0.01'),
+  /**
+   * Calls per token: `1000/0.01` is a thousand at once, and one more every hundredth of a second. As good as none unless
+   * set; Compose and the manifests for Kubernetes set it.
+   */
+  LIMIT_TOKEN: rateVariable(hardlyAny),
   /** Calls per organization, with all its tokens. */
-  LIMIT_ORGANIZATION: rateVariable('10000/0.001'),
+  LIMIT_ORGANIZATION: rateVariable(hardlyAny),
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /** What seats cost, as JSON by plan, where it is not what ships. */

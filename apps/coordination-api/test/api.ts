@@ -8,9 +8,6 @@ import { type CoordinationApi, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { handlers, performable, reactions } from '../src/handlers.ts';
 
-/** So many that no spec meets them; what tests them sets its own. */
-const noLimits = { LIMIT_TOKEN: '1000000/0.001', LIMIT_ORGANIZATION: '1000000/0.001' };
-
 /** An answer as it came, nothing thrown. */
 export interface RawAnswer {
   readonly status: number;
@@ -57,7 +54,6 @@ export function useApi(environment: Record<string, string> = {}): Api {
       PORT: '0',
       HOST: '127.0.0.1',
       DATABASE_URL: world.database.url,
-      ...noLimits,
       ...more,
     });
     const one = createApp(config, pino({ level: 'silent' }));

@@ -15,7 +15,9 @@ const nameOf = (value: unknown): string | undefined =>
 
 /** Details that name what is in the way. */
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
-  const { issues, didYouMean, currentVersion, holder, expiresAt, unmet } = details;
+  const { reason, issues, didYouMean, currentVersion, holder, expiresAt, unmet } = details;
+  if (reason === 'narrowed')
+    return 'The message says what this connection was narrowed to; call within that.';
   if (issues !== undefined && issues.length > 0)
     return `Correct ${issues.map(({ path, message }) => `${path} (${message})`).join('; ')} and call again.`;
   if (Array.isArray(didYouMean) && didYouMean.length > 0) return `Did you mean ${didYouMean.join(' or ')}?`;

@@ -96,7 +96,11 @@ describe('one project', () => {
       { projectId: 'DOCS', title: 'Two' },
       { query },
     );
-    expect(other.structuredContent.error).toMatchObject({ status: 403, details: { reason: 'narrowed' } });
+    expect(other.structuredContent.error).toMatchObject({
+      ...{ status: 403, details: { reason: 'narrowed' } },
+      // Nobody with more rights could do anything about it.
+      hint: expect.stringContaining('narrowed'),
+    });
   });
 
   it('may be named all the same, in either case', async () => {
