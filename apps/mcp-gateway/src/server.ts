@@ -88,10 +88,15 @@ function protocolError(failure: unknown, session: Session): ProtocolError {
   return new ProtocolError(code, error.message, { error });
 }
 
+/** The API looks at the token of each operation; what is answered without it asks who it is for first. */
 async function callTool(name: string, args: Readonly<Record<string, unknown>>, session: Session) {
   const tool = findTool(name);
-  if (tool === undefined || !session.view.lists(tool)) throw unknownTool(name, session.view);
+  if (tool === undefined || !session.view.lists(tool)) {
+    await session.identity();
+    throw unknownTool(name, session.view);
+  }
   try {
+    if (tool.kind === 'meta') await session.identity();
     const call = { transport: session.transport, view: session.view, key: session.key };
     const answer =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);

@@ -236,6 +236,16 @@ describe('the token', () => {
     expect((await gateway.rpc(unknown, 'tools/call', call)).status).toBe(401);
   });
 
+  it.each([
+    ['storys_list', {}, ''],
+    ['epics_list', {}, '?toolsets=stories'],
+    ['search_operations', { query: 'stories' }, '?mode=core'],
+    ['describe_operation', { operation: 'stories.list' }, '?mode=core'],
+  ])('is refused in a call of %s, for which the API need not be asked', async (name, args, query) => {
+    const call = { name, arguments: args };
+    expect((await gateway.rpc(unknown, 'tools/call', call, { query })).status).toBe(401);
+  });
+
   it('must be there, once, and never in the URL', async () => {
     const none = await gateway.send({ headers: { 'content-type': 'application/json' }, body: ping });
     expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);

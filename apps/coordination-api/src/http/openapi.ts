@@ -40,13 +40,31 @@ const alwaysPossible: readonly ErrorCode[] = [
   'unavailable',
 ];
 
+/** What answers say besides their body, to whoever is let in. */
+const headers: Readonly<Record<string, Json>> = {
+  'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
+  RateLimit: {
+    description:
+      'Calls that are left by each limit (r), and for how many seconds it is no more than that (t)',
+    schema: { type: 'string' },
+    example: '"token";r=999;t=1',
+  },
+  'RateLimit-Policy': {
+    description: 'How many calls each limit allows (q) within how many seconds (w)',
+    schema: { type: 'string' },
+    example: '"token";q=1000;w=10',
+  },
+};
+const headersNamed = (...names: readonly string[]): Json =>
+  Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+const limitHeaders = ['RateLimit', 'RateLimit-Policy'] as const;
+
 const errorResponse = (status: number, refusals: readonly string[]): Json => ({
   description:
     refusals.length > 0 ? `${errorText[status] ?? ''}: ${refusals.join(', ')}` : (errorText[status] ?? ''),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
-  ...((status === 429 || status === 503) && {
-    headers: { 'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } } },
-  }),
+  ...(status === 429 && { headers: headersNamed('Retry-After', ...limitHeaders) }),
+  ...(status === 503 && { headers: headersNamed('Retry-After') }),
 });
 
 function responsesOf(operation: Operation, components: Json): Json {
@@ -61,6 +79,7 @@ function responsesOf(operation: Operation, components: Json): Json {
   return {
     200: {
       description: 'Done',
+      headers: headersNamed(...limitHeaders),
       content: { 'application/json': { schema: schemaIn(components, operation.result, 'output') } },
     },
     ...Object.fromEntries(
@@ -201,6 +220,7 @@ export function openApi(baseUrl: string): Json {
     paths,
     components: {
       schemas: components,
+      headers,
       securitySchemes: {
         bearer: { type: 'http', scheme: 'bearer', description: 'A token of a member or of an agent' },
       },
