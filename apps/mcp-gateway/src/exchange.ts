@@ -28,9 +28,11 @@ interface Open {
   isHeard: boolean;
 }
 
+const internalError: number = ProtocolErrorCode.InternalError;
+
 /** Of parameters that do not fit a method, the SDK says that it failed itself. */
 function inItsPlace(message: Reply['message']): Reply['message'] {
-  if (!('error' in message) || message.error.code !== Number(ProtocolErrorCode.InternalError)) return message;
+  if (!('error' in message) || message.error.code !== internalError) return message;
   return { ...message, error: { ...message.error, code: ProtocolErrorCode.InvalidParams } };
 }
 
