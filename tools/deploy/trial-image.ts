@@ -3,8 +3,7 @@
  * here in the place of `npm ci`.
  */
 import { execFile } from 'node:child_process';
-import { existsSync } from 'node:fs';
-import { cp, mkdir, mkdtemp, realpath, rm, symlink } from 'node:fs/promises';
+import { cp, mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -46,7 +45,7 @@ export async function buildImage(app: string): Promise<TrialImage> {
   const root = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-image-')));
   const folder = path.join(root, 'app');
   try {
-    await buildStage(`build-${app}`, path.join(root, 'work'), app);
+    await buildStage(`build-${app}`, path.join(root, 'work'));
     for (const { from, sources } of copiesOf(stageOf(app).instructions)) {
       if (from !== `build-${app}`) throw new Error(`${app} is copied from ${from}`);
       for (const source of sources) await cp(path.join(root, source), folder, { recursive: true });
@@ -71,7 +70,7 @@ export async function buildImage(app: string): Promise<TrialImage> {
   };
 }
 
-async function buildStage(name: string, work: string, app: string): Promise<void> {
+async function buildStage(name: string, work: string): Promise<void> {
   for (const instruction of instructionsOf(name)) {
     switch (instruction.getKeyword()) {
       case 'WORKDIR':
@@ -80,7 +79,7 @@ async function buildStage(name: string, work: string, app: string): Promise<void
         await copyInto(work, copyStep(instruction));
         break;
       case 'RUN':
-        await runIn(work, instruction, app);
+        await runIn(work, instruction);
         break;
       default:
         throw new Error(`trial-image.ts does not know ${instruction.getKeyword()} in a stage that builds`);
@@ -102,14 +101,10 @@ async function copyInto(work: string, { from, sources, to, keepsFolders }: CopyS
   }
 }
 
-async function runIn(work: string, instruction: Instruction, app: string): Promise<void> {
+async function runIn(work: string, instruction: Instruction): Promise<void> {
   const command = (instruction.getArgumentsContent() ?? '').replace(/^(--\S+\s+)+/, '');
   if (command.startsWith('npm ci ')) {
     await linkPackages(work);
-    // Those of which the app has a version of its own.
-    const own = path.join('apps', app, 'node_modules');
-    if (existsSync(path.join(repositoryRoot, own)))
-      await symlink(path.join(repositoryRoot, own), path.join(work, own));
     return;
   }
   await promisify(execFile)('sh', ['-euc', command], {

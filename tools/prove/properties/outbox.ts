@@ -78,6 +78,8 @@ async function run(
   // Its failure is met where it is waited for.
   writing.catch(() => undefined);
   try {
+    // A fault that met a worker yet to begin would try nothing of what it does.
+    await comesToBe(async () => (await readdir(worker.mailFolder)).length > 0, lostAfterMillis);
     for (const fault of shuffled(dice, extent.faults)) {
       await pause(dice.between(extent.betweenFaults.least, extent.betweenFaults.most));
       await faults[fault](course);
