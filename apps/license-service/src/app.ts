@@ -96,6 +96,10 @@ export function createLicenseService(
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
+  // What is no JSON is one and the same refusal here, whatever it calls itself.
+  service.app.addContentTypeParser('*', (_request, _payload, done) => {
+    done(new ApiError('bad_request', 'Send application/json.', { reason: 'content_type', retryable: false }));
+  });
   service.metrics.pool(pool);
   addSignedAnswers(service.app, keys);
   addPublishedKeys(service.app, keys);
