@@ -42,7 +42,10 @@ const mcpClient = (mcpUrl: string, token: string): string =>
 function renderLicense({ licenseUrl, licenseKey }: DevFile): string[] {
   if (licenseUrl === null || licenseKey === null) return [];
   const body = JSON.stringify({ licenseKey, machineId: 'my-machine' });
-  return [`  curl -s ${licenseUrl}/api/activate -H 'Content-Type: application/json' -d '${body}'`];
+  return [
+    'A license, activated as an installer does it:',
+    `  curl -s ${licenseUrl}/api/activate -H 'Content-Type: application/json' -d '${body}'`,
+  ];
 }
 
 function renderTokens({ orgSlug, projectKey, tokens, baseUrl, mcpUrl }: DevFile): string[] {

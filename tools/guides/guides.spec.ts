@@ -29,6 +29,7 @@ const blocksOf = (markdown: string): Block[] =>
 
 let postgres: Postgres;
 let api: ThrowAwayApi;
+let gateway: ThrowAwayApp;
 let licenses: ThrowAwayApp;
 let environment: NodeJS.ProcessEnv;
 
@@ -36,34 +37,42 @@ beforeAll(async () => {
   postgres = await startPostgres({ durable: false });
   await migrate(postgres.url);
   api = await startThrowAwayApi({ databaseUrl: postgres.url, log: 'warn' });
+  gateway = await startThrowAwayApp('mcp-gateway', {
+    log: 'warn',
+    environment: { COORDINATION_API_URL: api.url },
+  });
   licenses = await startThrowAwayApp('license-service', {
     log: 'warn',
     environment: { DATABASE_URL: postgres.url },
   });
   environment = {
     ...process.env,
-    ...{ BASE_URL: api.url, TOKEN: await tokenOfChloe() },
+    ...{ BASE_URL: api.url, MCP_URL: `${gateway.url}/api/mcp?mode=core` },
+    ...(await makeTokens()),
     // The operators' command lines work on it.
     ...{ LICENSE_URL: licenses.url, DATABASE_URL: postgres.url },
   };
 }, 120_000);
 
 afterAll(async () => {
-  await Promise.all([api.stop(), licenses.stop()]);
+  await Promise.all([gateway.stop(), licenses.stop()]);
+  await api.stop();
   await postgres.stop();
 });
 
-/** As in the demo that the guides begin with: a member, and the project WEB. */
-async function tokenOfChloe(): Promise<string> {
+/** As in the demo that the guides begin with: a member, an agent of hers, and the project WEB. */
+async function makeTokens(): Promise<{ readonly TOKEN: string; readonly AGENT_TOKEN: string }> {
   const pool = createPool({ url: postgres.url, role: null, max: 1 });
   try {
     const [slug, email] = ['acme', 'chloe@acme.example'];
     const owner = { email: 'ana@acme.example', name: 'Ana' };
     await createOrganization(pool, { name: 'Acme', slug, plan: 'team', seats: 25, owner });
     await addMember(pool, { org: slug, email, name: 'Chloé', role: 'member' });
-    const made = await createToken(pool, { org: slug, member: email, name: 'guide', scopes: ['write'] });
+    const asked = { org: slug, member: email, name: 'guide', scopes: ['write'] } as const;
+    const made = await createToken(pool, asked);
+    const { token: AGENT_TOKEN } = await createToken(pool, { ...asked, agent: 'Builder' });
     await connect({ baseUrl: api.url, token: made.token }).projects.create({ key: 'WEB', name: 'Website' });
-    return made.token;
+    return { TOKEN: made.token, AGENT_TOKEN };
   } finally {
     await pool.end();
   }

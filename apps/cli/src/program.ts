@@ -11,7 +11,8 @@ const afterHelp = `
 Tables are for people; --json prints the same for scripts, errors too (on stderr).
 Exit codes: 0 done, ${exitCodes.failed} an operators' command failed, ${exitCodes.usage} the command line is wrong, ${exitCodes.refused} the API refused (4xx),
 ${exitCodes.unreachable} no answer or a fault of the API (5xx).
-Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN, else what muster login kept.`;
+Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN, else what muster login kept,
+else, by npm run muster, the instance that runs here, as the owner of its demo organization.`;
 
 /** They work on the database itself: its drivers are loaded for them alone. */
 async function fillOperators(parent: Command, word?: OperatorsWord): Promise<void> {

@@ -20,7 +20,7 @@ const escape = (text: string): string =>
 const marked = new Marked({
   renderer: {
     heading({ depth, tokens, text }) {
-      const place = depth === 2 ? ` id="${escape(text.toLowerCase())}"` : '';
+      const place = depth === 2 ? ` id="${escape(text.toLowerCase().replaceAll(' ', '-'))}"` : '';
       return `<h${depth}${place}>${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     // The language may be followed by a title in brackets.
