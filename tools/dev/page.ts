@@ -3,7 +3,7 @@ import { demoPeople } from './demo.ts';
 import { devFilePath, type DevFile, type Tokens } from './dev-file.ts';
 import { mailFolder, repositoryRoot } from './repository.ts';
 
-/** What a person sees when all is up: fits one screen of 24 lines by the time everything exists. */
+/** What a person sees when all is up. */
 export function renderPage(facts: DevFile): string {
   const addresses: [string, string | null][] = [
     ['API', facts.baseUrl],

@@ -1,6 +1,7 @@
 /** What the guides tell people to paste does what they say: every block marked `run` is run, in order, page by page. */
 import { execFile } from 'node:child_process';
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
@@ -31,9 +32,11 @@ let postgres: Postgres;
 let api: ThrowAwayApi;
 let gateway: ThrowAwayApp;
 let licenses: ThrowAwayApp;
+let scratch: string;
 let environment: NodeJS.ProcessEnv;
 
 beforeAll(async () => {
+  scratch = await mkdtemp(path.join(tmpdir(), 'muster-guides-'));
   postgres = await startPostgres({ durable: false });
   await migrate(postgres.url);
   api = await startThrowAwayApi({ databaseUrl: postgres.url, log: 'warn' });
@@ -47,6 +50,8 @@ beforeAll(async () => {
   });
   environment = {
     ...process.env,
+    // Where mktemp makes folders.
+    TMPDIR: scratch,
     ...{ BASE_URL: api.url, MCP_URL: `${gateway.url}/api/mcp?mode=core` },
     ...(await makeTokens()),
     // The operators' command lines work on it.
@@ -58,6 +63,7 @@ afterAll(async () => {
   await Promise.all([gateway.stop(), licenses.stop()]);
   await api.stop();
   await postgres.stop();
+  await rm(scratch, { recursive: true, force: true });
 });
 
 /** As in the demo that the guides begin with: a member, an agent of hers, and the project WEB. */
@@ -68,11 +74,13 @@ async function makeTokens(): Promise<{ readonly TOKEN: string; readonly AGENT_TO
     const owner = { email: 'ana@acme.example', name: 'Ana' };
     await createOrganization(pool, { name: 'Acme', slug, plan: 'team', seats: 25, owner });
     await addMember(pool, { org: slug, email, name: 'Chloé', role: 'member' });
-    const asked = { org: slug, member: email, name: 'guide', scopes: ['write'] } as const;
-    const made = await createToken(pool, asked);
-    const { token: AGENT_TOKEN } = await createToken(pool, { ...asked, agent: 'Builder' });
-    await connect({ baseUrl: api.url, token: made.token }).projects.create({ key: 'WEB', name: 'Website' });
-    return { TOKEN: made.token, AGENT_TOKEN };
+    const make = async (agent?: string): Promise<string> => {
+      const asked = { org: slug, member: email, name: 'guide', ...(agent !== undefined && { agent }) };
+      return (await createToken(pool, { ...asked, scopes: ['write'] })).token;
+    };
+    const tokens = { TOKEN: await make(), AGENT_TOKEN: await make('Builder') };
+    await connect({ baseUrl: api.url, token: tokens.TOKEN }).projects.create({ key: 'WEB', name: 'Website' });
+    return tokens;
   } finally {
     await pool.end();
   }
