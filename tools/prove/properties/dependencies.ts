@@ -52,8 +52,8 @@ const mostReadyMillis = 3_000;
 const patienceMillis = 60_000;
 /** In an outage of Redis, at p99: what Redis may take before it is taken for away, and the write itself. */
 const mostWriteMillis = 500;
-/** So few calls in a row that each has to be asked of Redis, and so many in a while that none is refused. */
-const limits = { LIMIT_TOKEN: '100/0.001', LIMIT_ORGANIZATION: '100/0.001' };
+/** So few calls in a row that each has to be asked of Redis, and so many in a while, by a token of each, that none is refused. */
+const limits = { LIMIT_TOKEN: '100/0.001' };
 
 interface Course {
   readonly setting: Setting;
