@@ -1,6 +1,6 @@
 /** The pipeline, on operations made up for it: what any handler can rely on, whatever it does. */
 import { describe, expect, it } from '@jest/globals';
-import { newId, sqlQuery } from '@muster/database';
+import { createPool, newId, sqlQuery } from '@muster/database';
 import { operation, org, project, type Scope, type Subject } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
@@ -237,9 +237,7 @@ describe('a write', () => {
     await world.rows(
       `do $$ begin execute format('alter database %I reset deadlock_timeout', current_database()); end $$`,
     );
-    await world.rows(
-      'select pg_terminate_backend(pid) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()',
-    );
+    const pool = createPool({ url: world.database.url, role: 'muster_app' });
     const { orgId, ben, chloe } = await world.org();
     await Promise.all([
       world.call(ben, addsTeam(), { name: 'x' }),
@@ -274,9 +272,9 @@ describe('a write', () => {
         },
       );
     const outcomes = await Promise.all([
-      world.call(ben, crossing('x', 'y'), {}),
-      world.call(chloe, crossing('y', 'x'), {}),
-    ]);
+      world.call(ben, crossing('x', 'y'), {}, { pool }),
+      world.call(chloe, crossing('y', 'x'), {}, { pool }),
+    ]).finally(() => pool.end());
     expect(outcomes.map(({ json }) => JSON.parse(json) as unknown)).toMatchObject([
       { name: 'x' },
       { name: 'y' },
