@@ -72,7 +72,7 @@ const takers: Record<string, (people: People) => Promise<Take>> = {
     return ({ app }) => world.call(ana, handlers.invitations.resend, params, { pool: app });
   },
   'a viewer made member': async ({ ana, orgId }) => {
-    const { me } = await world.member(orgId, `Viewer ${newId()}`.slice(0, 30), 'viewer');
+    const { me } = await world.member(orgId, `Viewer ${newId()}`, 'viewer');
     const params = { memberId: me.memberId, role: 'member' };
     return ({ app }) => world.call(ana, handlers.members.setRole, params, { pool: app });
   },
