@@ -66,7 +66,7 @@ const boundaries = [
   },
   {
     sourceTag: 'scope:license-service',
-    onlyDependOnLibsWithTags: ['scope:service', 'scope:database'],
+    onlyDependOnLibsWithTags: ['scope:service', 'scope:database', 'scope:terminal'],
   },
   {
     // It goes into other people's programs.

@@ -1,7 +1,7 @@
 /** How a command ends: its exit code, and what it says of an error to people and to scripts. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { type ErrorBody } from '@muster/registry';
-import { plain } from './output/plain.ts';
+import { plain } from '@muster/terminal';
 
 /** What scripts may go by; README and --help say the same. */
 export const exitCodes = {

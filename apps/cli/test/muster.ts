@@ -2,16 +2,15 @@
  * The command line as a process, in front of a coordination-api that runs as one: an app never imports another, and
  * neither do its specs. People are made as everywhere, in a database of the spec's own.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { type Person, useWorld, type World } from '@muster/testing';
+import { type AppProcess, type Person, startApp, useWorld, type World } from '@muster/testing';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 export const mainFile = path.join(workspaceRoot, 'apps/cli/src/main.ts');
@@ -43,31 +42,6 @@ export async function runMuster(
   return { code, out, err };
 }
 
-async function startApi(databaseUrl: string): Promise<{ api: ChildProcess; url: string }> {
-  const api = spawn(process.execPath, ['apps/coordination-api/src/main.ts'], {
-    cwd: workspaceRoot,
-    env: {
-      PATH: process.env['PATH'],
-      DATABASE_URL: databaseUrl,
-      HOST: '127.0.0.1',
-      PORT: '0',
-      LOG_LEVEL: 'info',
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    // The pipe is read to the end, so that it never fills up.
-    createInterface({ input: api.stdout }).on('line', (line) => {
-      const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
-      if (msg === 'listening') resolve(address ?? '');
-    });
-    api.once('exit', (code) => {
-      reject(new Error(`coordination-api ended with ${String(code)} before it listened`));
-    });
-  });
-  return { api, url };
-}
-
 export interface Muster {
   readonly world: World;
   url(): string;
@@ -85,31 +59,27 @@ export interface Muster {
 /** Starts the API for the spec file that calls it. */
 export function useMuster(): Muster {
   const world = useWorld({});
-  let api: ChildProcess | undefined;
-  let url = '';
+  let api: AppProcess | undefined;
   let home = '';
 
   beforeAll(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'muster-cli-'));
-    ({ api, url } = await startApi(world.database.url));
+    api = await startApp('apps/coordination-api/src/main.ts', { DATABASE_URL: world.database.url });
   });
   afterAll(async () => {
-    if (api?.exitCode === null) {
-      const ended = once(api, 'exit');
-      api.kill('SIGTERM');
-      await ended;
-    }
+    await api?.stop();
     await rm(home, { recursive: true });
   });
 
+  const url = (): string => api?.url ?? '';
   const run: Muster['run'] = (args, { env, input = '' } = {}) =>
     runMuster(args, { env: { HOME: home, XDG_CONFIG_HOME: home, ...env }, input });
-  const environmentOf = (person: Person) => ({ MUSTER_BASE_URL: url, MUSTER_TOKEN: person.me.token });
+  const environmentOf = (person: Person) => ({ MUSTER_BASE_URL: url(), MUSTER_TOKEN: person.me.token });
   return {
     world,
-    url: () => url,
+    url,
     home: () => home,
-    direct: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url, token })),
+    direct: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url(), token })),
     run,
     environmentOf,
     as: (person, ...args) => run(args, { env: environmentOf(person) }),

@@ -4,6 +4,7 @@
  */
 import { createPool } from '@muster/database';
 import { ConfigError } from '@muster/service';
+import { plain } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
 import { certCommand, verifyCommand } from './commands/certificates.ts';
 import {
@@ -125,7 +126,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
         progress: terminal.progress ?? (() => undefined),
       };
       const { json, lines, isBad } = await work(context, self.opts(), self.args);
-      out(`${asJson ? JSON.stringify(json) : lines.join('\n')}\n`);
+      out(`${asJson ? JSON.stringify(json) : lines.map(plain).join('\n')}\n`);
       return isBad === true ? 1 : 0;
     } finally {
       await pool.end();
@@ -136,7 +137,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
     if (known === undefined) throw error;
     const { reason, message } = known;
     if (asJson) out(`${JSON.stringify({ error: { reason, message } })}\n`);
-    else err(`license: ${message}\n`);
+    else err(`license: ${plain(message)}\n`);
     return 1;
   }
 }

@@ -2,20 +2,13 @@
  * The gateway as it ships, in front of a coordination-api that runs as a process of its own: an app never imports
  * another, and neither do its specs. People are made as everywhere, in a database of the spec's own.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import path from 'node:path';
-import { createServer, type AddressInfo } from 'node:net';
-import { createInterface } from 'node:readline';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type ErrorBody } from '@muster/registry';
-import { useWorld, type World } from '@muster/testing';
+import { type AppProcess, freePort, startApp, useWorld, type World } from '@muster/testing';
 import { pino } from 'pino';
 import { createGateway, type Gateway } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-
-const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 
 /** A JSON-RPC answer as it came. */
 export interface RpcAnswer {
@@ -74,68 +67,29 @@ export interface TestGateway {
   whileGatewayIsAway(work: () => Promise<void>): Promise<void>;
 }
 
-/** A port that nobody listens on: the API has to know the gateway's before there is a gateway. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-/** Starts coordination-api from its sources, and says where it listens. */
-async function startApi(
-  databaseUrl: string,
-  gatewayPort: number,
-  environment: Record<string, string>,
-  port = '0',
-): Promise<{ api: ChildProcess; url: string }> {
-  const api = spawn(process.execPath, ['apps/coordination-api/src/main.ts'], {
-    cwd: workspaceRoot,
-    env: {
-      ...{ PATH: process.env['PATH'], DATABASE_URL: databaseUrl, HOST: '127.0.0.1', PORT: port },
-      ...{ LOG_LEVEL: 'info', TRUST_PROXY: '127.0.0.1' },
-      MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
-      ...environment,
-    },
-    stdio: ['ignore', 'pipe', 'inherit'],
-  });
-  const url = await new Promise<string>((resolve, reject) => {
-    // The pipe is read to the end, so that it never fills up.
-    createInterface({ input: api.stdout }).on('line', (line) => {
-      const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
-      if (msg === 'listening') resolve(address ?? '');
-    });
-    api.once('exit', (code) => {
-      reject(new Error(`coordination-api ended with ${String(code)} before it listened`));
-    });
-  });
-  return { api, url };
-}
-
-async function stopApi(api: ChildProcess): Promise<void> {
-  if (api.exitCode !== null) return;
-  const ended = once(api, 'exit');
-  api.kill('SIGTERM');
-  await ended;
-}
-
 /** Starts both for the spec file that calls it. */
 export function useGateway(
   environment: Record<string, string> = {},
   ofApi: Record<string, string> = {},
 ): TestGateway {
   const world = useWorld({});
-  let api: ChildProcess | undefined;
-  let apiUrl = '';
+  let api: AppProcess | undefined;
   let gateway: Gateway | undefined;
   let base = '';
   let gatewayPort = 0;
   let ids = 0;
 
+  const apiUrl = (): string => api?.url ?? '';
+  const startItsApi = (more: Record<string, string> = {}): Promise<AppProcess> =>
+    startApp('apps/coordination-api/src/main.ts', {
+      DATABASE_URL: world.database.url,
+      TRUST_PROXY: '127.0.0.1',
+      // The API has to know where the gateway is before there is one.
+      MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
+      ...{ ...ofApi, ...more },
+    });
   const startGateway = async (): Promise<void> => {
-    const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: apiUrl, ...environment });
+    const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: apiUrl(), ...environment });
     gateway = await createGateway(config, pino({ level: 'error' }));
     base = await gateway.service.app.listen({ host: '127.0.0.1', port: gatewayPort });
   };
@@ -146,12 +100,12 @@ export function useGateway(
 
   beforeAll(async () => {
     gatewayPort = await freePort();
-    ({ api, url: apiUrl } = await startApi(world.database.url, gatewayPort, ofApi));
+    api = await startItsApi();
     await startGateway();
   });
   afterAll(async () => {
     await stopGateway();
-    if (api !== undefined) await stopApi(api);
+    await api?.stop();
   });
 
   const send: TestGateway['send'] = async ({ query = '', ...init }) => {
@@ -178,8 +132,8 @@ export function useGateway(
   return {
     world,
     url: () => `${base}/api/mcp`,
-    apiUrl: () => apiUrl,
-    direct: (token) => createClient(httpTransport({ baseUrl: apiUrl, token })),
+    apiUrl,
+    direct: (token) => createClient(httpTransport({ baseUrl: apiUrl(), token })),
     send,
     rpc,
     modern: (token, method, params = {}, options = {}) => {
@@ -206,10 +160,10 @@ export function useGateway(
     },
     whileApiIsAway: async (work) => {
       if (api === undefined) throw new Error('the API is there from beforeAll on');
-      const { port } = new URL(apiUrl);
-      await stopApi(api);
+      const { port } = new URL(api.url);
+      await api.stop();
       const result = work();
-      ({ api } = await startApi(world.database.url, gatewayPort, ofApi, port));
+      api = await startItsApi({ PORT: port });
       return result;
     },
     cutOff: async (storyId, sendIt) => {

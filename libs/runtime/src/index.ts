@@ -30,3 +30,4 @@ export {
   isWellFormedToken,
   newTokenSecret,
 } from './tokens.ts';
+export { requireProject, visibleProjects } from './visible.ts';

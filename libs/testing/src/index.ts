@@ -1,3 +1,4 @@
+export { type AppProcess, startApp } from './app-process.ts';
 export { cloneDatabase, patient, type TestDatabase } from './database.ts';
 export { type Wire, wireTo } from './wire.ts';
 export {
@@ -10,6 +11,7 @@ export {
   useWorld,
   type World,
 } from './world.ts';
+export { freePort } from './ports.ts';
 export { type OwnRedis, redisUrl, startOwnRedis } from './redis.ts';
 export { refusalOf } from './refusals.ts';
 export { until } from './until.ts';

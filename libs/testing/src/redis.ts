@@ -1,7 +1,8 @@
 /** The Redis that all specs share, and one of a spec's own, to be stopped in the middle: the same program. */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type AddressInfo, connect, createServer } from 'node:net';
+import { connect } from 'node:net';
+import { freePort } from './ports.ts';
 import { until } from './until.ts';
 
 /** Set by Jest's global set-up. */
@@ -27,15 +28,6 @@ async function tell(port: number, host: string, command: string): Promise<string
   const answer = await said;
   socket.destroy();
   return answer;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 export interface OwnRedis {

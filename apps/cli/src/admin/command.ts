@@ -5,6 +5,7 @@
 import { createPool, type Pool } from '@muster/database';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
+import { plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { exitCodes } from '../failures.ts';
 import { askStarter } from '../starter.ts';
@@ -28,12 +29,12 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
   try {
     const { json, lines } = await work();
     const asJson = self.opts<{ json?: boolean }>().json === true;
-    process.stdout.write(`${asJson ? JSON.stringify(json) : lines.join('\n')}\n`);
+    process.stdout.write(`${asJson ? JSON.stringify(json) : lines.map(plain).join('\n')}\n`);
   } catch (error) {
     const known = error instanceof Unusable ? error.message : sayError(toApiError(error));
     // A fault of ours, which somebody will have to look into.
     if (known === undefined) throw error;
-    process.stderr.write(`muster: ${known}\n`);
+    process.stderr.write(`muster: ${plain(known)}\n`);
     process.exitCode = exitCodes.failed;
   }
 }

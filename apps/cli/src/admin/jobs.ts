@@ -1,8 +1,8 @@
 /** muster admin outbox. */
 import { listDeadJobs, replayJobs } from '@muster/people';
+import { dayOf, table } from '@muster/terminal';
 import { type Command } from 'commander';
 import { command, onDatabase, Unusable } from './command.ts';
-import { dayOf, table } from './shown.ts';
 
 export function addOutbox(outbox: Command): void {
   command(outbox, 'list', 'List the jobs that failed so often that they are given up').action(

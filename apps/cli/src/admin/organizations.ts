@@ -1,9 +1,9 @@
 /** muster admin org, muster admin member. */
 import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/people';
 import { plans } from '@muster/registry';
+import { dayOf, table } from '@muster/terminal';
 import { type Command, Option } from 'commander';
 import { command, ofOrg, onDatabase, toInteger } from './command.ts';
-import { dayOf, table } from './shown.ts';
 
 interface NewOrganization {
   slug: string;

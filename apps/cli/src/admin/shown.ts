@@ -1,5 +1,6 @@
 /** What an operators' command shows. */
 import { type ShownToken } from '@muster/people';
+import { dayOf } from '@muster/terminal';
 
 export interface Shown {
   /** For scripts, with --json. */
@@ -15,21 +16,4 @@ export function secretLines(what: string, { token: secret, id, expiresAt }: Show
     'Copy it now, it is not shown again:',
     secret,
   ];
-}
-
-export function dayOf(time: string | null): string {
-  return time?.slice(0, 10) ?? '-';
-}
-
-/** Columns as wide as their widest cell. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  if (rows.length === 0) return ['None.'];
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
 }

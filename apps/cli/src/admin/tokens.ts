@@ -1,8 +1,9 @@
 /** muster admin token, muster admin platform. */
 import { createToken, grantPlatform, listTokens, revokeToken } from '@muster/people';
+import { dayOf, table } from '@muster/terminal';
 import { type Command } from 'commander';
 import { ofOrg, onDatabase, toInteger, toList } from './command.ts';
-import { dayOf, secretLines, table } from './shown.ts';
+import { secretLines } from './shown.ts';
 
 interface NewToken {
   org: string;

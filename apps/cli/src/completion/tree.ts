@@ -1,7 +1,7 @@
 /** The command tree as completion needs it: what may come after each word. */
 import { operations } from '@muster/registry';
+import { onOneLine } from '@muster/terminal';
 import { type Command } from 'commander';
-import { onOneLine } from '../output/plain.ts';
 import { commandWords } from '../operations/help.ts';
 
 export interface Candidate {

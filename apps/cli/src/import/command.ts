@@ -2,10 +2,10 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
+import { counted, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PartlyRefused, UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
-import { counted, plain } from '../output/plain.ts';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { readBoard } from './board.ts';
 import { type CsvField, csvFields, readCsv } from './csv.ts';

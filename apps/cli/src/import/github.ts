@@ -1,7 +1,7 @@
 /** Issues of GitHub: what `gh issue list --json …` prints, and what the REST API answers. */
+import { counted } from '@muster/terminal';
 import { z } from 'zod';
 import { UsageError } from '../failures.ts';
-import { counted } from '../output/plain.ts';
 import { type Row, type Source } from './rows.ts';
 
 const Issue = z.object({

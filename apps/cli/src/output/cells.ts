@@ -1,5 +1,5 @@
 /** A value of a record as the text of a cell. */
-import { onOneLine } from './plain.ts';
+import { onOneLine } from '@muster/terminal';
 
 const instant = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
 

@@ -1,7 +1,7 @@
 /** A result for people: lists as tables, records as names and values. */
 import { styleText } from 'node:util';
+import { plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
-import { plain } from './plain.ts';
 import { tableOf } from './table.ts';
 
 export interface Page {

@@ -1,10 +1,10 @@
 /** muster login, logout, whoami, profiles. */
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { onOneLine } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
-import { onOneLine } from '../output/plain.ts';
 import { pageOfStdout, showList, showRecord } from '../output/show.ts';
 import {
   addConnectionFlags,

@@ -1,5 +1,5 @@
 /** What was seen, as lines. */
-import { onOneLine } from '../output/plain.ts';
+import { onOneLine } from '@muster/terminal';
 import { heading, type Page, showList } from '../output/show.ts';
 import { type Seen } from './look.ts';
 

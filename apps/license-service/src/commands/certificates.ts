@@ -1,4 +1,5 @@
 /** cert and verify: certificates made by hand, and what somebody sends looked at. */
+import { minuteOf } from '@muster/terminal';
 import { parseKey } from '../key/key.ts';
 import { certify } from '../operators/certify.ts';
 import { getLicense, stateOf } from '../operators/license.ts';
@@ -7,7 +8,6 @@ import { readCertificate } from '../signing/certificate.ts';
 import { loadKeys, toKeyObject } from '../signing/signing-key.ts';
 import { hasherOf, machineOf } from './change.ts';
 import { type Context, type LicenseCommand, number, refOf, type Shown, withId } from './command.ts';
-import { minuteOf } from './shown.ts';
 import { toSeconds } from './term.ts';
 
 const usualSeconds = 7 * 86_400;

@@ -1,10 +1,11 @@
 /** What changes one license, named by its id or by the key on standard input. */
+import { minuteOf } from '@muster/terminal';
 import { createMachineHasher, machineIdProblem, type MachineHasher } from '../activation/machine.ts';
 import { release, renew, resume, revoke, rotate, suspend, transfer } from '../operators/change.ts';
 import { type License, type LicenseRef } from '../operators/license.ts';
 import { type Ask, inTransaction, Refused } from '../operators/transaction.ts';
 import { type Context, type LicenseCommand, type Options, refOf, text, withId } from './command.ts';
-import { licenseLines, minuteOf, shownLicense } from './shown.ts';
+import { licenseLines, shownLicense } from './shown.ts';
 import { termOf, withTerm } from './term.ts';
 
 type Change = (ask: Ask, ref: LicenseRef, options: Options) => Promise<License>;

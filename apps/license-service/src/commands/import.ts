@@ -1,11 +1,11 @@
 /** import: licenses that were sold elsewhere, from a file, in batches. */
 import { open, readFile, type FileHandle } from 'node:fs/promises';
+import { table } from '@muster/terminal';
 import { Option } from 'commander';
 import { importBatch, type Incoming, type Outcome } from '../operators/import.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { type Context, type LicenseCommand, type Options, text } from './command.ts';
 import { readRows, type Row } from './import-rows.ts';
-import { table } from './shown.ts';
 import { termOf, withTerm } from './term.ts';
 
 /** A transaction of so many rows takes a moment, and whoever stops the import loses no more than one. */

@@ -1,9 +1,10 @@
 /** What only looks: list and show. */
+import { dayOf, table } from '@muster/terminal';
 import { Option } from 'commander';
 import { getLicense, listLicenses, stateOf } from '../operators/license.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, refOf, text, withId } from './command.ts';
-import { dayOf, endOf, shownLicense, table } from './shown.ts';
+import { endOf, shownLicense } from './shown.ts';
 import { toCount } from './term.ts';
 
 const usualLimit = 50;

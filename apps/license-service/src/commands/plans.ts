@@ -1,7 +1,8 @@
+import { table } from '@muster/terminal';
 import { findPlan, listPlans, type Plan, setPlan, usualTransferLimit } from '../operators/plans.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number } from './command.ts';
-import { spanOf, table } from './shown.ts';
+import { spanOf } from './shown.ts';
 import { termOf, toCount, withTerm } from './term.ts';
 
 const termWords = ({ term }: Plan): string =>

@@ -1,20 +1,5 @@
+import { minuteOf } from '@muster/terminal';
 import { type License, stateOf } from '../operators/license.ts';
-
-export const dayOf = (time: string | null): string => time?.slice(0, 10) ?? '-';
-export const minuteOf = (time: string | null): string => time?.slice(0, 16).replace('T', ' ') ?? '-';
-
-/** Columns as wide as their widest cell. */
-export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
-  if (rows.length === 0) return ['None.'];
-  const lines = [head, ...rows];
-  const widths = head.map((_, column) => Math.max(...lines.map((line) => line[column]?.length ?? 0)));
-  return lines.map((line) =>
-    line
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join('  ')
-      .trimEnd(),
-  );
-}
 
 const secondsPerDay = 86_400;
 

@@ -1,7 +1,7 @@
+import { minuteOf, table } from '@muster/terminal';
 import { listKeys, newKeyFor, retireKey } from '../operators/signing-keys.ts';
 import { inTransaction } from '../operators/transaction.ts';
 import { type LicenseCommand, number } from './command.ts';
-import { minuteOf, table } from './shown.ts';
 import { toSeconds } from './term.ts';
 
 /** Longer than any client keeps the published keys. */

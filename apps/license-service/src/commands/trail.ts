@@ -1,9 +1,9 @@
 /** audit and stats: what happened, and how much of everything there is. */
+import { minuteOf, table } from '@muster/terminal';
 import { getLicense } from '../operators/license.ts';
 import { inTransaction, Refused } from '../operators/transaction.ts';
 import { denialsOfLastDays, figuresByPlan, listDenials, listEvents } from '../operators/trail.ts';
 import { type LicenseCommand, number, refOf, withId } from './command.ts';
-import { minuteOf, table } from './shown.ts';
 import { toCount } from './term.ts';
 
 const usualLimit = 50;

@@ -1,11 +1,10 @@
 /** The assignments table: who works on what. There is a row where somebody does. */
 import { type DB, type Db, decodeCursor, pageOfRows, type Query, sqlQuery, Values } from '@muster/database';
 import { type Assignment, isUuid, type Subject, targetTypes } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type Caller, visibleProjects } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { idOfTarget, type TargetRef } from './targets.ts';
-import { visibleProjects } from './visible.ts';
 
 type AssignmentRow = Omit<Selectable<DB['assignments']>, 'org_id'>;
 type AssigneesRow = AssignmentRow & {
@@ -172,7 +171,7 @@ export function listAssignmentsOfOrg(
   page: Page & { readonly memberId?: string | undefined; readonly agentId?: string | undefined },
 ) {
   const values = new Values(caller.orgId);
-  const where = [`a.project_id in ${visibleProjects(values, caller)}`];
+  const where = [`a.project_id in (select v.project_id from ${visibleProjects(values, caller)} v)`];
   if (page.memberId !== undefined) where.push(`a.member_id = ${values.uuid(page.memberId)}`);
   if (page.agentId !== undefined) where.push(`a.agent_id = ${values.uuid(page.agentId)}`);
   return listAssignments(db, values, where, page);

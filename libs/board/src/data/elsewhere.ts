@@ -1,6 +1,6 @@
 /** Records that a call names beside its target, and that are not in the target's project. */
-import { type Db, sqlQuery } from '@muster/database';
-import { type ApiError, type Caller, notFound } from '@muster/runtime';
+import { type Db, sqlQuery, Values } from '@muster/database';
+import { type ApiError, type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { parseStoryRef } from './stories.ts';
 
 type Kind = 'board_columns' | 'epics' | 'stories';
@@ -15,24 +15,25 @@ export async function notInProject(
   kind: Kind,
   ref: string,
 ): Promise<ApiError> {
-  const visible = 'app.visible_projects($1, $2, $3)';
-  const parameters = [caller.orgId, caller.memberId, caller.tokenId, projectId];
+  const values = new Values(caller.orgId);
+  const visible = visibleProjects(values, caller);
+  const here = values.uuid(projectId);
   const parsed = kind === 'stories' ? parseStoryRef(ref) : { id: ref };
   const found =
     'id' in parsed
       ? await db.find(
           sqlQuery(
             `select r.id from ${kind} r join ${visible} v on v.project_id = r.project_id
-             where r.org_id = $1 and r.id = $5 and r.project_id <> $4`,
-            [...parameters, parsed.id],
+             where r.org_id = ${values.org} and r.id = ${values.uuid(parsed.id)} and r.project_id <> ${here}`,
+            values.list,
           ),
         )
       : await db.find(
           sqlQuery(
             `select s.id from projects p join ${visible} v on v.project_id = p.id
-             join stories s on s.org_id = p.org_id and s.project_id = p.id and s.number = $6
-             where p.org_id = $1 and p.key = $5 and p.id <> $4`,
-            [...parameters, parsed.projectKey, parsed.number],
+             join stories s on s.org_id = p.org_id and s.project_id = p.id and s.number = ${values.$(parsed.number)}
+             where p.org_id = ${values.org} and p.key = ${values.$(parsed.projectKey)} and p.id <> ${here}`,
+            values.list,
           ),
         );
   return found === undefined ? notFound() : refuse('mismatched_project');

@@ -8,7 +8,7 @@ import {
   type Registry,
   type ResultOf,
 } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { z } from 'zod';
 import { type GivenRole } from './project-members.ts';
 
@@ -107,7 +107,7 @@ export async function listProjectsOfTeam(
     sqlQuery<{ id: string; key: string; name: string; role: ProjectRole }>(
       `select p.id, p.key, p.name, pt.role from project_teams pt
        join projects p on p.org_id = pt.org_id and p.id = pt.project_id
-       join app.visible_projects(${values.org}, ${values.uuid(caller.memberId)}, ${values.uuid(caller.tokenId)}) v on v.project_id = p.id
+       join ${visibleProjects(values, caller)} v on v.project_id = p.id
        where ${where.join(' and ')} order by p.key limit ${values.$(limit + 1)}`,
       values.list,
     ),

@@ -20,7 +20,7 @@ import {
   type Registry,
   type Subject,
 } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
@@ -117,7 +117,7 @@ export async function getVisibleProject(db: Db, caller: Caller, ref: string): Pr
   const row = await db.find(
     sqlQuery<ProjectRow>(
       `select ${projectColumns} from projects p
-       join app.visible_projects(${values.org}, ${values.uuid(caller.memberId)}, ${values.uuid(caller.tokenId)}) v on v.project_id = p.id
+       join ${visibleProjects(values, caller)} v on v.project_id = p.id
        where p.org_id = ${values.org} and p.id = ${values.projectId(ref)}`,
       values.list,
     ),
@@ -137,12 +137,13 @@ export async function findConverted(
   caller: Caller,
   localProjectId: string,
 ): Promise<Converted | undefined> {
+  const values = new Values(caller.orgId);
   return db.find(
     sqlQuery<Converted>(
       `select ${projectColumns}, p.local_project_id, p.conversion, v.project_rank as rank from projects p
-       left join app.visible_projects($1, $2, $3) v on v.project_id = p.id
-       where p.org_id = $1 and p.local_project_id = $4`,
-      [caller.orgId, caller.memberId, caller.tokenId, localProjectId],
+       left join ${visibleProjects(values, caller)} v on v.project_id = p.id
+       where p.org_id = ${values.org} and p.local_project_id = ${values.$(localProjectId)}`,
+      values.list,
     ),
   );
 }
@@ -167,7 +168,7 @@ export async function listProjects(
   const rows = await db.all(
     sqlQuery<ProjectRow & { rank: number }>(
       `select ${projectColumns}, v.project_rank as rank from projects p
-       join app.visible_projects(${values.org}, ${values.uuid(caller.memberId)}, ${values.uuid(caller.tokenId)}) v on v.project_id = p.id
+       join ${visibleProjects(values, caller)} v on v.project_id = p.id
        where ${where.join(' and ')} order by p.key limit ${values.$(limit + 1)}`,
       values.list,
     ),

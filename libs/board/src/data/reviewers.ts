@@ -1,12 +1,11 @@
 /** The story_reviewers table: who reviews a story, and the verdict. */
 import { type DB, type Db, decodeCursor, pageOfRows, type Query, sqlQuery, Values } from '@muster/database';
 import { isUuid, type Reviewer, type Verdict } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type Caller, visibleProjects } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { isStale, type Review, type Reviewable, type Who } from '../rules/reviews.ts';
 import { keyOf, type StoryRow } from './stories.ts';
-import { visibleProjects } from './visible.ts';
 
 export type ReviewRow = Omit<Selectable<DB['story_reviewers']>, 'org_id'> & {
   readonly reviewer_name: string;
@@ -205,7 +204,10 @@ export function listReviewsOf(
   page: Page & { readonly verdict?: Verdict | undefined },
 ) {
   const values = new Values(caller.orgId);
-  const where = [isOf(values, who), `r.project_id in ${visibleProjects(values, caller)}`];
+  const where = [
+    isOf(values, who),
+    `r.project_id in (select v.project_id from ${visibleProjects(values, caller)} v)`,
+  ];
   if (page.verdict !== undefined) where.push(`r.verdict = ${values.$(page.verdict)}`);
   return list(db, values, where, 'desc', page);
 }

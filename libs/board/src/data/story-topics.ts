@@ -1,6 +1,6 @@
 /** A story as something to speak of: without its texts, its blockers and its lock. */
 import { type Db, sqlQuery, Values } from '@muster/database';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { type StoryRow } from './stories.ts';
 
 export type StoryTopic = Pick<
@@ -23,15 +23,14 @@ export async function getStoryTopic(db: Db, orgId: string, ref: string): Promise
 }
 
 /** Whether the caller may see the project of a story that is not the call's own. */
-export const canSeeStory = async (
-  db: Db,
-  { orgId, memberId, tokenId }: Caller,
-  storyId: string,
-): Promise<boolean> =>
-  (await db.find(
+export async function canSeeStory(db: Db, caller: Caller, storyId: string): Promise<boolean> {
+  const values = new Values(caller.orgId);
+  const found = await db.find(
     sqlQuery(
-      `select s.id from stories s join app.visible_projects($1, $2, $3) v on v.project_id = s.project_id
-       where s.org_id = $1 and s.id = $4`,
-      [orgId, memberId, tokenId, storyId],
+      `select s.id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
+       where s.org_id = ${values.org} and s.id = ${values.uuid(storyId)}`,
+      values.list,
     ),
-  )) !== undefined;
+  );
+  return found !== undefined;
+}

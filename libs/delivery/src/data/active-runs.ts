@@ -8,10 +8,9 @@ import {
   type ResultOf,
   type RunEvent,
 } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type Caller, visibleProjects } from '@muster/runtime';
 import { z } from 'zod';
 import { forgottenAfterHours, shownRunState } from '../rules/run-states.ts';
-import { visibleProjects } from './visible.ts';
 
 type List = Registry['agents']['listActive'];
 

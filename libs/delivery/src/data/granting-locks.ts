@@ -1,6 +1,6 @@
 /** All that decides whether a lock can be had, read behind the row that grants of a project take turns at. */
 import { type Db, type Query, sqlQuery, Values } from '@muster/database';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { type Holder } from '../rules/acquire.ts';
 import { type Claim } from '../rules/lock-resources.ts';
 import { readClock } from './leases.ts';
@@ -92,10 +92,6 @@ function counterOf(caller: Caller, projectRef: string, dryRun: boolean): Query<C
       );
 }
 
-/** What the caller may not see is not there. */
-const seenBy = (values: Values, { memberId, tokenId }: Caller): string =>
-  `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
-
 /**
  * The execution is locked, and only then its lease is read: whoever ends the work or takes it over writes both, and
  * frees its locks behind that. So of the two, one sees what the other did.
@@ -125,7 +121,7 @@ async function findExecution(
              and l.member_id = ${second.uuid(caller.memberId)}
              and l.agent_id is not distinct from ${second.$(caller.agentId)}::uuid, false) as held
          from executions e
-         join ${seenBy(second, caller)} v on v.project_id = e.project_id
+         join ${visibleProjects(second, caller)} v on v.project_id = e.project_id
          left join leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
          where e.org_id = ${second.org} and e.id = ${second.uuid(executionId)}`,
         second.list,
@@ -138,7 +134,7 @@ async function findExecution(
 function visibleStory(caller: Caller, storyRef: string): Query<Tied> {
   const values = new Values(caller.orgId);
   return sqlQuery(
-    `select s.id, s.project_id from stories s join ${seenBy(values, caller)} v on v.project_id = s.project_id
+    `select s.id, s.project_id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
      where s.org_id = ${values.org} and s.id = ${values.storyId(storyRef)}`,
     values.list,
   );

@@ -1,7 +1,7 @@
 /** The stories of a group, held while they are put into one: no work on them is begun meanwhile. */
 import { type Db, type Query, sqlQuery, Values } from '@muster/database';
 import { type GroupState } from '@muster/registry';
-import { type ApiError, badRequest, type Caller, notFound } from '@muster/runtime';
+import { type ApiError, badRequest, type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { isGroupMerged, isStoryMerged } from './groups.ts';
 
 /** A story that was named, and the open group that it is in. */
@@ -112,10 +112,9 @@ async function notOfProject(
   ref: string,
 ): Promise<ApiError> {
   const values = new Values(caller.orgId);
-  const visible = `app.visible_projects(${values.org}, ${values.uuid(caller.memberId)}, ${values.uuid(caller.tokenId)})`;
   const story = await db.find(
     sqlQuery(
-      `select s.id from stories s join ${visible} v on v.project_id = s.project_id
+      `select s.id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
        where s.org_id = ${values.org} and s.id = ${values.storyId(ref)} and s.project_id <> ${values.uuid(projectId)}`,
       values.list,
     ),

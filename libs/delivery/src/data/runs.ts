@@ -2,9 +2,8 @@
 import { createHash } from 'node:crypto';
 import { type DB, type Db, newId, type Query, sqlQuery, Values } from '@muster/database';
 import { type MemberRef, type ParamsOf, type Registry, type Run, type Subject } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { type Selectable } from 'kysely';
-import { visibleProjects } from './visible.ts';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;
 

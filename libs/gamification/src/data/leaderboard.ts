@@ -7,7 +7,6 @@ import {
   type Registry,
   type ResultOf,
 } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { type Period } from '../rules/sums.ts';
 
@@ -105,19 +104,4 @@ function ranked(
 export async function requireTeam(db: Db, orgId: string, teamId: string): Promise<void> {
   const team = await db.find(sqlQuery('select id from teams where org_id = $1 and id = $2', [orgId, teamId]));
   if (team === undefined) throw notFound();
-}
-
-/** 404 unless the caller may see the project. */
-export async function requireProject(
-  db: Db,
-  { orgId, memberId, tokenId }: Caller,
-  ref: string,
-): Promise<void> {
-  const values = new Values(orgId);
-  const id = values.projectId(ref);
-  const visible = `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
-  const project = await db.find(
-    sqlQuery(`select v.project_id from ${visible} v where v.project_id = ${id}`, values.list),
-  );
-  if (project === undefined) throw notFound();
 }

@@ -1,7 +1,7 @@
 /** The teams and projects that an invitation leads into. */
 import { type Db, type Query, sqlQuery, Values } from '@muster/database';
 import { isUuid, notFound } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type Caller, visibleProjects } from '@muster/runtime';
 
 /** The ids, each once; 404 unless the organization has all these teams. */
 export async function getTeamIds(db: Db, orgId: string, teamIds: readonly string[]): Promise<string[]> {
@@ -26,8 +26,7 @@ export async function getProjectIds(db: Db, caller: Caller, refs: readonly strin
   const rows = await db.all(
     sqlQuery<{ id: string; key: string }>(
       `select p.id, p.key from projects p
-       join app.visible_projects(${values.org}, ${values.uuid(caller.memberId)}, ${values.uuid(caller.tokenId)}) v
-         on v.project_id = p.id
+       join ${visibleProjects(values, caller)} v on v.project_id = p.id
        where p.org_id = ${values.org}
          and (p.id = any (${values.$(ids)}::uuid[]) or p.key = any (${values.$(keys)}::text[]))`,
       values.list,

@@ -9,7 +9,7 @@ import {
   type Registry,
   type ResultOf,
 } from '@muster/registry';
-import { type Caller } from '@muster/runtime';
+import { type Caller, visibleProjects } from '@muster/runtime';
 import { z } from 'zod';
 import { memberColumns, type MemberRow, toMember } from './members.ts';
 
@@ -52,15 +52,16 @@ export async function listProjectsOfMember(
   caller: Caller,
   memberId: string,
 ): Promise<Profile['projects']> {
+  const values = new Values(caller.orgId);
   const rows = await db.all(
     sqlQuery<{ id: string; key: string; name: string; rank: number }>(
       `select p.id, p.key, p.name, r.rank from members m
        join projects p on p.org_id = m.org_id and p.archived_at is null
-       join app.visible_projects($1, $3, $4) v on v.project_id = p.id
+       join ${visibleProjects(values, caller)} v on v.project_id = p.id
        cross join lateral (select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank) r
-       where m.org_id = $1 and m.id = $2 and m.status = 'active' and r.rank is not null
-       order by p.key limit $5`,
-      [caller.orgId, memberId, caller.memberId, caller.tokenId, mostProjects],
+       where m.org_id = ${values.org} and m.id = ${values.uuid(memberId)} and m.status = 'active' and r.rank is not null
+       order by p.key limit ${mostProjects}`,
+      values.list,
     ),
   );
   return rows.flatMap(({ rank, ...project }) => {

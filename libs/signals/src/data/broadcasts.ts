@@ -10,10 +10,10 @@ import {
   Values,
 } from '@muster/database';
 import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { isVisible, visibleProjects } from './visible.ts';
+import { isVisible } from './visible.ts';
 
 type BroadcastRow = Omit<Selectable<DB['broadcasts']>, 'org_id'>;
 type List = Registry['broadcasts']['list'];

@@ -1,10 +1,6 @@
 /** What of the organization a caller may see. */
 import { type Db, sqlQuery, Values } from '@muster/database';
-import { type Caller, notFound } from '@muster/runtime';
-
-/** SQL for the projects that the caller may see, as `project_id`. */
-export const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
-  `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
+import { type Caller, notFound, visibleProjects } from '@muster/runtime';
 
 /**
  * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody
@@ -23,19 +19,6 @@ export const isVisible = (values: Values, caller: Caller, projectId: string): st
  */
 export const maySee = (values: Values, caller: Caller, projectId: string): string =>
   `exists (select from ${visibleProjects(values, caller)} v where v.project_id = ${projectId})`;
-
-/** 404 unless the caller may see the project. */
-export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
-  const values = new Values(caller.orgId);
-  const id = values.projectId(ref);
-  const found = await db.find(
-    sqlQuery(
-      `select v.project_id from ${visibleProjects(values, caller)} v where v.project_id = ${id}`,
-      values.list,
-    ),
-  );
-  if (found === undefined) throw notFound();
-}
 
 /** 404 unless there is the story, in a project that the caller may see. */
 export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {

@@ -1,7 +1,6 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, requireProject } from '@muster/runtime';
 import { listActiveRuns } from '../../data/active-runs.ts';
-import { requireProject } from '../../data/visible.ts';
 
 export const listActive = handle(registry.agents.listActive, async ({ params, caller, db }) => {
   const [page] = await Promise.all([

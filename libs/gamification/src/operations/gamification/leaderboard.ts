@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { listLeaders, requireProject, requireTeam } from '../../data/leaderboard.ts';
+import { handle, requireProject } from '@muster/runtime';
+import { listLeaders, requireTeam } from '../../data/leaderboard.ts';
 
 export const leaderboard = handle(
   registry.gamification.leaderboard,

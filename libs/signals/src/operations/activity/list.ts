@@ -1,7 +1,7 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, requireProject } from '@muster/runtime';
 import { listActivity } from '../../data/activity.ts';
-import { requireProject, requireStory } from '../../data/visible.ts';
+import { requireStory } from '../../data/visible.ts';
 
 export const list = handle(registry.activity.list, async ({ params, caller, db }) => {
   const [page] = await Promise.all([

@@ -1,7 +1,6 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, requireProject } from '@muster/runtime';
 import { listBroadcasts } from '../../data/broadcasts.ts';
-import { requireProject } from '../../data/visible.ts';
 
 export const list = handle(registry.broadcasts.list, async ({ params, caller, db }) => {
   const [page] = await Promise.all([

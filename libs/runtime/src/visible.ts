@@ -1,10 +1,13 @@
-/** What of the organization a caller may see. */
+/** What of the organization a caller may see, where the door has looked at no project. */
 import { type Db, sqlQuery, Values } from '@muster/database';
-import { type Caller, notFound } from '@muster/runtime';
+import { notFound } from '@muster/registry';
+import { type Caller } from './handle.ts';
 
-/** SQL for the projects that the caller may see, as `project_id`. */
-export const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
-  `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
+/** SQL for the projects that the caller may see, as `project_id` with the caller's `project_rank`. */
+export const visibleProjects = (
+  values: Values,
+  { memberId, tokenId }: Pick<Caller, 'memberId' | 'tokenId'>,
+): string => `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
 
 /** 404 unless the caller may see the project. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {

@@ -1,0 +1,27 @@
+import { describe, expect, it } from '@jest/globals';
+import { table } from './table.ts';
+
+describe('a table', () => {
+  it('has columns as wide as what is seen in them, in any script', () => {
+    expect(
+      table(
+        ['NAME', 'ROLE'],
+        [
+          ['東京の森', 'admin'],
+          ['Zoë 👩‍👧', 'member'],
+        ],
+      ),
+    ).toEqual(['NAME      ROLE', '東京の森  admin', 'Zoë 👩‍👧    member']);
+  });
+
+  it('lets nobody who has a name write elsewhere on the terminal', () => {
+    expect(table(['NAME', 'ROLE'], [['\u001b[2JEve\r\nowner', 'viewer']])).toEqual([
+      'NAME       ROLE',
+      'Eve owner  viewer',
+    ]);
+  });
+
+  it('says so where there is nothing', () => {
+    expect(table(['NAME'], [])).toEqual(['None.']);
+  });
+});

@@ -1,0 +1,14 @@
+import stringWidth from 'string-width';
+import { onOneLine } from './plain.ts';
+
+const gap = '  ';
+
+/** Columns as wide as their widest cell. What others wrote may stand in a cell. */
+export function table(head: readonly string[], rows: readonly (readonly string[])[]): string[] {
+  if (rows.length === 0) return ['None.'];
+  const lines = [head, ...rows].map((cells) => cells.map(onOneLine));
+  const widths = head.map((_, column) => Math.max(...lines.map((cells) => stringWidth(cells[column] ?? ''))));
+  const padded = (cell: string, column: number): string =>
+    cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell));
+  return lines.map((cells) => cells.map(padded).join(gap).trimEnd());
+}

@@ -1,0 +1,48 @@
+/**
+ * An app as a process of its own, from its sources, for specs of those that stand in front of it: an app never imports
+ * another, and neither do its specs.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+
+const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
+
+export interface AppProcess {
+  /** Where it listens. */
+  readonly url: string;
+  /** Ends it; nothing happens where it has ended. */
+  stop(): Promise<void>;
+}
+
+/** Returns once it listens: on a port of its own, unless the environment names one. */
+export async function startApp(
+  mainFile: string,
+  environment: Readonly<Record<string, string>>,
+): Promise<AppProcess> {
+  const app = spawn(process.execPath, [mainFile], {
+    cwd: workspaceRoot,
+    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const url = await new Promise<string>((resolve, reject) => {
+    // The pipe is read to the end, so that it never fills up.
+    createInterface({ input: app.stdout }).on('line', (line) => {
+      const { msg, address } = JSON.parse(line) as { msg: string; address?: string };
+      if (msg === 'listening') resolve(address ?? '');
+    });
+    app.once('exit', (code) => {
+      reject(new Error(`${mainFile} ended with ${String(code)} before it listened`));
+    });
+  });
+  return {
+    url,
+    stop: async () => {
+      if (app.exitCode !== null) return;
+      const ended = once(app, 'exit');
+      app.kill('SIGTERM');
+      await ended;
+    },
+  };
+}
