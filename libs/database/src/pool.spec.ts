@@ -1,5 +1,7 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { cloneDatabase, type TestDatabase } from '@muster/testing';
 import fc from 'fast-check';
+import { newId } from './id.ts';
 import { toIso } from './pool.ts';
 
 /** As Postgres writes a timestamptz(3) for a session in UTC: no zeros at the end of the fraction. */
@@ -29,5 +31,46 @@ describe('toIso', () => {
         expect(toIso(asPostgres(moment))).toBe(moment.toISOString());
       }),
     );
+  });
+});
+
+describe("a service's connection", () => {
+  let database: TestDatabase;
+  beforeAll(async () => {
+    database = await cloneDatabase();
+  });
+  afterAll(() => database.close());
+
+  it('goes by an index where the table was known to be empty when the statement was planned', async () => {
+    const { app, owner } = database;
+    const orgId = newId();
+    await owner.query(`insert into orgs (id, slug, name, policy) values ($1, 'acme', 'Acme', '{}')`, [orgId]);
+    await owner.query('analyze activity');
+    const client = await app.connect();
+    const scansOf = async (): Promise<number> => {
+      await client.query('begin');
+      await client.query(`select set_config('muster.org_id', $1, true)`, [orgId]);
+      await client.query({
+        name: 'an-event',
+        text: 'select id from activity where org_id = $1 and seq = $2',
+        values: [orgId, 7],
+      });
+      const { rows } = await client.query<{ scans: number }>(
+        `select seq_scan::int as scans from pg_stat_xact_user_tables where relname = 'activity'`,
+      );
+      await client.query('commit');
+      return rows[0]?.scans ?? NaN;
+    };
+    try {
+      expect(await scansOf()).toBe(0);
+      await owner.query(
+        `insert into activity (org_id, seq, id, kind, actor, subject, data)
+         select $1, seq, uuidv7(), 'story.created', '{}', '{}', '{}' from generate_series(1, 500) seq`,
+        [orgId],
+      );
+      expect(await scansOf()).toBe(0);
+    } finally {
+      client.release();
+    }
   });
 });

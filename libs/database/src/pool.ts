@@ -42,7 +42,8 @@ export function createPool(config: PoolConfig): Pool {
     keepAlive: true,
     options: [
       '-c TimeZone=UTC -c plan_cache_mode=force_generic_plan',
-      ...(config.role ? [`-c role=${config.role}`] : []),
+      // A plan stays as it was made, perhaps while a table was empty: then a scan of all of it looks cheapest.
+      ...(config.role ? [`-c role=${config.role} -c enable_seqscan=off`] : []),
     ].join(' '),
   });
   const onIdleError = config.onIdleError ?? (() => undefined);

@@ -162,7 +162,7 @@ describe('the roles', () => {
     expect(
       await names(`select c.table_name || '.' || c.column_name as name from information_schema.columns c
         where c.table_schema = 'public' and c.column_name in ('payload', 'actor', 'data', 'subject', 'title', 'description', 'response', 'holder', 'resources', 'token_hash')
-          and has_column_privilege('muster_worker', format('public.%I', c.table_name)::regclass, c.column_name, 'select')`),
+          and has_column_privilege('muster_worker', format('%I.%I', c.table_schema, c.table_name)::regclass, c.column_name, 'select')`),
     ).toEqual([]);
   });
 
@@ -171,7 +171,7 @@ describe('the roles', () => {
     expect(
       await names(`select c.table_name || '.' || c.column_name as name from information_schema.columns c
         where c.table_schema = 'public' and c.table_name <> 'teams'
-          and has_column_privilege('muster_platform', format('public.%I', c.table_name)::regclass, c.column_name, 'select')
+          and has_column_privilege('muster_platform', format('%I.%I', c.table_schema, c.table_name)::regclass, c.column_name, 'select')
           and c.column_name not in ('org_id', 'id', 'created_at', 'updated_at', 'version', 'status')
         order by 1`),
     ).toEqual([

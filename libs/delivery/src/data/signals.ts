@@ -14,13 +14,16 @@ interface EventRow {
 /** At most so many come with an answer, the newest; the stream has them all. */
 export const mostSignals = 200;
 
-/** Rides with the statements that lock: where the execution stands is looked up in it. */
+/**
+ * Rides with the statements that lock: where the execution stands is looked up in it, once, so that what was told before
+ * is never read again, however long the work takes.
+ */
 export async function listSignals(db: Db, orgId: string, executionId: string): Promise<EventRow[]> {
   const rows = await db.all(
     sqlQuery<EventRow>(
-      `select v.seq, v.kind, v.actor, v.data, v.at
-       from execution_events v join executions e on e.org_id = v.org_id and e.id = v.execution_id
-       where v.org_id = $1 and v.execution_id = $2 and v.seq > e.told_seq and v.kind = any ($3)
+      `select v.seq, v.kind, v.actor, v.data, v.at from execution_events v
+       where v.org_id = $1 and v.execution_id = $2 and v.kind = any ($3)
+         and v.seq > (select e.told_seq from executions e where e.org_id = $1 and e.id = $2)
        order by v.seq desc limit $4`,
       [orgId, executionId, signalKinds, mostSignals],
     ),

@@ -1,0 +1,56 @@
+import { expect, it } from '@jest/globals';
+import { type Db, inOrganizationAsSystem, sqlQuery } from '@muster/database';
+import { useWorld } from '@muster/testing';
+import { arrangeStories } from '../../test/stories.ts';
+import { deliveryHandlers } from '../index.ts';
+import { listSignals } from './signals.ts';
+
+const world = useWorld(deliveryHandlers);
+
+/** Rows of the stream that this transaction has read so far. */
+const rowsRead = async (db: Db): Promise<number> => {
+  const { read } = await db.one(
+    sqlQuery<{ read: number }>(
+      `select (seq_tup_read + idx_tup_fetch)::int as read from pg_stat_xact_user_tables
+       where relname = 'execution_events'`,
+      [],
+    ),
+  );
+  return read;
+};
+
+it('signals cost what is new, however much a holder was told before', async () => {
+  const { people } = await arrangeStories(world);
+  const { orgId } = people;
+  const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
+    targetType: 'story',
+    targetId: 'WEB-1',
+  });
+  const told = 2_000;
+  await world.rows(
+    `insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
+     select $1, $2, seq, 'stop_requested', '{}', '{}', now() from generate_series(10, $3::int) seq`,
+    orgId,
+    execution.id,
+    told + 1,
+  );
+  await world.rows(
+    'update executions set last_event_seq = $3 + 1, told_seq = $3 where org_id = $1 and id = $2',
+    orgId,
+    execution.id,
+    told,
+  );
+
+  await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
+    const before = await rowsRead(db);
+    expect(await listSignals(db, orgId, execution.id)).toMatchObject([
+      { kind: 'stop_requested', seq: told + 1 },
+    ]);
+    expect((await rowsRead(db)) - before).toBe(1);
+  });
+  const { signals } = await people.chloe.deliveryExecutions.renew({
+    executionId: execution.id,
+    leaseToken,
+  });
+  expect(signals.map(({ seq }) => seq)).toEqual([told + 1]);
+});
