@@ -14,7 +14,7 @@
 // organization take turns at its stream row until they are on disk. How that is for an organization alone is a line
 // of its own, with eight projects.
 import { parseArgs } from 'node:util';
-import { createPool, migrate, type Pool } from '@muster/database';
+import { migrate, type Pool } from '@muster/database';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillStory } from './full-story.ts';
@@ -94,8 +94,7 @@ async function compare(services: Services, chosen: readonly Work[]): Promise<Res
   const main = await services.bundle();
   const api = await services.api(main, postgres.url);
   const { residentBytes: idleBytes } = await readServerUse(api.url);
-  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
-  services.onStop(() => owner.end());
+  const owner = services.owner(postgres.url);
 
   say(`Making ${orgCount + 1} organizations, projects of 200 stories`);
   const orgs: BenchOrg[] = [];

@@ -3,7 +3,7 @@ import { createPool, migrate } from '@muster/database';
 import pg from 'pg';
 import { type BenchOrg, description, makeOrg, titleOf } from './data.ts';
 import { startLoadProcess } from './load-process.ts';
-import { measure, type Sample } from './measure.ts';
+import { type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -34,11 +34,7 @@ const fill = `
 /** The same project with 1,000 stories and with 100,000, each in a database of its own on one server. */
 export async function measureGrowth(
   services: Services,
-  {
-    rounds,
-    seconds,
-    say,
-  }: { readonly rounds: number; readonly seconds: number; readonly say: (line: string) => void },
+  { rounds, seconds, say }: Effort,
 ): Promise<Summary[]> {
   const postgres = await services.postgres();
   const main = await services.bundle();

@@ -9,7 +9,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createPool } from '@muster/database';
 import { startThrowAwayApp } from '../dev/throw-away-app.ts';
 import { type LoadRequest, startLoadProcess } from './load-process.ts';
-import { type Bench, measure, type Sample } from './measure.ts';
+import { type Bench, type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -103,18 +103,13 @@ async function signNothing(url: string, databaseUrl: string): Promise<void> {
 
 export async function measureLicenses(
   services: Services,
-  {
-    rounds,
-    seconds,
-    say,
-  }: { readonly rounds: number; readonly seconds: number; readonly say: (line: string) => void },
+  { rounds, seconds, say }: Effort,
 ): Promise<Summary[]> {
   say('Starting PostgreSQL (fsync on), Redis, and license-service');
   const postgres = await services.postgres();
   const redisUrl = await services.redis();
   const main = await services.bundle('license-service');
-  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
-  services.onStop(() => owner.end());
+  const owner = services.owner(postgres.url);
   const start = async (databaseUrl: string, environment: Record<string, string>): Promise<Server> => {
     const service = await startThrowAwayApp('license-service', {
       ...{ main, log: 'info' },

@@ -3,11 +3,11 @@
  * passes it on, and beside the usual way, a server of the SDK made for each request with every tool registered. The
  * processor time is that of the process which is asked; what the API takes behind it is the first row's other side.
  */
-import { createPool, migrate } from '@muster/database';
+import { migrate } from '@muster/database';
 import { startThrowAwayApp } from '../dev/throw-away-app.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest, startLoadProcess } from './load-process.ts';
-import { type Bench, measure, type Sample } from './measure.ts';
+import { type Bench, type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -43,14 +43,7 @@ function requestsOf({ token, still }: BenchOrg) {
 const bareServer = (services: Services, apiUrl: string): Promise<string> =>
   services.bareServer('bare-mcp.ts', { API_URL: apiUrl });
 
-export async function measureMcp(
-  services: Services,
-  {
-    rounds,
-    seconds,
-    say,
-  }: { readonly rounds: number; readonly seconds: number; readonly say: (line: string) => void },
-): Promise<Summary[]> {
+export async function measureMcp(services: Services, { rounds, seconds, say }: Effort): Promise<Summary[]> {
   say('Starting PostgreSQL (fsync on), coordination-api, and mcp-gateway');
   const postgres = await services.postgres();
   await migrate(postgres.url);
@@ -60,8 +53,7 @@ export async function measureMcp(
     environment: { COORDINATION_API_URL: api.url },
   });
   services.onStop(() => gateway.stop());
-  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
-  services.onStop(() => owner.end());
+  const owner = services.owner(postgres.url);
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
   const bare = await bareServer(services, api.url);
   const load = startLoadProcess();

@@ -3,6 +3,14 @@ import { type Pool } from '@muster/database';
 import { type LoadProcess, type LoadRequest, type LoadResult } from './load-process.ts';
 import { readPostgresSeconds, readServerUse, type ServerUse } from './processor-time.ts';
 
+/** How long it is measured, and whom the progress is told. */
+export interface Effort {
+  readonly rounds: number;
+  /** Of load on one side at a time. */
+  readonly seconds: number;
+  readonly say: (line: string) => void;
+}
+
 /** One round on one side. */
 export interface Sample {
   /** Requests per second. */

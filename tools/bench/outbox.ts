@@ -7,8 +7,9 @@ import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool, migrate, newId, type Pool } from '@muster/database';
+import { migrate, newId, type Pool } from '@muster/database';
 import { createOrganization } from '@muster/people';
+import { type Effort } from './measure.ts';
 import { median } from './report.ts';
 import { type Services } from './services.ts';
 
@@ -42,14 +43,13 @@ export interface OutboxSummary {
 
 export async function measureOutbox(
   services: Services,
-  { rounds, say }: { readonly rounds: number; readonly say: (line: string) => void },
+  { rounds, say }: Pick<Effort, 'rounds' | 'say'>,
 ): Promise<OutboxSummary> {
   say('Starting PostgreSQL (fsync on), Redis, and delivery-worker');
   const postgres = await services.postgres();
   await migrate(postgres.url);
   const redisUrl = await services.redis();
-  const owner = createPool({ url: postgres.url, role: null, name: 'muster-bench', max: 2 });
-  services.onStop(() => owner.end());
+  const owner = services.owner(postgres.url);
   const { org } = await createOrganization(owner, {
     ...{ name: 'Bench', slug: 'bench', plan: 'enterprise' },
     owner: { email: 'ana@bench.example', name: 'Ana' },

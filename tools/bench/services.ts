@@ -4,6 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { createPool, type Pool } from '@muster/database';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
@@ -39,6 +40,13 @@ export class Services {
     });
     this.onStop(() => postgres.stop());
     return postgres;
+  }
+
+  /** Connections of the owner of its tables. */
+  owner(databaseUrl: string): Pool {
+    const owner = createPool({ url: databaseUrl, role: null, name: 'muster-bench', max: 2 });
+    this.onStop(() => owner.end());
+    return owner;
   }
 
   /** A Redis in memory, as queues have it; answers its address. */

@@ -131,8 +131,16 @@ export function createDeliveryWorker(
         run,
         onEnd: ({ name, data, outcome, seconds, error }) => {
           counts.get(name)?.(outcome, seconds);
-          const { orgId, rowId } = Ticket.partial().catch({}).parse(data);
-          const facts = { job: name, orgId, rowId, outcome, durationMs: Math.round(seconds * 10_000) / 10 };
+          const { orgId, rowId, others } = Ticket.partial().catch({}).parse(data);
+          const durationMs = Math.round(seconds * 10_000) / 10;
+          const facts = {
+            job: name,
+            orgId,
+            rowId,
+            outcome,
+            durationMs,
+            ...(others && { rows: others.length + 1 }),
+          };
           if (outcome === 'failed')
             logger.warn({ ...facts, err: error }, 'a job failed; it is tried again later');
           else logger.info(facts, 'job');

@@ -5,7 +5,7 @@ import { type PayloadOf } from '@muster/jobs';
 import { prepareInvitationMail } from '@muster/people';
 import { prepareNotification } from '@muster/signals';
 import { type Mail, type Mailer } from './mail.ts';
-import { type RowWorker } from './perform.ts';
+import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
 
 export interface Ways {
@@ -32,15 +32,14 @@ export const deliverInvitation =
   };
 
 export const deliverNotification =
-  ({ pusher }: Ways): RowWorker<PayloadOf<'notification.deliver'>> =>
+  ({ pusher }: Ways): BatchWorker<PayloadOf<'notification.deliver'>> =>
   async ({ db, orgId, payload: { notificationId } }) => {
     const delivery = await prepareNotification(db, orgId, notificationId);
     if (delivery?.email !== undefined) db.later(outboxRow(orgId, 'notification.mail', { notificationId }));
-    if (pusher === undefined) return undefined;
+    if (pusher === undefined) return;
     for (const token of delivery?.push?.tokens ?? []) {
       db.later(outboxRow(orgId, 'notification.push', { notificationId, device: fingerprintOf(token) }));
     }
-    return undefined;
   };
 
 export const mailNotification =

@@ -1,6 +1,6 @@
 /**
- * How a job is done, once for all of them: its row is locked, the work runs in a transaction of its organization, and
- * the same transaction marks the row done. So a job that is delivered twice is done once, and one that fails or whose
+ * How a job is done, once for all of them: its rows are locked, the work runs in a transaction of their organization, and
+ * the same transaction marks them done. So a job that is delivered twice is done once, and one that fails or whose
  * worker dies leaves nothing but an undone row, which the relay dispatches again.
  *
  * What leaves the house (mail, push) cannot be taken back, so it goes out after that transaction, and the row is done
@@ -32,6 +32,8 @@ export type Sending = (signal: AbortSignal) => Promise<((db: Db) => Promise<void
 
 /** Does its work in the transaction, or prepares there what is to be sent. */
 export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<Sending | undefined>;
+/** Does its work in the transaction, which it shares with others of its kind. */
+export type BatchWorker<Payload> = (work: RowWork<Payload>) => Promise<void>;
 export type OrganizationWorker = (work: { readonly db: Db; readonly orgId: string }) => Promise<void>;
 export type ScheduledWorker = (signal: AbortSignal) => Promise<void>;
 
@@ -39,20 +41,22 @@ export type ScheduledWorker = (signal: AbortSignal) => Promise<void>;
 export type Workers = {
   readonly [Name in JobName]: Jobs[Name]['askedBy'] extends 'row'
     ? RowWorker<PayloadOf<Name>>
-    : Jobs[Name]['askedBy'] extends 'rows'
-      ? OrganizationWorker
-      : ScheduledWorker;
+    : Jobs[Name]['askedBy'] extends 'batch'
+      ? BatchWorker<PayloadOf<Name>>
+      : Jobs[Name]['askedBy'] extends 'rows'
+        ? OrganizationWorker
+        : ScheduledWorker;
 };
 
 /** Longer than its time by this, so that two never send the same: an attempt that was cut off may still be at it. */
 const holdMarginSeconds = 15;
 
-const lockRowSql = `
-  select r.payload, o.deleted_at is not null as "orgDeleted"
+const lockSql = `
+  select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
-  where r.org_id = $1 and r.id = $2 and r.topic = $3 and r.done_at is null and r.dead_at is null
-  for update of r skip locked`;
-const doneSql = 'update outbox set done_at = now(), error = null where org_id = $1 and id = $2';
+  where r.org_id = $1 and r.id = any ($2::uuid[]) and r.topic = $3 and r.done_at is null and r.dead_at is null
+  order by r.id for update of r skip locked`;
+const doneSql = 'update outbox set done_at = now(), error = null where org_id = $1 and id = any ($2::uuid[])';
 const holdSql = `
   update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => $3))
   where org_id = $1 and id = $2`;
@@ -63,10 +67,8 @@ const lockRowsSql = `
   from outbox r join orgs o on o.id = r.org_id
   where r.org_id = $1 and r.topic = $2 and r.done_at is null
   order by r.id limit 5000 for update of r`;
-const allDoneSql =
-  'update outbox set done_at = now(), error = null where org_id = $1 and id = any ($2::uuid[])';
-
-const noteErrorSql = 'update outbox set error = $3 where org_id = $1 and id = $2 and done_at is null';
+const noteErrorSql =
+  'update outbox set error = $3 where org_id = $1 and id = any ($2::uuid[]) and done_at is null';
 
 /** Answers what runs a job by its name, as the queues hand it over. */
 export function performer(
@@ -74,40 +76,55 @@ export function performer(
   workers: Workers,
 ): (name: JobName, data: unknown, signal: AbortSignal) => Promise<Outcome> {
   return async (name, data, signal) => {
-    if (jobOf(name).askedBy === 'schedule') {
+    const { askedBy } = jobOf(name);
+    if (askedBy === 'schedule') {
       await scheduledWorker(workers, name)(signal);
       return 'done';
     }
-    const ticket = Ticket.parse(data);
-    try {
-      return jobOf(name).askedBy === 'row'
-        ? await performRow(pool, name, rowWorker(workers, name), ticket, signal)
-        : await performRows(pool, name, organizationWorker(workers, name), ticket, signal);
-    } catch (error) {
-      await noteError(pool, ticket, error);
-      throw error;
-    }
+    const { orgId, rowId, others = [] } = Ticket.parse(data);
+    const job = { pool, name, orgId, signal };
+    if (askedBy === 'batch') return performBatch(job, batchWorker(workers, name), [rowId, ...others]);
+    return noting(job, [rowId], () =>
+      askedBy === 'row'
+        ? performRow(job, rowWorker(workers, name), rowId)
+        : performRows(job, organizationWorker(workers, name)),
+    );
   };
 }
 
+/** One delivery of a job. */
+interface Delivered {
+  readonly pool: Pool;
+  readonly name: JobName;
+  readonly orgId: string;
+  /** Its time is up. */
+  readonly signal: AbortSignal;
+}
+
+interface LockedRow {
+  readonly id: string;
+  readonly payload: unknown;
+  readonly orgDeleted: boolean;
+}
+
+/** Those of the rows that are still to be done, and that nobody else is doing. */
+const lockRows = (db: Db, orgId: string, rowIds: readonly string[], name: JobName): Promise<LockedRow[]> =>
+  db.all(sqlQuery<LockedRow>(lockSql, [orgId, rowIds, name]));
+
 async function performRow(
-  pool: Pool,
-  name: JobName,
+  { pool, name, orgId, signal }: Delivered,
   worker: RowWorker<unknown>,
-  { orgId, rowId }: Ticket,
-  signal: AbortSignal,
+  rowId: string,
 ): Promise<Outcome> {
   const job = jobOf(name);
   const prepare = async (db: Db): Promise<Sending | Outcome> => {
-    const row = await db.find(
-      sqlQuery<{ payload: unknown; orgDeleted: boolean }>(lockRowSql, [orgId, rowId, name]),
-    );
+    const [row] = await lockRows(db, orgId, [rowId], name);
     if (row === undefined) return 'skipped';
     const sending = row.orgDeleted
       ? undefined
       : await worker({ db, orgId, rowId, payload: job.payload.parse(row.payload) });
     if (sending === undefined) {
-      db.later(sqlQuery(doneSql, [orgId, rowId]));
+      db.later(sqlQuery(doneSql, [orgId, [rowId]]));
       return row.orgDeleted ? 'skipped' : 'done';
     }
     db.later(sqlQuery(holdSql, [orgId, rowId, job.timeoutSeconds + holdMarginSeconds]));
@@ -121,18 +138,56 @@ async function performRow(
   );
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     await write?.(db);
-    db.later(sqlQuery(doneSql, [orgId, rowId]));
+    db.later(sqlQuery(doneSql, [orgId, [rowId]]));
   });
   return 'done';
 }
 
-function performRows(
-  pool: Pool,
-  name: JobName,
-  worker: OrganizationWorker,
-  { orgId }: Ticket,
-  signal: AbortSignal,
+/** All of them in one transaction; where that fails, each in its own, so that a bad one is alone with its error. */
+async function performBatch(
+  job: Delivered,
+  worker: BatchWorker<unknown>,
+  rowIds: readonly string[],
 ): Promise<Outcome> {
+  const { pool, orgId, signal } = job;
+  const together = (ids: readonly string[]): Promise<Outcome> =>
+    inOrganizationAsSystem(pool, orgId, (db) => within(signal, workOnBatch(db, job, worker, ids)));
+  if (rowIds.length > 1) {
+    const outcome = await together(rowIds).catch(() => undefined);
+    if (outcome !== undefined) return outcome;
+  }
+  const outcomes: Outcome[] = [];
+  const failures: unknown[] = [];
+  for (const rowId of rowIds) {
+    if (signal.aborted) break;
+    await noting(job, [rowId], () => together([rowId])).then(
+      (outcome) => outcomes.push(outcome),
+      (error: unknown) => failures.push(error),
+    );
+  }
+  signal.throwIfAborted();
+  if (failures.length > 0) throw failures[0];
+  return outcomes.includes('done') ? 'done' : 'skipped';
+}
+
+async function workOnBatch(
+  db: Db,
+  { name, orgId }: Delivered,
+  worker: BatchWorker<unknown>,
+  rowIds: readonly string[],
+): Promise<Outcome> {
+  const rows = await lockRows(db, orgId, rowIds, name);
+  if (rows[0] === undefined) return 'skipped';
+  const { orgDeleted } = rows[0];
+  const { payload } = jobOf(name);
+  for (const row of orgDeleted ? [] : rows) {
+    await worker({ db, orgId, rowId: row.id, payload: payload.parse(row.payload) });
+  }
+  db.later(sqlQuery(doneSql, [orgId, rows.map(({ id }) => id)]));
+  return orgDeleted ? 'skipped' : 'done';
+}
+
+function performRows({ pool, name, orgId, signal }: Delivered, worker: OrganizationWorker): Promise<Outcome> {
   return inOrganizationAsSystem(pool, orgId, (db) =>
     within(
       signal,
@@ -141,24 +196,35 @@ function performRows(
         const rows = await db.all(sqlQuery<{ id: string; orgDeleted: boolean }>(lockRowsSql, [orgId, name]));
         if (rows[0] === undefined) return 'skipped';
         if (!rows[0].orgDeleted) await worker({ db, orgId });
-        db.later(sqlQuery(allDoneSql, [orgId, rows.map((row) => row.id)]));
+        db.later(sqlQuery(doneSql, [orgId, rows.map((row) => row.id)]));
         return rows[0].orgDeleted ? 'skipped' : 'done';
       })(),
     ),
   );
 }
 
-/** For the operators' list. That the job failed is known without it. */
-async function noteError(pool: Pool, { orgId, rowId }: Ticket, error: unknown): Promise<void> {
-  const text = (error instanceof Error ? error.message : String(error)).slice(0, 500);
-  await inOrganizationAsSystem(pool, orgId, async (db) => {
-    db.later(sqlQuery(noteErrorSql, [orgId, rowId, text]));
-  }).catch(() => undefined);
+/** Leaves the error on the rows that it was about, for the operators' list. That the job failed is known without it. */
+async function noting<Result>(
+  { pool, orgId }: Delivered,
+  rowIds: readonly string[],
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work();
+  } catch (error) {
+    const text = (error instanceof Error ? error.message : String(error)).slice(0, 500);
+    await inOrganizationAsSystem(pool, orgId, async (db) => {
+      db.later(sqlQuery(noteErrorSql, [orgId, rowIds, text]));
+    }).catch(() => undefined);
+    throw error;
+  }
 }
 
 /** The contract says what asks for a job, and Workers what its worker looks like for that; by name TypeScript cannot follow. */
 const rowWorker = (workers: Workers, name: JobName): RowWorker<unknown> =>
   workers[name as OutboxJobName] as RowWorker<unknown>;
+const batchWorker = (workers: Workers, name: JobName): BatchWorker<unknown> =>
+  workers[name as OutboxJobName] as BatchWorker<unknown>;
 const organizationWorker = (workers: Workers, name: JobName): OrganizationWorker =>
   workers[name as OutboxJobName] as OrganizationWorker;
 const scheduledWorker = (workers: Workers, name: JobName): ScheduledWorker =>

@@ -10,7 +10,7 @@ import {
   sqlQuery,
   workerTrail,
 } from '@muster/database';
-import { isOutboxJob, jobNames, jobOf, type OutboxJobName } from '@muster/jobs';
+import { isOutboxJob, jobNames, jobOf, mostInBatch, type OutboxJobName } from '@muster/jobs';
 import { type Enqueued, type Queues } from '@muster/queue';
 
 export interface RelayOptions {
@@ -87,7 +87,7 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
   const exhausted = rows.filter((row) => row.attempts > jobOf(row.topic).attempts);
   const alive = rows.filter((row) => row.attempts <= jobOf(row.topic).attempts);
   try {
-    if (alive.length > 0) await options.queues.enqueue(ticketsFor(alive));
+    if (alive.length > 0) await options.queues.enqueue([...ticketsFor(alive)]);
   } catch (error) {
     await acrossOrganizations(options.pool, (db) =>
       db.all(sqlQuery(giveBackSql, [alive.map((row) => row.orgId), alive.map((row) => row.id)])),
@@ -100,17 +100,27 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
     : 'rest';
 }
 
-/** A job per row; for jobs that answer all rows of an organization at once, one for all that were claimed together. */
-function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
-  const tickets = new Map<string, Enqueued & { readonly traceParents: readonly string[] }>();
-  for (const { orgId, id, topic, traceParent } of rows) {
-    const key = jobOf(topic).askedBy === 'rows' ? `${topic} ${orgId}` : id;
-    const before = tickets.get(key)?.traceParents ?? [];
-    const isTold = traceParent !== null && before.length < mostTraces;
-    const traceParents = isTold ? [...before, traceParent] : before;
-    tickets.set(key, { name: topic, ticket: { orgId, rowId: id }, traceParents });
+/** A job per row, or one for rows of an organization that share it. In a batch is nothing that failed before. */
+function* ticketsFor(rows: readonly ClaimedRow[]): Generator<Enqueued> {
+  const shares = Map.groupBy(rows, ({ topic, orgId, id, attempts }) => {
+    const { askedBy } = jobOf(topic);
+    return askedBy === 'rows' || (askedBy === 'batch' && attempts === 1) ? `${topic} ${orgId}` : id;
+  });
+  for (const sharing of shares.values()) {
+    for (let from = 0; from < sharing.length; from += mostInBatch) {
+      const [first, ...others] = sharing.slice(from, from + mostInBatch);
+      if (first === undefined) continue;
+      const { topic: name, orgId, id: rowId } = first;
+      const isBatch = jobOf(name).askedBy === 'batch' && others.length > 0;
+      yield {
+        name,
+        ticket: { orgId, rowId, ...(isBatch && { others: others.map(({ id }) => id) }) },
+        traceParents: sharing.flatMap(({ traceParent }) => traceParent ?? []).slice(0, mostTraces),
+      };
+      // One job answers all of them.
+      if (!isBatch) break;
+    }
   }
-  return [...tickets.values()];
 }
 
 async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {

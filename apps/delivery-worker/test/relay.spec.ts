@@ -29,7 +29,7 @@ afterEach(async () => {
   lines = [];
 });
 
-const topic = 'notification.deliver';
+const topic = 'notification.mail';
 const payload = () => ({ notificationId: newId() });
 const askMany = async (line: Line, orgId: string, count: number): Promise<string[]> => {
   const rows = Array.from({ length: count }, () => ({ id: newId(), payload: payload() }));

@@ -11,11 +11,13 @@ export type QueueName = (typeof queueNames)[number];
 /**
  * What asks for a job:
  * - `row`: a row of the outbox whose topic is the job's name; each row is a job.
+ * - `batch`: such rows too. Nothing of the work leaves the house, so that several of an organization share a job and a
+ *   transaction; where one of them spoils it, each is done by itself.
  * - `rows`: such rows too, but they only say that something changed. One job answers all of an organization's, from
  *   the state as it is, so that loss, doubles and order do not matter.
  * - `schedule`: time. It is of no organization, has no payload, and comes again.
  */
-export type AskedBy = 'row' | 'rows' | 'schedule';
+export type AskedBy = 'row' | 'batch' | 'rows' | 'schedule';
 
 export interface Job<Asked extends AskedBy = AskedBy, Payload = unknown> {
   readonly summary: string;
@@ -41,6 +43,13 @@ export const perRow = <Payload>(job: Statement<Payload>): Job<'row', Payload> =>
   attempts: usualAttempts,
 });
 
+/** A job for several rows of its topic in an organization. */
+export const perBatch = <Payload>(job: Statement<Payload>): Job<'batch', Payload> => ({
+  ...job,
+  askedBy: 'batch',
+  attempts: usualAttempts,
+});
+
 /** A job for all rows of its topic in an organization. */
 export const perOrganization = <Payload>(job: Statement<Payload>): Job<'rows', Payload> => ({
   ...job,
@@ -60,6 +69,17 @@ export const scheduled = (
   attempts: 1,
 });
 
+/** Rows of a batch. They wait for one another, and one that fails costs the others a second turn. */
+export const mostInBatch = 50;
+
 /** What lies in a queue for a job of the outbox: where its row is, and nothing of what is in it. */
-export const Ticket = z.strictObject({ orgId: z.uuid(), rowId: z.uuid() });
+export const Ticket = z.strictObject({
+  orgId: z.uuid(),
+  rowId: z.uuid(),
+  /** The other rows of its batch. */
+  others: z
+    .array(z.uuid())
+    .max(mostInBatch - 1)
+    .optional(),
+});
 export type Ticket = z.infer<typeof Ticket>;

@@ -1,6 +1,6 @@
 /** The other contract, on one page: every job there is. */
 import { z } from 'zod';
-import { type Job, perOrganization, perRow, scheduled } from './job.ts';
+import { type Job, perBatch, perOrganization, perRow, scheduled } from './job.ts';
 
 const Empty = z.strictObject({});
 
@@ -23,7 +23,7 @@ export const jobs = {
     payload: z.strictObject({ invitationId: z.uuid() }),
     timeoutSeconds: 30,
   }),
-  'notification.deliver': perRow({
+  'notification.deliver': perBatch({
     summary: 'Find out by which ways a notification leaves the house, and ask for each',
     queue: 'deliver',
     payload: z.strictObject({ notificationId: z.uuid() }),

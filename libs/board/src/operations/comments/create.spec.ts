@@ -173,8 +173,7 @@ describe('comments.create', () => {
         [people.orgId, newId(), story.id, root.id, root.author, people.dan.me.memberId],
       );
       const removed = people.chloe.comments.delete({ commentId: root.id });
-      const waits = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-      while ((await world.rows(waits)).length === 0);
+      await world.waiting(1);
       await writer.query('commit');
       expect(await removed).toEqual({ deleted: true });
     } finally {

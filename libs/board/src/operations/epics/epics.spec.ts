@@ -15,12 +15,6 @@ const eventsOf = (orgId: string) =>
     orgId,
   );
 
-/** Until a session of this database waits for a lock: who asks for the same one now comes after it. */
-async function somebodyWaits(): Promise<void> {
-  const waiting = `select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
-  while ((await world.rows(waiting)).length === 0);
-}
-
 describe('epics.create', () => {
   it('makes an open epic that has no stories yet', async () => {
     const { orgId, chloe } = await world.org();
@@ -216,7 +210,7 @@ describe('epics.delete', () => {
       { table: 'stories', id: story.id },
       () => chloe.stories.update({ storyId: story.id, epicId: other.id }),
       async () => {
-        await somebodyWaits();
+        await world.waiting(1);
         return ana.epics.delete({ epicId: epic.id });
       },
     );

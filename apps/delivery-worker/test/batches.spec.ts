@@ -1,0 +1,123 @@
+/** Jobs whose work stays in the house are done several at a time, and none is the worse for its company. */
+import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { newId, sqlQuery } from '@muster/database';
+import { mostInBatch } from '@muster/jobs';
+import { useWorld } from '@muster/testing';
+import { type BatchWorker } from '../src/perform.ts';
+import { type Line, openLine, until } from './line.ts';
+
+// A reconnection takes as long as it takes.
+jest.setTimeout(20_000);
+
+const world = useWorld({});
+const topic = 'notification.deliver';
+const lines: Line[] = [];
+const open = (): Line => {
+  const line = openLine(world);
+  lines.push(line);
+  return line;
+};
+
+beforeAll(async () => {
+  await world.rows('create table effects (org_id uuid, row_id uuid, by xid8 default pg_current_xact_id())');
+  await world.rows('grant select, insert on effects to muster_app');
+});
+afterEach(async () => {
+  await Promise.all(lines.splice(0).map((line) => line.close()));
+});
+
+async function askMany(line: Line, orgId: string, count: number): Promise<string[]> {
+  const rows = Array.from({ length: count }, () => ({ id: newId(), payload: { notificationId: newId() } }));
+  await line.askAll(orgId, topic, rows);
+  return rows.map(({ id }) => id).sort();
+}
+const leaveEffect: BatchWorker<unknown> = async ({ db, orgId, rowId }) => {
+  await db.all(sqlQuery('insert into effects values ($1, $2)', [orgId, rowId]));
+};
+const effects = (orgId: string): Promise<{ id: string; by: string }[]> =>
+  world.rows<{ id: string; by: string }>(
+    'select row_id as id, by::text as by from effects where org_id = $1 order by row_id',
+    orgId,
+  );
+const idsOf = (rows: readonly { readonly id: string }[]): string[] => rows.map(({ id }) => id);
+const allDone = async (line: Line, orgId: string): Promise<boolean> =>
+  (await line.rows(orgId)).every(({ done }) => done);
+
+it('rows of an organization share jobs and transactions, so many in each', async () => {
+  const line = open();
+  const [{ orgId }, other] = [await world.org(), await world.org()];
+  const ids = await askMany(line, orgId, 2 * mostInBatch + 1);
+  await askMany(line, other.orgId, 2);
+  await line.relay();
+  expect((await line.queues.waiting()).deliver).toBe(4);
+  line.hire({ [topic]: leaveEffect });
+  await until(async () => (await allDone(line, orgId)) && (await allDone(line, other.orgId)));
+  const left = await effects(orgId);
+  expect(idsOf(left)).toEqual(ids);
+  expect(new Set(left.map(({ by }) => by)).size).toBe(3);
+});
+
+it('one that fails keeps no other from being done, and is tried alone from then on', async () => {
+  const line = open();
+  const { orgId } = await world.org();
+  const ids = await askMany(line, orgId, 5);
+  const [poison, ...others] = [...ids.slice(2), ...ids.slice(0, 2)];
+  line.hire({
+    [topic]: async (work) => {
+      await leaveEffect(work);
+      if (work.rowId === poison) throw new Error('the poison of this spec');
+    },
+  });
+  await line.relay();
+  await until(() => line.ends.length === 1);
+  expect(line.ends).toMatchObject([{ outcome: 'failed' }]);
+  expect(idsOf(await effects(orgId))).toEqual(others.sort());
+  const rows = await line.rows(orgId);
+  expect(idsOf(rows.filter(({ done }) => !done))).toEqual([poison]);
+  expect(rows.map(({ error }) => error).filter((error) => error !== null)).toEqual([
+    'the poison of this spec',
+  ]);
+
+  const [late = ''] = await askMany(line, orgId, 1);
+  await line.timePasses();
+  await line.relay();
+  await until(() => line.ends.length === 3);
+  expect(line.ends.map(({ outcome }) => outcome).sort()).toEqual(['done', 'failed', 'failed']);
+  expect(idsOf(await effects(orgId))).toEqual([...others, late].sort());
+});
+
+it('what another worker does meanwhile is left to it', async () => {
+  const line = open();
+  const { orgId } = await world.org();
+  const ids = await askMany(line, orgId, 3);
+  const holder = await world.database.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from outbox where org_id = $1 and id = $2 for update', [orgId, ids[1]]);
+    line.hire({ [topic]: leaveEffect });
+    await line.relay();
+    await until(() => line.ends.length === 1);
+    expect(idsOf(await effects(orgId))).toEqual([ids[0], ids[2]]);
+    await holder.query('rollback');
+  } finally {
+    holder.release(true);
+  }
+  await line.timePasses();
+  await line.relay();
+  await until(() => allDone(line, orgId));
+  expect(idsOf(await effects(orgId))).toEqual(ids);
+});
+
+it('is nothing any more once the organization is deleted', async () => {
+  const line = open();
+  const { orgId } = await world.org();
+  await askMany(line, orgId, 3);
+  await world.rows('update orgs set deleted_at = now() where id = $1', orgId);
+  line.hire({ [topic]: leaveEffect });
+  await line.relay();
+  await until(() => allDone(line, orgId));
+  expect({ effects: await effects(orgId), ends: line.ends }).toEqual({
+    effects: [],
+    ends: [{ name: topic, outcome: 'skipped' }],
+  });
+});
