@@ -1079,30 +1079,35 @@ CREATE OR REPLACE FUNCTION app.count_stories()
  SET search_path TO 'pg_catalog', 'public'
 AS $function$
 declare
-  was stories;
-  is_now stories;
+  left_epic int := (old.epic_id is not null and old.status <> 'canceled')::int;
+  left_done int := (old.epic_id is not null and old.status = 'done')::int;
+  joined_epic int := (new.epic_id is not null and new.status <> 'canceled')::int;
+  joined_done int := (new.epic_id is not null and new.status = 'done')::int;
 begin
-  if tg_op <> 'INSERT' then was := old; end if;
-  if tg_op <> 'DELETE' then is_now := new; end if;
-  if was.column_id is distinct from is_now.column_id then
-    update board_columns set story_count = story_count - 1 where org_id = was.org_id and id = was.column_id;
-    update board_columns set story_count = story_count + 1 where org_id = is_now.org_id and id = is_now.column_id;
+  if old.column_id is distinct from new.column_id then
+    update board_columns set story_count = story_count + case when id = new.column_id then 1 else -1 end
+      where org_id = coalesce(new.org_id, old.org_id) and id in (old.column_id, new.column_id);
   end if;
-  if (was.status = 'canceled') is distinct from (is_now.status = 'canceled') and
-     (was.status = 'canceled' or is_now.status = 'canceled') then
+  if (old.status = 'canceled') is distinct from (new.status = 'canceled') and
+     (old.status = 'canceled' or new.status = 'canceled') then
     update project_counters
-      set canceled_stories = canceled_stories + case when is_now.status = 'canceled' then 1 else -1 end
-      where org_id = coalesce(is_now.org_id, was.org_id) and project_id = coalesce(is_now.project_id, was.project_id);
+      set canceled_stories = canceled_stories + case when new.status = 'canceled' then 1 else -1 end
+      where org_id = coalesce(new.org_id, old.org_id) and project_id = coalesce(new.project_id, old.project_id);
   end if;
-  if was.epic_id is distinct from is_now.epic_id or was.status is distinct from is_now.status then
-    if was.epic_id is not null and was.status <> 'canceled' then
-      update epics set story_count = story_count - 1, done_count = done_count - (was.status = 'done')::int
-        where org_id = was.org_id and id = was.epic_id;
+  if old.epic_id is not distinct from new.epic_id then
+    if joined_epic <> left_epic or joined_done <> left_done then
+      update epics set story_count = story_count + joined_epic - left_epic, done_count = done_count + joined_done - left_done
+        where org_id = new.org_id and id = new.epic_id;
     end if;
-    if is_now.epic_id is not null and is_now.status <> 'canceled' then
-      update epics set story_count = story_count + 1, done_count = done_count + (is_now.status = 'done')::int
-        where org_id = is_now.org_id and id = is_now.epic_id;
-    end if;
+    return null;
+  end if;
+  if left_epic = 1 then
+    update epics set story_count = story_count - 1, done_count = done_count - left_done
+      where org_id = old.org_id and id = old.epic_id;
+  end if;
+  if joined_epic = 1 then
+    update epics set story_count = story_count + 1, done_count = done_count + joined_done
+      where org_id = new.org_id and id = new.epic_id;
   end if;
   return null;
 end $function$

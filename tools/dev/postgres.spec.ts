@@ -76,7 +76,7 @@ describe('a throw-away cluster', () => {
       await untilGone(() => isRunning(owner.postgresPid));
       await untilGone(() => existsSync(path.dirname(owner.logFile)));
     },
-    30 * seconds,
+    60 * seconds,
   );
 
   it('takes settings over its own', async () => {
@@ -147,7 +147,7 @@ describe('a durable cluster', () => {
       expect(Number((await readFile(note, 'utf8')).split('\n')[0])).toBe(second.pid);
       await second.stop();
     },
-    30 * seconds,
+    60 * seconds,
   );
 
   it(

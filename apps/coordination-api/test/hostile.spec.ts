@@ -201,7 +201,7 @@ describe('HTTP itself', () => {
     let answer = '';
     socket.setEncoding('utf8').on('data', (chunk: string) => (answer += chunk));
     socket.write(text);
-    socket.setTimeout(3_000, () => socket.destroy());
+    socket.setTimeout(30_000, () => socket.destroy());
     await once(socket, 'close').catch(() => undefined);
     return answer;
   }

@@ -62,7 +62,7 @@ const holdSql = `
   where org_id = $1 and id = $2`;
 
 /** Dead ones among them: the state is brought up to date for them too. */
-const lockRowsSql = `
+const lockAllSql = `
   select r.id, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
   where r.org_id = $1 and r.topic = $2 and r.done_at is null
@@ -82,18 +82,18 @@ export function performer(
       return 'done';
     }
     const { orgId, rowId, others = [] } = Ticket.parse(data);
-    const job = { pool, name, orgId, signal };
-    if (askedBy === 'batch') return performBatch(job, batchWorker(workers, name), [rowId, ...others]);
-    return noting(job, [rowId], () =>
+    const delivery = { pool, name, orgId, signal };
+    if (askedBy === 'batch') return performBatch(delivery, batchWorker(workers, name), [rowId, ...others]);
+    return noting(delivery, [rowId], () =>
       askedBy === 'row'
-        ? performRow(job, rowWorker(workers, name), rowId)
-        : performRows(job, organizationWorker(workers, name)),
+        ? performRow(delivery, rowWorker(workers, name), rowId)
+        : performRows(delivery, organizationWorker(workers, name)),
     );
   };
 }
 
-/** One delivery of a job. */
-interface Delivered {
+/** A job as it was handed over, this time. */
+interface Delivery {
   readonly pool: Pool;
   readonly name: JobName;
   readonly orgId: string;
@@ -112,7 +112,7 @@ const lockRows = (db: Db, orgId: string, rowIds: readonly string[], name: JobNam
   db.all(sqlQuery<LockedRow>(lockSql, [orgId, rowIds, name]));
 
 async function performRow(
-  { pool, name, orgId, signal }: Delivered,
+  { pool, name, orgId, signal }: Delivery,
   worker: RowWorker<unknown>,
   rowId: string,
 ): Promise<Outcome> {
@@ -145,34 +145,38 @@ async function performRow(
 
 /** All of them in one transaction; where that fails, each in its own, so that a bad one is alone with its error. */
 async function performBatch(
-  job: Delivered,
+  delivery: Delivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
 ): Promise<Outcome> {
-  const { pool, orgId, signal } = job;
-  const together = (ids: readonly string[]): Promise<Outcome> =>
-    inOrganizationAsSystem(pool, orgId, (db) => within(signal, workOnBatch(db, job, worker, ids)));
+  const { pool, orgId, signal } = delivery;
+  const inOneTransaction = (ids: readonly string[]): Promise<Outcome> =>
+    inOrganizationAsSystem(pool, orgId, (db) => within(signal, workOnBatch(db, delivery, worker, ids)));
   if (rowIds.length > 1) {
-    const outcome = await together(rowIds).catch(() => undefined);
+    const outcome = await inOneTransaction(rowIds).catch(() => undefined);
     if (outcome !== undefined) return outcome;
   }
   const outcomes: Outcome[] = [];
   const failures: unknown[] = [];
-  for (const rowId of rowIds) {
-    if (signal.aborted) break;
-    await noting(job, [rowId], () => together([rowId])).then(
+  for (const [index, rowId] of rowIds.entries()) {
+    // It is the same for all that have not had their turn.
+    const isLate = signal.aborted;
+    await noting(delivery, isLate ? rowIds.slice(index) : [rowId], () => inOneTransaction([rowId])).then(
       (outcome) => outcomes.push(outcome),
       (error: unknown) => failures.push(error),
     );
+    if (isLate) break;
   }
-  signal.throwIfAborted();
-  if (failures.length > 0) throw failures[0];
+  const [failure] = failures;
+  if (failures.length > 1)
+    throw new Error(`${failures.length} of ${rowIds.length} rows failed`, { cause: failure });
+  if (failure !== undefined) throw failure;
   return outcomes.includes('done') ? 'done' : 'skipped';
 }
 
 async function workOnBatch(
   db: Db,
-  { name, orgId }: Delivered,
+  { name, orgId }: Delivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
 ): Promise<Outcome> {
@@ -187,13 +191,13 @@ async function workOnBatch(
   return orgDeleted ? 'skipped' : 'done';
 }
 
-function performRows({ pool, name, orgId, signal }: Delivered, worker: OrganizationWorker): Promise<Outcome> {
+function performRows({ pool, name, orgId, signal }: Delivery, worker: OrganizationWorker): Promise<Outcome> {
   return inOrganizationAsSystem(pool, orgId, (db) =>
     within(
       signal,
       (async () => {
         // Whatever wrote these rows is committed, so the work, which reads after this, sees all of it.
-        const rows = await db.all(sqlQuery<{ id: string; orgDeleted: boolean }>(lockRowsSql, [orgId, name]));
+        const rows = await db.all(sqlQuery<{ id: string; orgDeleted: boolean }>(lockAllSql, [orgId, name]));
         if (rows[0] === undefined) return 'skipped';
         if (!rows[0].orgDeleted) await worker({ db, orgId });
         db.later(sqlQuery(doneSql, [orgId, rows.map((row) => row.id)]));
@@ -205,7 +209,7 @@ function performRows({ pool, name, orgId, signal }: Delivered, worker: Organizat
 
 /** Leaves the error on the rows that it was about, for the operators' list. That the job failed is known without it. */
 async function noting<Result>(
-  { pool, orgId }: Delivered,
+  { pool, orgId }: Delivery,
   rowIds: readonly string[],
   work: () => Promise<Result>,
 ): Promise<Result> {

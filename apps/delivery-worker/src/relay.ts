@@ -38,8 +38,11 @@ export const usualFirstPauseSeconds = 4;
 const longestPauseSeconds = 3_600;
 /** Rows of a topic in one turn. */
 const batchSize = 500;
-/** A queue that holds so many gets no more: what waits there too long would be dispatched, and counted, in vain. */
-const mostWaiting = 1_000;
+/**
+ * A queue that holds so many jobs gets no more. Each may be a batch, and all of them are to be done before the first is
+ * due again: what waits for longer is dispatched, and counted, in vain. And whoever comes next waits behind them.
+ */
+const mostWaiting = 100;
 
 /** One job that answers many rows is shown in so many of their traces. */
 const mostTraces = 16;
@@ -87,7 +90,7 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
   const exhausted = rows.filter((row) => row.attempts > jobOf(row.topic).attempts);
   const alive = rows.filter((row) => row.attempts <= jobOf(row.topic).attempts);
   try {
-    if (alive.length > 0) await options.queues.enqueue([...ticketsFor(alive)]);
+    if (alive.length > 0) await options.queues.enqueue(ticketsFor(alive));
   } catch (error) {
     await acrossOrganizations(options.pool, (db) =>
       db.all(sqlQuery(giveBackSql, [alive.map((row) => row.orgId), alive.map((row) => row.id)])),
@@ -100,28 +103,30 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
     : 'rest';
 }
 
-/** A job per row, or one for rows of an organization that share it. In a batch is nothing that failed before. */
-function* ticketsFor(rows: readonly ClaimedRow[]): Generator<Enqueued> {
+/** A job per row, or one for rows that share it. In a batch is only what is dispatched for the first time. */
+function ticketsFor(rows: readonly ClaimedRow[]): Enqueued[] {
   const shares = Map.groupBy(rows, ({ topic, orgId, id, attempts }) => {
     const { askedBy } = jobOf(topic);
     return askedBy === 'rows' || (askedBy === 'batch' && attempts === 1) ? `${topic} ${orgId}` : id;
   });
-  for (const sharing of shares.values()) {
-    for (let from = 0; from < sharing.length; from += mostInBatch) {
-      const [first, ...others] = sharing.slice(from, from + mostInBatch);
-      if (first === undefined) continue;
-      const { topic: name, orgId, id: rowId } = first;
-      const isBatch = jobOf(name).askedBy === 'batch' && others.length > 0;
-      yield {
-        name,
-        ticket: { orgId, rowId, ...(isBatch && { others: others.map(({ id }) => id) }) },
-        traceParents: sharing.flatMap(({ traceParent }) => traceParent ?? []).slice(0, mostTraces),
-      };
-      // One job answers all of them.
-      if (!isBatch) break;
-    }
-  }
+  return [...shares.values()].flatMap(jobsFor);
 }
+
+/** The rows have their topic in common, and their organization. */
+function jobsFor(rows: readonly ClaimedRow[]): Enqueued[] {
+  const [first, ...others] = rows;
+  if (first === undefined) return [];
+  const { topic: name, orgId, id: rowId } = first;
+  if (jobOf(name).askedBy !== 'batch' || others.length === 0) {
+    return [{ name, ticket: { orgId, rowId }, traceParents: parentsOf(rows) }];
+  }
+  const batch = rows.slice(0, mostInBatch);
+  const ticket = { orgId, rowId, others: batch.slice(1).map(({ id }) => id) };
+  return [{ name, ticket, traceParents: parentsOf(batch) }, ...jobsFor(rows.slice(mostInBatch))];
+}
+
+const parentsOf = (rows: readonly ClaimedRow[]): string[] =>
+  rows.flatMap(({ traceParent }) => traceParent ?? []).slice(0, mostTraces);
 
 async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {
   const buried = await inOrganizationAsSystem(pool, row.orgId, async (db) => {

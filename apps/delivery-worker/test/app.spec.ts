@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto';
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { openQueues } from '@muster/queue';
 import { type People, type Person, useWorld } from '@muster/testing';
@@ -11,8 +11,6 @@ import { pino } from 'pino';
 import { createDeliveryWorker, type DeliveryWorker } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 import { redisUrl, until } from './line.ts';
-
-jest.setTimeout(20_000);
 
 const world = useWorld({});
 const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
@@ -109,6 +107,9 @@ describe('what it shows', () => {
       people.orgId,
       dead,
     );
+    // The mail is there a moment before its job has ended.
+    const ended = 'muster_jobs_total{name="invitation.mail",outcome="done"';
+    await until(async () => (await get('/metrics')).body.includes(ended));
     const text = (await get('/metrics')).body;
     expect(text).toContain('muster_outbox_dead{topic="notification.mail",service="delivery-worker"} 1');
     expect(text).toContain('muster_outbox_undone{topic="notification.mail",service="delivery-worker"} 0');

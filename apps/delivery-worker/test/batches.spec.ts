@@ -1,13 +1,10 @@
 /** Jobs whose work stays in the house are done several at a time, and none is the worse for its company. */
-import { afterEach, beforeAll, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, expect, it } from '@jest/globals';
 import { newId, sqlQuery } from '@muster/database';
-import { mostInBatch } from '@muster/jobs';
+import { mostInBatch, Ticket } from '@muster/jobs';
 import { useWorld } from '@muster/testing';
-import { type BatchWorker } from '../src/perform.ts';
-import { type Line, openLine, until } from './line.ts';
-
-// A reconnection takes as long as it takes.
-jest.setTimeout(20_000);
+import { type BatchWorker, performer } from '../src/perform.ts';
+import { type Line, openLine, until, workersWith } from './line.ts';
 
 const world = useWorld({});
 const topic = 'notification.deliver';
@@ -84,6 +81,54 @@ it('one that fails keeps no other from being done, and is tried alone from then 
   await until(() => line.ends.length === 3);
   expect(line.ends.map(({ outcome }) => outcome).sort()).toEqual(['done', 'failed', 'failed']);
   expect(idsOf(await effects(orgId))).toEqual([...others, late].sort());
+});
+
+it('that is out of time says so of all that it has not done', async () => {
+  const line = open();
+  const { orgId } = await world.org();
+  const [rowId = '', ...others] = await askMany(line, orgId, 3);
+  const time = new AbortController();
+  const begun = Promise.withResolvers<undefined>();
+  const run = performer(
+    world.database.app,
+    workersWith({
+      [topic]: async () => {
+        begun.resolve(undefined);
+        await new Promise<never>(() => undefined);
+      },
+    }),
+  );
+  const outcome = run(topic, { orgId, rowId, others }, time.signal);
+  await begun.promise;
+  time.abort();
+  await expect(outcome).rejects.toThrow('time');
+  expect((await line.rows(orgId)).map(({ error, done }) => ({ error, done }))).toEqual(
+    [rowId, ...others].map(() => ({ error: 'the time of this job was up', done: false })),
+  );
+});
+
+it('goes on in the traces of those who asked for it, and of nobody else', async () => {
+  const line = open();
+  const { orgId } = await world.org();
+  await askMany(line, orgId, mostInBatch + 2);
+  await world.rows(
+    `update outbox set trace_parent = '00-' || replace(id::text, '-', '') || '-0000000000000001-01' where org_id = $1`,
+    orgId,
+  );
+  await line.relay();
+  const waiting = (await Promise.all(line.queues.all.map((queue) => queue.getWaiting()))).flat();
+  const traced = waiting
+    .map(({ data, opts }) => ({ ticket: Ticket.parse(data), told: opts.telemetry?.metadata ?? '' }))
+    .filter(({ ticket }) => ticket.orgId === orgId)
+    .map(({ ticket: { rowId, others = [] }, told }) => {
+      const own = new Set([rowId, ...others].map((id) => id.replaceAll('-', '')));
+      const parents = told.split(' ').map((parent) => parent.split('-')[1] ?? '');
+      return { rows: own.size, parents: parents.length, ofOthers: parents.filter((id) => !own.has(id)) };
+    });
+  expect(traced.toSorted((one, other) => other.rows - one.rows)).toEqual([
+    { rows: mostInBatch, parents: 16, ofOthers: [] },
+    { rows: 2, parents: 2, ofOthers: [] },
+  ]);
 });
 
 it('what another worker does meanwhile is left to it', async () => {

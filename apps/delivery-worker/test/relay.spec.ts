@@ -1,15 +1,12 @@
 /** Nothing lost and nothing doubled, whatever dies between a write and the work that follows from it. */
-import { afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sqlQuery } from '@muster/database';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/people';
 import { freedAfterMillis } from '@muster/queue';
-import { useWorld, wireTo } from '@muster/testing';
+import { patient, useWorld, wireTo } from '@muster/testing';
 import { type RowWorker } from '../src/perform.ts';
 import { usualFirstPauseSeconds } from '../src/relay.ts';
 import { type Line, openLine, redisUrl, until } from './line.ts';
-
-// A reconnection takes as long as it takes.
-jest.setTimeout(20_000);
 
 const world = useWorld({});
 let lines: Line[] = [];
@@ -199,7 +196,7 @@ describe('a job', () => {
     const line = open();
     const { orgId } = await world.org();
     const [id] = await askMany(line, orgId, 1);
-    const doomed = createPool({ url: world.database.url, role: 'muster_app', name: 'doomed' });
+    const doomed = patient(createPool({ url: world.database.url, role: 'muster_app', name: 'doomed' }));
     const reached = Promise.withResolvers<number>();
     line.hire(
       {

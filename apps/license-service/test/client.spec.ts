@@ -366,7 +366,7 @@ it('asks again while it is told to, and comes back when it is told to', async ()
   middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'retry-after': '3600' } });
   expect(await install({ patienceSeconds: 3 }).activate(key)).toMatchObject({ retryAfterSeconds: 3_600 });
   expect(middle.asked).toEqual(['POST /api/activate']);
-  const limited = await world.start({ environment: { LIMIT_IP: '1/3600' } });
+  const limited = await world.start({ environment: { LIMIT_IP: '1/3600', LIMIT_TIMEOUT_MILLIS: '5000' } });
   const one = install({ url: limited.url, patienceSeconds: 5 });
   await one.activate(key);
   const refused = await one.activate(key);

@@ -1,6 +1,7 @@
 /** Of many machines that race for a key one gets it; the test proves that it can see two. */
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/database';
+import { patient } from '@muster/testing';
 import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
 
 let world: LicenseWorld;
@@ -12,16 +13,34 @@ afterAll(() => world.close());
 const keys = 30;
 const machines = 12;
 
+/** With the rows of the licenses locked until some wait for theirs: whatever the machine does, they meet. */
+async function together<Result>(start: () => Promise<Result>): Promise<Result> {
+  const holder = await world.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query('select from licenses.licenses for update');
+    const outcome = start();
+    const waits = `select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    await until(async () => (await world.rows(waits)).length > 2);
+    await holder.query('rollback');
+    return await outcome;
+  } finally {
+    holder.release(true);
+  }
+}
+
 /** For each key, the machines that were let in. */
 async function race(service: Running): Promise<Set<string>[]> {
   const licenses = await world.issueMany(keys);
   const winners: Set<string>[] = [];
   for (const { key } of licenses) {
-    const answers = await Promise.all(
-      Array.from({ length: machines * 2 }, async (_, index): Promise<[string, Answer]> => {
-        const machine = `machine-${index % machines}`;
-        return [machine, await service.activate(key, machine)];
-      }),
+    const answers = await together(() =>
+      Promise.all(
+        Array.from({ length: machines * 2 }, async (_, index): Promise<[string, Answer]> => {
+          const machine = `machine-${index % machines}`;
+          return [machine, await service.activate(key, machine)];
+        }),
+      ),
     );
     const strange = answers.filter(([, { status }]) => status !== 200 && status !== 409);
     if (strange.length > 0) throw new Error(`answered ${strange[0]?.[1].status}: ${strange[0]?.[1].text}`);
@@ -41,7 +60,7 @@ it('lets exactly one machine have each key, and that one every time', async () =
 
 /** The pool of a service whose statement does not lock what it decides by. */
 function unlocked(url: string): Pool {
-  const pool = createPool({ url, role: 'muster_licenses', max: 10 });
+  const pool = patient(createPool({ url, role: 'muster_licenses', max: 10 }));
   const send = pool.query.bind(pool);
   const rewritten = (query: unknown): unknown => {
     if (typeof query !== 'object' || query === null || !('text' in query) || typeof query.text !== 'string')

@@ -227,7 +227,10 @@ describe('signing keys', () => {
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toContain(next.kid);
       expect(await kidOf()).toBe(first?.kid);
 
-      await own.rows(`update licenses.signing_keys set active_from = now() where kid = $1`, next.kid);
+      await own.rows(
+        `update licenses.signing_keys set active_from = date_trunc('milliseconds', now()) where kid = $1`,
+        next.kid,
+      );
       await rotating.refresh();
       expect(await kidOf()).toBe(next.kid);
       const answer = await rotating.activate(key, 'a');
@@ -240,7 +243,10 @@ describe('signing keys', () => {
       await expect(
         own.asOperator((ask) => retireKey(ask, { kid: next.kid, publishedSeconds: 3_600 })),
       ).rejects.toThrow(/no other key/);
-      await own.rows(`update licenses.signing_keys set published_until = now() where kid = $1`, first?.kid);
+      await own.rows(
+        `update licenses.signing_keys set published_until = date_trunc('milliseconds', now()) where kid = $1`,
+        first?.kid,
+      );
       await rotating.refresh();
       expect((await publishedKeys(rotating)).map(({ kid }) => kid)).toEqual([next.kid]);
     } finally {

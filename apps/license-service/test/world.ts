@@ -1,7 +1,7 @@
 /** A license service of a spec's own: real Postgres, real Redis, real HTTP. */
 import { randomBytes } from 'node:crypto';
 import { createPool, type Pool } from '@muster/database';
-import { cloneDatabase, redisUrl } from '@muster/testing';
+import { cloneDatabase, patient, redisUrl } from '@muster/testing';
 import { type Logger, pino } from 'pino';
 import { createLicenseService, type LicenseService, type LicenseServiceOptions } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
@@ -68,7 +68,7 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
   const { url } = database;
   const given = { pepper: undefined, pepperBefore: undefined, seal: undefined };
   await provision(url, given);
-  const owner = createPool({ url, role: null, name: 'license-spec', max: 4 });
+  const owner = patient(createPool({ url, role: null, name: 'license-spec', max: 4 }));
   const { seals } = await loadSecrets(owner, given);
   const running: Running[] = [];
 
@@ -101,7 +101,10 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
         ...environment,
       });
       const prefix = `{spec-${randomBytes(6).toString('hex')}}`;
-      const licenses = createLicenseService(config, logger, { prefix, ...options });
+      const pool = patient(
+        createPool({ url: config.DATABASE_URL, role: 'muster_licenses', max: config.DATABASE_POOL }),
+      );
+      const licenses = createLicenseService(config, logger, { prefix, pool, ...options });
       await licenses.start();
       const address = await licenses.service.app.listen({ host: '127.0.0.1', port: 0 });
       const call: Running['call'] = async (path, init) => {

@@ -86,7 +86,8 @@ export function useGateway(
       TRUST_PROXY: '127.0.0.1',
       // The API has to know where the gateway is before there is one.
       MCP_GATEWAY_URL: `http://127.0.0.1:${gatewayPort}`,
-      ...{ ...ofApi, ...more },
+      ...ofApi,
+      ...more,
     });
   const startGateway = async (): Promise<void> => {
     const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: apiUrl(), ...environment });

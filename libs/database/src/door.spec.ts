@@ -1,6 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import { describe, expect, it, jest } from '@jest/globals';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { patient, type People, type Person, useWorld } from '@muster/testing';
 import { BurstError } from './burst.ts';
 import { newId } from './id.ts';
 import { inOrganization, OutcomeUnknown, type Session, type Visit } from './organization.ts';
@@ -205,7 +205,7 @@ describe('row security, with no query asking for an organization', () => {
 
   it('shows a session its own organization, takes nothing for another, and forgets it with the transaction', async () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
-    const pool = createPool({ url: world.database.url, role: 'muster_app', max: 1 });
+    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const write = (sql: string, ...parameters: unknown[]) =>
       inOrganization(pool, visitOf(people.ana, { effect: 'write' }), (session) =>
         session.all(sqlQuery(sql, parameters)),
@@ -252,7 +252,7 @@ describe('a transaction', () => {
 
   it('is one round trip for a read and two for a write, whatever they ask at once', async () => {
     const { ana, orgId } = await world.org();
-    const pool = createPool({ url: world.database.url, role: 'muster_app', max: 1 });
+    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const client = await pool.connect();
     const sent = jest.spyOn(client, 'query');
     client.release();
@@ -289,7 +289,7 @@ describe('a transaction', () => {
 
   it('keeps nothing when the work throws, and the connection can be used again', async () => {
     const { ana, orgId } = await world.org();
-    const pool = createPool({ url: world.database.url, role: 'muster_app', max: 1 });
+    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     const failing = inOrganization(pool, visitOf(ana, { effect: 'write' }), async (session) => {
       await session.all(insertTeam(orgId, 'a'));
       session.later(insertTeam(orgId, 'b'));

@@ -43,8 +43,8 @@ export interface QueueCounts {
 
 export interface Queues {
   /**
-   * Adds jobs under the ids of their rows: one that lies there already is not added again. Throws at once while Redis
-   * is away; then none, some or all of them are there, and adding them again is safe.
+   * Adds jobs under the ids of their rows, a batch under that of its first: one that lies there already is not added
+   * again. Throws at once while Redis is away; then none, some or all of them are there, and adding them again is safe.
    */
   enqueue(jobs: readonly Enqueued[]): Promise<void>;
   /** How many wait, by queue. Throws at once while Redis is away. */
@@ -106,7 +106,7 @@ export function openQueues({ url, prefix = usualPrefix, onError }: QueueAddress)
               name,
               data: ticket,
               opts: {
-                jobId: `ob-${ticket.rowId}`,
+                jobId: `${ticket.others === undefined ? 'ob' : 'batch'}-${ticket.rowId}`,
                 ...(traceParents.length > 0 && { telemetry: { metadata: traceParents.join(' ') } }),
               },
             })),

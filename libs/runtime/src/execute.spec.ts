@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sqlQuery } from '@muster/database';
 import { operation, org, project, type Scope, type Subject } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { patient, type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { ApiError, createAuthenticator, execute, handle, type Handler } from './index.ts';
 
@@ -237,7 +237,7 @@ describe('a write', () => {
     await world.rows(
       `do $$ begin execute format('alter database %I reset deadlock_timeout', current_database()); end $$`,
     );
-    const pool = createPool({ url: world.database.url, role: 'muster_app' });
+    const pool = patient(createPool({ url: world.database.url, role: 'muster_app' }));
     const { orgId, ben, chloe } = await world.org();
     await Promise.all([
       world.call(ben, addsTeam(), { name: 'x' }),

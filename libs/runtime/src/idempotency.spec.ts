@@ -3,7 +3,7 @@ import { type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
 import { createPool, newId, sqlQuery } from '@muster/database';
 import { operation, org } from '@muster/registry';
-import { useWorld } from '@muster/testing';
+import { patient, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { handle, type Handler } from './index.ts';
 
@@ -136,7 +136,7 @@ describe('an Idempotency-Key', () => {
     const first = world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k' });
     await inside.promise;
     // Its pool waits for locks a moment only, where the service waits two seconds.
-    const impatient = createPool({ url: world.database.url, role: 'muster_app', max: 1 });
+    const impatient = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     impatient.on('connect', (client) => void client.query(`set lock_timeout = '50ms'`));
     await expect(
       world.call(chloe, handler, { name: 'a' }, { idempotencyKey: 'k', pool: impatient }),
@@ -155,7 +155,7 @@ describe('an Idempotency-Key', () => {
 
   it('makes it safe to repeat a call whose COMMIT nobody answered, whether it happened', async () => {
     const { orgId, chloe } = await world.org();
-    const pool = createPool({ url: world.database.url, role: 'muster_app', max: 1 });
+    const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
     let cut = true;
     pool.on('connect', (client) => {
       const { stream } = (client as unknown as { connection: { stream: Socket } }).connection;

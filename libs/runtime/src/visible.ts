@@ -1,13 +1,11 @@
-/** What of the organization a caller may see, where the door has looked at no project. */
+/** What of the organization a caller may see, beside the project that the door has looked at. */
 import { type Db, sqlQuery, Values } from '@muster/database';
 import { notFound } from '@muster/registry';
 import { type Caller } from './handle.ts';
 
 /** SQL for the projects that the caller may see, as `project_id` with the caller's `project_rank`. */
-export const visibleProjects = (
-  values: Values,
-  { memberId, tokenId }: Pick<Caller, 'memberId' | 'tokenId'>,
-): string => `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
+export const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
+  `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
 
 /** 404 unless the caller may see the project. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {

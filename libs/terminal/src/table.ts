@@ -9,6 +9,6 @@ export function table(head: readonly string[], rows: readonly (readonly string[]
   const lines = [head, ...rows].map((cells) => cells.map(onOneLine));
   const widths = head.map((_, column) => Math.max(...lines.map((cells) => stringWidth(cells[column] ?? ''))));
   const padded = (cell: string, column: number): string =>
-    cell + ' '.repeat((widths[column] ?? 0) - stringWidth(cell));
+    cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - stringWidth(cell)));
   return lines.map((cells) => cells.map(padded).join(gap).trimEnd());
 }

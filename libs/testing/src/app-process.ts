@@ -39,7 +39,7 @@ export async function startApp(
   return {
     url,
     stop: async () => {
-      if (app.exitCode !== null) return;
+      if (app.exitCode !== null || app.signalCode !== null) return;
       const ended = once(app, 'exit');
       app.kill('SIGTERM');
       await ended;

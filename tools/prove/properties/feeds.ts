@@ -10,10 +10,12 @@ const writers = 24;
 const boards = 2;
 const everyHands = { agentsMayComplete: true, requireMergeProof: false, completeStoryOnMerge: false };
 
-/** A sequence gives its numbers out before the commit, as a bigserial does. */
+/** A sequence gives its numbers out before the commit, as a bigserial does; some take their time until then. */
 const bySequence: Rewrite = {
   find: 'update streams set audit = audit + 1, activity = activity + $15 where org_id = $1 returning audit, activity',
-  put: `select nextval('app.prove_numbers') as audit, nextval('app.prove_numbers') + 0 * $15::bigint as activity`,
+  put: `select given.audit, given.activity
+    from (select nextval('app.prove_numbers') as audit, nextval('app.prove_numbers') + 0 * $15::bigint as activity offset 0) given,
+      lateral pg_sleep(case when given.activity / 2 % 3 = 0 then 0.02 else 0 end)`,
 };
 
 /** Above all numbers that were counted before. */

@@ -20,16 +20,18 @@ interface Extent {
   readonly rows: number;
   readonly faults: readonly FaultName[];
   readonly betweenFaults: Pauses;
+  /** Whether it goes by the clock, on a quiet machine: then what was left has to be done in time. */
+  readonly isTimed: boolean;
 }
 
 const extents: Readonly<Record<Scale, Extent>> = {
   short: {
     ...{ rows: 150, faults: ['relay crash', 'Redis kill', 'Redis flush'] },
-    betweenFaults: { least: 200, most: 1_500 },
+    ...{ betweenFaults: { least: 200, most: 1_500 }, isTimed: false },
   },
   long: {
     ...{ rows: 7_000, faults: Array.from({ length: 3 }, () => faultNames).flat() },
-    betweenFaults: { least: 2_000, most: 6_000 },
+    ...{ betweenFaults: { least: 2_000, most: 6_000 }, isTimed: true },
   },
 };
 
@@ -95,6 +97,7 @@ async function run(
   const isDrained = await quietly(course, ({ undone, held }) => undone === held);
   const drainMillis = performance.now() - Math.max(lastFaultAt, written);
   const { held } = await countRows(site);
+  if (!extent.isTimed) await timeOfHeldPasses(site);
   const isQuiet = isDrained && (await quietly(course, ({ undone }) => undone === 0));
 
   const { all, dead } = await countRows(site);
@@ -107,7 +110,7 @@ async function run(
     violations: [
       ...wrong(!isQuiet, `not all was done ${lostAfterMillis / 1_000} s after the last fault`),
       ...wrong(
-        drainMillis > mostDrainMillis,
+        extent.isTimed && drainMillis > mostDrainMillis,
         `it took ${Math.round(drainMillis)} ms to do what was left by the last fault`,
       ),
       ...wrong(dead > 0, `${dead} rows were given up`),
@@ -177,6 +180,12 @@ async function countRows({ database, orgId }: Site): Promise<Rows> {
   );
   return rows[0] ?? { all: 0, undone: 0, held: 0, dead: 0 };
 }
+
+/** As if what is held had been held for as long as it may be, which is most of a minute. */
+const timeOfHeldPasses = ({ database, orgId }: Site): Promise<unknown> =>
+  database.owner.query('update outbox set dispatch_after = now() where org_id = $1 and done_at is null', [
+    orgId,
+  ]);
 
 interface Notifications {
   readonly mentions: number;

@@ -3,6 +3,7 @@
  * time and never before, whatever becomes of Redis.
  */
 import { type Client, isRefusal, MusterError } from '@muster/client';
+import { type Pool } from '@muster/database';
 import { killAfter, type Killed } from '../../tour/delivery/agent-process.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe, openSite, type Person, type Site } from '../site.ts';
@@ -121,7 +122,8 @@ async function untilTaken(course: Course, killed: Killed, storyId: string): Prom
   const { site, holder, rival, violations } = course;
   const api = site.clientOf(rival);
   const runId = crypto.randomUUID();
-  let endedAt: number | undefined;
+  // Where nobody comes to ask while it is held.
+  let endedAt = await expiryOf(site.database.owner, killed);
   let at: number | undefined;
   const isTaken = await comesToBe(async () => {
     try {
@@ -145,6 +147,16 @@ async function untilTaken(course: Course, killed: Killed, storyId: string): Prom
   }
   if (await isStillHeard(site.clientOf(holder), killed)) violations.push('the dead holder still renews');
   return { how: 'taken', endedAt, at };
+}
+
+async function expiryOf(owner: Pool, { executionId }: Killed): Promise<number | undefined> {
+  const { rows } = await owner.query<{ expiresAt: string }>(
+    `select l.expires_at as "expiresAt" from leases l
+     join executions e on e.org_id = l.org_id and e.target_type = l.unit_type and e.target_id = l.unit_id
+     where e.id = $1`,
+    [executionId],
+  );
+  return rows[0] && Date.parse(rows[0].expiresAt);
 }
 
 async function isStillHeard(api: Client, { executionId, leaseToken }: Killed): Promise<boolean> {

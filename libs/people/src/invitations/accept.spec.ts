@@ -222,7 +222,10 @@ describe('accepting an invitation', () => {
     const settled = Promise.allSettled([late]);
     await world.waiting(1);
     // After the acceptance began: by its transaction's own time it would still be in time.
-    await world.rows('update invitations set expires_at = clock_timestamp() where id = $1', id);
+    await world.rows(
+      `update invitations set expires_at = date_trunc('milliseconds', clock_timestamp()) where id = $1`,
+      id,
+    );
     await holder.query('commit');
     holder.release();
     expect((await settled)[0]).toMatchObject({ status: 'rejected', reason: refusedWith('expired', 422) });

@@ -94,7 +94,7 @@ export const mutants: readonly Mutant[] = [
     put: 'last_event_seq = last_event_seq + 2 * jsonb_array_length($5::jsonb)',
   }),
   mutant('a holder is told again what it was told', {
-    find: 'v.seq > e.told_seq',
+    find: 'v.seq > (select e.told_seq from executions e where e.org_id = $1 and e.id = $2)',
     put: 'v.seq > 0',
   }),
   mutant('locks outlive the work', {

@@ -260,5 +260,5 @@ describe('projects.convertLocal', () => {
       expect(Object.keys(mapping.stories)).toHaveLength(storyCount);
       expect(await wrongCounts(world, project.id)).toEqual([]);
     }
-  }, 20_000);
+  });
 });

@@ -124,5 +124,5 @@ describe('projects.delete', () => {
     await world.rows('alter table stories enable trigger stories_counted_in');
     await ana.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' });
     expect((await eventsOf(orgId)).at(-1)).toEqual({ kind: 'project.deleted', data: { stories: 10_000 } });
-  }, 20_000);
+  });
 });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type StoryStatus } from '@muster/registry';
-import { type People, useWorld } from '@muster/testing';
+import { type People, until, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../arrange-board.ts';
 import { canMove } from '../../rules/workflow.ts';
 import { stories } from './handlers.ts';
@@ -299,20 +299,25 @@ describe('stories.updateStatus', () => {
     const mover = await world.database.owner.connect();
     const bystander = await world.database.owner.connect();
     try {
-      // Somebody moves it to ready; ana wants it in progress, and waits in the backlog where it is no more.
-      await mover.query('begin');
+      await bystander.query('begin');
+      const { rows } = await bystander.query<{ pid: number }>(
+        'update board_columns set story_count = story_count + 1 where id = $1 returning pg_backend_pid() as pid',
+        [ready],
+      );
+      // Somebody moves it to ready; ana wants it in progress, and waits in the backlog where it is no more. Triggers
+      // would count in ready, which the bystander has already done, and holds.
+      await mover.query('begin; set local session_replication_role = replica');
       await mover.query(`update stories set column_id = $2, status = 'ready', rank = 'z' where id = $1`, [
         story.id,
         ready,
       ]);
+      await mover.query('update board_columns set story_count = story_count - 1 where id = $1', [backlog]);
       const moving = ana.stories.updateStatus({ storyId: story.id, status: 'in_progress' });
       await world.waiting(1);
-      await bystander.query('begin');
-      const holding = bystander.query('select from board_columns where id = $1 for no key update', [ready]);
-      await world.waiting(2);
       await mover.query('commit');
-      await holding;
-      await world.waiting(1);
+      // Not that she waits, but that she waits for ready: her first wait may be seen for a while yet.
+      const waitsForReady = 'select from pg_stat_activity where $1::int = any (pg_blocking_pids(pid))';
+      await until(async () => (await world.rows(waitsForReady, rows[0]?.pid)).length > 0);
       const free = await bystander.query(
         'select from board_columns where id = any ($1) for no key update skip locked',
         [[backlog, in_progress]],
@@ -323,8 +328,8 @@ describe('stories.updateStatus', () => {
       expect((await ben.stories.get({ storyId: story.id })).story.columnId).toBe(in_progress);
       expect(await happened(story.id)).toMatchObject([{ data: { from: 'ready', to: 'in_progress' } }]);
     } finally {
-      mover.release();
-      bystander.release();
+      mover.release(true);
+      bystander.release(true);
     }
   });
 

@@ -11,7 +11,7 @@ import {
   StoryContext,
 } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type People, useWorld } from '@muster/testing';
+import { patient, type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../arrange-board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
@@ -373,7 +373,7 @@ describe('its room', () => {
 });
 
 it('asks Postgres everything in one round trip', async () => {
-  const pool = createPool({ url: world.database.url, role: 'muster_app', max: 1 });
+  const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
   let roundTrips = 0;
   // The server says that it is ready once for each time that a client waited for it.
   pool.on('connect', (client) => {

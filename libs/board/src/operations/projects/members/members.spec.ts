@@ -338,7 +338,7 @@ describe('projects.members.list', () => {
       );
       expect(items.map(({ memberId, role }) => ({ id: memberId, role }))).toEqual(counted);
     }
-  }, 30_000);
+  });
 
   it.each(['org', 'private'] as const)('pages by name in a project of visibility %s', async (visibility) => {
     const { orgId, ana } = await world.org();
