@@ -157,20 +157,20 @@ async function performBatch(
     if (outcome !== undefined) return outcome;
   }
   const outcomes: Outcome[] = [];
-  const failures: unknown[] = [];
+  const failures = new Map<string, unknown>();
   for (const [index, rowId] of rowIds.entries()) {
-    // It is the same for all that have not had their turn.
-    const isLate = signal.aborted;
-    await noting(delivery, isLate ? rowIds.slice(index) : [rowId], () => inOneTransaction([rowId])).then(
+    // Out of time are all that have not had their turn.
+    const ids = signal.aborted ? rowIds.slice(index) : [rowId];
+    await noting(delivery, ids, () => inOneTransaction([rowId])).then(
       (outcome) => outcomes.push(outcome),
-      (error: unknown) => failures.push(error),
+      (error: unknown) => ids.forEach((id) => failures.set(id, error)),
     );
-    if (isLate) break;
+    if (ids.length > 1) break;
   }
-  const [failure] = failures;
-  if (failures.length > 1)
-    throw new Error(`${failures.length} of ${rowIds.length} rows failed`, { cause: failure });
-  if (failure !== undefined) throw failure;
+  if (failures.size > 0) {
+    const [cause] = failures.values();
+    throw new Error(`${failures.size} of ${rowIds.length} rows failed`, { cause });
+  }
   return outcomes.includes('done') ? 'done' : 'skipped';
 }
 

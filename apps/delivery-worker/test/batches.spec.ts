@@ -101,7 +101,7 @@ it('that is out of time says so of all that it has not done', async () => {
   const outcome = run(topic, { orgId, rowId, others }, time.signal);
   await begun.promise;
   time.abort();
-  await expect(outcome).rejects.toThrow('time');
+  await expect(outcome).rejects.toThrow('3 of 3 rows failed');
   expect((await line.rows(orgId)).map(({ error, done }) => ({ error, done }))).toEqual(
     [rowId, ...others].map(() => ({ error: 'the time of this job was up', done: false })),
   );
