@@ -42,7 +42,7 @@ const batchSize = 500;
  * A queue that holds so many jobs gets no more. Each may be a batch, and all of them are to be done before the first is
  * due again: what waits for longer is dispatched, and counted, in vain. And whoever comes next waits behind them.
  */
-const mostWaiting = 100;
+const mostWaiting = 500;
 
 /** One job that answers many rows is shown in so many of their traces. */
 const mostTraces = 16;

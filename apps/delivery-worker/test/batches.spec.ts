@@ -126,7 +126,7 @@ it('goes on in the traces of those who asked for it, and of nobody else', async 
       return { rows: own.size, parents: parents.length, ofOthers: parents.filter((id) => !own.has(id)) };
     });
   expect(traced.toSorted((one, other) => other.rows - one.rows)).toEqual([
-    { rows: mostInBatch, parents: 16, ofOthers: [] },
+    { rows: mostInBatch, parents: mostInBatch, ofOthers: [] },
     { rows: 2, parents: 2, ofOthers: [] },
   ]);
 });

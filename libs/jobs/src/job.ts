@@ -70,7 +70,7 @@ export const scheduled = (
 });
 
 /** Rows of a batch. They wait for one another, and one that fails costs the others a second turn. */
-export const mostInBatch = 50;
+export const mostInBatch = 10;
 
 /** What lies in a queue for a job of the outbox: where its row is, and nothing of what is in it. */
 export const Ticket = z.strictObject({
