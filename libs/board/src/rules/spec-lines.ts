@@ -12,7 +12,7 @@ export interface LineChanges {
  * them is a time: the same texts count the same on any machine.
  */
 const mostLines = 20_000;
-const bounds = { maxEditLength: 1_000 };
+const bounds = { maxEditLength: 500 };
 
 /** The lines with their line breaks; the last may have none. No text has no lines. */
 export const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
