@@ -158,55 +158,19 @@ describe('muster admin', () => {
 
   it('answers what can be expected to go wrong with one line and exit code 1', async () => {
     await createOrg('full', '--seats', '1');
+    const createToken = (member: string, scopes: string, ...more: string[]): Promise<Outcome> => {
+      const named = ['--org', 'full', '--member', member, '--name', 't', '--scopes', scopes];
+      return muster('token', 'create', ...named, ...more);
+    };
     const asked = [
       () => createOrg('full'),
       () => createOrg('No', '--seats', '2'),
       () => createOrg('big', '--seats', '6'),
       () => muster('member', 'add', '--org', 'full', '--email', 'ben@acme.example', '--name', 'Ben'),
       () => muster('member', 'list', '--org', 'nowhere'),
-      () =>
-        muster(
-          'token',
-          'create',
-          '--org',
-          'full',
-          '--member',
-          'eve@acme.example',
-          '--name',
-          't',
-          '--scopes',
-          'read',
-        ),
-      () =>
-        muster(
-          'token',
-          'create',
-          '--org',
-          'full',
-          '--member',
-          'ana@acme.example',
-          '--name',
-          't',
-          '--scopes',
-          'platform',
-        ),
-      () =>
-        muster(
-          'token',
-          'create',
-          '--org',
-          'full',
-          '--member',
-          'ana@acme.example',
-          '--name',
-          't',
-          '--scopes',
-          'read',
-          '--agent',
-          'R',
-          '--expires-in-days',
-          '91',
-        ),
+      () => createToken('eve@acme.example', 'read'),
+      () => createToken('ana@acme.example', 'platform'),
+      () => createToken('ana@acme.example', 'read', '--agent', 'R', '--expires-in-days', '91'),
       () => muster('token', 'revoke', '--org', 'full', '01936d5c-0000-7000-8000-000000000001'),
     ];
     // One after the other: each has a second to reach the database.
