@@ -43,7 +43,6 @@ const { metafile } = await build({
   sourcesContent: false,
   metafile: true,
   legalComments: 'linked',
-  keepNames: true,
   logLevel: 'warning',
   banner: { js: commonJsNames.trim() },
 });

@@ -2,8 +2,8 @@
 import { type Db, sqlQuery } from '@muster/database';
 import { notFound } from '@muster/runtime';
 import { executionList, type ExecutionRow } from './executions.ts';
-import { leaseList, type LeaseRow, readClock } from './leases.ts';
-import { getTargetOf, type Target } from './targets.ts';
+import { leaseList, type LeaseRow } from './leases.ts';
+import { type Target, targetOfExecution } from './targets.ts';
 
 export interface LockedRows {
   readonly execution: ExecutionRow;
@@ -17,35 +17,48 @@ export interface LockedExecution extends LockedRows {
   readonly target: Target;
 }
 
-/** The same with what it works on, for those who say what happened. */
-export async function lockExecution(db: Db, orgId: string, executionId: string): Promise<LockedExecution> {
-  const [rows, target] = await Promise.all([
-    lockExecutionRows(db, orgId, executionId),
-    getTargetOf(db, orgId, executionId),
-  ]);
-  return { ...rows, target };
+/** The row is locked in a query of its own, so that what is selected beside it is worked out afterwards. */
+const lockedRow = `(select e.org_id, ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update) e`;
+const rowAndClock = `${executionList}, clock_timestamp()::timestamptz(3) as now`;
+const row = `select ${rowAndClock} from ${lockedRow}`;
+const rowWithTarget = `select ${rowAndClock}, ${targetOfExecution.json} as target
+  from ${lockedRow} ${targetOfExecution.tables}`;
+
+type Clock = Pick<LockedRows, 'now'>;
+
+/** Locks lease and execution. */
+export async function lockExecutionRows(db: Db, orgId: string, executionId: string): Promise<LockedRows> {
+  const [lease, { now, ...execution }] = await lock<Clock>(db, orgId, executionId, row);
+  return { lease, execution, now };
 }
 
-/** Locks the lease first, then the execution, as everybody does; in one round trip. */
-export async function lockExecutionRows(db: Db, orgId: string, executionId: string): Promise<LockedRows> {
-  const [lease, execution, now] = await Promise.all([
+/** The same with what it works on, for those who say what happened. */
+export async function lockExecution(db: Db, orgId: string, executionId: string): Promise<LockedExecution> {
+  const found = await lock<Clock & Pick<LockedExecution, 'target'>>(db, orgId, executionId, rowWithTarget);
+  const [lease, { now, target, ...execution }] = found;
+  return { lease, execution, now, target };
+}
+
+/** The lease first, then the execution, as everybody does; in one round trip. */
+async function lock<More>(
+  db: Db,
+  orgId: string,
+  executionId: string,
+  execution: string,
+): Promise<readonly [LeaseRow | undefined, ExecutionRow & More]> {
+  const ids = [orgId, executionId];
+  const [lease, found] = await Promise.all([
     db.find(
       sqlQuery<LeaseRow>(
         `select ${leaseList} from leases l
          where l.org_id = $1 and (l.unit_type, l.unit_id) =
            (select e.target_type, e.target_id from executions e where e.org_id = $1 and e.id = $2)
          for no key update`,
-        [orgId, executionId],
+        ids,
       ),
     ),
-    db.find(
-      sqlQuery<ExecutionRow>(
-        `select ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update`,
-        [orgId, executionId],
-      ),
-    ),
-    readClock(db),
+    db.find(sqlQuery<ExecutionRow & More>(execution, ids)),
   ]);
-  if (execution === undefined) throw notFound();
-  return { lease, execution, now };
+  if (found === undefined) throw notFound();
+  return [lease, found];
 }

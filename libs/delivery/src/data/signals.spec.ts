@@ -43,9 +43,8 @@ it('signals cost what is new, however much a holder was told before', async () =
 
   await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
     const before = await rowsRead(db);
-    expect(await listSignals(db, orgId, execution.id)).toMatchObject([
-      { kind: 'stop_requested', seq: told + 1 },
-    ]);
+    const row = { id: execution.id, told_seq: told, last_event_seq: told + 1 };
+    expect(await listSignals(db, orgId, row)).toMatchObject([{ kind: 'stop_requested', seq: told + 1 }]);
     expect((await rowsRead(db)) - before).toBe(1);
   });
   const { signals } = await people.chloe.deliveryExecutions.renew({

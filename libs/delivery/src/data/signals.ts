@@ -15,17 +15,21 @@ interface EventRow {
 export const mostSignals = 200;
 
 /**
- * Rides with the statements that lock: where the execution stands is looked up in it, once, so that what was told before
- * is never read again, however long the work takes.
+ * What happened to a locked execution since its holder was last told. The row knows how far that is, so that nothing is
+ * looked for where nothing is new, and what was told before is never read again.
  */
-export async function listSignals(db: Db, orgId: string, executionId: string): Promise<EventRow[]> {
+export async function listSignals(
+  db: Db,
+  orgId: string,
+  { id, told_seq: told, last_event_seq: last }: Pick<ExecutionRow, 'id' | 'told_seq' | 'last_event_seq'>,
+): Promise<EventRow[]> {
+  if (told === last) return [];
   const rows = await db.all(
     sqlQuery<EventRow>(
       `select v.seq, v.kind, v.actor, v.data, v.at from execution_events v
-       where v.org_id = $1 and v.execution_id = $2 and v.kind = any ($3)
-         and v.seq > (select e.told_seq from executions e where e.org_id = $1 and e.id = $2)
-       order by v.seq desc limit $4`,
-      [orgId, executionId, signalKinds, mostSignals],
+       where v.org_id = $1 and v.execution_id = $2 and v.kind = any ($3) and v.seq > $4
+       order by v.seq desc limit $5`,
+      [orgId, id, signalKinds, told, mostSignals],
     ),
   );
   return rows.reverse();

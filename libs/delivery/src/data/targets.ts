@@ -54,23 +54,28 @@ export const getTarget = (db: Db, orgId: string, type: ExecutionTarget, ref: str
 export const lockTarget = (db: Db, orgId: string, type: ExecutionTarget, ref: string): Promise<Target> =>
   readTarget(db, orgId, type, ref, type === 'story' ? 'for share of s' : 'for update of s');
 
+/** SQL for the target of an execution `e` as JSON, and for the tables that it is found in. */
+export const targetOfExecution = {
+  json: `json_build_object('type', e.target_type, 'id', e.target_id, 'projectId', e.project_id,
+      'key', p.key || '-' || s.number, 'title', coalesce(s.title, g.name),
+      'status', coalesce(s.status, g.state), 'specVersion', s.spec_version)`,
+  tables: `join projects p on p.org_id = e.org_id and p.id = e.project_id
+     left join stories s on e.target_type = 'story' and s.org_id = e.org_id and s.id = e.target_id
+     left join delivery_groups g
+       on e.target_type = 'delivery_group' and g.org_id = e.org_id and g.id = e.target_id`,
+} as const;
+
 /** What an execution works on. */
 export async function getTargetOf(db: Db, orgId: string, executionId: string): Promise<Target> {
   const row = await db.find(
-    sqlQuery<Target>(
-      `select e.target_type as type, e.target_id as id, e.project_id as "projectId",
-         p.key || '-' || s.number as key, coalesce(s.title, g.name) as title,
-         coalesce(s.status, g.state) as status, s.spec_version as "specVersion"
-       from executions e join projects p on p.org_id = e.org_id and p.id = e.project_id
-       left join stories s on e.target_type = 'story' and s.org_id = e.org_id and s.id = e.target_id
-       left join delivery_groups g
-         on e.target_type = 'delivery_group' and g.org_id = e.org_id and g.id = e.target_id
+    sqlQuery<{ target: Target }>(
+      `select ${targetOfExecution.json} as target from executions e ${targetOfExecution.tables}
        where e.org_id = $1 and e.id = $2`,
       [orgId, executionId],
     ),
   );
   if (row === undefined) throw notFound();
-  return row;
+  return row.target;
 }
 
 /** Nobody works on what is over. */

@@ -94,8 +94,8 @@ export const mutants: readonly Mutant[] = [
     put: 'last_event_seq = last_event_seq + 2 * jsonb_array_length($5::jsonb)',
   }),
   mutant('a holder is told again what it was told', {
-    find: 'v.seq > (select e.told_seq from executions e where e.org_id = $1 and e.id = $2)',
-    put: 'v.seq > 0',
+    find: 'and v.seq > $4',
+    put: 'and v.seq > least($4::int, 0)',
   }),
   mutant('locks outlive the work', {
     find: 'delete from locks where org_id = $1 and execution_id = $2',

@@ -74,7 +74,7 @@ export const acquire = handle(
 
     const before = facts.execution ?? newExecution(target, now);
     const isNew = facts.execution === undefined;
-    const signals = extends_ ? signalsFor(me, before, await listSignals(db, caller.orgId, before.id)) : [];
+    const signals = extends_ ? signalsFor(me, before, await listSignals(db, caller.orgId, before)) : [];
     const taken = decision.kind === 'grant' ? decision.superseded : null;
     const deeds: Deed[] = extends_
       ? []

@@ -11,9 +11,9 @@ import {
   toExecution,
 } from '../../data/executions.ts';
 import { endedBy, holds, type LeaseRow, renewed } from '../../data/leases.ts';
-import { lockExecutionRows } from '../../data/locked-executions.ts';
+import { lockExecution, lockExecutionRows, type LockedRows } from '../../data/locked-executions.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
-import { getTargetOf, type Target } from '../../data/targets.ts';
+import { type Target } from '../../data/targets.ts';
 import { claimOf, type LeaseClaim } from '../../rules/lease-tokens.ts';
 
 /** Lease and execution, locked, of whoever holds the newest grant. */
@@ -53,41 +53,36 @@ interface Context {
  * stale; one that ended the grant by this same `call` hears again how the execution is.
  */
 export async function asHolder(context: Context, held: Held, call: string): Promise<Grip | Repeated> {
-  const [hold, target] = await Promise.all([
-    asQuietHolder(context, held, call),
-    getTargetOf(context.db, context.caller.orgId, held.executionId),
-  ]);
-  return { ...hold, target };
+  const { target, ...rows } = await lockExecution(context.db, context.caller.orgId, held.executionId);
+  return { ...(await judge(context, held, call, rows)), target };
 }
+
+/** The same for those who say nothing: a look at the target costs as much as the rest of a renewal. */
+export const asQuietHolder = async (
+  context: Context,
+  held: Held,
+  call: string,
+): Promise<Hold | RepeatedHold> =>
+  judge(context, held, call, await lockExecutionRows(context.db, context.caller.orgId, held.executionId));
 
 interface Held {
   readonly executionId: string;
   readonly leaseToken: string;
 }
 
-/** The same for those who say nothing: a look at the target costs as much as the rest of a renewal. */
-export async function asQuietHolder(
+async function judge(
   { db, caller, refuse }: Context,
-  { executionId, leaseToken }: Held,
+  { leaseToken }: Held,
   call: string,
+  { lease, execution, now }: LockedRows,
 ): Promise<Hold | RepeatedHold> {
   const claim = claimOf(leaseToken);
-  // The signals are read behind the locks: statements of one tick go out in their order.
-  const [{ lease, execution, now }, events] = await Promise.all([
-    lockExecutionRows(db, caller.orgId, executionId),
-    listSignals(db, caller.orgId, executionId),
-  ]);
   const isHeld = lease !== undefined && holds(lease, claim, caller);
   if (isHeld && execution.epoch === claim.epoch && execution.state !== 'completed') {
     const holder = { memberId: caller.memberId, agentId: caller.agentId };
-    return {
-      kind: 'held',
-      execution,
-      lease,
-      claim,
-      now,
-      signals: signalsFor(holder, execution, events),
-    };
+    const events = await listSignals(db, caller.orgId, execution);
+    const signals = signalsFor(holder, execution, events);
+    return { kind: 'held', execution, lease, claim, now, signals };
   }
   if (endedBy(lease, claim, call)) {
     return {
