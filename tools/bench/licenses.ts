@@ -7,7 +7,6 @@ import path from 'node:path';
 import { promisify } from 'node:util';
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPool } from '@muster/database';
-import { startThrowAwayApp } from '../dev/throw-away-app.ts';
 import { type LoadRequest, startLoadProcess } from './load-process.ts';
 import { type Bench, type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
@@ -111,15 +110,11 @@ export async function measureLicenses(
   const main = await services.bundle('license-service');
   const owner = services.owner(postgres.url);
   const start = async (databaseUrl: string, environment: Record<string, string>): Promise<Server> => {
-    const service = await startThrowAwayApp('license-service', {
-      ...{ main, log: 'info' },
-      environment: {
-        ...{ DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize },
-        ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
-        ...environment,
-      },
+    const service = await services.app('license-service', main, {
+      ...{ DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize },
+      ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
+      ...environment,
     });
-    services.onStop(() => service.stop());
     return { url: service.url, keys: await issueKeys(main, databaseUrl) };
   };
   await owner.query('create database unsigned');

@@ -4,7 +4,6 @@
  * processor time is that of the process which is asked; what the API takes behind it is the first row's other side.
  */
 import { migrate } from '@muster/database';
-import { startThrowAwayApp } from '../dev/throw-away-app.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { type LoadRequest, startLoadProcess } from './load-process.ts';
 import { type Bench, type Effort, measure, type Sample } from './measure.ts';
@@ -48,11 +47,9 @@ export async function measureMcp(services: Services, { rounds, seconds, say }: E
   const postgres = await services.postgres();
   await migrate(postgres.url);
   const api = await services.api(await services.bundle(), postgres.url);
-  const gateway = await startThrowAwayApp('mcp-gateway', {
-    ...{ main: await services.bundle('mcp-gateway'), log: 'info' },
-    environment: { COORDINATION_API_URL: api.url },
+  const gateway = await services.app('mcp-gateway', await services.bundle('mcp-gateway'), {
+    COORDINATION_API_URL: api.url,
   });
-  services.onStop(() => gateway.stop());
   const owner = services.owner(postgres.url);
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));
   const bare = await bareServer(services, api.url);

@@ -54,7 +54,8 @@ export async function measureOutbox(
     ...{ name: 'Bench', slug: 'bench', plan: 'enterprise' },
     owner: { email: 'ana@bench.example', name: 'Ana' },
   });
-  await services.worker(postgres.url, {
+  await services.app('delivery-worker', await services.bundle('delivery-worker'), {
+    DATABASE_URL: postgres.url,
     REDIS_URL: redisUrl,
     BASE_URL: 'https://muster.example',
     MAIL_FOLDER: tmpdir(),

@@ -5,11 +5,12 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { createPool, type Pool } from '@muster/database';
+import { lastOf, variablesOf, wordsOf } from '../deploy/dockerfile.ts';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
-import { startThrowAwayApp } from '../dev/throw-away-app.ts';
-import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
+import { type AppName } from '../dev/ports.ts';
+import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
 
 const run = promisify(execFile);
 
@@ -57,7 +58,7 @@ export class Services {
   }
 
   /** Builds an app as it ships and answers the bundle's main file. */
-  async bundle(app = 'coordination-api'): Promise<string> {
+  async bundle(app: AppName = 'coordination-api'): Promise<string> {
     const folder = await mkdtemp(path.join(tmpdir(), 'muster-bench-'));
     this.onStop(() => rm(folder, { recursive: true, force: true }));
     const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
@@ -65,22 +66,28 @@ export class Services {
     return path.join(folder, 'main.js');
   }
 
-  async api(main: string, databaseUrl: string): Promise<ThrowAwayApi> {
-    const environment = { DATABASE_POOL: poolSize, REDIS_URL: await this.redis() };
-    const api = await startThrowAwayApi({ main, databaseUrl, log: 'info', environment });
-    this.onStop(() => api.stop());
-    return api;
+  async api(main: string, databaseUrl: string): Promise<ThrowAwayApp> {
+    const environment = { DATABASE_URL: databaseUrl, DATABASE_POOL: poolSize, REDIS_URL: await this.redis() };
+    return this.app('coordination-api', main, environment);
   }
 
-  /** A worker as it ships. */
-  async worker(databaseUrl: string, environment: Readonly<Record<string, string>>): Promise<void> {
-    const app = 'delivery-worker';
-    const main = await this.bundle(app);
-    const worker = await startThrowAwayApp(app, {
-      ...{ main, log: 'info' },
-      environment: { DATABASE_URL: databaseUrl, ...environment },
-    });
-    this.onStop(() => worker.stop());
+  /** A bundle that runs as it does in its image. */
+  async app(
+    name: AppName,
+    main: string,
+    environment: Readonly<Record<string, string>>,
+  ): Promise<ThrowAwayApp> {
+    const { PORT: _ofImage, ...variables } = variablesOf(name);
+    const nodeOptions = wordsOf(lastOf(name, 'ENTRYPOINT')).filter((word) => word.startsWith('--'));
+    const options = {
+      main,
+      log: 'info',
+      nodeOptions,
+      environment: { ...variables, ...environment },
+    } as const;
+    const app = await startThrowAwayApp(name, options);
+    this.onStop(() => app.stop());
+    return app;
   }
 
   /** The bare server; answers its address. */
