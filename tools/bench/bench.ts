@@ -66,6 +66,7 @@ interface Course {
   readonly name: string;
   readonly work: Work;
   readonly orgs: readonly BenchOrg[];
+  /** The least share of the bare rate. */
   readonly goal: number | null;
 }
 
@@ -128,7 +129,7 @@ async function compare(services: Services, chosen: readonly Work[]): Promise<Res
 }
 
 const lanesOf = ({ work, orgs }: Course, side: 'muster' | 'bare') =>
-  Array.from({ length: connections }, (_, connection) =>
+  Array.from({ length: work.callers ?? connections }, (_, connection) =>
     work.lane(orgs, connection).map((twin) => twin[side]),
   );
 
@@ -169,7 +170,12 @@ async function runCourses(
     say(`Round ${round} of ${rounds}`);
   }
   return samples.map(({ course, ours: mine, theirs: others }) => ({
-    ...{ name: course.name, goal: course.goal, roundTrips: null },
+    ...{
+      name: course.name,
+      goal: course.goal,
+      mostP99Millis: course.work.mostP99Millis ?? null,
+      roundTrips: null,
+    },
     ...{ ours: mine, theirs: others },
   }));
 }

@@ -25,5 +25,9 @@ describe('the report of the bench', () => {
     expect(summarize(row([5.9], [10])).met).toBe(false);
     expect(summarize({ ...row([5.9], [10]), goal: null }).met).toBeNull();
     expect(renderTable([summarize(row([5.9], [10]))], 'Muster / bare')).toContain('NOT MET');
+    const within = (mostP99Millis: number) =>
+      renderTable([summarize({ ...row([6], [10]), mostP99Millis })], 'Muster / bare');
+    expect(within(2)).toContain('2.00 / 2.00 (≤ 2 met)');
+    expect(within(1)).toContain('2.00 / 2.00 (≤ 1 NOT MET)');
   });
 });

@@ -6,6 +6,8 @@ export interface Row {
   readonly ours: readonly Sample[];
   readonly theirs: readonly Sample[];
   readonly goal: number | null;
+  /** The most that 99 of 100 calls may take; null where nobody set it. */
+  readonly mostP99Millis?: number | null;
   readonly roundTrips: number | null;
 }
 
@@ -27,6 +29,7 @@ export interface Summary {
   readonly name: string;
   readonly goal: number | null;
   readonly met: boolean | null;
+  readonly mostP99Millis: number | null;
   readonly ratio: { readonly median: number; readonly min: number; readonly max: number };
   readonly ours: SideSummary;
   readonly theirs: SideSummary;
@@ -58,6 +61,7 @@ export function summarize(row: Row): Summary {
   const ratio = { median: median(each), min: Math.min(...each), max: Math.max(...each) };
   return {
     ...{ name: row.name, goal: row.goal, ratio, roundTrips: row.roundTrips },
+    mostP99Millis: row.mostP99Millis ?? null,
     met: row.goal === null ? null : ratio.median >= row.goal,
     ours: summarizeSide(row.ours),
     theirs: summarizeSide(row.theirs),
@@ -82,15 +86,16 @@ const heads = [
 
 /** A table for people; `/` stands between ours and theirs. */
 export function renderTable(summaries: readonly Summary[], sides: string): string {
-  const rows = summaries.map(({ name, ours, theirs, ratio, goal, met, roundTrips }) => [
+  const verdict = (met: boolean | null): string => (met === true ? 'met' : 'NOT MET');
+  const rows = summaries.map(({ name, ours, theirs, ratio, goal, met, mostP99Millis, roundTrips }) => [
     name,
     `${whole(ours.rate)} / ${whole(theirs.rate)}`,
     `${whole(ours.serverMicros)} / ${whole(theirs.serverMicros)}`,
     `${micros(ours.postgresMicros)} / ${micros(theirs.postgresMicros)}`,
     `${two(ours.p50)} / ${two(theirs.p50)}`,
-    `${two(ours.p99)} / ${two(theirs.p99)}`,
+    `${two(ours.p99)} / ${two(theirs.p99)}${mostP99Millis === null ? '' : ` (≤ ${mostP99Millis} ${verdict(ours.p99 <= mostP99Millis)})`}`,
     `${two(ratio.median)} (${two(ratio.min)}–${two(ratio.max)})`,
-    goal === null ? '' : `≥ ${two(goal)} ${met === true ? 'met' : 'NOT MET'}`,
+    goal === null ? '' : `≥ ${two(goal)} ${verdict(met)}`,
     roundTrips === null ? '' : roundTrips.toFixed(1),
   ]);
   const table = [[sides, ...heads.slice(1)], ...rows];

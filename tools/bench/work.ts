@@ -23,6 +23,10 @@ export interface Work {
   readonly leaves?: 'activity' | 'audit';
   /** The least share of the bare rate, by the goals; null: shown, not judged. */
   readonly goal: number | null;
+  /** By the goals, the most that 99 of 100 calls may take. */
+  readonly mostP99Millis?: number;
+  /** How many call at once; all connections unless told. */
+  readonly callers?: number;
   /** What one connection sends, again and again. */
   lane(orgs: readonly BenchOrg[], connection: number): Twin[];
 }

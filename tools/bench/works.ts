@@ -15,11 +15,16 @@ const list = (limit: number): Work => ({
 });
 
 /** The largest of answers: everything about a story that has a great deal to it, cut to its room or whole. */
-const context = (name: string, params: Record<string, unknown>): Work => ({
+const context = (
+  name: string,
+  params: Record<string, unknown>,
+  alone: Pick<Work, 'callers' | 'mostP99Millis'> = {},
+): Work => ({
   name: `storyCollaboration.context${name}`,
   operation: 'storyCollaboration.context',
   isWrite: false,
   goal: null,
+  ...alone,
   lane: (orgs, connection) => {
     const org = pick(orgs, connection);
     const asked = { storyId: fullStoryOf(org), ...params };
@@ -48,6 +53,7 @@ export const works: readonly Work[] = [
   list(200),
   context('', {}),
   context(', whole', { maxBytes: 1024 * 1024 }),
+  context(', one caller', {}, { callers: 1, mostP99Millis: 40 }),
   {
     name: 'stories.create',
     operation: 'stories.create',
