@@ -173,7 +173,7 @@ async function runCourses(
     ...{
       name: course.name,
       goal: course.goal,
-      mostP99Millis: course.work.mostP99Millis ?? null,
+      mostP99Millis: course.work.mostP99Millis,
       roundTrips: null,
     },
     ...{ ours: mine, theirs: others },

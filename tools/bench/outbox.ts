@@ -10,7 +10,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, newId, type Pool } from '@muster/database';
 import { createOrganization } from '@muster/people';
 import { type Effort } from './measure.ts';
-import { median } from './report.ts';
+import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';
 
 /** Jobs of one round on each side. */
@@ -204,9 +204,6 @@ async function lateness(owner: Pool, millisSql: string, orgId: string): Promise<
   if (measured === undefined) throw new Error('nothing was measured');
   return measured;
 }
-
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
-const verdict = (met: boolean): string => (met ? 'met' : 'NOT MET');
 
 /** For people. */
 export function renderOutbox({ ratio, ours, theirs, idleMillis, expiryMillis }: OutboxSummary): string {

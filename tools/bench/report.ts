@@ -6,8 +6,8 @@ export interface Row {
   readonly ours: readonly Sample[];
   readonly theirs: readonly Sample[];
   readonly goal: number | null;
-  /** The most that 99 of 100 calls may take; null where nobody set it. */
-  readonly mostP99Millis?: number | null;
+  /** The most that 99 of 100 calls may take. */
+  readonly mostP99Millis?: number | undefined;
   readonly roundTrips: number | null;
 }
 
@@ -68,8 +68,9 @@ export function summarize(row: Row): Summary {
   };
 }
 
-const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
+export const whole = (value: number): string => Math.round(value).toLocaleString('en-US');
 const two = (value: number): string => value.toFixed(2);
+export const verdict = (met: boolean): string => (met ? 'met' : 'NOT MET');
 const micros = (value: number | null): string => (value === null ? '–' : whole(value));
 
 const heads = [
@@ -86,7 +87,6 @@ const heads = [
 
 /** A table for people; `/` stands between ours and theirs. */
 export function renderTable(summaries: readonly Summary[], sides: string): string {
-  const verdict = (met: boolean | null): string => (met === true ? 'met' : 'NOT MET');
   const rows = summaries.map(({ name, ours, theirs, ratio, goal, met, mostP99Millis, roundTrips }) => [
     name,
     `${whole(ours.rate)} / ${whole(theirs.rate)}`,
@@ -95,7 +95,7 @@ export function renderTable(summaries: readonly Summary[], sides: string): strin
     `${two(ours.p50)} / ${two(theirs.p50)}`,
     `${two(ours.p99)} / ${two(theirs.p99)}${mostP99Millis === null ? '' : ` (≤ ${mostP99Millis} ${verdict(ours.p99 <= mostP99Millis)})`}`,
     `${two(ratio.median)} (${two(ratio.min)}–${two(ratio.max)})`,
-    goal === null ? '' : `≥ ${two(goal)} ${verdict(met)}`,
+    goal === null ? '' : `≥ ${two(goal)} ${verdict(met === true)}`,
     roundTrips === null ? '' : roundTrips.toFixed(1),
   ]);
   const table = [[sides, ...heads.slice(1)], ...rows];

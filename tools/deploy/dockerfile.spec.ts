@@ -80,8 +80,11 @@ describe.each(appNames)('the image of %s', (app) => {
     expect(contentOf(app, 'USER')).toBe('65532:65532');
     expect(contentOf(app, 'STOPSIGNAL')).toBe('SIGTERM');
     expect(wordsOf(lastOf(app, 'HEALTHCHECK')).slice(0, 2)).toEqual(['/usr/local/bin/node', '-e']);
-    const [node, ...words] = wordsOf(lastOf(app, 'ENTRYPOINT'));
-    expect([node, words.at(-1)]).toEqual(['/usr/local/bin/node', 'main.js']);
+    expect(wordsOf(lastOf(app, 'ENTRYPOINT'))).toEqual([
+      '/usr/local/bin/node',
+      '--max-semi-space-size=16',
+      'main.js',
+    ]);
   });
 
   it('holds the bundle, and of the build nothing else', () => {

@@ -6,7 +6,7 @@ import { type Selectable } from 'kysely';
 import { type Holder } from '../rules/acquire.ts';
 import { shownState } from '../rules/execution-states.ts';
 import { targetIdSql } from './targets.ts';
-import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
+import { clock, fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
 export type ExecutionRow = Omit<Selectable<DB['executions']>, 'org_id'>;
 
@@ -110,7 +110,7 @@ const found = ({ lease, now, ...execution }: FoundRow): Found => ({
 
 const unitOfTarget = { org: 'e.org_id', type: 'e.target_type', id: 'e.target_id' } as const;
 
-const foundColumns = `${executionList}, ${leaseJson(unitOfTarget)} as lease, clock_timestamp()::timestamptz(3) as now`;
+const foundColumns = `${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
 
 export async function getExecution(db: Db, orgId: string, executionId: string): Promise<Found> {
   const row = await db.find(

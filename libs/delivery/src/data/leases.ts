@@ -284,6 +284,9 @@ export const holds = (
 export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, call: string): boolean =>
   row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
 
-/** The time now, by the database's clock. A statement of its own, behind those that lock. */
+/** SQL for the time now, by the database's clock, as times are stored. */
+export const clock = 'clock_timestamp()::timestamptz(3) as now';
+
+/** A statement of its own, behind those that lock. */
 export const readClock = async (db: Db): Promise<string> =>
-  (await db.one(sqlQuery<{ now: string }>('select clock_timestamp()::timestamptz(3) as now', []))).now;
+  (await db.one(sqlQuery<{ now: string }>(`select ${clock}`, []))).now;

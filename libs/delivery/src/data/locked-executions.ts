@@ -2,7 +2,7 @@
 import { type Db, sqlQuery } from '@muster/database';
 import { notFound } from '@muster/runtime';
 import { executionList, type ExecutionRow } from './executions.ts';
-import { leaseList, type LeaseRow } from './leases.ts';
+import { clock, leaseList, type LeaseRow } from './leases.ts';
 import { type Target, targetOfExecution } from './targets.ts';
 
 export interface LockedRows {
@@ -19,7 +19,7 @@ export interface LockedExecution extends LockedRows {
 
 /** The row is locked in a query of its own, so that what is selected beside it is worked out afterwards. */
 const lockedRow = `(select e.org_id, ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update) e`;
-const rowAndClock = `${executionList}, clock_timestamp()::timestamptz(3) as now`;
+const rowAndClock = `${executionList}, ${clock}`;
 const row = `select ${rowAndClock} from ${lockedRow}`;
 const rowWithTarget = `select ${rowAndClock}, ${targetOfExecution.json} as target
   from ${lockedRow} ${targetOfExecution.tables}`;

@@ -17,7 +17,7 @@ import { listSignals, signalsFor } from '../../data/signals.ts';
 import { supersede } from '../../data/superseding.ts';
 import { aboutTarget, getTarget, getTargetOf, isOver } from '../../data/targets.ts';
 import { decideAcquire, heldDetails, type HeldLease } from '../../rules/acquire.ts';
-import { grantedTtl } from '../../rules/ttl.ts';
+import { leaseTtl } from '../../rules/ttl.ts';
 import { reissueToken } from './reissue.ts';
 
 export const acquire = handle(
@@ -68,7 +68,7 @@ export const acquire = handle(
     const { grant: granted, leaseToken } = newGrant(lease, caller, {
       extends: extends_,
       runId,
-      ttlSeconds: grantedTtl(params.ttlSeconds, policy.defaultLeaseTtlSeconds, policy.maxLeaseTtlSeconds),
+      ttlSeconds: leaseTtl(params.ttlSeconds, policy),
       now,
     });
 

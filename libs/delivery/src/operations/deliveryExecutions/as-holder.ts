@@ -102,7 +102,7 @@ export function goOn(
     changes = {},
     deeds = [],
     ttlSeconds,
-  }: { changes?: ExecutionChanges; deeds?: readonly Deed[]; ttlSeconds?: number },
+  }: { changes?: ExecutionChanges; deeds?: readonly Deed[]; ttlSeconds?: number | undefined },
 ): { execution: Execution; signals: Signal[] } {
   const lease = renewed(caller.orgId, grip, ttlSeconds ?? grip.lease.ttl_seconds ?? 0);
   const toldSeq = grip.execution.last_event_seq + deeds.length;

@@ -13,7 +13,7 @@ import {
 } from '../../data/leases.ts';
 import { decideAcquire, heldDetails } from '../../rules/acquire.ts';
 import { isOverGroup } from '../../rules/group-states.ts';
-import { grantedTtl } from '../../rules/ttl.ts';
+import { leaseTtl } from '../../rules/ttl.ts';
 
 export const acquireLease = handle(
   registry.deliveryGroups.acquireLease,
@@ -49,7 +49,7 @@ export const acquireLease = handle(
     const { grant, leaseToken } = newGrant(lease, caller, {
       extends: goesOn,
       runId,
-      ttlSeconds: grantedTtl(params.ttlSeconds, policy.defaultLeaseTtlSeconds, policy.maxLeaseTtlSeconds),
+      ttlSeconds: leaseTtl(params.ttlSeconds, policy),
       now,
     });
     db.later(grantLease(orgId, grant));

@@ -69,7 +69,7 @@ export async function asCoordinator(
 export function goOn(
   { db, caller }: Pick<Context, 'db' | 'caller'>,
   { group, lease, claim, now, news }: GroupGrip,
-  { changes, ttlSeconds }: { readonly changes?: GroupChanges; readonly ttlSeconds?: number },
+  { changes, ttlSeconds }: { readonly changes?: GroupChanges; readonly ttlSeconds?: number | undefined },
 ): Answer {
   const again = renewed(caller.orgId, { lease, claim, now }, ttlSeconds ?? lease.ttl_seconds ?? 0);
   const told = { ...group, told_seq: news.toldSeq };
