@@ -1,0 +1,165 @@
+/** Half-sent bodies on real sockets: they stop nobody, are few, and have a time. */
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { pino } from 'pino';
+import { ApiError, internal } from '@muster/registry';
+import { createService, type Service } from './service.ts';
+
+const services: Service[] = [];
+const sockets: Socket[] = [];
+afterEach(async () => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+  await Promise.all(services.splice(0).map((service) => service.stop()));
+});
+
+/** A service that echoes how large a body was; with a header `x-caller` it knows who sends it. */
+async function start(mostInFlight: number): Promise<{ service: Service; port: number; url: string }> {
+  const service = createService({
+    ...{ name: 'trial', logger: pino({ level: 'silent' }), checks: [], mostInFlight, trustProxy: false },
+    toApiError: (error) => (error instanceof ApiError ? error : internal()),
+  });
+  service.app.post(
+    '/echo',
+    {
+      bodyLimit: 8 * 1024 * 1024,
+      onRequest: async (request) => {
+        const caller = request.headers['x-caller'];
+        if (typeof caller === 'string') request.party = caller;
+      },
+    },
+    (request) => ({ bytes: request.bodyBytes }),
+  );
+  services.push(service);
+  const { address: url } = await service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
+  return { service, url, port: Number(new URL(url).port) };
+}
+
+interface Half {
+  /** From which address of this machine. */
+  readonly from?: string;
+  readonly caller?: string;
+  readonly length?: number;
+}
+
+const goOn = 'HTTP/1.1 100 Continue\r\n\r\n';
+
+/** A request whose body stops after its first byte; the service has its headers, as it says itself. */
+async function sendHalf(
+  port: number,
+  { from = '127.0.0.1', caller, length = 100 }: Half = {},
+): Promise<Socket> {
+  const socket = connect({ host: '127.0.0.1', port, localAddress: from });
+  sockets.push(socket);
+  socket.on('error', () => undefined);
+  await once(socket, 'connect');
+  const headers = [
+    'POST /echo HTTP/1.1',
+    'Host: trial',
+    'Content-Type: application/json',
+    `Content-Length: ${length}`,
+    'Expect: 100-continue',
+    ...(caller === undefined ? [] : [`X-Caller: ${caller}`]),
+  ];
+  socket.write(`${headers.join('\r\n')}\r\n\r\n{`);
+  let heard = null;
+  while ((heard = socket.read(goOn.length) as Buffer | null) === null) await once(socket, 'readable');
+  expect(heard.toString()).toBe(goOn);
+  return socket;
+}
+
+/** The answer to it, once the connection ends. */
+const answerOn = (socket: Socket): Promise<string> => text(socket);
+
+const callers = (url: string, count: number, headers: Record<string, string> = {}) =>
+  Promise.all(
+    Array.from({ length: count }, async () => {
+      const answer = await fetch(`${url}/echo`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', ...headers },
+        body: '{"a":1}',
+      });
+      await answer.text();
+      return answer.status;
+    }),
+  );
+
+const cap = 60;
+const addresses = Array.from({ length: 200 }, (_, index) => `127.0.${1 + (index >> 7)}.${1 + (index & 127)}`);
+
+describe('twice as many half-sent bodies as there are places', () => {
+  it.each([
+    ['one address', (_: number) => '127.0.0.1'],
+    ['two hundred addresses', (index: number) => addresses[index % addresses.length] ?? ''],
+  ])('from %s keep nobody out, with a token or without', async (_title, addressOf) => {
+    const { port, url } = await start(cap);
+    for (let index = 0; index < Math.max(2 * cap, addresses.length); index += 1)
+      await sendHalf(port, { from: addressOf(index) });
+    expect(new Set(await callers(url, 20))).toEqual(new Set([200]));
+    expect(new Set(await callers(url, 20, { 'x-caller': 'ana' }))).toEqual(new Set([200]));
+  });
+
+  it('of one who is known keep nobody out who sends more than comes with the headers', async () => {
+    const { port, url } = await start(cap);
+    for (let index = 0; index < 2 * cap; index += 1) await sendHalf(port, { caller: 'ana' });
+    const large = await fetch(`${url}/echo`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-caller': 'ben' },
+      body: JSON.stringify('x'.repeat(900_000)),
+    });
+    expect([large.status, await large.json()]).toEqual([200, { bytes: 900_002 }]);
+  });
+});
+
+it('an address has a few bodies on their way, a caller more, and one too many hears so', async () => {
+  const { port } = await start(cap);
+  for (let index = 0; index < 8; index += 1) await sendHalf(port);
+  expect(await answerOn(await sendHalf(port))).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
+  for (let index = 0; index < 32; index += 1) await sendHalf(port, { caller: 'ana' });
+  expect(await answerOn(await sendHalf(port, { caller: 'ana' }))).toMatch(/^HTTP\/1.1 429 /);
+  // The ninth address is another one.
+  const other = await sendHalf(port, { from: '127.0.0.9', length: 7 });
+  other.end('"a":1}');
+  expect(await answerOn(other)).toMatch(/^HTTP\/1.1 200 /);
+});
+
+it('what is on its way at once is bounded in bytes: of the largest three, and nothing smaller waits for them', async () => {
+  const { port } = await start(cap);
+  const length = 8 * 1024 * 1024 - 1;
+  for (const caller of ['ana', 'ben', 'cleo']) await sendHalf(port, { caller, length });
+  expect(await answerOn(await sendHalf(port, { caller: 'dan', length }))).toMatch(
+    /^HTTP\/1.1 503 .*"overload"/is,
+  );
+  const small = await sendHalf(port, { caller: 'dan', length: 7 });
+  small.end('"a":1}');
+  expect(await answerOn(small)).toMatch(/^HTTP\/1.1 200 /);
+});
+
+it('who leaves in the middle of a body gives back what it held', async () => {
+  const { port } = await start(cap);
+  const halves = [];
+  for (let index = 0; index < 8; index += 1) halves.push(await sendHalf(port));
+  for (const half of halves) half.destroy();
+  for (let status = ''; !status.startsWith('HTTP/1.1 200');) {
+    const socket = await sendHalf(port, { length: 7 });
+    socket.end('"a":1}');
+    status = await answerOn(socket);
+  }
+});
+
+it('a body that does not come in its time is answered, and its connection ends', async () => {
+  const { port } = await start(cap);
+  const answer = await answerOn(await sendHalf(port));
+  expect(answer).toMatch(/^HTTP\/1.1 400 /);
+  expect(answer).toMatch(/connection: close/i);
+  expect(answer).toContain('"reason":"body_too_slow"');
+}, 30_000);
+
+it('headers that do not come in their time end the connection', async () => {
+  const { port } = await start(cap);
+  const socket = connect({ host: '127.0.0.1', port });
+  sockets.push(socket);
+  socket.write('POST /echo HTTP/1.1\r\nHost: tri');
+  expect(await answerOn(socket)).toContain('"reason":"request_too_slow"');
+}, 30_000);

@@ -1,0 +1,150 @@
+/**
+ * Bodies while they come in. What comes with its headers, or is small and comes soon after, is not counted. What is still
+ * on its way takes no place from those who are being answered: it weighs what it may become, within a share for each who
+ * sends and a sum for all, and has a time. Who is not known (by a token) has small shares, and takes nothing from who is.
+ */
+import { type ApiError, malformed, tooMany, unavailable } from '@muster/registry';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { createCrowd, type Crowd } from './crowd.ts';
+import { networkOf } from './network.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who is known to call, such as the id of the token; null before that is known, and for who needs none. */
+    party: string | null;
+  }
+}
+
+const KiB = 1024;
+const MiB = 1024 * KiB;
+
+/** A body on its way is never less, or there could be any number of small ones. */
+const leastWeight = 64 * KiB;
+/** What is no larger is here by then, of whoever did not mean to stop in the middle. */
+const graceMillis = 500;
+/** What is larger is let in by itself, and keeps nothing smaller out. */
+const mostOfUsual = MiB;
+
+interface Sort {
+  readonly crowd: Crowd;
+  readonly ofEach: number;
+  readonly millis: number;
+}
+
+/** At once: of strangers 128, 8 from each address; of callers 256, 32 of each; of large ones three, one of each. */
+const createSorts = () => ({
+  strangers: { crowd: createCrowd(8 * MiB), ofEach: 512 * KiB, millis: 5_000 },
+  usual: { crowd: createCrowd(16 * MiB), ofEach: 2 * MiB, millis: 5_000 },
+  large: { crowd: createCrowd(24 * MiB), ofEach: 8 * MiB, millis: 20_000 },
+});
+
+export const hasBody = ({ headers }: FastifyRequest): boolean =>
+  headers['transfer-encoding'] !== undefined || (headers['content-length'] ?? '0') !== '0';
+
+/** What it says it is; undefined where it comes in chunks. */
+const statedLength = ({ headers }: FastifyRequest): number | undefined =>
+  headers['transfer-encoding'] === undefined ? Number(headers['content-length']) : undefined;
+
+/** A body on its way. */
+interface Coming {
+  timer: NodeJS.Timeout;
+  leave: () => void;
+  readonly count: (chunk: Buffer) => void;
+}
+
+export interface Bodies {
+  /** Whether all of it is here. Where it is not it is let in, until the answer is out; throws where there is no room. */
+  admit(request: FastifyRequest, reply: FastifyReply): boolean;
+  /** It is here. */
+  arrived(request: FastifyRequest): void;
+}
+
+export function createBodies(): Bodies {
+  const { strangers, usual, large } = createSorts();
+  const onTheirWay = new WeakMap<FastifyRequest, Coming>();
+  const sortOf = (request: FastifyRequest, weight: number): Sort =>
+    request.party === null ? strangers : weight > mostOfUsual ? large : usual;
+
+  /** Gives it room and time; throws where there is none. */
+  const letIn = (
+    request: FastifyRequest,
+    coming: Coming,
+    weight: number,
+    fail: (error: ApiError) => void,
+  ) => {
+    const { crowd, ofEach, millis } = sortOf(request, weight);
+    const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
+    // guard: what one party has in its hands
+    const entrance = crowd.enter([party], weight);
+    if ('full' in entrance)
+      throw entrance.full === null
+        ? unavailable('overload', 'Too many bodies are on their way at once; try again.')
+        : tooMany('too_many_bodies', 1);
+    clearTimeout(coming.timer);
+    coming.leave = entrance.leave;
+    coming.timer = setTimeout(fail, millis, malformed('body_too_slow'));
+  };
+
+  const arrived = (request: FastifyRequest): void => {
+    const coming = onTheirWay.get(request);
+    if (coming === undefined) return;
+    clearTimeout(coming.timer);
+    request.raw.off('data', coming.count);
+  };
+
+  return {
+    admit: (request, reply) => {
+      const { raw } = request;
+      const { bodyLimit } = request.routeOptions;
+      const stated = statedLength(request);
+      // Or the framework refuses it by what it says of itself.
+      if (raw.complete || (stated ?? 0) > bodyLimit) return true;
+      const weight = Math.max(stated ?? bodyLimit, leastWeight);
+      const fail = (error: ApiError): void => {
+        arrived(request);
+        // Who reads it hears of it, and answers.
+        if (raw.listenerCount('error') === 0) return;
+        reply.header('connection', 'close');
+        raw.emit('error', error);
+      };
+      const enterNow = (): void => {
+        raw.off('data', coming.count);
+        try {
+          letIn(request, coming, weight, fail);
+        } catch (error) {
+          fail(error as ApiError);
+        }
+      };
+      let received = 0;
+      const coming: Coming = {
+        // What came in the meantime, to a process that was busy, is read first.
+        timer: setTimeout(() => setImmediate(enterIfComing), graceMillis),
+        leave: () => undefined,
+        count: ({ length }) => {
+          received += length;
+          if (received > leastWeight) enterNow();
+        },
+      };
+      const enterIfComing = (): void => {
+        if (!raw.complete && !reply.raw.closed) enterNow();
+      };
+      onTheirWay.set(request, coming);
+      reply.raw.once('close', () => {
+        arrived(request);
+        coming.leave();
+      });
+      if (stated === undefined) raw.on('data', coming.count);
+      else if (stated > leastWeight) {
+        try {
+          letIn(request, coming, weight, fail);
+        } catch (error) {
+          clearTimeout(coming.timer);
+          reply.header('connection', 'close');
+          throw error;
+        }
+      }
+      return false;
+    },
+    arrived,
+  };
+}

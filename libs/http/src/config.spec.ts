@@ -1,0 +1,37 @@
+import { describe, expect, it } from '@jest/globals';
+import { z } from 'zod';
+import { commonEnvironment, ConfigError, parseEnvironment } from './config.ts';
+
+const shape = { ...commonEnvironment, SECRET_URL: z.url() };
+const good = { PORT: '4100', METRICS_PORT: '4110', SECRET_URL: 'https://example.com' };
+
+describe('parseEnvironment', () => {
+  it('gives numbers for numbers, and defaults for what is not set', () => {
+    expect(parseEnvironment(shape, good)).toMatchObject({
+      PORT: 4100,
+      HOST: '0.0.0.0',
+      LOG_LEVEL: 'info',
+      DRAIN_NOTICE_MILLIS: 0,
+    });
+  });
+
+  it('takes an empty variable as one that is not set', () => {
+    expect(parseEnvironment(shape, { ...good, HOST: '' }).HOST).toBe('0.0.0.0');
+  });
+
+  it.each([
+    [{ ...good, PORT: '70000' }, 'PORT'],
+    [{ ...good, PORT: 'many' }, 'PORT'],
+    [{ ...good, LOG_LEVEL: 'loud' }, 'LOG_LEVEL'],
+    [{ PORT: '1', METRICS_PORT: '2' }, 'SECRET_URL is not set'],
+  ])('names the variable that does not fit: %j', (environment, named) => {
+    expect(() => parseEnvironment(shape, environment)).toThrow(ConfigError);
+    expect(() => parseEnvironment(shape, environment)).toThrow(named);
+  });
+
+  it('does not repeat a wrong value, which may be a secret', () => {
+    const attempt = () => parseEnvironment(shape, { ...good, SECRET_URL: 'hunter2' });
+    expect(attempt).toThrow('SECRET_URL');
+    expect(attempt).not.toThrow('hunter2');
+  });
+});

@@ -1,0 +1,50 @@
+/** The environment, parsed once at start-up; a wrong variable stops the start with a message that names it. */
+import { samplerNames } from '@muster/tracing';
+import { z } from 'zod';
+
+/** A TCP port as it stands in the environment. */
+export const Port = z.coerce.number().int().min(0).max(65_535);
+
+/** What each app's configuration has. */
+export const commonEnvironment = {
+  /** Where it listens. */
+  PORT: Port,
+  /** Where its metrics are, at /metrics: for who watches it, and nobody who calls. */
+  METRICS_PORT: Port,
+  /** The address it listens on. */
+  HOST: z.string().default('0.0.0.0'),
+  /** How long a balancer may need to see that a stopping service is not ready any more. */
+  DRAIN_NOTICE_MILLIS: z.coerce.number().int().min(0).max(120_000).default(0),
+  /** The least that is logged. */
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
+  /** Where traces go, as OTLP over HTTP in JSON, such as `http://collector:4318`; without it none are made. */
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),
+  /** Headers that go with them, such as a key: `name=value` with commas between. */
+  OTEL_EXPORTER_OTLP_HEADERS: z.string().optional(),
+  /** Which traces are kept. */
+  OTEL_TRACES_SAMPLER: z.enum(samplerNames).default('parentbased_always_on'),
+  /** The share that is kept, from 0 to 1, by the samplers that keep a share. */
+  OTEL_TRACES_SAMPLER_ARG: z.coerce.number().min(0).max(1).default(1),
+  /** How long spans are gathered before they go out together. */
+  OTEL_BSP_SCHEDULE_DELAY: z.coerce.number().int().min(1).max(60_000).default(5_000),
+  /** What else traces say of this process: `name=value` with commas between. */
+  OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
+};
+
+export class ConfigError extends Error {}
+
+/** Parses the environment. Throws a ConfigError whose message has a line for each variable that does not fit. */
+export function parseEnvironment<Shape extends z.ZodRawShape>(
+  shape: Shape,
+  environment: Record<string, string | undefined>,
+): z.output<z.ZodObject<Shape>> {
+  // An empty variable is one that is not set: shells and compose files cannot unset.
+  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
+  const parsed = z.object(shape).safeParse(given);
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map((issue) => {
+    const variable = issue.path.map(String).join('.');
+    return given[variable] === undefined ? `${variable} is not set` : `${variable} ${issue.message}`;
+  });
+  throw new ConfigError(`the configuration does not fit:\n  ${lines.join('\n  ')}`);
+}

@@ -1,0 +1,46 @@
+/** How much there is at once: of each party, and in all. */
+
+/** Somebody with a share of their own. */
+export interface Party {
+  readonly key: string;
+  readonly most: number;
+}
+
+/** Let in until `leave`; or not, since a party has its share, or (`null`) all together have theirs. */
+export type Entrance = { readonly leave: () => void } | { readonly full: Party | null };
+
+export interface Crowd {
+  /** What is in it now. */
+  size(): number;
+  /** Takes from all parties or from none. Whoever leaves twice has left once. */
+  enter(parties: readonly Party[], weight?: number): Entrance;
+}
+
+export function createCrowd(most: number): Crowd {
+  const sizes = new Map<string, number>();
+  let all = 0;
+  const add = (parties: readonly Party[], weight: number): void => {
+    all += weight;
+    for (const { key } of parties) {
+      const size = (sizes.get(key) ?? 0) + weight;
+      if (size > 0) sizes.set(key, size);
+      else sizes.delete(key);
+    }
+  };
+  return {
+    size: () => all,
+    enter: (parties, weight = 1) => {
+      const met = parties.find((party) => (sizes.get(party.key) ?? 0) + weight > party.most);
+      if (met !== undefined) return { full: met };
+      if (all + weight > most) return { full: null };
+      add(parties, weight);
+      let isIn = true;
+      return {
+        leave: () => {
+          if (isIn) add(parties, -weight);
+          isIn = false;
+        },
+      };
+    },
+  };
+}

@@ -1,0 +1,86 @@
+/** Answers with an error, as they are counted and as they are said. */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { ApiError, internal, relayed, unavailable } from '@muster/registry';
+import { pino } from 'pino';
+import { createService, type Service } from './service.ts';
+
+const running: Service[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop()));
+});
+
+/** A service with a route that is refused for whatever reason it is asked, and one that knows its operation. */
+function start() {
+  const lines: Record<string, unknown>[] = [];
+  const service = createService({
+    name: 'trial',
+    logger: pino(
+      {},
+      { write: (line: string) => void lines.push(JSON.parse(line) as Record<string, unknown>) },
+    ),
+    checks: [],
+    mostInFlight: 10,
+    trustProxy: false,
+    toApiError: (error) => (error instanceof ApiError ? error : internal()),
+  });
+  service.app.get<{ Params: { reason: string } }>('/refused/:reason', async ({ params }) => {
+    throw relayed({
+      ...{ code: 'conflict', message: 'No.', status: 409, requestId: 'r1' },
+      details: { reason: params.reason },
+    });
+  });
+  service.app.get('/known', async (request) => {
+    request.operation = 'things.do';
+    throw unavailable('busy');
+  });
+  running.push(service);
+  const get = (url: string, id = 'r1') => service.app.inject({ url, headers: { 'x-request-id': id } });
+  const counted = async (): Promise<string[]> =>
+    (await service.metrics.registry.metrics())
+      .split('\n')
+      .filter((line) => line.startsWith('muster_errors_total{'));
+  return { get, counted, lines };
+}
+
+describe('an answer with an error', () => {
+  it('is counted by operation, code and reason, and said by its route where no operation was known', async () => {
+    const { get, counted, lines } = start();
+    await get('/refused/lease_held?secret=1', 'r2');
+    await get('/no/such/path');
+    expect(await counted()).toEqual([
+      'muster_errors_total{operation="none",code="conflict",reason="lease_held",service="trial"} 1',
+      'muster_errors_total{operation="none",code="not_found",reason="no_such_path",service="trial"} 1',
+    ]);
+    expect(lines[0]).toMatchObject({
+      ...{ msg: 'refused', requestId: 'r2', method: 'GET', route: '/refused/:reason' },
+      ...{ outcome: 'conflict', reason: 'lease_held', durationMs: expect.any(Number) },
+    });
+  });
+
+  it('is left to whoever knows the operation to be said', async () => {
+    const { get, counted, lines } = start();
+    await get('/known');
+    expect(await counted()).toEqual([
+      'muster_errors_total{operation="things.do",code="unavailable",reason="busy",service="trial"} 1',
+    ]);
+    expect(lines).toEqual([]);
+  });
+
+  it('is none where health says no', async () => {
+    const { get, counted } = start();
+    await get('/readyz');
+    running[0]?.drain();
+    expect((await get('/readyz')).statusCode).toBe(503);
+    expect(await counted()).toEqual([]);
+  });
+
+  it('makes no more series than there are reasons, whatever becomes one', async () => {
+    const { get, counted } = start();
+    for (let index = 0; index < 300; index += 1) await get(`/refused/reason_${index}`);
+    const series = await counted();
+    expect(series).toHaveLength(201);
+    expect(series).toContain(
+      'muster_errors_total{operation="none",code="conflict",reason="other",service="trial"} 100',
+    );
+  });
+});

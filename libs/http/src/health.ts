@@ -1,0 +1,86 @@
+/** /livez touches nothing; /readyz asks what the service stands on, with a bound, at most once a second. */
+import { type FastifyInstance } from 'fastify';
+import { type Saturation } from './places.ts';
+
+export interface Check {
+  readonly name: string;
+  /** Without a needed one the service is not ready; without another it is ready, degraded. */
+  readonly needed: boolean;
+  /** Throws, or says what is wrong. */
+  readonly run: () => Promise<string | undefined>;
+}
+
+const boundMillis = 500;
+const rememberMillis = 1_000;
+
+type State = 'ok' | 'away' | 'full';
+export interface Readiness {
+  readonly status: 'ready' | 'degraded' | 'not_ready';
+  readonly checks: Record<string, State>;
+}
+
+async function isWell(check: Check): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const bound = new Promise<string>((resolve) => {
+    timer = setTimeout(resolve, boundMillis, 'too slow');
+  });
+  try {
+    return (await Promise.race([check.run(), bound])) === undefined;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Condition {
+  /** The service stops: it is not ready any more. */
+  readonly isDraining: () => boolean;
+  readonly saturation: () => Saturation;
+}
+
+/**
+ * A copy that turns callers away for long says so and stays ready, since it answers as many as it can, and without it the
+ * others would have to answer more. One in which nothing moves any more is not ready.
+ */
+function withPlaces(known: Readiness, saturation: Saturation): Readiness {
+  if (saturation === 'none') return known;
+  const status = saturation === 'stuck' ? 'not_ready' : known.status === 'ready' ? 'degraded' : known.status;
+  return { status, checks: { ...known.checks, places: 'full' } };
+}
+
+/** Adds /livez and /readyz, and answers what is ready. */
+export function addHealth(
+  app: FastifyInstance,
+  checks: readonly Check[],
+  { isDraining, saturation }: Condition,
+): () => Promise<Readiness> {
+  let last: { readonly readiness: Promise<Readiness>; readonly until: number } | undefined;
+
+  const look = async (): Promise<Readiness> => {
+    const states = await Promise.all(checks.map(async (check) => ({ check, well: await isWell(check) })));
+    const status = states.some(({ check, well }) => check.needed && !well)
+      ? 'not_ready'
+      : states.every(({ well }) => well)
+        ? 'ready'
+        : 'degraded';
+    return {
+      status,
+      checks: Object.fromEntries(states.map(({ check, well }) => [check.name, well ? 'ok' : 'away'])),
+    };
+  };
+
+  const readiness = (): Promise<Readiness> => {
+    if (last === undefined || last.until < Date.now())
+      last = { readiness: look(), until: Date.now() + rememberMillis };
+    return last.readiness;
+  };
+
+  app.get('/livez', async () => ({ status: 'live' }));
+  app.get('/readyz', async (_request, reply) => {
+    if (isDraining()) return reply.code(503).send({ status: 'draining', checks: {} });
+    const known = withPlaces(await readiness(), saturation());
+    return reply.code(known.status === 'not_ready' ? 503 : 200).send(known);
+  });
+  return readiness;
+}

@@ -1,0 +1,31 @@
+export { bearerOf } from './bearer.ts';
+export { commonEnvironment, ConfigError, parseEnvironment, Port } from './config.ts';
+export { createCrowd, type Crowd, type Entrance, type Party } from './crowd.ts';
+export { closestTo } from './did-you-mean.ts';
+export { type Check } from './health.ts';
+export { levelsOf, type Limit, policiesOf, retryAfterSeconds } from './limits/headers.ts';
+export { createLedger, type Ledger } from './limits/ledger.ts';
+export { createMemoryStore } from './limits/memory-store.ts';
+export { type Level, type Rate, rateVariable } from './limits/rate.ts';
+export { createSharedStore } from './limits/shared.ts';
+export { type Draw, type Store } from './limits/store.ts';
+export { createLogger } from './logging.ts';
+export { type Count, type Figure, type Metrics } from './metrics.ts';
+export { networkOf } from './network.ts';
+export { redisCheck, type RedisCheck } from './redis.ts';
+export { longestStopMillis, main, stopOnSignal } from './run.ts';
+export { createService, sendError, type Service } from './service.ts';
+export { beginTracing } from './tracing.ts';
+export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';
+// The error object is the same on every service, also on one that may not reach the contract.
+export {
+  ApiError,
+  badRequest,
+  forbidden,
+  internal,
+  malformed,
+  missing,
+  refusal,
+  tooMany,
+  unavailable,
+} from '@muster/registry';

@@ -1,0 +1,17 @@
+/** Metrics have a port of their own: who watches reaches it, and nobody who calls. */
+import { createServer, type Server } from 'node:http';
+import { type Registry } from 'prom-client';
+
+/** Answers GET /metrics, and nothing else. */
+export function createMetricsServer(registry: Registry): Server {
+  return createServer({ requestTimeout: 5_000, connectionsCheckingInterval: 1_000 }, (request, response) => {
+    if (request.method !== 'GET' || request.url?.split('?')[0] !== '/metrics') {
+      response.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => response.writeHead(200, { 'content-type': registry.contentType }).end(text),
+      () => response.writeHead(500).end(),
+    );
+  });
+}

@@ -1,0 +1,64 @@
+/** Starting and stopping a service as a process. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { stopTracing } from '@muster/tracing';
+import { type Logger } from 'pino';
+import { ConfigError } from './config.ts';
+import { type Service } from './service.ts';
+
+/** The oldest Node that runs the sources and the database library as they are. */
+const neededNode = [24, 11] as const;
+
+/** After this, and the notice before it, what still runs is cut off. */
+export const longestStopMillis = 20_000;
+
+export function requireNode(version: string = process.versions.node): void {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  if (major < neededNode[0] || (major === neededNode[0] && minor < neededNode[1])) {
+    throw new ConfigError(
+      `this needs Node ${neededNode.join('.')} or newer and runs on ${version}; see .node-version`,
+    );
+  }
+}
+
+/** Runs `start`; a configuration that does not fit ends the process with its message alone. */
+export async function main(start: () => Promise<void>): Promise<void> {
+  try {
+    requireNode();
+    await start();
+  } catch (error) {
+    process.stderr.write(
+      `${error instanceof ConfigError ? error.message : error instanceof Error ? (error.stack ?? error.message) : String(error)}\n`,
+    );
+    process.exit(1);
+  }
+}
+
+interface Stop {
+  readonly service: Service;
+  readonly logger: Logger;
+  /** Between readiness off and the last connection taken, so that a balancer sees it. */
+  readonly noticeMillis: number;
+  readonly cleanUp: () => Promise<void>;
+}
+
+/** On SIGTERM or SIGINT: readiness off, notice, drain, clean up, exit. */
+export function stopOnSignal({ service, logger, noticeMillis, cleanUp }: Stop): void {
+  let stopping = false;
+  const stop = async (signal: string): Promise<void> => {
+    if (stopping) return;
+    stopping = true;
+    logger.info({ signal }, 'stopping');
+    setTimeout(() => process.exit(1), longestStopMillis + noticeMillis).unref();
+    // guard: the balancer is told
+    service.drain();
+    if (noticeMillis > 0) await pause(noticeMillis);
+    // guard: calls are let finish
+    await service.stop();
+    await cleanUp();
+    await stopTracing();
+    logger.info('stopped');
+    logger.flush(() => process.exit(0));
+  };
+  process.once('SIGTERM', () => void stop('SIGTERM'));
+  process.once('SIGINT', () => void stop('SIGINT'));
+}

@@ -1,0 +1,248 @@
+/** A service over real HTTP: health, the cap, errors, and stopping without failing anybody. */
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { ApiError, internal } from '@muster/registry';
+import { pino } from 'pino';
+import { createService, type Service } from './service.ts';
+
+const running: Service[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((service) => service.stop()));
+});
+
+type Options = Partial<Parameters<typeof createService>[0]>;
+
+/** A service with a route that waits until it is told, and one that fails. */
+async function start(options: Options = {}): Promise<{
+  service: Service;
+  url: string;
+  metrics: () => Promise<string>;
+  finish: () => void;
+  reached: (count: number) => Promise<void>;
+}> {
+  const service = createService({
+    name: 'trial',
+    logger: pino({ level: 'silent' }),
+    checks: [],
+    mostInFlight: 100,
+    trustProxy: false,
+    toApiError: (error) => (error instanceof ApiError ? error : internal()),
+    ...options,
+  });
+  const gate = Promise.withResolvers<undefined>();
+  let waiting = 0;
+  service.app.get('/slow', async () => {
+    waiting += 1;
+    await gate.promise;
+    return { done: true };
+  });
+  service.app.get('/urgent', { config: { isUrgent: true } }, async () => {
+    waiting += 1;
+    await gate.promise;
+    return { done: true };
+  });
+  service.app.get('/answers', { config: { isUrgent: true } }, async () => ({ done: true }));
+  service.app.get('/fails', async () => {
+    throw new Error('the secret inside');
+  });
+  running.push(service);
+  const { address: url, metricsAddress } = await service.listen({
+    ...{ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 },
+  });
+  return {
+    service,
+    url,
+    metrics: async () => (await fetch(`${metricsAddress}/metrics`)).text(),
+    finish: () => {
+      gate.resolve(undefined);
+    },
+    reached: async (count) => {
+      while (waiting < count) await new Promise((resolve) => setImmediate(resolve));
+    },
+  };
+}
+
+describe('health', () => {
+  const check = (name: string, needed: boolean, well: boolean) => ({
+    name,
+    needed,
+    run: async () => (well ? undefined : 'away'),
+  });
+
+  it.each([
+    ['all is well', [check('a', true, true), check('b', false, true)], 200, 'ready'],
+    [
+      'something is away that it can do without',
+      [check('a', true, true), check('b', false, false)],
+      200,
+      'degraded',
+    ],
+    ['something is away that it needs', [check('a', true, false), check('b', false, true)], 503, 'not_ready'],
+  ])('when %s', async (_title, checks, status, word) => {
+    const { url } = await start({ checks });
+    const answer = await fetch(`${url}/readyz`);
+    expect([answer.status, ((await answer.json()) as { status: string }).status]).toEqual([status, word]);
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+  });
+
+  it('takes a check that hangs or throws for away', async () => {
+    const hangs = { name: 'hangs', needed: true, run: () => new Promise<undefined>(() => undefined) };
+    const throws = { name: 'throws', needed: false, run: () => Promise.reject(new Error('no')) };
+    const { url } = await start({ checks: [hangs, throws] });
+    expect(await (await fetch(`${url}/readyz`)).json()).toEqual({
+      status: 'not_ready',
+      checks: { hangs: 'away', throws: 'away' },
+    });
+  });
+
+  it('asks what it stands on at most once a second, however often it is asked', async () => {
+    let asked = 0;
+    const counts = { name: 'counts', needed: true, run: async () => void (asked += 1) };
+    const { url } = await start({ checks: [counts] });
+    const began = performance.now();
+    await Promise.all(Array.from({ length: 20 }, () => fetch(`${url}/readyz`)));
+    expect(asked).toBeLessThanOrEqual(2 + Math.floor((performance.now() - began) / 1_000));
+  });
+});
+
+describe('the cap', () => {
+  it('answers 503 with Retry-After past it, keeps answering health, and recovers', async () => {
+    const { url, metrics, finish, reached } = await start({ mostInFlight: 3 });
+    const slow = Array.from({ length: 3 }, () => fetch(`${url}/slow`));
+    await reached(3);
+    const refused = await fetch(`${url}/slow`);
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '1']);
+    expect(await refused.json()).toMatchObject({
+      code: 'unavailable',
+      details: { reason: 'overload', retryable: true },
+    });
+    expect((await fetch(`${url}/livez`)).status).toBe(200);
+    expect(await metrics()).toContain(
+      'muster_errors_total{operation="none",code="unavailable",reason="overload",service="trial"} 1',
+    );
+    finish();
+    expect((await Promise.all(slow)).map((answer) => answer.status)).toEqual([200, 200, 200]);
+    expect((await fetch(`${url}/slow`)).status).toBe(200);
+  });
+
+  it('has as many places again for what is urgent, and no more than that', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 2 });
+    const slow = [1, 2].map(() => fetch(`${url}/slow`));
+    await reached(2);
+    const urgent = [1, 2].map(() => fetch(`${url}/urgent`));
+    await reached(4);
+    expect([(await fetch(`${url}/slow`)).status, (await fetch(`${url}/urgent`)).status]).toEqual([503, 503]);
+    finish();
+    expect((await Promise.all([...slow, ...urgent])).map(({ status }) => status)).toEqual([
+      200, 200, 200, 200,
+    ]);
+  });
+
+  it('counts the work of those who went away, until it is done', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 2 });
+    const gone = new AbortController();
+    const slow = [1, 2].map(() => fetch(`${url}/slow`, { signal: gone.signal }).catch(() => undefined));
+    await reached(2);
+    gone.abort();
+    await Promise.all(slow);
+    // Their work goes on, and more of it would be too much.
+    expect((await fetch(`${url}/slow`)).status).toBe(503);
+    finish();
+    let status = 503;
+    while (status === 503) status = (await fetch(`${url}/slow`)).status;
+    expect(status).toBe(200);
+  });
+});
+
+describe('a copy that is full for long', () => {
+  let passed = 0;
+  beforeEach(() => {
+    passed = 0;
+    const now = Date.now.bind(Date);
+    jest.spyOn(Date, 'now').mockImplementation(() => now() + passed);
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+  });
+  const readiness = async (url: string): Promise<unknown[]> => {
+    const answer = await fetch(`${url}/readyz`);
+    return [answer.status, await answer.json()];
+  };
+
+  it('is not ready while nothing in it moves, and is again when something does', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 1 });
+    const slow = fetch(`${url}/slow`);
+    await reached(1);
+    expect(await readiness(url)).toEqual([200, { status: 'ready', checks: {} }]);
+    passed += 6_000;
+    expect(await readiness(url)).toEqual([503, { status: 'not_ready', checks: { places: 'full' } }]);
+    finish();
+    await slow;
+    expect(await readiness(url)).toEqual([200, { status: 'ready', checks: {} }]);
+  });
+
+  it('says so and stays ready while it answers some and turns others away', async () => {
+    const { url, finish, reached } = await start({ mostInFlight: 1 });
+    const urgent = fetch(`${url}/urgent`);
+    await reached(1);
+    for (let second = 0; second <= 6; second += 1) {
+      expect((await fetch(`${url}/fails`)).status).toBe(503);
+      // One that has a place besides: it is answered.
+      expect((await fetch(`${url}/answers`)).status).toBe(200);
+      passed += 1_000;
+    }
+    expect(await readiness(url)).toEqual([200, { status: 'degraded', checks: { places: 'full' } }]);
+    finish();
+    await urgent;
+  });
+});
+
+describe('metrics', () => {
+  it('are on a port of their own, and nowhere else', async () => {
+    const { url, metrics } = await start();
+    expect(await metrics()).toContain('muster_requests_in_flight{service="trial"} 0');
+    const answer = await fetch(`${url}/metrics`);
+    expect([answer.status, await answer.text()]).toEqual([404, expect.not.stringContaining('muster_')]);
+  });
+});
+
+describe('errors', () => {
+  it('say nothing of the inside', async () => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/fails`);
+    const text = await answer.text();
+    expect(answer.status).toBe(500);
+    expect(JSON.parse(text)).toEqual({
+      code: 'internal',
+      message: 'Something went wrong on our side.',
+      status: 500,
+      requestId: answer.headers.get('x-request-id'),
+      details: { reason: 'internal', retryable: false },
+    });
+    expect(text).not.toContain('secret');
+  });
+
+  it('are JSON also where nothing answers', async () => {
+    const { url } = await start();
+    const answer = await fetch(`${url}/nothing`);
+    expect([answer.status, await answer.json()]).toEqual([
+      404,
+      expect.objectContaining({ code: 'not_found', details: { reason: 'no_such_path', retryable: false } }),
+    ]);
+  });
+});
+
+describe('stopping', () => {
+  it('finishes what runs, and is not ready meanwhile', async () => {
+    const { service, url, finish, reached } = await start();
+    const slow = fetch(`${url}/slow`);
+    await reached(1);
+    service.drain();
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, ready.headers.get('connection')]).toEqual([503, 'close']);
+    const stopped = service.stop();
+    finish();
+    expect((await slow).status).toBe(200);
+    await stopped;
+    await expect(fetch(`${url}/livez`)).rejects.toThrow();
+  });
+});

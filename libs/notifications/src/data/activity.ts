@@ -1,0 +1,54 @@
+/** The activity: what happened, for everyone who may see where. */
+import { type Db, type DB, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
+import { type ActivityItem, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { ofActor } from './actors.ts';
+import { walkDown } from './streams.ts';
+import { isVisible } from './visible.ts';
+
+type ActivityRow = Selectable<DB['activity']>;
+type List = Registry['activity']['list'];
+
+const toItem = (row: ActivityRow): ActivityItem => ({
+  id: row.id,
+  kind: row.kind,
+  actor: row.actor,
+  projectId: row.project_id,
+  subject: row.subject,
+  data: row.data,
+  at: row.at,
+});
+
+/**
+ * A page of what happened, newest first. A project or story that is named is not asked about here: whoever may see
+ * it may see all of its stream.
+ */
+export async function listActivity(db: Db, caller: Caller, params: ParamsOf<List>): Promise<ResultOf<List>> {
+  const { projectId, storyId, actorId, kinds, since, limit, cursor } = params;
+  // The narrowest stream is walked down; what else was asked for is looked at on the way.
+  const filters: Part[][] = [];
+  if (storyId !== undefined) filters.push([sql.part`e.story_id = ${storyIdOf(storyId)}`]);
+  if (projectId !== undefined) filters.push([sql.part`e.project_id = ${projectIdOf(projectId)}`]);
+  const isAnywhere = filters.length === 0;
+  if (actorId !== undefined) filters.push(ofActor(actorId));
+  const [along = [sql.part`true`], ...rest] = filters;
+  const where = rest.map((alternatives) => sql.part`(${sql.join(alternatives, ' or ')})`);
+  if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
+  if (isAnywhere) where.push(isVisible(caller, sql.part`e.project_id`));
+
+  const from = since === undefined ? undefined : sql.part`${since}::timestamptz`;
+  return walkDown(
+    db,
+    {
+      table: 'activity',
+      along,
+      where,
+      from,
+      limit,
+      cursor,
+      bytes: sql.part`octet_length(q.data::text) + octet_length(q.subject::text)`,
+    },
+    toItem,
+  );
+}

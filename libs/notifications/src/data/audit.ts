@@ -1,0 +1,53 @@
+/** The audit trail: what was done and what was refused, for the admins. Postgres lets nobody change it. */
+import { type Db, type DB, type Part, sql } from '@muster/database';
+import { type AuditEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Selectable } from 'kysely';
+import { ofActor } from './actors.ts';
+import { walkDown } from './streams.ts';
+
+type AuditRow = Selectable<DB['audit']>;
+type List = Registry['audit']['list'];
+
+const toEntry = (row: AuditRow): AuditEntry => ({
+  id: row.id,
+  at: row.at,
+  actor: row.actor,
+  tokenId: row.token_id,
+  operation: row.operation,
+  target: row.target,
+  outcome: row.outcome,
+  reason: row.reason,
+  ip: row.ip,
+  userAgent: row.user_agent,
+  requestId: row.request_id,
+});
+
+/** A page of the trail, newest first. */
+export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultOf<List>> {
+  const { actorId, operation, outcome, limit, cursor } = params;
+  // The narrowest stream is walked down; what else was asked for is looked at on the way.
+  const filters: Part[][] = [];
+  if (actorId !== undefined) filters.push(ofActor(actorId));
+  if (operation !== undefined) filters.push([sql.part`e.operation = ${operation}`]);
+  // Not as a value, so that Postgres sees that the index of the denied ones serves.
+  if (outcome !== undefined)
+    filters.push([outcome === 'denied' ? sql.part`e.outcome = 'denied'` : sql.part`e.outcome = 'allowed'`]);
+  const [along = [sql.part`true`], ...rest] = filters;
+  const where = rest.map((alternatives) => sql.part`(${sql.join(alternatives, ' or ')})`);
+
+  const from = params.from === undefined ? undefined : sql.part`${params.from}::timestamptz`;
+  const to = params.to === undefined ? undefined : sql.part`${params.to}::timestamptz`;
+  return walkDown(
+    db,
+    {
+      table: 'audit',
+      along,
+      where,
+      from,
+      to,
+      limit,
+      cursor,
+    },
+    toEntry,
+  );
+}

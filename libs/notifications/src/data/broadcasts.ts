@@ -1,0 +1,143 @@
+/** Messages to many: whom they are for, and what of them a member can read. */
+import {
+  CursorId,
+  CursorTime,
+  type Db,
+  type DB,
+  decodeCursor,
+  of,
+  pageOfRows,
+  projectIdOf,
+  type Query,
+  sql,
+  withinPage,
+} from '@muster/database';
+import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { z } from 'zod';
+import { isVisible } from './visible.ts';
+
+type BroadcastRow = Omit<Selectable<DB['broadcasts']>, 'org_id'>;
+type List = Registry['broadcasts']['list'];
+
+export const toBroadcast = (row: Omit<BroadcastRow, 'sender_member_id'>): Broadcast => ({
+  id: row.id,
+  message: row.message,
+  level: row.level,
+  projectId: row.project_id,
+  teamId: row.team_id,
+  sender: row.sender,
+  expiresAt: row.expires_at,
+  createdAt: row.created_at,
+  updatedAt: row.created_at,
+});
+
+const columns = [
+  'id',
+  'message',
+  'level',
+  'project_id',
+  'team_id',
+  'sender',
+  'sender_member_id',
+  'expires_at',
+  'created_at',
+] as const;
+
+export const insertBroadcast = (row: BroadcastRow): Query<unknown> => sql.insert('broadcasts', columns, row);
+
+export interface ProjectOfBroadcast {
+  readonly id: string;
+  readonly rank: number;
+  readonly archived: boolean;
+}
+
+/** The project that a broadcast is for, if the caller may see it. */
+export async function getProjectOfBroadcast(
+  db: Db,
+  caller: Caller,
+  ref: string,
+): Promise<ProjectOfBroadcast> {
+  const project = await db.find(
+    sql<ProjectOfBroadcast>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${of('p')} and p.id = ${projectIdOf(ref)}`,
+  );
+  if (project === undefined) throw notFound();
+  return project;
+}
+
+export interface TeamOfBroadcast {
+  readonly id: string;
+  readonly name: string;
+}
+
+export async function getTeamOfBroadcast(db: Db, id: string): Promise<TeamOfBroadcast> {
+  const team = await db.find(
+    sql<TeamOfBroadcast>`select t.id, t.name from teams t where ${of('t')} and t.id = ${id}`,
+  );
+  if (team === undefined) throw notFound();
+  return team;
+}
+
+/** How many a broadcast is for, its sender not counted. */
+export async function countRecipients(
+  db: Db,
+  caller: Caller,
+  { projectRef, teamId }: { readonly projectRef: string | undefined; readonly teamId: string | undefined },
+): Promise<number> {
+  const where = [sql.part`${of('m')} and m.status = 'active' and m.id <> ${caller.memberId}::uuid`];
+  if (teamId !== undefined) {
+    where.push(
+      sql.part`m.id in (select t.member_id from team_members t where ${of('t')} and t.team_id = ${teamId}::uuid)`,
+    );
+  }
+  if (projectRef !== undefined) {
+    where.push(sql.part`exists (select from projects p
+      where ${of('p')} and p.id = ${projectIdOf(projectRef)}
+        and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null)`);
+  }
+  const { count } = await db.one(
+    sql<{ count: number }>`select count(*) as count from members m where ${sql.join(where, ' and ')}`,
+  );
+  return count;
+}
+
+const Cursor = z.tuple([CursorTime, CursorId]);
+
+/** No broadcast lives longer, so what is older need not be looked at for those that live. */
+const longestLife = sql.part`interval '30 days'`;
+
+/** A page of the broadcasts meant for the caller, newest first. */
+export async function listBroadcasts(
+  db: Db,
+  caller: Caller,
+  { projectId, includeExpired, limit, cursor }: ParamsOf<List>,
+): Promise<ResultOf<List>> {
+  const me = sql.part`${caller.memberId}::uuid`;
+  const where = [
+    of('b'),
+    isVisible(caller, sql.part`b.project_id`),
+    sql.part`(b.team_id is null or b.sender_member_id = ${me} or b.team_id in (
+       select t.team_id from team_members t where ${of('t')} and t.member_id = ${me}))`,
+  ];
+  if (projectId !== undefined) where.push(sql.part`b.project_id = ${projectIdOf(projectId)}`);
+  if (!includeExpired) {
+    where.push(sql.part`b.expires_at > now() and b.created_at > now() - ${longestLife}`);
+  }
+  const before = decodeCursor(cursor, Cursor);
+  if (before !== undefined) {
+    where.push(sql.part`(b.created_at, b.id) < (${before[0]}::timestamptz, ${before[1]}::uuid)`);
+  }
+  const rows = await db.all(
+    sql<BroadcastRow>`${withinPage(
+      sql.part`select ${sql.columns('b', columns)}
+         from broadcasts b where ${sql.join(where, ' and ')}
+         order by b.created_at desc, b.id desc limit ${limit + 1}`,
+      sql.part`octet_length(q.message)`,
+      sql.part`q.created_at desc, q.id desc`,
+    )}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.created_at, row.id], toBroadcast);
+}

@@ -1,0 +1,151 @@
+/** A member's inbox: read, counted, marked. What is about a project that they may not see now is not in it. */
+import {
+  CursorId,
+  type Db,
+  type DB,
+  decodeCursor,
+  of,
+  pageOfRows,
+  type Part,
+  type Query,
+  sql,
+} from '@muster/database';
+import {
+  type Notification,
+  NotificationKind,
+  notificationKinds,
+  type ParamsOf,
+  type Registry,
+  type ResultOf,
+} from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { z } from 'zod';
+import { maySee } from './visible.ts';
+
+type List = Registry['notifications']['list'];
+type Unread = ResultOf<Registry['notifications']['unreadCount']>;
+
+const columns = ['id', 'kind', 'title', 'body', 'subject', 'actor', 'read_at', 'created_at'] as const;
+type Row = Pick<Selectable<DB['notifications']>, (typeof columns)[number]>;
+
+const toNotification = (row: Row): Notification => ({
+  id: row.id,
+  kind: row.kind,
+  title: row.title,
+  body: row.body,
+  subject: row.subject,
+  actor: row.actor,
+  readAt: row.read_at,
+  createdAt: row.created_at,
+});
+
+/** SQL for what is in the caller's inbox, as a condition on `n`. */
+const isInInbox = (caller: Caller): Part =>
+  sql.part`${of('n')} and n.member_id = ${caller.memberId}::uuid and n.in_inbox
+   and (n.project_id is null or ${maySee(caller, sql.part`n.project_id`)})`;
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the inbox, newest first: their ids are made of the moments at which they were written. */
+export async function listNotifications(
+  db: Db,
+  caller: Caller,
+  { unreadOnly, kinds, limit, cursor }: ParamsOf<List>,
+): Promise<ResultOf<List>> {
+  const where = [isInInbox(caller)];
+  const before = decodeCursor(cursor, Cursor);
+  if (before !== undefined) where.push(sql.part`n.id < ${before[0]}::uuid`);
+  if (unreadOnly) where.push(sql.part`n.read_at is null`);
+  const most = sql.part`order by n.id desc limit ${limit + 1}`;
+  const wanted = kinds === undefined ? undefined : sql.part`${[...new Set(kinds)]}::text[]`;
+  const shown = (...conditions: Part[]) =>
+    sql.part`select ${sql.columns('n', columns)} from notifications n
+     where ${sql.join([...where, ...conditions], ' and ')} ${most}`;
+  // The unread are walked down as they are. Of all, each kind is walked down for itself: else a rare one would be
+  // looked for through the whole inbox.
+  let text = shown();
+  if (wanted !== undefined) {
+    text = unreadOnly
+      ? shown(sql.part`n.kind = any (${wanted})`)
+      : sql.part`select n.* from unnest(${wanted}) k cross join lateral (${shown(sql.part`n.kind = k`)}) n ${most}`;
+  }
+  const rows = await db.all(sql<Row>`${text}`);
+  return pageOfRows(rows, limit, (row) => [row.id], toNotification);
+}
+
+/** How much of the inbox is unread. */
+export async function getUnread(db: Db, caller: Caller): Promise<Unread> {
+  const rows = await db.all(
+    sql<{
+      kind: NotificationKind;
+      unread: number;
+    }>`select c.kind, sum(c.unread)::int as unread from notification_counts c
+       where ${of('c')} and c.member_id = ${caller.memberId}::uuid and c.unread > 0
+         and (c.project_id is null or ${maySee(caller, sql.part`c.project_id`)})
+       group by c.kind`,
+  );
+  const byKind = z
+    .record(NotificationKind, z.int())
+    .parse(Object.fromEntries(notificationKinds.map((kind) => [kind, 0])));
+  for (const { kind, unread } of rows) byKind[kind] = unread;
+  return { unread: rows.reduce((sum, row) => sum + row.unread, 0), byKind };
+}
+
+/**
+ * Whoever marks takes the counts of the member first, in the order of their key as the triggers do, and then the
+ * notifications: so all who mark for one member take turns, however much they mark.
+ */
+const lockCounts = (caller: Caller): Query<unknown> =>
+  sql`select from notification_counts c where ${of('c')} and c.member_id = ${caller.memberId} and c.unread > 0
+     order by c.kind, c.place_id for no key update`;
+
+/** What marking came to. */
+export interface Marked {
+  readonly found: number;
+  readonly updated: number;
+  /** The newest of those found. */
+  readonly last: string | null;
+}
+
+/** Marks what of the inbox the condition is true of, the oldest first. */
+async function mark(db: Db, caller: Caller, condition: Part, most: number): Promise<Marked> {
+  const [, marked] = await Promise.all([
+    db.all(lockCounts(caller)),
+    db.one(
+      sql<Marked>`with found as materialized (
+           select n.id from notifications n where ${isInInbox(caller)} and ${condition}
+           order by n.id limit ${most}),
+         marked as (
+           update notifications n set read_at = now() from found f
+           where ${of('n')} and n.id = f.id and n.read_at is null returning n.id)
+         select (select count(*) from found) as found, (select count(*) from marked) as updated,
+           (select id from found order by id desc limit 1) as last`,
+    ),
+  ]);
+  return marked;
+}
+
+/** Marks these; `found` says how many of them are in the inbox, read or not. */
+export function markThese(db: Db, caller: Caller, ids: readonly string[]): Promise<Marked> {
+  return mark(db, caller, sql.part`n.id = any (${ids}::uuid[])`, ids.length);
+}
+
+/** So many are marked by one statement at most: each has its time limit. */
+export const mostAtOnce = 2_000;
+
+/**
+ * Marks what is unread, or what is of it from up to that moment; where it found mostAtOnce there may be more, after
+ * the last of them.
+ */
+export function markUnread(
+  db: Db,
+  caller: Caller,
+  before: string | undefined,
+  after: string | null,
+): Promise<Marked> {
+  const where = [sql.part`n.read_at is null`];
+  if (before !== undefined) where.push(sql.part`n.created_at <= ${before}::timestamptz`);
+  if (after !== null) where.push(sql.part`n.id > ${after}::uuid`);
+  return mark(db, caller, sql.join(where, ' and '), mostAtOnce);
+}

@@ -1,0 +1,19 @@
+/** What members set of the ways in which they are told; a choice that is the default is no row. */
+import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
+import { type Selectable } from 'kysely';
+import { type Choice, defaultChannels } from '../rules/channels.ts';
+
+export const listChoices = (db: Db, memberId: string): Promise<Choice[]> =>
+  db.all(
+    sql<
+      Pick<Selectable<DB['notification_preferences']>, 'kind' | 'channel' | 'enabled'>
+    >`select kind, channel, enabled from notification_preferences where ${of()} and member_id = ${memberId}`,
+  );
+
+/** The statement that makes a choice. */
+export function setChoice(memberId: string, { kind, channel, enabled }: Choice): Query<unknown> {
+  if (defaultChannels(kind)[channel] === enabled) {
+    return sql`delete from notification_preferences where ${of()} and member_id = ${memberId} and kind = ${kind} and channel = ${channel}`;
+  }
+  return sql`insert into notification_preferences (org_id, member_id, kind, channel, enabled) values (${organization}, ${memberId}, ${kind}, ${channel}, ${enabled}) on conflict (org_id, member_id, kind, channel) do update set enabled = excluded.enabled, updated_at = excluded.updated_at`;
+}

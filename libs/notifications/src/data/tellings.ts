@@ -1,0 +1,70 @@
+/** Writes what is told, all of a transaction in one statement: the inbox, and what goes out by e-mail and push. */
+import { of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Actor } from '@muster/registry';
+import { defaultChannels } from '../rules/channels.ts';
+import { longestBody, type Telling } from '../rules/tellings.ts';
+import { audiences } from './audiences.ts';
+
+/** The tellings of one event, in the order in which they count. */
+export type OfEvent = readonly Telling[];
+
+const wantedColumns = sql.part`event int, nth int, audience text, ids uuid[], kind text, project_id uuid, subject jsonb,
+  title text, body text, inbox boolean, email boolean, push boolean`;
+
+/** What a member chose for a channel of the telling's kind, else the default that came with the telling. */
+const chosen = (channel: 'inbox' | 'email' | 'push'): Part =>
+  sql.part`coalesce((select c.enabled from notification_preferences c where ${of('c')} and c.member_id = m.id
+    and c.kind = w.kind and c.channel = ${channel}), w.${sql.word(channel)})`;
+
+/** A broadcast says what was sent; what else there is to say stands in the telling. */
+const words = sql.part`coalesce((
+  select case when length(b.message) <= ${sql.literal(longestBody)} then b.message else left(b.message, ${sql.literal(longestBody - 1)}) || '…' end
+  from broadcasts b where w.audience = 'broadcast' and ${of('b')} and b.id = w.ids[1]), w.body)`;
+
+/**
+ * The statement that tells: each member once for an event, by the first telling that reaches them; never who did it,
+ * nor whose agent did, unless the agent named its own member; and only who may see the project, by the rights that
+ * the transaction leaves.
+ */
+export function tellAll(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
+  const wanted = events.flatMap((tellings, event) =>
+    tellings.map(({ to, projectId, ...telling }, nth) => ({
+      ...telling,
+      event,
+      nth,
+      audience: to,
+      project_id: projectId,
+      ...defaultChannels(telling.kind),
+    })),
+  );
+  const reached = [...new Set(wanted.map((telling) => telling.audience))].sort().map(
+    (audience) =>
+      sql.part`select w.event, w.nth, r.member_id from wanted w cross join lateral (${audiences[audience]}) r(member_id)
+         where w.audience = ${audience}`,
+  );
+  return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${wantedColumns})),
+     reached as (${sql.join(reached, ' union all ')}),
+     told as (
+       select distinct on (w.event, m.id) w.event, w.kind, w.project_id, w.subject, w.title, ${words} as body,
+         m.id as member_id, ${chosen('inbox')} as in_inbox,
+         ${chosen('email')} or ${chosen('push')} as goes_out
+       from reached r
+       join wanted w on w.event = r.event and w.nth = r.nth
+       join members m on ${of('m')} and m.id = r.member_id and m.status = 'active'
+       left join projects p on ${of('p')} and p.id = w.project_id
+       where (m.id is distinct from ${actor.memberId}::uuid or (${actor.agentId !== null} and w.audience = 'members'))
+         and (w.project_id is null
+           or (p.id is not null and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))
+       order by w.event, m.id, w.nth),
+     timed as materialized (
+       select t.*, date_trunc('milliseconds', clock_timestamp()) as at from told t
+       where t.in_inbox or t.goes_out order by t.event, t.member_id),
+     numbered as materialized (select t.*, app.new_id(t.at) as id from timed t),
+     written as (
+       insert into notifications (org_id, id, member_id, project_id, kind, title, body, subject, actor, in_inbox, created_at)
+       select ${organization}, n.id, n.member_id, n.project_id, n.kind, n.title, n.body, n.subject, ${actor}::jsonb, n.in_inbox, n.at
+       from numbered n)
+     insert into outbox (org_id, id, topic, payload)
+     select ${organization}, app.new_id(n.at), 'notification.deliver', jsonb_build_object('notificationId', n.id)
+     from numbered n where n.goes_out`;
+}

@@ -1,0 +1,31 @@
+/** What of the organization a caller may see. */
+import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
+
+/**
+ * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody
+ * may see. Owners and admins, unless their token is bound to projects, see what is left of deleted ones as well.
+ */
+export const isVisible = (caller: Caller, projectId: Part): Part => sql.part`(
+  (select m.role in ('owner', 'admin') and t.project_ids is null
+    from members m join tokens t on t.org_id = m.org_id and t.id = ${caller.tokenId}::uuid
+    where ${of('m')} and m.id = ${caller.memberId}::uuid)
+  or ${projectId} is null
+  or ${projectId} in (select v.project_id from ${visibleTo(caller)} v))`;
+
+/**
+ * SQL for the condition that the caller may see this project, which there is. It looks at the one project, where
+ * isVisible looks at all of them once: for pages whose entries are of few.
+ */
+export const maySee = (caller: Caller, projectId: Part): Part =>
+  sql.part`exists (select from ${visibleTo(caller)} v where v.project_id = ${projectId})`;
+
+/** 404 unless there is the story, in a project that the caller may see. */
+export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {
+  const id = storyIdOf(ref);
+  const found = await db.find(
+    sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
+       where ${of('s')} and s.id = ${id}`,
+  );
+  if (found === undefined) throw notFound();
+}

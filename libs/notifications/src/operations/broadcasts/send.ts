@@ -1,0 +1,53 @@
+import { newId } from '@muster/database';
+import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import {
+  countRecipients,
+  getProjectOfBroadcast,
+  getTeamOfBroadcast,
+  insertBroadcast,
+  toBroadcast,
+} from '../../data/broadcasts.ts';
+import { excerpt } from '../../rules/excerpts.ts';
+
+const longestTitle = 80;
+
+export const send = handle(
+  registry.broadcasts.send,
+  async ({ params, caller, db, access, requireGround, emit, refuse }) => {
+    const { message, level, projectId, teamId, expiresInSeconds } = params;
+    const [{ at }, project, team, recipients] = await Promise.all([
+      access(),
+      projectId === undefined ? null : getProjectOfBroadcast(db, caller, projectId),
+      teamId === undefined ? null : getTeamOfBroadcast(db, teamId),
+      countRecipients(db, caller, { projectRef: projectId, teamId }),
+    ]);
+    if (project === null && caller.projectIds !== null) throw forbidden('bound_token');
+    const isToFew = project === null ? team !== null : project.rank >= projectRank('contributor');
+    await requireGround(isToFew && 'sendsToFew');
+    if (project?.archived === true) throw refuse('archived');
+
+    const row = {
+      id: newId(),
+      message,
+      level,
+      project_id: project?.id ?? null,
+      team_id: team?.id ?? null,
+      sender: caller.actor,
+      sender_member_id: caller.memberId,
+      expires_at: new Date(Date.parse(at) + expiresInSeconds * 1_000).toISOString(),
+      created_at: at,
+    };
+    db.later(insertBroadcast(row));
+    // Whoever sees the project, or without one everybody, sees this; a team's message is for the team.
+    const subject: Subject = {
+      type: 'broadcast',
+      id: row.id,
+      key: null,
+      title: team === null ? excerpt(message, longestTitle) : `To ${team.name}`,
+      projectId: row.project_id,
+    };
+    emit('broadcast.posted', subject, { level, teamId: row.team_id });
+    return { broadcast: toBroadcast(row), recipients };
+  },
+);

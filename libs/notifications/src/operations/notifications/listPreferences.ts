@@ -1,0 +1,24 @@
+import { decodeCursor, pageOfRows } from '@muster/database';
+import { notificationKinds, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { z } from 'zod';
+import { listChoices } from '../../data/preferences.ts';
+import { channelsOf } from '../../rules/channels.ts';
+
+/** The kind that the page before ended with. */
+const Cursor = z.tuple([z.enum(notificationKinds)]);
+
+export const listPreferences = handle(
+  registry.notifications.listPreferences,
+  async ({ params: { limit, cursor }, caller, db }) => {
+    const after = decodeCursor(cursor, Cursor);
+    const choices = await listChoices(db, caller.memberId);
+    const kinds = notificationKinds.slice(after === undefined ? 0 : notificationKinds.indexOf(after[0]) + 1);
+    return pageOfRows(
+      kinds,
+      limit,
+      (kind) => [kind],
+      (kind) => ({ kind, channels: channelsOf(kind, choices) }),
+    );
+  },
+);

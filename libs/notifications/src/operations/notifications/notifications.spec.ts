@@ -1,0 +1,345 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { notificationKinds, type NotificationKind, registry } from '@muster/registry';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { arrangePlace, arrangeRole, type Place, type Said, says } from '../../arrange-events.ts';
+import { mostAtOnce } from '../../data/notifications.ts';
+import { notify } from '../../notify.ts';
+import { notifications } from './handlers.ts';
+
+const world = useWorld({ notifications }, [notify]);
+
+let people: People;
+let place: Place;
+beforeEach(async () => {
+  people = await world.org();
+  place = await arrangePlace(world, people.orgId, people.ana.me.memberId);
+});
+
+const about = ({ story }: Place, memberId: string): Record<'mention' | 'assigned', Said> => ({
+  mention: {
+    kind: 'comment.created',
+    subject: story,
+    data: { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [memberId] },
+  },
+  assigned: {
+    kind: 'assignment.changed',
+    subject: story,
+    data: { memberId, agentId: null, previousMemberId: null, previousAgentId: null },
+  },
+});
+
+/** Ana does these to somebody, one operation each. */
+async function tell(who: Person, kinds: readonly ('mention' | 'assigned')[], where = place): Promise<void> {
+  for (const kind of kinds) await world.call(people.ana, says([about(where, who.me.memberId)[kind]]), {});
+}
+const ids = async (who: Person, params: { unreadOnly?: boolean; kinds?: NotificationKind[] } = {}) =>
+  (await who.notifications.list(params)).items.map((item) => item.id);
+const unread = async (who: Person) => (await who.notifications.unreadCount()).unread;
+
+describe('notifications.list', () => {
+  it('pages through the inbox, newest first, whatever comes meanwhile', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'assigned', 'mention', 'assigned', 'mention']);
+    const all = await chloe.notifications.list();
+    expect(registry.notifications.list.result.parse(all)).toEqual(all);
+    expect(all.items.map((item) => item.createdAt)).toEqual(
+      all.items.map((item) => item.createdAt).sort((a, b) => b.localeCompare(a)),
+    );
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await chloe.notifications.list({ limit: 2, ...(cursor !== undefined && { cursor }) });
+      seen.push(...page.items.map((item) => item.id));
+      cursor = page.nextCursor ?? undefined;
+      await tell(chloe, ['mention']);
+    } while (cursor !== undefined);
+    expect(seen).toEqual(all.items.map((item) => item.id));
+  });
+
+  it('shows what was asked for: the unread, some kinds, or both', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'assigned', 'mention', 'assigned']);
+    const [assigned, mention, olderAssigned, olderMention] = await ids(chloe);
+    await chloe.notifications.markRead({ notificationIds: [mention ?? '', olderAssigned ?? ''] });
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([assigned, olderMention]);
+    expect(await ids(chloe, { kinds: ['mention'] })).toEqual([mention, olderMention]);
+    expect(await ids(chloe, { kinds: ['mention', 'assigned', 'mention'] })).toEqual(await ids(chloe));
+    expect(await ids(chloe, { kinds: ['mention'], unreadOnly: true })).toEqual([olderMention]);
+    expect(await ids(chloe, { kinds: ['handoff'] })).toEqual([]);
+    const page = await chloe.notifications.list({ kinds: ['mention', 'assigned'], limit: 3 });
+    expect(page.items.map((item) => item.id)).toEqual([assigned, mention, olderAssigned]);
+    const rest = await chloe.notifications.list({
+      kinds: ['mention', 'assigned'],
+      limit: 3,
+      cursor: page.nextCursor ?? '',
+    });
+    expect([rest.items.map((item) => item.id), rest.nextCursor]).toEqual([[olderMention], null]);
+  });
+
+  it("is the caller's own, also for a viewer, and the member's for an agent that the member let", async () => {
+    const { chloe, dan, orgId } = people;
+    await tell(chloe, ['mention']);
+    await tell(dan, ['assigned']);
+    const reader = await world.token(orgId, chloe.me.memberId, { agent: 'Reader', inbox: true });
+    expect((await reader.notifications.list()).items).toEqual((await chloe.notifications.list()).items);
+    expect((await dan.notifications.list()).items.map((item) => item.kind)).toEqual(['assigned']);
+  });
+
+  it('is closed to an agent that the member did not let, and to be changed by no agent', async () => {
+    const { chloe, robo, orgId } = people;
+    await tell(chloe, ['mention']);
+    const [one = ''] = await ids(chloe);
+    const refused = { status: 403, reason: 'agents_may_not' };
+    for (const read of [
+      () => robo.notifications.list(),
+      () => robo.notifications.unreadCount(),
+      () => robo.notifications.listPreferences(),
+    ])
+      await expect(read()).rejects.toMatchObject(refused);
+    const reader = await world.token(orgId, chloe.me.memberId, { agent: 'Reader', inbox: true });
+    for (const agent of [robo, reader])
+      for (const write of [
+        () => agent.notifications.markRead({ notificationIds: [one] }),
+        () => agent.notifications.markAllRead(),
+        () => agent.notifications.setPreference({ kind: 'mention', channel: 'email', enabled: false }),
+      ])
+        await expect(write()).rejects.toMatchObject(refused);
+    expect(await unread(chloe)).toBe(1);
+  });
+
+  it('neither shows nor counts nor marks what is about a project that the member cannot see, as long as they cannot', async () => {
+    const { chloe, dan, orgId } = people;
+    const hidden = await arrangePlace(world, orgId, dan.me.memberId, { key: 'HID', visibility: 'private' });
+    await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
+    await tell(chloe, ['mention']);
+    await tell(chloe, ['mention', 'assigned'], hidden);
+    const [secret = '', ...others] = await ids(chloe);
+    expect(others).toHaveLength(2);
+    await world.rows('delete from project_members where org_id = $1', orgId);
+    const filters: { unreadOnly?: boolean; kinds?: NotificationKind[] }[] = [
+      {},
+      { unreadOnly: true },
+      { kinds: ['mention'] },
+    ];
+    for (const filter of filters) {
+      expect(await ids(chloe, filter)).toEqual([others[1]]);
+    }
+    expect(await chloe.notifications.unreadCount()).toMatchObject({
+      unread: 1,
+      byKind: { mention: 1, assigned: 0 },
+    });
+    await expect(chloe.notifications.markRead({ notificationIds: [secret] })).rejects.toMatchObject({
+      status: 404,
+    });
+    expect(await chloe.notifications.markAllRead()).toEqual({ updated: 1, unread: 0 });
+    await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([secret, others[0]]);
+    expect(await unread(chloe)).toBe(2);
+  });
+
+  it('shows a token that is bound to projects what is about those, and about none', async () => {
+    const { ana, chloe, orgId } = people;
+    const other = await arrangePlace(world, orgId, ana.me.memberId, { key: 'APP' });
+    await tell(chloe, ['mention']);
+    await tell(chloe, ['assigned'], other);
+    const bound = await world.token(orgId, chloe.me.memberId, { projectIds: [other.projectId] });
+    expect((await bound.notifications.list()).items.map((item) => item.kind)).toEqual(['assigned']);
+    expect(await unread(bound)).toBe(1);
+  });
+
+  it('forgets a project with the project', async () => {
+    const { chloe, orgId } = people;
+    await tell(chloe, ['mention']);
+    await world.rows('delete from stories where org_id = $1', orgId);
+    await world.rows('delete from projects where org_id = $1', orgId);
+    expect(await ids(chloe)).toEqual([]);
+    expect(await unread(chloe)).toBe(0);
+    expect(await world.rows('select 1 from notification_counts where org_id = $1', orgId)).toEqual([]);
+  });
+});
+
+describe('notifications.unreadCount', () => {
+  it('counts every kind', async () => {
+    const { chloe, dan } = people;
+    await tell(chloe, ['mention', 'assigned', 'mention']);
+    const none = Object.fromEntries(notificationKinds.map((kind) => [kind, 0]));
+    expect(await chloe.notifications.unreadCount()).toEqual({
+      unread: 3,
+      byKind: { ...none, mention: 2, assigned: 1 },
+    });
+    expect(await dan.notifications.unreadCount()).toEqual({ unread: 0, byKind: none });
+  });
+});
+
+describe('notifications.markRead', () => {
+  it('marks each once, at the time of the database', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'mention', 'mention']);
+    const [newest = '', second = ''] = await ids(chloe);
+    expect(await chloe.notifications.markRead({ notificationIds: [newest, newest] })).toEqual({
+      updated: 1,
+      unread: 2,
+    });
+    const [before] = (await chloe.notifications.list()).items;
+    expect(before?.readAt).toEqual(expect.any(String));
+    expect(await chloe.notifications.markRead({ notificationIds: [second, newest] })).toEqual({
+      updated: 1,
+      unread: 1,
+    });
+    expect((await chloe.notifications.list()).items[0]).toEqual(before);
+  });
+
+  it("marks nothing where one is not the caller's", async () => {
+    const { chloe, dan } = people;
+    const foreign = await world.org();
+    await tell(chloe, ['mention']);
+    await tell(dan, ['mention']);
+    const [mine = ''] = await ids(chloe);
+    const [theirs = ''] = await ids(dan);
+    for (const other of [theirs, newId()]) {
+      await expect(chloe.notifications.markRead({ notificationIds: [mine, other] })).rejects.toMatchObject({
+        status: 404,
+      });
+    }
+    await expect(foreign.ana.notifications.markRead({ notificationIds: [mine] })).rejects.toMatchObject({
+      status: 404,
+    });
+    expect([await unread(chloe), await unread(dan)]).toEqual([1, 1]);
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([mine]);
+  });
+
+  it('counts once what two mark at once', async () => {
+    const { chloe, orgId } = people;
+    const phone = await world.token(orgId, chloe.me.memberId);
+    await tell(chloe, ['mention', 'mention', 'mention']);
+    const [one = '', two = '', three = ''] = await ids(chloe);
+    const outcomes = await world.contend(
+      { table: 'notifications', id: [one, two, three] },
+      () => chloe.notifications.markRead({ notificationIds: [one, two] }),
+      () => phone.notifications.markRead({ notificationIds: [two, one] }),
+      () => chloe.notifications.markAllRead(),
+    );
+    const answers = outcomes.map((outcome) =>
+      outcome.status === 'fulfilled' ? outcome.value : { updated: NaN, unread: NaN },
+    );
+    expect(answers.reduce((sum, { updated }) => sum + updated, 0)).toBe(3);
+    expect(await unread(chloe)).toBe(0);
+    expect(
+      await world.rows('select unread from notification_counts where org_id = $1', people.orgId),
+    ).toEqual([{ unread: 0 }]);
+  });
+
+  it('loses no count of what arrives while it marks', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'mention']);
+    const [one = ''] = await ids(chloe);
+    const outcomes = await world.contend<unknown>(
+      { table: 'notification_counts', id: chloe.me.memberId, column: 'member_id' },
+      () => chloe.notifications.markRead({ notificationIds: [one] }),
+      () => tell(chloe, ['mention']),
+      () => tell(chloe, ['mention']),
+    );
+    expect(outcomes.map((outcome) => outcome.status)).toEqual(['fulfilled', 'fulfilled', 'fulfilled']);
+    expect(await unread(chloe)).toBe(3);
+    expect(await ids(chloe, { unreadOnly: true })).toHaveLength(3);
+  });
+});
+
+describe('notifications.markAllRead', () => {
+  it('marks what there is, and again nothing', async () => {
+    const { chloe, dan } = people;
+    await tell(chloe, ['mention', 'assigned']);
+    await tell(dan, ['mention']);
+    expect(await chloe.notifications.markAllRead()).toEqual({ updated: 2, unread: 0 });
+    expect(await chloe.notifications.markAllRead()).toEqual({ updated: 0, unread: 0 });
+    expect(await unread(dan)).toBe(1);
+  });
+
+  it('marks more than one statement does', async () => {
+    const { chloe, orgId } = people;
+    await world.rows(
+      `insert into notifications (org_id, id, member_id, kind, title, actor, created_at)
+       select $1, app.new_id(now()), $2, 'mention', 'x', '{}', now() from generate_series(1, $3::int)`,
+      orgId,
+      chloe.me.memberId,
+      mostAtOnce + 1,
+    );
+    expect(await chloe.notifications.markAllRead()).toEqual({ updated: mostAtOnce + 1, unread: 0 });
+  });
+
+  it('leaves what came after the moment', async () => {
+    const { chloe } = people;
+    await tell(chloe, ['mention', 'mention']);
+    await world.rows(
+      `update notifications set created_at = created_at - interval '1 hour' where org_id = $1 and id = $2`,
+      people.orgId,
+      (await ids(chloe))[1],
+    );
+    const [newer, older] = (await chloe.notifications.list()).items;
+    expect(await chloe.notifications.markAllRead({ before: older?.createdAt ?? '' })).toEqual({
+      updated: 1,
+      unread: 1,
+    });
+    expect(await ids(chloe, { unreadOnly: true })).toEqual([newer?.id]);
+  });
+});
+
+describe('preferences', () => {
+  it('are the defaults until they are set, and only what differs is kept', async () => {
+    const { chloe, dan, orgId } = people;
+    const { items, nextCursor } = await chloe.notifications.listPreferences();
+    expect([items.map((item) => item.kind), nextCursor]).toEqual([[...notificationKinds], null]);
+    expect(items.every((item) => item.channels.inbox)).toBe(true);
+    expect(items.find((item) => item.kind === 'mention')?.channels).toEqual({
+      inbox: true,
+      email: true,
+      push: true,
+    });
+    const set = (enabled: boolean) =>
+      chloe.notifications.setPreference({ kind: 'broadcast', channel: 'email', enabled });
+    for (const turn of [true, true]) {
+      expect(await set(turn)).toEqual({
+        preference: { kind: 'broadcast', channels: { inbox: true, email: true, push: false } },
+      });
+    }
+    const changed = (await chloe.notifications.listPreferences()).items;
+    expect(changed.filter((item, index) => item.channels.email !== items[index]?.channels.email)).toEqual([
+      { kind: 'broadcast', channels: { inbox: true, email: true, push: false } },
+    ]);
+    expect((await dan.notifications.listPreferences()).items).toEqual(items);
+    await set(false);
+    expect((await chloe.notifications.listPreferences()).items).toEqual(items);
+    expect(await world.rows('select 1 from notification_preferences where org_id = $1', orgId)).toEqual([]);
+  });
+
+  it('come in pages like any list', async () => {
+    const { chloe } = people;
+    const { items } = await chloe.notifications.listPreferences();
+    const seen: unknown[] = [];
+    let cursor: string | null | undefined;
+    do {
+      const page = await chloe.notifications.listPreferences({ limit: 5, ...(cursor && { cursor }) });
+      expect(page.items.length).toBeLessThanOrEqual(5);
+      seen.push(...page.items);
+      cursor = page.nextCursor;
+    } while (cursor !== null);
+    expect(seen).toEqual(items);
+    await expect(chloe.notifications.listPreferences({ cursor: 'x' })).rejects.toMatchObject({ status: 400 });
+  });
+
+  it('take two channels of a kind that are set at once', async () => {
+    const { chloe } = people;
+    await Promise.all(
+      (['email', 'push'] as const).map((channel) =>
+        chloe.notifications.setPreference({ kind: 'review_verdict', channel, enabled: true }),
+      ),
+    );
+    const { items } = await chloe.notifications.listPreferences();
+    expect(items.find((item) => item.kind === 'review_verdict')?.channels).toEqual({
+      inbox: true,
+      email: true,
+      push: true,
+    });
+  });
+});

@@ -1,0 +1,151 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type People, type Person, useWorld } from '@muster/testing';
+import { arrangePlace, arrangeRole, type Place, says } from './arrange-events.ts';
+import { notify } from './notify.ts';
+import { broadcasts } from './operations/broadcasts/handlers.ts';
+import { notifications } from './operations/notifications/handlers.ts';
+import { type Delivery, prepareNotification } from './prepare-notification.ts';
+
+const world = useWorld({ broadcasts, notifications }, [notify]);
+
+let people: People;
+let place: Place;
+beforeEach(async () => {
+  people = await world.org();
+  place = await arrangePlace(world, people.orgId, people.ana.me.memberId);
+});
+
+/** What is to be sent of the only notification of a member. */
+async function prepared(who: Person = people.chloe): Promise<Delivery | null> {
+  const [row] = await world.rows<{ id: string }>(
+    'select id from notifications where org_id = $1 and member_id = $2',
+    people.orgId,
+    who.me.memberId,
+  );
+  return prepare(row?.id ?? '');
+}
+async function prepare(id: string, caller: Person = people.ana): Promise<Delivery | null> {
+  let delivery: Delivery | null = null;
+  const looking = says([], async ({ db }) => {
+    delivery = await prepareNotification(db, id);
+  });
+  await world.call(caller, looking, {});
+  return delivery;
+}
+const mention = (where: Place = place) =>
+  world.call(
+    people.ana,
+    says([
+      {
+        kind: 'comment.created',
+        subject: where.story,
+        data: {
+          commentId: newId(),
+          parentId: null,
+          kind: 'comment',
+          directedTo: null,
+          mentions: [people.chloe.me.memberId],
+        },
+      },
+    ]),
+    {},
+  );
+const device = (name: string, pushToken: string | null) =>
+  world.rows(
+    `insert into devices (org_id, member_id, device_id, id, name, platform, push_token, token_id)
+       values ($1, $2, $3, $4, $3, 'ios', $5, (select t.id from tokens t where t.org_id = $1 and t.member_id = $2 limit 1))`,
+    people.orgId,
+    people.chloe.me.memberId,
+    name,
+    newId(),
+    pushToken,
+  );
+
+describe('what goes out of a notification', () => {
+  it('is an e-mail, and a push to each device that takes one', async () => {
+    await device('phone', 'token-1');
+    await device('tablet', 'token-2');
+    await device('laptop', null);
+    await mention();
+    expect(await prepared()).toEqual({
+      email: {
+        to: 'chloe@example.com',
+        subject: '[Acme] Ana mentioned you on WEB-7',
+        text: 'Ana mentioned you on WEB-7\n\nPasskeys\n\nYou get this as a member of Acme on Muster.',
+      },
+      push: { tokens: ['token-1', 'token-2'], title: 'Ana mentioned you on WEB-7', body: 'Passkeys' },
+    });
+  });
+
+  it('is no push to a device whose token was revoked or has expired', async () => {
+    for (const ending of ['revoked_at = now()', "expires_at = now() - interval '1 s'"]) {
+      const { me } = await world.token(people.orgId, people.chloe.me.memberId);
+      await device(ending.slice(0, 7), ending);
+      const ended = 'hash = sha256($1::bytea)';
+      await world.rows(
+        `update devices set token_id = (select id from tokens where ${ended}) where push_token = $2`,
+        Buffer.from(me.token),
+        ending,
+      );
+      await mention();
+      expect((await prepared())?.push?.tokens).toEqual([ending]);
+      await world.rows(`update tokens set ${ending} where ${ended}`, Buffer.from(me.token));
+      await mention();
+      expect((await prepared())?.push).toBeUndefined();
+    }
+  });
+
+  it('is no push where there is no device, and what the member wants by now', async () => {
+    const { chloe } = people;
+    await mention();
+    expect(Object.keys((await prepared()) ?? {})).toEqual(['email']);
+    await device('phone', 'token');
+    const set = (channel: 'email' | 'push', enabled: boolean) =>
+      chloe.notifications.setPreference({ kind: 'mention', channel, enabled });
+    await set('email', false);
+    expect(Object.keys((await prepared()) ?? {})).toEqual(['push']);
+    await set('push', false);
+    expect(await prepared()).toBeNull();
+  });
+
+  it('is nothing once it was read, or the member or the right to see it is gone', async () => {
+    const { ana, chloe, orgId } = people;
+    const hidden = await arrangePlace(world, orgId, ana.me.memberId, { key: 'HID', visibility: 'private' });
+    await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
+    await mention(hidden);
+    expect(await prepared()).not.toBeNull();
+    await world.rows('delete from project_members where org_id = $1', orgId);
+    expect(await prepared()).toBeNull();
+    await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
+    await chloe.notifications.markAllRead();
+    expect(await prepared()).toBeNull();
+    await world.rows('update notifications set read_at = null where org_id = $1', orgId);
+    expect(await prepared()).not.toBeNull();
+    await world.rows(
+      `update members set status = 'removed' where org_id = $1 and id = $2`,
+      orgId,
+      chloe.me.memberId,
+    );
+    expect(await prepared()).toBeNull();
+    expect(await prepare(newId())).toBeNull();
+  });
+
+  it('is nothing to another organization', async () => {
+    await mention();
+    const [row] = await world.rows<{ id: string }>(
+      'select id from notifications where org_id = $1',
+      people.orgId,
+    );
+    const foreign = await world.org();
+    expect(await prepare(row?.id ?? '', foreign.ana)).toBeNull();
+  });
+
+  it('has the whole of a broadcast', async () => {
+    const { ana, chloe } = people;
+    await chloe.notifications.setPreference({ kind: 'broadcast', channel: 'email', enabled: true });
+    const message = 'word '.repeat(700).trim();
+    await ana.broadcasts.send({ message });
+    expect((await prepared())?.email?.text).toContain(message);
+  });
+});

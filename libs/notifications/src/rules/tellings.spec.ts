@@ -1,0 +1,96 @@
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Actor, type EventKind, eventKinds, type Subject } from '@muster/registry';
+import { tellingsOf } from './tellings.ts';
+
+const subject: Subject = { type: 'story', id: newId(), key: 'WEB-1', title: 'Passkeys', projectId: newId() };
+const ana: Actor = { kind: 'member', memberId: newId(), agentId: null, name: 'Ana' };
+
+const tellings = (kind: EventKind, data: Record<string, unknown>, about = subject) =>
+  tellingsOf({ kind, subject: about, data }, ana);
+
+const comment = { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [] };
+
+describe('tellings', () => {
+  it('are none for most of what happens', () => {
+    const [who, by] = [newId(), newId()];
+    const data = {
+      ...comment,
+      role: 'member',
+      from: 'viewer',
+      to: 1,
+      verdict: 'approved',
+      note: null,
+      memberId: who,
+      agentId: null,
+      previousMemberId: null,
+      previousAgentId: null,
+      fromMemberId: by,
+      toMemberId: who,
+      toAgentId: null,
+      mentions: [who],
+      invitedBy: by,
+      decision: 'approve',
+      level: 'info',
+      holderName: 'Robo',
+    };
+    const telling = eventKinds.filter((kind) => tellings(kind, data).length > 0);
+    expect(telling.sort()).toEqual([
+      'access.requested',
+      'access.resolved',
+      'assignment.changed',
+      'broadcast.posted',
+      'comment.created',
+      'comment.updated',
+      'execution.completed',
+      'execution.offered',
+      'execution.superseded',
+      'group.leaseAcquired',
+      'invitation.accepted',
+      'invitation.created',
+      'invitation.renewed',
+      'lease.expired',
+      'lock.released',
+      'member.roleChanged',
+      'review.decided',
+      'reviewer.added',
+    ]);
+  });
+
+  it('put the more specific first', () => {
+    const [asked, named, root] = [newId(), newId(), newId()];
+    const all = tellings('comment.created', {
+      ...comment,
+      kind: 'question',
+      directedTo: asked,
+      mentions: [named],
+      parentId: root,
+    });
+    expect(all.map(({ kind, to, ids, title }) => [kind, to, ids, title])).toEqual([
+      ['mention', 'members', [asked], 'Ana has a question for you on WEB-1'],
+      ['mention', 'members', [named], 'Ana mentioned you on WEB-1'],
+      ['comment_reply', 'thread', [root], 'Ana replied on WEB-1'],
+    ]);
+  });
+
+  it('name what has no key by its title', () => {
+    const epic: Subject = { ...subject, type: 'epic', key: null, title: 'Accounts\nand more' };
+    const changed = {
+      memberId: newId(),
+      agentId: null,
+      previousMemberId: newId(),
+      previousAgentId: null,
+    };
+    expect(tellings('assignment.changed', changed, epic)).toMatchObject([
+      { title: 'Ana assigned Accounts and more to you', body: '', projectId: subject.projectId },
+    ]);
+  });
+
+  it('are no secret of the project to who was turned away from it', () => {
+    const denied = { accessRequestId: newId(), memberId: newId(), decision: 'deny', role: 'lead' };
+    const [seeing, blind] = tellings('access.resolved', denied);
+    expect(seeing).toMatchObject({ projectId: subject.projectId });
+    expect(blind).toMatchObject({ projectId: null, ids: [denied.memberId] });
+    expect(JSON.stringify(blind)).not.toMatch(/WEB|Passkeys/);
+  });
+});

@@ -1,0 +1,260 @@
+/**
+ * Who is told of what happened: event → whom, as what, in which words. This table is the only statement of it; an
+ * event without a rule tells nobody, and costs nothing. Where several tellings of one event reach the same member,
+ * the first one counts, so the more specific goes before.
+ */
+import { type Happening } from '@muster/database';
+import {
+  type Actor,
+  type EventData,
+  type EventKind,
+  type NotificationKind,
+  type Subject,
+} from '@muster/registry';
+import { excerpt } from './excerpts.ts';
+
+/** How those to be told are found, from the ids of a telling; their queries are in data/audiences.ts. */
+export type Audience =
+  /** These members, named as the ones it is about: also when their own agent did it. */
+  | 'members'
+  /** The members whose agents these are. */
+  | 'agents'
+  /** Who wrote in the thread of this comment. */
+  | 'thread'
+  /** Who is assigned to this story, or whose agent is; where nobody is, who created it. */
+  | 'assigned'
+  /** Who is assigned to this story or delivery group, or whose agent is; nobody where nobody is. */
+  | 'assignees'
+  /** Who asked, for this story, for this reviewer. */
+  | 'asked_by'
+  /** Who leads this project; where nobody does, the owner and the admins. */
+  | 'leads'
+  /** The owner and the admins, if no seat is left and they have not been told so yet. */
+  | 'out_of_seats'
+  /** Whom this broadcast is for. */
+  | 'broadcast';
+
+export interface Telling {
+  readonly kind: NotificationKind;
+  readonly to: Audience;
+  readonly ids: readonly string[];
+  readonly title: string;
+  readonly body: string;
+  /** What the notification leads to. */
+  readonly subject: Omit<Subject, 'projectId'> | null;
+  /** Only who may see this project is told, and only as long as they may. Null: it is no secret of a project. */
+  readonly projectId: string | null;
+}
+
+interface What<Kind extends EventKind> {
+  readonly subject: Subject;
+  readonly data: EventData<Kind>;
+  readonly actor: Actor;
+}
+
+type Words = Pick<Telling, 'title' | 'body'>;
+type Rules = { readonly [Kind in EventKind]?: (what: What<Kind>) => readonly Telling[] };
+
+/** So much of what somebody wrote stands in a notification; the rest is where it was written. */
+export const longestBody = 280;
+
+const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
+
+/** Beside a key stands what it is the key of. */
+const detailOf = ({ key, title }: Subject): string => (key === null ? '' : title);
+
+/** A telling about the event's subject, for those who may see it; nobody where no id is given. */
+function tell(
+  kind: NotificationKind,
+  to: Audience,
+  ids: readonly (string | null)[],
+  { projectId, ...subject }: Subject,
+  words: Words,
+): Telling[] {
+  const named = ids.filter((id) => id !== null);
+  return named.length === 0 ? [] : [{ kind, to, ids: named, subject, projectId, ...words }];
+}
+
+function mentioned({ subject, actor }: What<EventKind>, mentions: readonly string[]): Telling[] {
+  const title = `${actor.name} mentioned you on ${nameOf(subject)}`;
+  return tell('mention', 'members', mentions, subject, { title, body: detailOf(subject) });
+}
+
+const outOfSeats = ({ subject }: What<EventKind>): Telling[] =>
+  tell('seat_limit', 'out_of_seats', [subject.id], subject, {
+    title: 'All seats are taken',
+    body: 'Free a seat or buy more to let others in.',
+  });
+
+const verdicts: Readonly<Record<string, string>> = {
+  approved: 'approved',
+  changes_requested: 'requested changes on',
+  commented: 'commented in the review of',
+};
+
+const openings: Readonly<Record<string, string>> = { warning: 'Warning', critical: 'Critical message' };
+
+const rules: Rules = {
+  'execution.superseded': ({ subject, data, actor }) =>
+    tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} took over the work on ${nameOf(subject)}`,
+      body: detailOf(subject),
+    }),
+  // The project is gone: there is nothing left to lead to, or to be seen by a role.
+  'execution.completed': ({ subject, data, actor }) =>
+    tell(
+      'lease_taken_over',
+      'members',
+      [data.fromMemberId ?? null],
+      { ...subject, projectId: null },
+      {
+        title: `${actor.name} deleted the project of ${nameOf(subject)}, which you worked on`,
+        body: detailOf(subject),
+      },
+    ).map((telling) => ({ ...telling, subject: null })),
+  'group.leaseAcquired': ({ subject, data, actor }) =>
+    tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} took over coordinating ${nameOf(subject)}`,
+      body: detailOf(subject),
+    }),
+  'lock.released': ({ subject, data, actor }) =>
+    tell('lock_taken_over', 'members', [data.fromMemberId], subject, {
+      title: `${actor.name} freed your lock on ${nameOf(subject)}`,
+      body: '',
+    }),
+  'execution.offered': ({ subject, data, actor }) => {
+    const words = {
+      title: `${actor.name} offers you the work on ${nameOf(subject)}`,
+      body: detailOf(subject),
+    };
+    return [
+      ...tell('handoff', 'members', [data.toMemberId], subject, words),
+      ...tell('handoff', 'agents', [data.toAgentId], subject, words),
+    ];
+  },
+
+  'lease.expired': ({ subject, data }) => {
+    const words = (whose: string): Words => ({
+      title: `${whose} time with ${nameOf(subject)} is over: others may take it`,
+      body: detailOf(subject),
+    });
+    const theirs = `${data.holderName}’s`;
+    return [
+      ...tell(
+        'lease_expired',
+        'members',
+        [data.memberId],
+        subject,
+        words(data.agentId === null ? 'Your' : theirs),
+      ),
+      ...tell('lease_expired', 'assignees', [subject.id], subject, words(theirs)),
+    ];
+  },
+
+  'comment.created': (what) => {
+    const { subject, data, actor } = what;
+    const asks = data.kind === 'question' ? 'has a question for you' : 'addressed you';
+    return [
+      ...tell('mention', 'members', [data.directedTo], subject, {
+        title: `${actor.name} ${asks} on ${nameOf(subject)}`,
+        body: detailOf(subject),
+      }),
+      ...mentioned(what, data.mentions),
+      ...tell('comment_reply', 'thread', [data.parentId], subject, {
+        title: `${actor.name} replied on ${nameOf(subject)}`,
+        body: detailOf(subject),
+      }),
+    ];
+  },
+  // Its mentions are the new ones alone.
+  'comment.updated': (what) => mentioned(what, what.data.mentions),
+
+  'assignment.changed': ({ subject, data, actor }) => {
+    const fresh = (id: string | null, previous: string | null) => [id === previous ? null : id];
+    const words = (whom: string): Words => ({
+      title: `${actor.name} assigned ${nameOf(subject)} to ${whom}`,
+      body: detailOf(subject),
+    });
+    return [
+      ...tell('assigned', 'members', fresh(data.memberId, data.previousMemberId), subject, words('you')),
+      ...tell('assigned', 'agents', fresh(data.agentId, data.previousAgentId), subject, words('your agent')),
+    ];
+  },
+
+  'reviewer.added': ({ subject, data, actor }) => {
+    const words = (whom: string): Words => ({
+      title: `${actor.name} asked ${whom} to review ${nameOf(subject)}`,
+      body: detailOf(subject),
+    });
+    return [
+      ...tell('review_requested', 'members', [data.memberId], subject, words('you')),
+      ...tell('review_requested', 'agents', [data.agentId], subject, words('your agent')),
+    ];
+  },
+  'review.decided': ({ subject, data, actor }) => {
+    const said = verdicts[data.verdict];
+    if (said === undefined) return [];
+    const words = {
+      title: `${actor.name} ${said} ${nameOf(subject)}`,
+      body: data.note === null ? detailOf(subject) : excerpt(data.note, longestBody),
+    };
+    const reviewer = actor.agentId ?? actor.memberId;
+    return [
+      ...tell('review_verdict', 'assigned', [subject.id], subject, words),
+      ...(reviewer === null
+        ? []
+        : tell('review_verdict', 'asked_by', [subject.id, reviewer], subject, words)),
+    ];
+  },
+
+  'invitation.accepted': ({ subject, data, actor }) =>
+    tell('invitation_accepted', 'members', [data.invitedBy], subject, {
+      title: `${actor.name} accepted your invitation`,
+      body: '',
+    }),
+
+  'access.requested': ({ subject, data, actor }) =>
+    tell('access_requested', 'leads', [subject.projectId], subject, {
+      title: `${actor.name} asks for access to ${nameOf(subject)} as ${data.role}`,
+      body: detailOf(subject),
+    }),
+  'access.resolved': ({ subject, data, actor }) => {
+    const approved = data.decision === 'approve';
+    const words = (project: string): Words => ({
+      title: approved
+        ? `${actor.name} gave you access to ${project} as ${data.role}`
+        : `${actor.name} denied you access to ${project}`,
+      body: '',
+    });
+    // Who was turned away may not see the project, and learns no more of it than they knew.
+    const unnamed: Subject = { ...subject, key: null, title: 'a project', projectId: null };
+    return [
+      ...tell('access_resolved', 'members', [data.memberId], subject, words(nameOf(subject))),
+      ...(approved
+        ? []
+        : tell('access_resolved', 'members', [data.memberId], unnamed, words('a project you asked for'))),
+    ];
+  },
+
+  'broadcast.posted': ({ subject, data, actor }) => {
+    // What it says is for those whom it is for, so it stands in no event: who writes the telling looks it up.
+    const words = { title: `${openings[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
+    return tell('broadcast', 'broadcast', [subject.id], subject, words);
+  },
+
+  // What can take the last seat; accepting an invitation takes the one that it reserved.
+  'invitation.created': (what) => (what.data.role === 'viewer' ? [] : outOfSeats(what)),
+  'invitation.renewed': outOfSeats,
+  'member.roleChanged': (what) => (what.data.from === 'viewer' ? outOfSeats(what) : []),
+  'seats.changed': (what) => (what.data.to < what.data.from ? outOfSeats(what) : []),
+};
+
+/**
+ * The rule for an event. Each is typed by its own kind's data, and `emit` saw to it that an event has those; that the
+ * two belong together is lost in the list of what happened, so it is said again here.
+ */
+const ruleFor = (kind: EventKind) => rules[kind] as ((what: object) => readonly Telling[]) | undefined;
+
+/** Whom an event tells, the most specific first. */
+export const tellingsOf = ({ kind, subject, data }: Happening, actor: Actor): readonly Telling[] =>
+  ruleFor(kind)?.({ subject, data, actor }) ?? [];

@@ -1,0 +1,17 @@
+import { expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { byOperation } from '@muster/runtime';
+import { handlers, performable } from './index.ts';
+
+const handled = byOperation({ ...handlers });
+
+it('each operation of the contract has one handler, which was made for it', () => {
+  expect([...handled.keys()].toSorted()).toEqual([...operations.keys()].toSorted());
+  for (const [name, { operation }] of handled) expect(operation).toBe(operations.get(name));
+});
+
+it('what only handlers may ask of one another is not in the contract', () => {
+  const internal = [...performable(handlers).keys()].filter((name) => !handled.has(name));
+  expect(internal).not.toEqual([]);
+  expect(internal.filter((name) => operations.has(name))).toEqual([]);
+});

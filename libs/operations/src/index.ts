@@ -1,0 +1,55 @@
+/** The whole product on one page: who handles each operation, and what follows from events. One that is missing does not compile. */
+import { billingHandlers, defaultSeatPrices, platformHandlers, type SeatPrices } from '@muster/billing';
+import { boardHandlers } from '@muster/board';
+import { deliveryHandlers, executionReactions, insideHandlers, runReactions } from '@muster/delivery';
+import { gamificationHandlers } from '@muster/gamification';
+import { peopleHandlers } from '@muster/organizations';
+import { type AllHandlers, byOperation, type Handler, type Reaction } from '@muster/runtime';
+import { notify, signalsHandlers } from '@muster/notifications';
+
+/** What is set for the whole installation. */
+export interface HandlersSetUp {
+  readonly seatPrices: SeatPrices;
+}
+
+export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
+  session: peopleHandlers.session,
+  orgs: peopleHandlers.orgs,
+  members: peopleHandlers.members,
+  invitations: peopleHandlers.invitations,
+  policy: peopleHandlers.policy,
+  teams: { ...peopleHandlers.teams, projects: boardHandlers.teamProjects },
+  devices: peopleHandlers.devices,
+  projects: boardHandlers.projects,
+  boardColumns: boardHandlers.boardColumns,
+  epics: boardHandlers.epics,
+  stories: boardHandlers.stories,
+  storySpec: boardHandlers.storySpec,
+  storyCollaboration: boardHandlers.storyCollaboration,
+  comments: boardHandlers.comments,
+  assignments: boardHandlers.assignments,
+  reviewers: boardHandlers.reviewers,
+  deliveryExecutions: deliveryHandlers.deliveryExecutions,
+  agents: deliveryHandlers.agents,
+  deliveryGroups: deliveryHandlers.deliveryGroups,
+  locks: deliveryHandlers.locks,
+  prompts: boardHandlers.prompts,
+  contracts: boardHandlers.contracts,
+  activity: signalsHandlers.activity,
+  audit: signalsHandlers.audit,
+  broadcasts: signalsHandlers.broadcasts,
+  notifications: signalsHandlers.notifications,
+  gamification: gamificationHandlers.gamification,
+  billing: billingHandlers(seatPrices).billing,
+  admin: platformHandlers.admin,
+});
+
+/** With what an installation has that sets nothing. */
+export const handlers = handlersOf({ seatPrices: defaultSeatPrices });
+
+/** What follows from events, in the transaction in which they happened. */
+export const reactions: readonly Reaction[] = [runReactions, executionReactions, notify];
+
+/** What handlers may perform: the whole API, and what only they may ask of one another. */
+export const performable = (all: AllHandlers): ReadonlyMap<string, Handler> =>
+  byOperation({ ...all, insideHandlers });

@@ -1,0 +1,83 @@
+/** Devices of members, by the ids that their clients gave them. A push token is written, and never read out. */
+import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
+import { type Device } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+
+type DeviceRow = Omit<Selectable<DB['devices']>, 'org_id'>;
+
+const columns = [
+  'id',
+  'member_id',
+  'device_id',
+  'name',
+  'platform',
+  'app_version',
+  'push_token',
+  'token_id',
+  'created_at',
+  'updated_at',
+] as const;
+
+export const toDevice = (row: DeviceRow): Device => ({
+  id: row.id,
+  deviceId: row.device_id,
+  name: row.name,
+  platform: row.platform,
+  appVersion: row.app_version,
+  takesPush: row.push_token !== null,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+});
+
+export const findDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<DeviceRow | undefined> =>
+  db.find(
+    sql<DeviceRow>`select ${sql.columns(columns)} from devices
+       where ${of()} and member_id = ${memberId} and device_id = ${deviceId}`,
+  );
+
+/** Forgets those of the caller's devices that ended with their token, so that they take no room. */
+export const deleteEndedDevices = (db: Db, { memberId }: Caller): Promise<unknown> =>
+  db.all(
+    sql`delete from devices d using tokens t
+       where ${of('d')} and d.member_id = ${memberId} and t.org_id = d.org_id and t.id = d.token_id
+         and (t.revoked_at is not null or t.expires_at <= now())`,
+  );
+
+/** How many devices the caller has. */
+export const countDevices = async (db: Db, { memberId }: Caller): Promise<number> =>
+  (
+    await db.one(
+      sql<{ count: number }>`select count(*) from devices where ${of()} and member_id = ${memberId}`,
+    )
+  ).count;
+
+/** Whoever registers the same push token takes turns, so that it ends up with one of them. */
+export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
+  db.all(
+    sql`select pg_advisory_xact_lock(hashtextextended(${organization}::text || ' ' || ${pushToken}::text, 0))`,
+  );
+
+/** Takes the push token from any other device that had it. */
+export const takePushToken = (device: DeviceRow): Query<unknown> =>
+  sql`update devices set push_token = null, updated_at = ${device.updated_at}
+     where ${of()} and md5(push_token) = md5(${device.push_token}) and (member_id, device_id) <> (${device.member_id}, ${device.device_id})`;
+
+/** Writes a device; its push token only where one was `given`, since another device may have taken the one read. */
+export const setDevice = (device: DeviceRow, given: boolean): Query<unknown> =>
+  sql`${sql.insert('devices', columns, device)} on conflict (org_id, member_id, device_id) do update set
+    name = excluded.name, platform = excluded.platform, app_version = excluded.app_version,
+    token_id = excluded.token_id, updated_at = excluded.updated_at
+    ${given ? sql.part`, push_token = excluded.push_token` : sql.empty}`;
+
+/** Forgets a device; undefined where there was none. */
+export const deleteDevice = (
+  db: Db,
+  { memberId }: Caller,
+  deviceId: string,
+): Promise<{ id: string } | undefined> =>
+  db.find(
+    sql<
+      Pick<Selectable<DB['devices']>, 'id'>
+    >`delete from devices where ${of()} and member_id = ${memberId} and device_id = ${deviceId} returning id`,
+  );

@@ -1,0 +1,44 @@
+import { type Db, of, sql } from '@muster/database';
+import { type Entitlement, type Plan } from '@muster/registry';
+import { planFeatures, planLimits } from '../rules/entitlement.ts';
+import { rollForward } from '../rules/periods.ts';
+import { heldSeats } from './seats.ts';
+
+interface EntitlementRow {
+  readonly plan: Plan;
+  readonly status: Entitlement['status'];
+  readonly seats: number;
+  readonly current_period_start: string;
+  readonly current_period_end: string;
+  readonly created_at: string;
+  readonly at: string;
+  readonly held: number;
+  readonly projects: number;
+  readonly agents_in_catalog: number;
+}
+
+/** Archived projects count: they can be brought back at any time. */
+const entitlementOf = () =>
+  sql<EntitlementRow>`select s.plan, s.status, s.seats, s.current_period_start, s.current_period_end, s.created_at,
+       now()::timestamptz(3) as at, ${heldSeats.used} + ${heldSeats.pending} as held,
+       (select count(*) from projects where ${of()}) as projects,
+       (select count(*) from catalog_agents where ${of()}) as agents_in_catalog
+     from subscriptions s where ${of('s')}`;
+
+/** What the organization's plan allows, and what is used of it; a seat that an invitation reserves is not free. */
+export async function getEntitlement(db: Db): Promise<Entitlement> {
+  const row = await db.one(entitlementOf());
+  const period = rollForward(
+    { start: row.current_period_start, end: row.current_period_end },
+    row.created_at,
+    row.at,
+  );
+  return {
+    plan: row.plan,
+    status: row.status,
+    features: planFeatures(row.plan),
+    limits: { ...planLimits(row.plan), seats: row.seats },
+    usage: { seats: row.held, projects: row.projects, agentsInCatalog: row.agents_in_catalog },
+    currentPeriodEnd: period.end,
+  };
+}

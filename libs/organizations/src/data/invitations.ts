@@ -1,0 +1,147 @@
+import { CursorId, type DB, type Db, decodeCursor, of, pageOfRows, type Query, sql } from '@muster/database';
+import {
+  type Invitation,
+  type InvitationState,
+  type ParamsOf,
+  type Registry,
+  type Subject,
+} from '@muster/registry';
+import { notFound } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { z } from 'zod';
+import { type Sends } from '../rules/invitation-sends.ts';
+import { invitationDays } from '../rules/invitation-states.ts';
+
+/** An invitation as it is now: a pending one whose time is over is expired. */
+export type InvitationRow = Omit<Selectable<DB['invitations']>, 'org_id' | 'token_hash' | 'state'> & {
+  readonly state: InvitationState;
+};
+
+/** By the clock and not by the transaction's time, as the seats are: see seats.ts. */
+const stateNow = sql.part`case when i.state = 'pending' and i.expires_at <= clock_timestamp() then 'expired' else i.state end`;
+
+const columns = sql.part`i.id, i.email, i.role, i.team_ids, i.project_ids, ${stateNow} as state, i.invited_by, i.expires_at, i.sends, i.sent_at,
+  i.member_id, i.created_at, i.updated_at, i.version`;
+
+export const toInvitation = (row: InvitationRow): Invitation => ({
+  id: row.id,
+  email: row.email,
+  role: row.role,
+  teamIds: row.team_ids,
+  projectIds: row.project_ids,
+  state: row.state,
+  invitedBy: row.invited_by,
+  expiresAt: row.expires_at,
+  memberId: row.member_id,
+  createdAt: row.created_at,
+  updatedAt: row.updated_at,
+  version: row.version,
+});
+
+/** What everybody may read of it; whom it is for is only for those who may invite. */
+export const aboutInvitation = (
+  { id, role }: Pick<InvitationRow, 'id' | 'role'>,
+  title = `Invitation as ${role}`,
+): Subject => ({ type: 'invitation', id, key: null, title, projectId: null });
+
+/** Locks an invitation against other writers until this transaction ends; after the seats, where those are locked. */
+export async function lockInvitation(db: Db, id: string): Promise<InvitationRow> {
+  const row = await db.find(
+    sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.id = ${id} for no key update`,
+  );
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** The same by its secret, which may have been replaced since it was looked up at the door. */
+export async function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<InvitationRow> {
+  const row = await db.find(
+    sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.token_hash = ${secretHash} for no key update`,
+  );
+  if (row === undefined) throw notFound();
+  return row;
+}
+
+/** Locks the invitation of this address, in any case, that is neither accepted nor revoked; there is at most one. */
+export const lockOpenInvitation = (db: Db, email: string): Promise<InvitationRow | undefined> =>
+  db.find(
+    sql<InvitationRow>`select ${columns} from invitations i
+       where ${of('i')} and lower(i.email) = lower(${email}) and i.state = 'pending' for no key update`,
+  );
+
+/** The e-mails that went to an address, in any case, in the days of an invitation; by whatever invitation. */
+const sendsTo = (address: unknown): Query<Sends> =>
+  sql<Sends>`select coalesce(sum(i.sends), 0)::int as count, max(i.sent_at) as last from invitations i
+     where ${of('i')} and lower(i.email) = lower(${address})
+       and i.sent_at > now() - make_interval(days => ${sql.literal(invitationDays)})`;
+export const getSendsTo = (db: Db, email: string): Promise<Sends> =>
+  db.one(sendsTo(sql.part`${email}::text`));
+export const getSendsOf = (db: Db, invitationId: string): Promise<Sends> =>
+  db.one(sendsTo(sql.part`(select o.email from invitations o where ${of('o')} and o.id = ${invitationId})`));
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the organization's invitations, newest first. */
+export async function listInvitations(
+  db: Db,
+  { state, limit, cursor }: ParamsOf<Registry['invitations']['list']>,
+): Promise<{ items: Invitation[]; nextCursor: string | null }> {
+  const where = [of('i')];
+  if (state !== undefined) where.push(sql.part`${stateNow} = ${state}`);
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`i.id < ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<InvitationRow>`select ${columns} from invitations i where ${sql.join(where, ' and ')}
+       order by i.id desc limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toInvitation);
+}
+
+type Written = Omit<InvitationRow, 'state'> & { readonly state: Exclude<InvitationState, 'expired'> };
+
+/** Expired is read, never written. */
+const written = (row: InvitationRow): Written => ({
+  ...row,
+  state: row.state === 'expired' ? 'pending' : row.state,
+});
+
+const inserted = [
+  'id',
+  'email',
+  'role',
+  'team_ids',
+  'project_ids',
+  'state',
+  'invited_by',
+  'expires_at',
+  'sent_at',
+  'created_at',
+  'updated_at',
+] as const;
+const changing = [
+  'email',
+  'role',
+  'team_ids',
+  'project_ids',
+  'state',
+  'invited_by',
+  'expires_at',
+  'sends',
+  'sent_at',
+  'member_id',
+  'updated_at',
+  'version',
+] as const;
+
+export const insertInvitation = (row: InvitationRow): Query<unknown> =>
+  sql.insert('invitations', inserted, written(row));
+
+/** Writes what can change of a locked invitation. */
+export const setInvitation = (row: InvitationRow): Query<unknown> =>
+  sql`${sql.update('invitations', changing, written(row))} where ${of()} and id = ${row.id}`;
+
+/** Whoever has the secret that went out before cannot use it any more; the next e-mail brings another. */
+export const forgetSecret = (id: string): Query<unknown> => setSecretHash(id, null);
+
+export const setSecretHash = (id: string, secretHash: Buffer | null): Query<unknown> =>
+  sql`update invitations set token_hash = ${secretHash} where ${of()} and id = ${id}`;

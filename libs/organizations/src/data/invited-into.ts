@@ -1,0 +1,47 @@
+/** The teams and projects that an invitation leads into. */
+import { type Db, of, type Query, sql } from '@muster/database';
+import { isUuid, notFound } from '@muster/registry';
+import { type Caller, visibleTo } from '@muster/runtime';
+
+/** The ids, each once; 404 unless the organization has all these teams. */
+export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<string[]> {
+  const wanted = [...new Set(teamIds)];
+  if (wanted.length === 0) return [];
+  const rows = await db.all(
+    sql<{ id: string }>`select id from teams where ${of()} and id = any (${wanted}::uuid[])`,
+  );
+  if (rows.length < wanted.length) throw notFound();
+  return wanted;
+}
+
+/** The ids of the projects meant, each once; 404 unless the caller may see all of them. */
+export async function getProjectIds(db: Db, caller: Caller, refs: readonly string[]): Promise<string[]> {
+  if (refs.length === 0) return [];
+  const ids = refs.filter(isUuid);
+  const keys = refs.filter((ref) => !isUuid(ref)).map((key) => key.toUpperCase());
+  const rows = await db.all(
+    sql<{ id: string; key: string }>`select p.id, p.key from projects p
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${of('p')}
+         and (p.id = any (${ids}::uuid[]) or p.key = any (${keys}::text[]))`,
+  );
+  const found = new Set(rows.flatMap(({ id, key }) => [id, key]));
+  if (![...ids, ...keys].every((ref) => found.has(ref))) throw notFound();
+  return rows.map((row) => row.id);
+}
+
+/** Puts a new member into the teams that are still there. */
+export const joinTeams = (memberId: string, teamIds: readonly string[]): Query<unknown> =>
+  sql`insert into team_members (org_id, team_id, member_id, role)
+     select t.org_id, t.id, ${memberId}, 'member' from teams t where ${of('t')} and t.id = any (${teamIds}::uuid[])
+     order by t.id for key share`;
+
+/** Gives a new member a role in the projects that are still there. */
+export const joinProjects = (
+  memberId: string,
+  projectIds: readonly string[],
+  role: 'contributor' | 'viewer',
+): Query<unknown> =>
+  sql`insert into project_members (org_id, project_id, member_id, role)
+     select p.org_id, p.id, ${memberId}, ${role} from projects p where ${of('p')} and p.id = any (${projectIds}::uuid[])
+     order by p.id for key share`;

@@ -1,0 +1,97 @@
+/** Members by name, and what there is to say of one. */
+import {
+  containing,
+  CursorId,
+  CursorText,
+  type Db,
+  decodeCursor,
+  of,
+  pageOfSearch,
+  searched,
+  sql,
+} from '@muster/database';
+import { type Member, type ParamsOf, projectRoles, type Registry, type ResultOf } from '@muster/registry';
+import { type Caller, visibleTo } from '@muster/runtime';
+import { z } from 'zod';
+import { memberColumns, type MemberRow, toMember } from './members.ts';
+
+const Cursor = z.tuple([CursorText, CursorId]);
+const columns = sql.columns('m', memberColumns);
+
+/** A page of the members of one status, by name. */
+export async function listMembers(
+  db: Db,
+  { query: text, role, status, limit, cursor }: ParamsOf<Registry['members']['list']>,
+): Promise<{ items: Member[]; nextCursor: string | null }> {
+  const where = [of('m'), sql.part`m.status = ${status}`];
+  if (role !== undefined) where.push(sql.part`m.role = ${role}`);
+  const pattern = text === undefined ? null : sql.part`${containing(text)}`;
+  const fits =
+    pattern === null
+      ? null
+      : sql.part`q.name ilike ${pattern} or q.handle ilike ${pattern} or q.email ilike ${pattern}`;
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`(m.name, m.id) > (${after[0]}, ${after[1]}::uuid)`);
+  const rows = await db.all(
+    sql<MemberRow>`${searched(
+      sql.part`select ${columns} from members m where ${sql.join(where, ' and ')} order by m.name, m.id`,
+      fits,
+      sql.part`q.name, q.id`,
+      sql.part`${limit + 1}`,
+    )}`,
+  );
+  return pageOfSearch(rows, limit, (row) => [row.name, row.id], toMember);
+}
+
+type Profile = ResultOf<Registry['members']['profile']>;
+
+/** On a profile. */
+const mostProjects = 200;
+
+/** The projects that a member has a role in, as far as the caller may see them, by key. */
+export async function listProjectsOfMember(
+  db: Db,
+  caller: Caller,
+  memberId: string,
+): Promise<Profile['projects']> {
+  const rows = await db.all(
+    sql<{
+      id: string;
+      key: string;
+      name: string;
+      rank: number;
+    }>`select p.id, p.key, p.name, r.rank from members m
+       join projects p on p.org_id = m.org_id and p.archived_at is null
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       cross join lateral (select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank) r
+       where ${of('m')} and m.id = ${memberId}::uuid and m.status = 'active' and r.rank is not null
+       order by p.key limit ${sql.literal(mostProjects)}`,
+  );
+  return rows.flatMap(({ rank, ...project }) => {
+    const role = projectRoles[rank - 1];
+    return role === undefined ? [] : [{ ...project, role }];
+  });
+}
+
+/** What a member did in the projects that the caller may see, counted by indexes of their own. */
+export function getStats(db: Db, caller: Caller, memberId: string): Promise<Profile['stats']> {
+  const member = sql.part`${memberId}::uuid`;
+  return db.one(
+    sql<Profile['stats']>`with seen as materialized (select v.project_id from ${visibleTo(caller)} v)
+       select
+         (select count(*) from assignments a join stories s on s.org_id = a.org_id and s.id = a.target_id
+           join seen on seen.project_id = s.project_id
+           where ${of('a')} and a.member_id = ${member} and a.target_type = 'story' and s.status = 'done') as "storiesDone",
+         (select count(*) from story_reviewers r join stories s on s.org_id = r.org_id and s.id = r.story_id
+           join seen on seen.project_id = s.project_id
+           where ${of('r')} and r.member_id = ${member} and r.decided_at is not null) as "reviewsGiven",
+         (select count(*) from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
+           join seen on seen.project_id = s.project_id
+           where ${of('c')} and c.author_member_id = ${member}
+             and c.body is not null and (c.author ->> 'agentId') is null) as "commentsWritten",
+         (select count(*) from leases l
+           join seen on seen.project_id = l.project_id
+           where ${of('l')} and l.member_id = ${member} and l.state = 'held'
+             and l.unit_type <> 'coordination' and l.expires_at > clock_timestamp()) as "activeExecutions"`,
+  );
+}

@@ -1,0 +1,88 @@
+/** Who is in a team. */
+import {
+  CursorId,
+  CursorTime,
+  type Db,
+  decodeCursor,
+  of,
+  organization,
+  pageOfRows,
+  type Query,
+  sql,
+} from '@muster/database';
+import { notFound, type ParamsOf, type Registry, type TeamMember } from '@muster/registry';
+import { z } from 'zod';
+
+interface TeamMemberRow {
+  readonly team_id: string;
+  readonly member_id: string;
+  readonly name: string;
+  readonly handle: string;
+  readonly role: TeamMember['role'];
+  readonly created_at: string;
+}
+
+const toTeamMember = (row: TeamMemberRow): TeamMember => ({
+  teamId: row.team_id,
+  memberId: row.member_id,
+  name: row.name,
+  handle: row.handle,
+  role: row.role,
+  addedAt: row.created_at,
+});
+
+const teamMembers = sql.part`select tm.team_id, tm.member_id, m.name, m.handle, tm.role, tm.created_at
+  from team_members tm join members m on m.org_id = tm.org_id and m.id = tm.member_id`;
+
+/** Somebody in a team, if they are. */
+export async function findTeamMember(
+  db: Db,
+  teamId: string,
+  memberId: string,
+): Promise<TeamMember | undefined> {
+  const row = await db.find(
+    sql<TeamMemberRow>`${teamMembers} where ${of('tm')} and tm.team_id = ${teamId} and tm.member_id = ${memberId}`,
+  );
+  return row && toTeamMember(row);
+}
+
+/** Somebody in a team that is locked. */
+export async function getTeamMember(db: Db, teamId: string, memberId: string): Promise<TeamMember> {
+  const teamMember = await findTeamMember(db, teamId, memberId);
+  if (teamMember === undefined) throw notFound();
+  return teamMember;
+}
+
+const Cursor = z.tuple([CursorTime, CursorId]);
+
+/** A page of a team, in the order in which its members came. */
+export async function listTeamMembers(
+  db: Db,
+  { teamId, limit, cursor }: ParamsOf<Registry['teams']['members']['list']>,
+): Promise<{ items: TeamMember[]; nextCursor: string | null }> {
+  const where = [of('tm'), sql.part`tm.team_id = ${teamId}::uuid`];
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) {
+    where.push(sql.part`(tm.created_at, tm.member_id) > (${after[0]}::timestamptz, ${after[1]}::uuid)`);
+  }
+  const rows = await db.all(
+    sql<TeamMemberRow>`${teamMembers} where ${sql.join(where, ' and ')}
+       order by tm.created_at, tm.member_id limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.created_at, row.member_id], toTeamMember);
+}
+
+/** Puts a locked member into a locked team. */
+export const insertTeamMember = (added: TeamMember): Query<unknown> =>
+  sql`insert into team_members (org_id, team_id, member_id, role, created_at) values (${organization}, ${added.teamId}, ${added.memberId}, ${added.role}, ${added.addedAt})`;
+
+/** Writes somebody's role in a locked team. */
+export const setTeamMember = ({ teamId, memberId, role }: TeamMember): Query<unknown> =>
+  sql`update team_members set role = ${role} where ${of()} and team_id = ${teamId} and member_id = ${memberId}`;
+
+export const deleteTeamMember = ({ teamId, memberId }: TeamMember): Query<unknown> =>
+  sql`delete from team_members where ${of()} and team_id = ${teamId} and member_id = ${memberId}`;
+
+/** A locked member leads no team any more, and stays in those they led. */
+export const leadNoTeam = (memberId: string): Query<unknown> =>
+  sql`update team_members set role = 'member' where ${of()} and member_id = ${memberId} and role = 'lead'`;

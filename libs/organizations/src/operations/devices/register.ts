@@ -1,0 +1,63 @@
+import { newId } from '@muster/database';
+import { registry, WebPushSubscription } from '@muster/registry';
+import { badRequest, handle } from '@muster/runtime';
+import {
+  countDevices,
+  deleteEndedDevices,
+  findDevice,
+  lockPushToken,
+  setDevice,
+  takePushToken,
+  toDevice,
+} from '../../data/devices.ts';
+import { lockSelf } from '../../data/members.ts';
+
+/** Of one member. */
+const mostDevices = 50;
+
+export const register = handle(registry.devices.register, async ({ params, caller, db, access, refuse }) => {
+  const { deviceId, name, platform, pushToken, appVersion } = params;
+  const { memberId, tokenId } = caller;
+  if (platform === 'web' && pushToken != null && !isSubscription(pushToken)) {
+    throw badRequest('The pushToken is no subscription.', [
+      {
+        path: 'pushToken',
+        message:
+          'of a browser: the JSON of its PushSubscription, with an https endpoint, keys.p256dh and keys.auth',
+      },
+    ]);
+  }
+  const [{ at }, , , , known, count] = await Promise.all([
+    access(),
+    lockSelf(db, caller),
+    pushToken == null ? undefined : lockPushToken(db, pushToken),
+    deleteEndedDevices(db, caller),
+    findDevice(db, caller, deviceId),
+    countDevices(db, caller),
+  ]);
+  if (known === undefined && count >= mostDevices) throw refuse('limit_exceeded', { limit: mostDevices });
+
+  const device = {
+    member_id: memberId,
+    device_id: deviceId,
+    id: known?.id ?? newId(),
+    name,
+    platform,
+    push_token: pushToken === undefined ? (known?.push_token ?? null) : pushToken,
+    token_id: tokenId,
+    app_version: appVersion === undefined ? (known?.app_version ?? null) : appVersion,
+    created_at: known?.created_at ?? at,
+    updated_at: at,
+  };
+  if (pushToken != null) db.later(takePushToken(device));
+  db.later(setDevice(device, pushToken !== undefined));
+  return { device: toDevice(device) };
+});
+
+function isSubscription(text: string): boolean {
+  try {
+    return WebPushSubscription.safeParse(JSON.parse(text)).success;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,75 @@
+import { newId } from '@muster/database';
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import {
+  aboutInvitation,
+  getSendsTo,
+  insertInvitation,
+  type InvitationRow,
+  lockOpenInvitation,
+  setInvitation,
+  toInvitation,
+} from '../../data/invitations.ts';
+import { getProjectIds, getTeamIds } from '../../data/invited-into.ts';
+import { isMemberAddress } from '../../data/members.ts';
+import { lockSeats } from '../../data/seats.ts';
+import { expiryOf, invitationLife } from '../../rules/invitation-states.ts';
+import { mostSends, nextSendAfter } from '../../rules/invitation-sends.ts';
+import {
+  lacksSeat,
+  requireAllowedAddress,
+  requireOwnerForAdmin,
+  sendInvitation,
+} from '../invitations/send-invitation.ts';
+
+export const invite = handle(
+  registry.members.invite,
+  async ({ params, caller, db, access, policy: askPolicy, emit, refuse }) => {
+    const { email, role } = params;
+    const [{ at, actingRole }, policy, seats, open, isMember, sends, teamIds, projectIds] = await Promise.all(
+      [
+        access(),
+        askPolicy(),
+        lockSeats(db),
+        lockOpenInvitation(db, email),
+        isMemberAddress(db, email),
+        getSendsTo(db, email),
+        getTeamIds(db, params.teamIds),
+        getProjectIds(db, caller, params.projectIds),
+      ],
+    );
+    requireOwnerForAdmin(actingRole, role);
+    if (isMember) throw refuse('already_exists');
+    if (open !== undefined) {
+      const outcome = invitationLife[open.state].invite;
+      if ('refused' in outcome) throw refuse('already_exists', { invitationId: open.id });
+    }
+    requireAllowedAddress(email, policy);
+    const retryAt = nextSendAfter(sends, at, false);
+    if (retryAt !== null)
+      throw refuse('limit_exceeded', { limit: 'invitation_mails', max: mostSends, retryAt });
+    if (lacksSeat(role, seats)) throw refuse('seats_exhausted', { ...seats });
+
+    const invitation: InvitationRow = {
+      id: open?.id ?? newId(),
+      email,
+      role,
+      team_ids: teamIds,
+      project_ids: projectIds,
+      state: 'pending',
+      invited_by: caller.actor,
+      expires_at: expiryOf(at),
+      sends: 1,
+      sent_at: at,
+      member_id: null,
+      created_at: open?.created_at ?? at,
+      updated_at: at,
+      version: (open?.version ?? 0) + 1,
+    };
+    const write = open === undefined ? insertInvitation : setInvitation;
+    sendInvitation(db, caller.orgId, invitation, write(invitation));
+    if (open === undefined) emit('invitation.created', aboutInvitation(invitation), { role });
+    else emit('invitation.renewed', aboutInvitation(invitation), {});
+    return { invitation: toInvitation(invitation) };
+  },
+);

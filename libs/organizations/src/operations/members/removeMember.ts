@@ -1,0 +1,20 @@
+import { registry, roleTooLow } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutMember, changedMember, lockMember, releaseMember, setMember } from '../../data/members.ts';
+import { rulingOnRemoval } from '../../rules/role-changes.ts';
+
+export const removeMember = handle(
+  registry.members.removeMember,
+  async ({ params, db, access, emit, refuse }) => {
+    const [member, { at, actingRole }] = await Promise.all([lockMember(db, params.memberId), access()]);
+    const ruling = rulingOnRemoval(actingRole, member.role);
+    if (ruling === 'owner_required') throw refuse('owner_required');
+    if (ruling === 'owner_only')
+      throw roleTooLow({ needed: 'owner', held: actingRole }, 'Only the owner removes an admin.');
+
+    db.later(setMember(changedMember(member, { status: 'removed' }, at)));
+    db.later(releaseMember(member.id));
+    emit('member.removed', aboutMember(member), {});
+    return { deleted: true as const };
+  },
+);

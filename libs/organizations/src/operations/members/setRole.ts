@@ -1,0 +1,30 @@
+import { registry, roleTooLow } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutMember, changedMember, lockMember, setMember, toMember } from '../../data/members.ts';
+import { leadNoTeam } from '../../data/team-members.ts';
+import { freeSeats, lockSeats } from '../../data/seats.ts';
+import { holdsSeat, rulingOnRole } from '../../rules/role-changes.ts';
+
+export const setRole = handle(registry.members.setRole, async ({ params, db, access, emit, refuse }) => {
+  const { memberId, role } = params;
+  const [seats, member, { at, actingRole }] = await Promise.all([
+    // Before the member's row, as everywhere; whether a seat is needed is known only with that.
+    holdsSeat(role) ? lockSeats(db) : undefined,
+    lockMember(db, memberId),
+    access(),
+  ]);
+  const ruling = rulingOnRole(actingRole, member.role, role);
+  if (ruling === 'owner_required') throw refuse('owner_required');
+  if (ruling === 'owner_only')
+    throw roleTooLow({ needed: 'owner', held: actingRole }, 'Only the owner makes or unmakes an admin.');
+  if (ruling === 'unchanged') return { member: toMember(member) };
+  if (ruling === 'needs_seat' && seats !== undefined && freeSeats(seats) < 1) {
+    throw refuse('seats_exhausted', { ...seats });
+  }
+
+  const changed = changedMember(member, { role }, at);
+  db.later(setMember(changed));
+  if (!holdsSeat(role)) db.later(leadNoTeam(memberId));
+  emit('member.roleChanged', aboutMember(member), { from: member.role, to: role });
+  return { member: toMember(changed) };
+});

@@ -1,0 +1,28 @@
+import { Policy, registry } from '@muster/registry';
+import { changedFields, handle } from '@muster/runtime';
+import { aboutOrg, lockOrg } from '../../data/orgs.ts';
+import { getPlan, setPolicy, toPolicy } from '../../data/policy.ts';
+import { planLimits } from '../../rules/entitlement.ts';
+import { contradictions, isAuditTooLong, withPolicyChanges } from '../../rules/policy-changes.ts';
+
+export const update = handle(registry.policy.update, async ({ params, db, emit, refuse }) => {
+  const { expectedVersion, ...changes } = params;
+  const [org, plan] = await Promise.all([lockOrg(db), getPlan(db)]);
+  if (expectedVersion !== undefined && expectedVersion !== org.policy_version) {
+    throw refuse('version_mismatch', { currentVersion: org.policy_version });
+  }
+  const { auditRetentionDays: limit } = planLimits(plan);
+  if (isAuditTooLong(changes.auditRetentionDays, limit)) throw refuse('limit_exceeded', { plan, limit });
+
+  const stored = withPolicyChanges(org.policy, changes);
+  const wanted = Policy.parse(stored);
+  const fields = changedFields(Policy.parse(org.policy), wanted);
+  if (fields.length === 0) return { policy: toPolicy(org) };
+  const unmet = contradictions(wanted);
+  if (unmet.length > 0) throw refuse('policy', { unmet });
+
+  const version = org.policy_version + 1;
+  db.later(setPolicy(stored, version));
+  emit('policy.updated', aboutOrg(org), { fields });
+  return { policy: { ...wanted, version } };
+});

@@ -1,0 +1,22 @@
+import { apiVersion, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getEntitlement } from '../../data/entitlement.ts';
+import { getMember } from '../../data/members.ts';
+import { getOrg } from '../../data/orgs.ts';
+import { listTeamsOfMember } from '../../data/teams.ts';
+import { getToken } from '../../data/tokens.ts';
+
+/** One round trip: everything is asked for in the same tick. */
+export const identity = handle(registry.session.identity, async ({ caller, db, access }) => {
+  const { memberId, agentId, tokenId, actor } = caller;
+  const [member, org, token, teams, entitlement, { at }] = await Promise.all([
+    getMember(db, memberId),
+    getOrg(db),
+    getToken(db, tokenId),
+    listTeamsOfMember(db, memberId),
+    getEntitlement(db),
+    access(),
+  ]);
+  const agent = agentId === null ? null : { id: agentId, name: actor.name };
+  return { member, agent, org, token, teams, entitlement, serverTime: at, apiVersion };
+});

@@ -1,0 +1,29 @@
+import { registry, type TeamMember } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { lockMember } from '../../../data/members.ts';
+import { findTeamMember, insertTeamMember } from '../../../data/team-members.ts';
+import { aboutTeam, lockTeam } from '../../../data/teams.ts';
+import { unmetByTeamRole } from '../../../rules/team-roles.ts';
+
+export const add = handle(
+  registry.teams.members.add,
+  async ({ params, caller, db, access, requireGround, emit, refuse }) => {
+    const { teamId, memberId, role } = params;
+    const [team, { at }, member, present] = await Promise.all([
+      lockTeam(db, caller, teamId),
+      access(),
+      lockMember(db, memberId),
+      findTeamMember(db, teamId, memberId),
+    ]);
+    await requireGround(team.caller_role === 'lead' && 'teamLead');
+    if (present !== undefined) throw refuse('already_exists');
+    const unmet = unmetByTeamRole(member.role, role);
+    if (unmet.length > 0) throw refuse('policy', { unmet });
+
+    const { name, handle } = member;
+    const teamMember: TeamMember = { teamId, memberId, name, handle, role, addedAt: at };
+    db.later(insertTeamMember(teamMember));
+    emit('team.memberAdded', aboutTeam(team), { memberId, role });
+    return { teamMember };
+  },
+);

@@ -1,0 +1,19 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { deleteTeamMember, getTeamMember } from '../../../data/team-members.ts';
+import { aboutTeam, lockTeam } from '../../../data/teams.ts';
+
+export const remove = handle(
+  registry.teams.members.remove,
+  async ({ params, caller, db, requireGround, emit }) => {
+    const { teamId, memberId } = params;
+    const [team, present] = await Promise.all([
+      lockTeam(db, caller, teamId),
+      getTeamMember(db, teamId, memberId),
+    ]);
+    await requireGround(team.caller_role === 'lead' && 'teamLead');
+    db.later(deleteTeamMember(present));
+    emit('team.memberRemoved', aboutTeam(team), { memberId });
+    return { deleted: true as const };
+  },
+);

@@ -1,0 +1,56 @@
+import { operatorTrail, type Pool, sql } from '@muster/database';
+import { z } from 'zod';
+import { noSuch, operate, parseInput } from './operate.ts';
+
+/** A job that the worker gave up: its row stays in the outbox until somebody replays it. */
+export interface DeadJob {
+  readonly id: string;
+  /** The organization's slug. */
+  readonly org: string;
+  readonly topic: string;
+  readonly attempts: number;
+  readonly createdAt: string;
+  readonly deadAt: string;
+  /** Why its last attempt failed. */
+  readonly error: string | null;
+}
+
+const mostListed = 1_000;
+
+/** All of them, the latest first. */
+export const listDeadJobs = (pool: Pool): Promise<DeadJob[]> =>
+  operate(pool, (db) =>
+    db.all(
+      sql<DeadJob>`select r.id, o.slug as org, r.topic, r.attempts, r.created_at as "createdAt", r.dead_at as "deadAt", r.error
+         from outbox r join orgs o on o.id = r.org_id
+         where r.dead_at is not null and r.done_at is null
+         order by r.dead_at desc, r.id limit ${mostListed}`,
+    ),
+  );
+
+const Replay = z.union([
+  z.strictObject({ ids: z.array(z.uuid()).min(1).max(mostListed) }),
+  z.strictObject({ all: z.literal(true) }),
+]);
+
+/** Has dead jobs tried again from the first attempt on, and answers which. */
+export function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
+  return operate(pool, async (db) => {
+    const given = parseInput(Replay, input);
+    const ids = 'ids' in given ? given.ids : null;
+    const replayed = await db.all(
+      sql<{
+        id: string;
+        orgId: string;
+      }>`update outbox set dead_at = null, attempts = 0, error = null, dispatch_after = now()
+         where dead_at is not null and done_at is null and (${ids}::uuid[] is null or id = any (${ids}))
+         returning id, org_id as "orgId"`,
+    );
+    const unknown = ids?.find((id) => !replayed.some((row) => row.id === id));
+    if (unknown !== undefined) throw noSuch(`dead job ${unknown}`);
+    // In one order of organizations: each trail locks its organization's stream until the commit.
+    for (const row of replayed.toSorted((a, b) => a.orgId.localeCompare(b.orgId)))
+      db.later(operatorTrail(row.orgId, 'operators.replayJob', row.id));
+    return replayed.map((row) => row.id);
+  });
+}

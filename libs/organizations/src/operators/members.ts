@@ -1,0 +1,41 @@
+import { of, operatorTrail, type Pool, sql } from '@muster/database';
+import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
+import { z } from 'zod';
+import { memberColumns, type MemberRow, setNewMember, toMember } from '../data/members.ts';
+import { freeSeats, lockSeats } from '../data/seats.ts';
+import { holdsSeat } from '../rules/role-changes.ts';
+import { getOrgBySlug, operate, parseInput } from './operate.ts';
+
+const NewMember = z.strictObject({
+  org: OrgSlug,
+  email: EmailAddress,
+  name: MemberName,
+  // The owner comes with the organization, and is exactly one.
+  role: z.enum(['admin', 'member', 'viewer']),
+});
+
+/** Makes somebody a member; all but viewers take a seat, and without a free one it is refused. */
+export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise<{ member: Member }> {
+  return operate(pool, async (db, within) => {
+    const { org: slug, ...newMember } = parseInput(NewMember, input);
+    const org = await getOrgBySlug(db, slug);
+    const own = within(org.id);
+    // Held until commit: whoever else adds a member waits here, so that seats and handles are given once.
+    const seats = await lockSeats(own);
+    if (holdsSeat(newMember.role) && freeSeats(seats) <= 0) throw refusal('seats_exhausted', { ...seats });
+    const member = await setNewMember(own, newMember);
+    db.later(operatorTrail(org.id, 'operators.addMember', member.email));
+    return { member };
+  });
+}
+
+/** The active members of an organization, by name. */
+export function listMembers(pool: Pool, input: { readonly org: string }): Promise<Member[]> {
+  return operate(pool, async (db, within) => {
+    const org = await getOrgBySlug(db, input.org);
+    const rows = await within(org.id).all(
+      sql<MemberRow>`select ${sql.columns(memberColumns)} from members where ${of()} and status = 'active' order by name, id`,
+    );
+    return rows.map(toMember);
+  });
+}

@@ -1,0 +1,58 @@
+/** What all of the operators' functions share: the transaction, the input, and how things are named. */
+import { asOperator, BurstError, type Db, of, type Pool, sql, type Within } from '@muster/database';
+import { type ApiError, forbidden, type Member, notFound, type Org, unavailable } from '@muster/registry';
+import { parseWith, toApiError } from '@muster/runtime';
+import { type z } from 'zod';
+import { memberColumns, type MemberRow, toMember } from '../data/members.ts';
+import { orgColumns, type OrgRow, toOrg } from '../data/orgs.ts';
+
+/** What only a command line can run into: a database that nobody migrated, a login that may not. */
+function ofSetUp(error: unknown): ApiError | undefined {
+  switch (error instanceof BurstError ? error.sqlState : undefined) {
+    case '42P01': // no such table
+    case '22023': // no such role
+      return unavailable('not_migrated');
+    case '42501':
+      return forbidden('not_operator');
+    default:
+      return undefined;
+  }
+}
+
+/** One transaction on an owner's connection; what can be expected to go wrong is an ApiError, as for every call. */
+export async function operate<Result>(
+  pool: Pool,
+  work: (db: Db, within: Within) => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await asOperator(pool, work);
+  } catch (error) {
+    const known = ofSetUp(error) ?? toApiError(error);
+    throw known.code === 'internal' ? error : known;
+  }
+}
+
+export const parseInput = <Output>(schema: z.ZodType<Output>, input: unknown): Output =>
+  parseWith(schema, input, 'Something given does not fit.');
+
+/** An operator sees everything, so unlike a caller is told what is missing. */
+export const noSuch = (what: string): ApiError => notFound(`There is no ${what}.`);
+
+/** The organization of that slug; one that was deleted is gone for operators too. */
+export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
+  const row = await db.find(
+    sql<OrgRow>`select ${sql.columns(orgColumns)} from orgs where slug = ${slug} and deleted_at is null`,
+  );
+  if (row === undefined) throw noSuch(`organization "${slug}"`);
+  return toOrg(row);
+}
+
+/** The active member with that address, in any case. */
+export async function getMemberByEmail(db: Db, org: Org, email: string): Promise<Member> {
+  const row = await db.find(
+    sql<MemberRow>`select ${sql.columns(memberColumns)} from members
+       where ${of()} and lower(email) = ${email.toLowerCase()} and status = 'active'`,
+  );
+  if (row === undefined) throw noSuch(`member "${email}" in ${org.slug}`);
+  return toMember(row);
+}

@@ -1,0 +1,182 @@
+import { type Db, type DB, newId, of, operatorTrail, organization, type Pool, sql } from '@muster/database';
+import { type Selectable } from 'kysely';
+import {
+  AgentName,
+  EmailAddress,
+  type Org,
+  OrgSlug,
+  ProjectKey,
+  type Scope,
+  TokenName,
+} from '@muster/registry';
+import { newTokenSecret } from '@muster/runtime';
+import { z } from 'zod';
+import { type NewToken, setNewToken } from '../data/tokens.ts';
+import { getMemberByEmail, getOrgBySlug, noSuch, operate, parseInput } from './operate.ts';
+
+/** An agent's token lives for 90 days at most; others for a year unless said, so that a forgotten one ends as well. */
+const agentDays = 90;
+const usualDays = 365;
+const mostDays = 3650;
+
+const Days = z.int().min(1).max(mostDays);
+
+const TokenRequest = z
+  .strictObject({
+    org: OrgSlug,
+    member: EmailAddress,
+    name: TokenName,
+    // `platform` is granted apart: it reaches beyond the organization.
+    scopes: z
+      .array(z.enum(['read', 'write', 'admin']))
+      .min(1)
+      .max(3),
+    agent: AgentName.optional(),
+    projects: z.array(ProjectKey).min(1).max(100).optional(),
+    // An agent's alone; whose inbox it is says so by whoever makes the token.
+    inbox: z.boolean().default(false),
+    expiresInDays: Days.optional(),
+  })
+  .refine(({ agent, inbox }) => agent !== undefined || !inbox, {
+    error: "a member's own token reads the inbox anyway; this is for an agent's",
+    path: ['inbox'],
+  })
+  .refine(({ agent, expiresInDays = 1 }) => agent === undefined || expiresInDays <= agentDays, {
+    error: `an agent's token expires within ${agentDays} days`,
+    path: ['expiresInDays'],
+  });
+
+const PlatformGrant = z.strictObject({ org: OrgSlug, member: EmailAddress, expiresInDays: Days.optional() });
+
+/** A fresh token. The secret is nowhere else: shown once, and never again. */
+export interface ShownToken {
+  readonly token: string;
+  readonly id: string;
+  readonly expiresAt: string;
+}
+
+/** Makes a token of a member, or of an agent of that member, which comes to be with its first token. */
+export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Promise<ShownToken> {
+  return operate(pool, async (db, within) => {
+    const { org: slug, member: email, agent, projects, inbox, ...rest } = parseInput(TokenRequest, input);
+    const org = await getOrgBySlug(db, slug);
+    const own = within(org.id);
+    const member = await getMemberByEmail(own, org, email);
+    const shown = await showNewToken(own, {
+      ...rest,
+      memberId: member.id,
+      agentId: agent === undefined ? null : await setAgent(own, member.id, agent),
+      projectIds: projects === undefined ? null : await getProjectIds(own, org, projects),
+      mayReadInbox: inbox,
+      expiresInDays: rest.expiresInDays ?? (agent === undefined ? usualDays : agentDays),
+    });
+    db.later(operatorTrail(org.id, 'operators.createToken', shown.id));
+    return shown;
+  });
+}
+
+/** Makes a member an operator of the installation, by a token of scope `platform` and no other. */
+export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>): Promise<ShownToken> {
+  return operate(pool, async (db, within) => {
+    const { org: slug, member: email, expiresInDays = usualDays } = parseInput(PlatformGrant, input);
+    const org = await getOrgBySlug(db, slug);
+    const own = within(org.id);
+    const member = await getMemberByEmail(own, org, email);
+    const shown = await showNewToken(own, {
+      memberId: member.id,
+      agentId: null,
+      name: 'platform',
+      scopes: ['platform'],
+      projectIds: null,
+      expiresInDays,
+    });
+    db.later(operatorTrail(org.id, 'operators.grantPlatform', shown.id));
+    return shown;
+  });
+}
+
+/** A token as it may be looked at: never the secret, nor its hash. */
+export interface TokenLine {
+  readonly id: string;
+  readonly name: string;
+  /** The member's e-mail. */
+  readonly member: string;
+  /** The agent's name. */
+  readonly agent: string | null;
+  readonly scopes: readonly Scope[];
+  readonly lastFour: string;
+  readonly createdAt: string;
+  readonly expiresAt: string | null;
+  readonly lastUsedAt: string | null;
+  readonly revokedAt: string | null;
+}
+
+/** All tokens of an organization, newest first. */
+export function listTokens(pool: Pool, input: { readonly org: string }): Promise<TokenLine[]> {
+  return operate(pool, async (db, within) => {
+    const org = await getOrgBySlug(db, input.org);
+    const rows = await within(org.id).all(
+      sql<TokenLine>`select t.id, t.name, m.email as member, a.name as agent, t.scopes, t.last_four as "lastFour",
+           t.created_at as "createdAt", t.expires_at as "expiresAt", t.last_used_at as "lastUsedAt",
+           t.revoked_at as "revokedAt"
+         from tokens t join members m on m.org_id = t.org_id and m.id = t.member_id
+         left join agents a on a.org_id = t.org_id and a.id = t.agent_id
+         where ${of('t')} order by t.id desc`,
+    );
+    return rows;
+  });
+}
+
+const Revocation = z.strictObject({ org: OrgSlug, tokenId: z.uuid() });
+
+/** Ends a token; it is refused from the next request on. Ending it again changes nothing. */
+export function revokeToken(
+  pool: Pool,
+  input: z.input<typeof Revocation>,
+): Promise<{ id: string; revokedAt: string }> {
+  return operate(pool, async (db, within) => {
+    const { org: slug, tokenId } = parseInput(Revocation, input);
+    const org = await getOrgBySlug(db, slug);
+    const own = within(org.id);
+    const token = await own.find(
+      sql<
+        Pick<Selectable<DB['tokens']>, 'id' | 'revoked_at'>
+      >`select id, revoked_at from tokens where ${of()} and id = ${tokenId} for no key update`,
+    );
+    if (token === undefined) throw noSuch(`token ${tokenId} in ${org.slug}`);
+    if (token.revoked_at !== null) return { id: token.id, revokedAt: token.revoked_at };
+    const { revokedAt } = await own.one(
+      sql<{
+        revokedAt: string;
+      }>`update tokens set revoked_at = now() where ${of()} and id = ${token.id} returning revoked_at as "revokedAt"`,
+    );
+    db.later(operatorTrail(org.id, 'operators.revokeToken', token.id));
+    return { id: token.id, revokedAt };
+  });
+}
+
+/** A fresh token with its secret, which is shown and then forgotten. */
+async function showNewToken(db: Db, token: Omit<NewToken, 'secret'>): Promise<ShownToken> {
+  const secret = newTokenSecret();
+  const { id, expiresAt } = await setNewToken(db, { ...token, secret });
+  return { token: secret, id, expiresAt };
+}
+
+/** The member's agent of that name, new or known. */
+async function setAgent(db: Db, memberId: string, name: string): Promise<string> {
+  const agent = await db.one(
+    sql<
+      Pick<Selectable<DB['agents']>, 'id'>
+    >`insert into agents (org_id, id, member_id, name) values (${organization}, ${newId()}, ${memberId}, ${name}) on conflict (org_id, member_id, name) do update set name = excluded.name returning id`,
+  );
+  return agent.id;
+}
+
+async function getProjectIds(db: Db, org: Org, keys: readonly string[]): Promise<string[]> {
+  const rows = await db.all(
+    sql<{ id: string; key: string }>`select id, key from projects where ${of()} and key = any (${keys})`,
+  );
+  const unknown = keys.find((key) => !rows.some((row) => row.key === key));
+  if (unknown !== undefined) throw noSuch(`project ${unknown} in ${org.slug}`);
+  return rows.map((row) => row.id);
+}

@@ -1,7 +1,0 @@
-import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { listInvitations } from '../../data/invitations.ts';
-
-export const list = handle(registry.invitations.list, ({ params, caller, db }) =>
-  listInvitations(db, caller.orgId, params),
-);

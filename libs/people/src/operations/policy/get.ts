@@ -1,7 +1,0 @@
-import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { getPolicy } from '../../data/policy.ts';
-
-export const get = handle(registry.policy.get, async ({ caller, db }) => ({
-  policy: await getPolicy(db, caller.orgId),
-}));

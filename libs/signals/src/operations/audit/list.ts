@@ -1,7 +1,0 @@
-import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
-import { listAudit } from '../../data/audit.ts';
-
-export const list = handle(registry.audit.list, ({ params, caller, db }) =>
-  listAudit(db, caller.orgId, params),
-);
