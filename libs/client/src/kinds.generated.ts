@@ -89,6 +89,7 @@ export const kinds = {
   comments: {
     create: 'write',
     list: 'list',
+    replies: 'list',
     update: 'write',
     delete: 'write',
     react: 'write',

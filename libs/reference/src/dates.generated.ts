@@ -1,14 +1,14 @@
 export const dates = {
   reference: {
-    sha256: '7e028ea551e117e37f702e3ec27fbffa2ee53f0a797f9b9cf0d0101d7ca97b0f',
+    sha256: 'de7def6478a01e4504d5c3501c0dae0df8df0080fe01656c96889a1498ebaaed',
     since: '2026-11-22',
   },
   'reference/deliveryExecutions': {
-    sha256: 'f9381592c312b053fa626dc218ec6e59504f1aaa51cf0d21feeef6a514acc14a',
+    sha256: '578531d28629676cbfb188b63472390db349d47df7adc7eff3f0fa3d3bc74ac9',
     since: '2026-11-22',
   },
   'reference/deliveryGroups': {
-    sha256: '711fdd4cde4603341fb6ba5f65b7852bb7b2ebe7362df8008537157e3b8a2e63',
+    sha256: 'd0bac4d86aeb24667a0112341bbd65a1c6ba1603762fe9a4aaa40555040fc601',
     since: '2026-11-22',
   },
   'reference/agents': {
@@ -16,39 +16,39 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/agents.catalog': {
-    sha256: '3c82eaba22d712b36186d5ee8a3322efc9569e71cdeae63aeb46b0734d7da934',
+    sha256: '22608c142658a6798f33ae886dbd50de06b5dda07d68eb3c0ba526a6db5128e2',
     since: '2026-11-22',
   },
   'reference/locks': {
-    sha256: 'd14a593b7c9b03f36e4b3903b6ae89b20fbafc221b2c1e52310322f83e3674c0',
+    sha256: '2057c3d5f645687af54ccf60c09771b1012a06fb7965accdc6dfee77c5ca30b1',
     since: '2026-11-22',
   },
   'reference/session': {
-    sha256: 'f817bb7c3deb2048c77f56aadb365825d5457a482e56cb9391129cccbc1e26e9',
+    sha256: '54c84c6614729ab43d558f29e3e8073e449925ddfdea0a64ebd0c9c152fb795a',
     since: '2026-11-22',
   },
   'reference/orgs': {
-    sha256: '5f6b6d3bd137c805f8acfcc76bb1f657c921d25f934381fc882b893fa3e4e2c7',
+    sha256: '755c96cf5391e7990d7d1bde0bfa818e66a9f1e617f5147377a80027668e40b2',
     since: '2026-11-22',
   },
   'reference/members': {
-    sha256: '6bbca8afc97d26387d407469fbde43e037abfc86568a58a3b0e4f82851efe762',
+    sha256: 'bb423c84f36edfc839c5120f9ed3f9b326c16864ffdb27d86ef5fd72ccf21057',
     since: '2026-11-22',
   },
   'reference/invitations': {
-    sha256: '6e55aee2731ea1f8c7684c73a534e95e50a270a788446fac7e90e519c7284fd3',
+    sha256: 'c380bf67fdc6c97d460244e25e2c2916f0fc37a1d3f0179686e7a82cf1edb4e2',
     since: '2026-11-22',
   },
   'reference/policy': {
-    sha256: 'e50c06ce1cc1e1f2bbd8916437dd688ff0dc30bda397d71e921a554b119bd77d',
+    sha256: 'ded40e99df5768e88c4bc2eaa75f81b8c8e7b00ba15ebe0587a948765aa299cf',
     since: '2026-11-22',
   },
   'reference/teams': {
-    sha256: '49f72e108b09b6097409d3b13bc2174576731946291a6f9f0d5c5fd4daf15bf2',
+    sha256: '369b1378eb0fc43b4d2cb5f6e834bce8d396b5877bdc633f83d87a1b4bde9cd6',
     since: '2026-11-22',
   },
   'reference/teams.members': {
-    sha256: 'e98dcca854e00f51998b004cd0d8c2cd239e13ca5cb6e6017d4ecc579f30b910',
+    sha256: '386918709711ef93a74f82a21078b67810e6eeab759ec3f14dc7f71fbeb9e74f',
     since: '2026-11-22',
   },
   'reference/teams.projects': {
@@ -56,11 +56,11 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/devices': {
-    sha256: '855fc0eb1c41437050c64e5b3f99362ec2d70953da142ffaaa54b41e2903da32',
+    sha256: '3691e96b625bd896d45c1ebaef86762e7f328298bb4ce5a8c6fa77c0d179fc28',
     since: '2026-11-22',
   },
   'reference/projects': {
-    sha256: '457e11c81208a08f263f84eb64b3ee6511d49214c15e862ccccc764677066c1e',
+    sha256: '3966c81f51e9d8943046e8908c10059ea96b128be615bdfc172d17a333863660',
     since: '2026-11-22',
   },
   'reference/projects.members': {
@@ -76,7 +76,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/boardColumns': {
-    sha256: '18c577144d0466cb6b5f971c521a36bdc1f88d65ad3d1d0ac49a8e7ee0d213b4',
+    sha256: '9774c8a83ad7df60568f2ef7f6a09061abfb55d2eb7a03072fbc67e1a51f517f',
     since: '2026-11-22',
   },
   'reference/epics': {
@@ -84,7 +84,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/stories': {
-    sha256: '8c58bfed61e8245c0935508346c6e1caf9bdb4e5e8542a594a196ebdfc4ba7ec',
+    sha256: '1e44476beba0c866b840c5c5964caf16390f4428986f04b7c4739e11b11916a0',
     since: '2026-11-22',
   },
   'reference/storySpec': {
@@ -92,11 +92,11 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/storyCollaboration': {
-    sha256: 'f150edf70a1dfa6fee3eb2491fdb08c77b69041d864092fc2b2849126db80554',
+    sha256: 'b616b6e34e4febfbb0755139c8e130f1d15a519b70e75d5cec02eb380e57b857',
     since: '2026-11-22',
   },
   'reference/comments': {
-    sha256: 'e58a79223278265a746c48568d8dad0f9142b1209e9143b9ad66b79edbb2636f',
+    sha256: '63a27e81f2792056d78476e7a6686f5177239d8f4e9b35e718e2897c0c18f4b2',
     since: '2026-11-22',
   },
   'reference/assignments': {
@@ -104,19 +104,19 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/reviewers': {
-    sha256: 'f38c9f558fb6259cc722c44dced54a03395c9b4c01351e94dceba35f9bbef66b',
+    sha256: '68b7838b4b2b493fe91da7c5f5920a5c3f144c8ec6854171f70209c2de4bfd98',
     since: '2026-11-22',
   },
   'reference/prompts.org': {
-    sha256: 'c550bae87ed0340356eabc4b3387fde16d4c802aa84a0e3688b51db264b95e89',
+    sha256: 'bb0b8bd01d620b10f500ac4d6011291ab79c564c58bf467f5a379c39f051359e',
     since: '2026-11-22',
   },
   'reference/prompts.project': {
-    sha256: 'ed839c32288d77df4e548c465b0b3217c6d9c6cc35152a90e5bb1ac60e045950',
+    sha256: '6465a296078204f9f35c4d3f532c7e30db5c5c42783b5be31e5c4271c443074b',
     since: '2026-11-22',
   },
   'reference/contracts': {
-    sha256: 'b2936aa84413744cd7f0a898b454607d64416d47569d93624ea1a760f5bad511',
+    sha256: '92bacde11e40a57c3898eb22cce6d5a9c89245634219a4132f447720abd4381d',
     since: '2026-11-22',
   },
   'reference/activity': {
@@ -124,39 +124,39 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/audit': {
-    sha256: 'f09c50f2883a733fe2681c8380d9780cbe54f134207f9f92c71e833ea5ec5102',
+    sha256: '374a4a5637c6092d5a892139b199e671dd13abaa9c69aadec76983be58ac1092',
     since: '2026-11-22',
   },
   'reference/broadcasts': {
-    sha256: '2330edeb66f4cd9519d1930d17d85cf95553a7ba35b6b852b89ccdb02863eb50',
+    sha256: 'eb0e769351ec0bc26c0f599747d517bc5bd2806b1f1c97bb954ac9195c4085ab',
     since: '2026-11-22',
   },
   'reference/notifications': {
-    sha256: 'c9148ba5c8f0328bcf53d000e98eed72fa79dfbd1c43aed3e786530905b7b1af',
+    sha256: 'db017e0c69ad2fd3914e1ac7a2fd4948d017fa62c62c342452b0c38a69fb065d',
     since: '2026-11-22',
   },
   'reference/gamification': {
-    sha256: '89957707776534d822f25929fb5166b77865fe7f1bd0a46a05b2d684c5a45025',
+    sha256: '2873fb2b0e9eef2f2052011d71bc16da6c4af74a226eab0ec8f3649f1b92eac0',
     since: '2026-11-22',
   },
   'reference/billing': {
-    sha256: 'db521f6722d96969e4cd6cfc6850fdd7585332f7acfea536e888a087fad76a9a',
+    sha256: '06eeccb9c1f5cda41f357ac6be6675ed73f0dbb407c70e4ceba1dedc1d59f8ba',
     since: '2026-11-22',
   },
   'reference/admin.platform': {
-    sha256: '007df8b02a63c1ca729f4d09b2304a7b64076ceec5bbbd003cb2dfae639bfdeb',
+    sha256: '3b839e17b475714d07d5a94d6490267bbdfe3130252a81a73dc1133eb07235e3',
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: 'b2866007c2507e9b24230aee64d273e7eac89d5238743517551cbd654ba8f7b9',
+    sha256: '4715aafd11de7c3384aec3704f9881d11d8a9bc5997c2df5d8059e1318b4b894',
     since: '2026-11-22',
   },
   'reference/errors': {
-    sha256: '126e9a883d85cce0cb2419698a3f622a788e3881af0bbfaf8ec8cbd6b3857757',
+    sha256: '36fa5591cc2f1e9052ff171a8ef66130da06e3ffc4a732f42fcd02511b718791',
     since: '2026-11-22',
   },
   'reference/events': {
-    sha256: 'e881c9cc86450105eef2c477b3456ad64068035aa6b55af3aaec0bae5487794e',
+    sha256: '4412dca6a24c7c2e3293f686de3ce8fdc379d7d4ada0a125ea97461953f04cad',
     since: '2026-11-22',
   },
 };

@@ -6,6 +6,8 @@ import {
   operations,
   pathOf,
   type Reason,
+  groundsInWords,
+  groundsOf,
   reasons,
   type Scope,
 } from '@muster/registry';
@@ -17,6 +19,8 @@ export interface Refusal {
   readonly code: string;
   readonly status: number;
   readonly meaning: string;
+  /** What the caller does about it. */
+  readonly remedy: string;
   readonly retryable: boolean;
 }
 
@@ -29,6 +33,8 @@ export interface OperationPage {
   readonly path: string;
   /** Who may call it, in a sentence. */
   readonly access: string;
+  readonly byMemberOnly: boolean;
+  readonly takesBoundTokens: boolean;
   readonly scope: Scope;
   readonly params: readonly Field[];
   readonly result: readonly Field[];
@@ -39,8 +45,19 @@ export interface OperationPage {
   readonly example: unknown;
 }
 
-/** Who may call an operation: `a contributor of the project`. */
-export function whoMay(access: Access): string {
+/** Who may call an operation, of members and of tokens: `a contributor of the project, or more`. */
+export function whoMay(operation: Operation): string {
+  const { access, byMemberOnly, readsInbox, takesBoundTokens } = operation;
+  const wanted = groundsOf(access);
+  return [
+    ofRole(access) + (wanted.length > 0 ? `, who is ${groundsInWords(wanted)}` : ''),
+    ...(byMemberOnly ? ["not by an agent's token"] : []),
+    ...(readsInbox ? ["by an agent's token where its member let it read the inbox"] : []),
+    ...(takesBoundTokens ? [] : ['not by a token that is bound to projects']),
+  ].join('; ');
+}
+
+function ofRole(access: Access): string {
   switch (access.kind) {
     case 'self':
       return 'any member, about themselves';
@@ -59,16 +76,18 @@ const withArticle = (role: string): string => `${/^[aeo]/.test(role) ? 'an' : 'a
 const ofEveryWrite = ['idempotency_in_flight', 'idempotency_mismatch'] as const;
 
 export const refusalOf = (reason: Reason): Refusal => {
-  const { code, meaning, retryable } = reasons[reason];
-  return { reason, code, status: errorStatus[code], meaning, retryable };
+  const fact = reasons[reason];
+  return { reason, status: errorStatus[fact.code], ...fact };
 };
 
 export function describe(operation: Operation): OperationPage {
-  const { name, summary, description, effect, access, scope, bodyLimit, example } = operation;
+  const { name, summary, description, effect, scope, bodyLimit, example } = operation;
   return {
     ...{ name, summary, description, effect, scope, bodyLimit, example },
     path: pathOf(name),
-    access: whoMay(access),
+    access: whoMay(operation),
+    byMemberOnly: operation.byMemberOnly,
+    takesBoundTokens: operation.takesBoundTokens,
     params: fieldsOf(operation.params, 'input'),
     result: fieldsOf(operation.result, 'output'),
     refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),

@@ -1,6 +1,7 @@
 /** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and events. */
 import {
   apiVersion,
+  errorCodes,
   errorStatus,
   eventKinds,
   type Operation,
@@ -9,7 +10,14 @@ import {
   reasons,
 } from '@muster/registry';
 import { type Field, recordsOf, simpleRecordsOf } from './fields.ts';
-import { describe, examplesOf, type OperationPage, operationsByNamespace, refusalOf } from './operations.ts';
+import {
+  describe,
+  examplesOf,
+  type OperationPage,
+  operationsByNamespace,
+  type Refusal,
+  refusalOf,
+} from './operations.ts';
 
 export interface Page {
   /** Below the address it is served from, without an ending: `reference/stories`. */
@@ -143,16 +151,19 @@ function recordsContent(summary: string): Content {
 }
 
 function errorsPage(): Page {
-  const all = (Object.keys(reasons) as Reason[]).toSorted().map(refusalOf);
+  const all = (Object.keys(reasons) as Reason[])
+    .map(refusalOf)
+    .toSorted((a, b) => (a.reason < b.reason ? -1 : 1));
   const summary = 'Every error has a code and a status; details.reason names the exact case.';
-  const section = ({ reason, code: ofCode, status, meaning, retryable }: (typeof all)[number]): string =>
+  const section = ({ reason, code: ofCode, status, meaning, remedy, retryable }: Refusal): string =>
     [
       `## ${reason}`,
       `${meaning} ${code(ofCode)}, ${status}. ${retryable ? 'The same call can succeed later unchanged.' : 'The same call will not succeed unchanged.'}`,
+      remedy,
     ].join('\n\n');
   const codes = table(
-    ['Code', 'Status'],
-    Object.entries(errorStatus).map(([name, status]) => [code(name), status.toString()]),
+    ['Code', 'Status', 'When'],
+    Object.entries(errorCodes).map(([name, { status, meaning }]) => [code(name), status.toString(), meaning]),
   );
   return page({ path: 'reference/errors', title: 'Errors', summary }, () => ({
     json: { codes: errorStatus, reasons: all },

@@ -3,9 +3,9 @@
  * surface. Nobody outside can call these.
  */
 import { z } from 'zod';
-import { project } from './kernel/access.ts';
+import { org, project } from './kernel/access.ts';
 import { operation } from './kernel/operation.ts';
-import { StoryRef } from './kernel/values.ts';
+import { ProjectRef, StoryRef } from './kernel/values.ts';
 import { Collision } from './records/context.ts';
 import { Lock } from './records/lock.ts';
 
@@ -24,5 +24,16 @@ export const inside = {
       moreCollisions: z.boolean(),
     }),
     example: { storyId: 'WEB-2' },
+  }),
+  endWork: operation({
+    name: 'inside.endWork',
+    effect: 'write',
+    summary: 'End all work in a project',
+    description: `Every lease in it is free, every execution that was open is canceled and every lock gone; whoever held a lease is told.`,
+    access: org('admin'),
+    params: z.strictObject({ projectId: ProjectRef }),
+    result: z.object({ ended: z.int().describe('Executions that were open') }),
+    emits: ['execution.completed'],
+    example: { projectId: 'WEB' },
   }),
 };

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { targetKinds } from './kernel/access.ts';
-import { reasons } from './kernel/errors.ts';
+import { reasons, reasonsOf } from './kernel/reasons.ts';
 import { eventKinds, events } from './kernel/events.ts';
 import { generalBodyLimit, type Operation } from './kernel/operation.ts';
 import { isOperation, operations, registry } from './registry.ts';
@@ -54,9 +54,11 @@ describe('names', () => {
 
   it('say a list is a list', () => {
     const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
-    // What operators see of everything, and who leads, go by what they list.
+    // What operators see of everything, who leads and what was replied go by what they list.
     for (const { name } of reads)
-      expect(name).toMatch(/\.((list|history)[A-Za-z]*|leaderboard|eventsSince)$|^admin\.platform\.[a-z]+s$/);
+      expect(name).toMatch(
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|replies)$|^admin\.platform\.[a-z]+s$/,
+      );
   });
 });
 
@@ -169,10 +171,8 @@ describe('events and refusals', () => {
   it('are named alike: events in the past tense, reasons in small letters', () => {
     for (const kind of eventKinds) expect(kind).toMatch(/^[a-z]+\.[a-z][A-Za-z]*(ed|read)$/);
     for (const reason of Object.keys(reasons)) expect(reason).toMatch(/^[a-z]+(_[a-z]+)*$/);
-    for (const { meaning, code } of Object.values(reasons)) {
-      expect(meaning).toMatch(/^[A-Z].*\.$/);
-      expect(['conflict', 'unprocessable']).toContain(code);
-    }
+    for (const { meaning, remedy } of Object.values(reasons))
+      for (const sentence of [meaning, remedy]) expect(sentence).toMatch(/^[A-Z].*\.$/);
     for (const data of Object.values(events)) expect(jsonSchemaOf(data, 'output').type).toBe('object');
   });
 
@@ -182,13 +182,36 @@ describe('events and refusals', () => {
     const saidElsewhere = ['invitation.accepted', 'lease.expired'];
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
-    // The pipeline gives these, and the acceptance of an invitation.
-    const fromElsewhere = ['idempotency_in_flight', 'idempotency_mismatch', 'expired'];
+    // The pipeline gives these, the acceptance of an invitation, the MCP gateway, and the license service.
+    const fromElsewhere = ['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked'];
+    fromElsewhere.push('active_on_another_machine', 'slots_taken', 'not_activated');
     expect(
-      Object.keys(reasons)
+      [...reasonsOf('conflict'), ...reasonsOf('unprocessable')]
         .filter((reason) => !refused.has(reason))
         .sort(),
     ).toEqual(fromElsewhere.sort());
+  });
+});
+
+describe('an agent', () => {
+  const named = (wanted: 'byMemberOnly' | 'readsInbox') =>
+    all.filter((operation) => operation[wanted]).map(({ name }) => name);
+
+  // Named here by themselves: where a statement lacks the mark, nothing that is made of statements would notice.
+  it("does nothing in its member's name that is the member's own to do", () => {
+    const own = all
+      .filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'write')
+      .map(({ name }) => name);
+    expect(named('byMemberOnly').sort()).toEqual(
+      ['members.leave', 'devices.register', 'devices.unregister', ...own].sort(),
+    );
+    expect(own).toHaveLength(3);
+  });
+
+  it("reads its member's inbox only where it was let, and how they are told", () => {
+    const reads = all.filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'read');
+    expect(named('readsInbox')).toEqual(reads.map(({ name }) => name));
+    expect(reads).toHaveLength(3);
   });
 });
 

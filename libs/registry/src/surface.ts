@@ -1,5 +1,6 @@
 /** The contract in brief, to be pinned: what a client could notice of a change, and nothing else. */
 import { z } from 'zod';
+import { groundsOf } from './kernel/access.ts';
 import { operations } from './registry.ts';
 
 /** The parts of a JSON Schema that are of interest here. */
@@ -68,9 +69,17 @@ export function surfaceText(): string {
     operation.name,
     {
       effect: operation.effect,
-      access: 'role' in access ? `${access.kind}:${access.role}` : access.kind,
+      access: [...('role' in access ? [access.kind, access.role] : [access.kind]), ...groundsOf(access)].join(
+        ':',
+      ),
+      ...(operation.effect === 'write' && operation.idempotent && { idempotent: true }),
+      ...(operation.destructive && { destructive: true }),
+      ...(operation.byMemberOnly && { byMemberOnly: true }),
+      ...(operation.readsInbox && { readsInbox: true }),
+      takesBoundTokens: operation.takesBoundTokens,
       scope: operation.scope,
       target: operation.target,
+      surfaces: operation.surfaces.join(' '),
       bodyLimit: operation.bodyLimit,
       refusals: [...operation.refusals].sort(),
       emits: [...operation.emits].sort(),

@@ -12,23 +12,40 @@ export type ProjectRole = (typeof projectRoles)[number];
 export const scopes = ['read', 'write', 'admin', 'platform'] as const;
 export type Scope = (typeof scopes)[number];
 
-export type Access =
-  | { readonly kind: 'org'; readonly role: OrgRole }
-  | { readonly kind: 'project'; readonly role: ProjectRole }
+/** What lets one do it where the role alone does not: the record says, except for `admin`. */
+export type Ground = 'admin' | 'teamLead' | 'sendsToFew' | 'author' | 'publisher' | 'holder' | 'projectLead';
+
+export type Access<Grounds extends Ground = Ground> =
+  | { readonly kind: 'org'; readonly role: OrgRole; readonly oneOf?: readonly Grounds[] }
+  | { readonly kind: 'project'; readonly role: ProjectRole; readonly oneOf?: readonly Grounds[] }
   | { readonly kind: 'self' }
   | { readonly kind: 'platform' };
 
-/** At least this role in the organization. */
-export const org = (role: OrgRole): Access => ({ kind: 'org', role });
-/** At least this role in the project that the first parameter's record belongs to. */
-export const project = (role: ProjectRole): Access => ({ kind: 'project', role });
+/** At least this role in the organization; and, where grounds are named, one of those. */
+export const org = <const Grounds extends Ground = never>(
+  role: OrgRole,
+  ...oneOf: readonly Grounds[]
+): Access<Grounds> => ({ kind: 'org', role, ...(oneOf.length > 0 && { oneOf }) });
+/** At least this role in the project that the first parameter's record belongs to; and one of the grounds named. */
+export const project = <const Grounds extends Ground = never>(
+  role: ProjectRole,
+  ...oneOf: readonly Grounds[]
+): Access<Grounds> => ({ kind: 'project', role, ...(oneOf.length > 0 && { oneOf }) });
 /** Any member, about themselves. */
-export const self = (): Access => ({ kind: 'self' });
+export const self = (): Access<never> => ({ kind: 'self' });
 /** Operators of the installation. */
-export const platform = (): Access => ({ kind: 'platform' });
+export const platform = (): Access<never> => ({ kind: 'platform' });
+
+/** The grounds that an operation names; none where the role is all. */
+export const groundsOf = <Grounds extends Ground>(access: Access<Grounds>): readonly Grounds[] =>
+  'oneOf' in access ? (access.oneOf ?? []) : [];
 
 export const orgRank = (role: OrgRole): number => orgRoles.indexOf(role) + 1;
 export const projectRank = (role: ProjectRole): number => projectRoles.indexOf(role) + 1;
+
+/** The role as far as the scopes reach: without the scope `admin` an admin acts as a member. */
+export const actingRole = (role: OrgRole, held: readonly Scope[]): OrgRole =>
+  orgRank(role) < orgRank('admin') || scopeCovers(held, 'admin') ? role : 'member';
 
 /** Whether a token with these scopes may do what needs `needed`. */
 export function scopeCovers(held: readonly Scope[], needed: Scope): boolean {

@@ -1,16 +1,20 @@
 /** The contract's error object as an exception, for everything that answers calls. */
-import { type ErrorBody, type ErrorCode, errorStatus, type Issue, type Reason, reasons } from './errors.ts';
+import { type OrgRole, type ProjectRole, type Scope } from './access.ts';
+import { type ErrorBody, type ErrorCode, errorStatus, type Issue } from './errors.ts';
+import { type Reason, type ReasonOf, reasons } from './reasons.ts';
+import { withShortLists } from './short-lists.ts';
 
-type Details = Record<string, unknown> & { reason?: string; issues?: Issue[]; retryable?: boolean };
+type Facts = Record<string, unknown>;
+type Details = Facts & { reason: Reason; issues?: Issue[]; retryable?: boolean };
 
-/** An expected answer other than success: a refusal, or a service that is away. */
+/** An expected answer other than success: a refusal, or a service that is away. Made by the functions below alone. */
 export class ApiError extends Error {
   readonly code: ErrorCode;
-  readonly details: Details | undefined;
+  readonly details: Details;
   /** Seconds after which to try again. */
   readonly retryAfter: number | undefined;
 
-  constructor(code: ErrorCode, message: string, details?: Details, retryAfter?: number) {
+  constructor(code: ErrorCode, message: string, details: Details, retryAfter?: number) {
     super(message);
     this.name = 'ApiError';
     this.code = code;
@@ -28,29 +32,113 @@ export class ApiError extends Error {
       message: this.message,
       status: this.status,
       requestId,
-      ...(this.details && { details: this.details }),
+      details: withShortLists(this.details),
     };
   }
 }
 
-/** A refusal by its reason; code, message and retryability come from the contract. */
-export const refusal = (reason: Reason, details: Record<string, unknown> = {}): ApiError => {
-  const { code, meaning, retryable } = reasons[reason];
-  return new ApiError(code, meaning, { reason, retryable, ...details }, retryable ? 1 : undefined);
+/** An answer of another service, told on as it is: it may have reasons that this one does not know yet. */
+export const relayed = ({ code, message, details }: ErrorBody, retryAfter?: number): ApiError =>
+  new ApiError(code, message, { ...details } as Details, retryAfter);
+
+interface Case {
+  /** What is to be said of this case, rather than the meaning that the catalogue has. */
+  readonly message?: string | undefined;
+  readonly details?: Facts;
+  readonly retryAfter?: number;
+}
+
+/** An error of this code; what is not said of the case comes from the catalogue. */
+const because = <Code extends ErrorCode>(
+  code: Code,
+  reason: ReasonOf<Code>,
+  { message, details, retryAfter }: Case = {},
+): ApiError => {
+  const { meaning, retryable } = reasons[reason];
+  return new ApiError(code, message ?? meaning, { reason, retryable, ...details }, retryAfter);
 };
 
-export const notFound = (): ApiError =>
-  new ApiError('not_found', 'No such record, or none that you may see.');
+const soon = 1;
 
-export const forbidden = (reason: string, message: string): ApiError =>
-  new ApiError('forbidden', message, { reason, retryable: false });
+/** A refusal by its reason; code, message and retryability come from the catalogue. */
+export const refusal = (reason: ReasonOf<'conflict' | 'unprocessable'>, details: Facts = {}): ApiError => {
+  const { code, retryable } = reasons[reason];
+  return because(code, reason, { details, ...(retryable && { retryAfter: soon }) });
+};
 
-export const badRequest = (message: string, issues: Issue[]): ApiError =>
-  new ApiError('bad_request', message, { reason: 'invalid_params', issues, retryable: false });
+/** `details.path` is the parameter that names nothing, where there is more than one. */
+export const notFound = (message?: string, details: Facts = {}): ApiError =>
+  because('not_found', 'not_found', { message, details });
 
-export const unauthorized = (): ApiError =>
-  new ApiError('unauthorized', 'The bearer token is missing, unknown, revoked or expired.');
+export const unauthorized = (): ApiError => because('unauthorized', 'unauthorized');
+
+/** A fault of ours, which tells nothing of the inside. */
+export const internal = (): ApiError => because('internal', 'internal');
+
+/** The parameters do not fit: which, and what is wanted. */
+export const badRequest = (message: string, issues?: Issue[]): ApiError =>
+  because('bad_request', 'invalid_params', { message, ...(issues && { details: { issues } }) });
+
+/** The request does not fit, before anything looks at its parameters. */
+export const malformed = (
+  reason: Exclude<ReasonOf<'bad_request'>, 'invalid_params'>,
+  message?: string,
+  details: Facts = {},
+): ApiError => because('bad_request', reason, { message, details });
+
+export const tooLarge = (
+  reason: ReasonOf<'payload_too_large'>,
+  message?: string,
+  details: Facts = {},
+): ApiError => because('payload_too_large', reason, { message, details });
+
+export const unsupportedMediaType = (): ApiError => because('unsupported_media_type', 'content_type');
+
+/** Of a path or a license; a record that is not there is `notFound`. */
+export const missing = (
+  reason: Exclude<ReasonOf<'not_found'>, 'not_found'>,
+  message?: string,
+  details: Facts = {},
+): ApiError => because('not_found', reason, { message, details });
+
+export const unknownOperation = (didYouMean: readonly string[]): ApiError =>
+  because('unknown_operation', 'unknown_operation', {
+    details: { ...(didYouMean.length > 0 && { didYouMean }) },
+  });
+
+/** By something else than a role or a scope. */
+export const forbidden = (
+  reason: Exclude<ReasonOf<'forbidden'>, 'role' | 'scope'>,
+  message?: string,
+  details: Facts = {},
+): ApiError => because('forbidden', reason, { message, details });
+
+/** What is needed, in words or as grounds, and what the caller has instead. */
+interface TooLittle<Needed, Held> {
+  readonly needed: Needed;
+  readonly held: Held;
+}
+
+/** The caller's role is too low. */
+export const roleTooLow = (
+  { needed, held }: TooLittle<OrgRole | ProjectRole | readonly string[], OrgRole | ProjectRole>,
+  message?: string,
+): ApiError => because('forbidden', 'role', { message, details: { needed, held } });
+
+/** The token's scope is too small, whatever the role of its member. */
+export const scopeTooSmall = (
+  { needed, held }: TooLittle<Scope, readonly Scope[]>,
+  message = `The token's scope is too small; this needs ${needed}.`,
+): ApiError => because('forbidden', 'scope', { message, details: { needed, held: [...held] } });
+
+/** Too many calls; the same may be sent again after so many seconds. */
+export const tooMany = (reason: ReasonOf<'rate_limited'>, seconds: number, message?: string): ApiError =>
+  because('rate_limited', reason, {
+    message,
+    details: { retryAfterSeconds: seconds },
+    retryAfter: seconds,
+  });
 
 /** The service cannot answer now; the caller may try again after a second. */
-export const unavailable = (reason: string, message: string): ApiError =>
-  new ApiError('unavailable', message, { reason, retryable: true }, 1);
+export const unavailable = (reason: ReasonOf<'unavailable'>, message?: string): ApiError =>
+  because('unavailable', reason, { message, retryAfter: soon });

@@ -1,195 +1,39 @@
-/**
- * Everything that can go wrong, stated once: CONTRACT's error codes with their HTTP status, and the exact
- * reasons (`details.reason`) with the code each belongs to and whether the same call can succeed later unchanged.
- */
+/** The error object of every answer, and its codes. The reasons stand in reasons.ts. */
 import { z } from 'zod';
+import { LeftOut } from './short-lists.ts';
 
-/** Error code → HTTP status of the answer. */
-export const errorStatus = {
-  bad_request: 400,
-  unauthorized: 401,
-  forbidden: 403,
-  not_found: 404,
-  unknown_operation: 404,
-  conflict: 409,
-  payload_too_large: 413,
-  unsupported_media_type: 415,
-  unprocessable: 422,
-  rate_limited: 429,
-  internal: 500,
-  unavailable: 503,
+/** Error code → HTTP status of the answer, and when it is given. */
+export const errorCodes = {
+  bad_request: { status: 400, meaning: 'The request or its parameters do not fit the contract' },
+  unauthorized: { status: 401, meaning: 'The token is missing, malformed, unknown, revoked or expired' },
+  forbidden: {
+    status: 403,
+    meaning: 'You may see the thing but not do this, or the token scope is too small',
+  },
+  not_found: { status: 404, meaning: 'No such record, or none that you may see; no such path' },
+  unknown_operation: { status: 404, meaning: 'No operation has this name' },
+  conflict: { status: 409, meaning: 'Somebody was faster, or holds it' },
+  payload_too_large: { status: 413, meaning: 'The body is too large' },
+  unsupported_media_type: { status: 415, meaning: 'The body is not application/json in UTF-8' },
+  unprocessable: { status: 422, meaning: 'The state or a rule does not allow it' },
+  rate_limited: { status: 429, meaning: 'Too many calls; see Retry-After' },
+  internal: { status: 500, meaning: 'A fault of ours; the message says nothing of the inside' },
+  unavailable: { status: 503, meaning: 'Away or overloaded; see Retry-After' },
 } as const;
 
-export type ErrorCode = keyof typeof errorStatus;
+export type ErrorCode = keyof typeof errorCodes;
+type Status<Code extends ErrorCode> = (typeof errorCodes)[Code]['status'];
 
-/** The expected refusals of operations: reason → its code, what it means, and whether a retry unchanged can help. */
-export const reasons = {
-  version_mismatch: {
-    code: 'conflict',
-    retryable: false,
-    meaning: 'Somebody changed it since the version you named; read it again.',
-  },
-  already_exists: { code: 'conflict', retryable: false, meaning: 'One with that name, key or slug exists.' },
-  already_resolved: { code: 'conflict', retryable: false, meaning: 'It was decided before.' },
-  idempotency_in_flight: {
-    code: 'conflict',
-    retryable: true,
-    meaning: 'The first call with this key is still running.',
-  },
-  expired: { code: 'unprocessable', retryable: false, meaning: 'Its time is over; ask for a new one.' },
-  lease_held: {
-    code: 'conflict',
-    retryable: false,
-    meaning: 'Somebody holds the lease; details say who, and until when.',
-  },
-  stale_lease: {
-    code: 'conflict',
-    retryable: false,
-    meaning: 'The lease was granted anew or has ended; nothing was changed.',
-  },
-  in_active_group: {
-    code: 'conflict',
-    retryable: false,
-    meaning: 'A story is in another delivery group that is open; details name it.',
-  },
-  lock_held: {
-    code: 'conflict',
-    retryable: true,
-    meaning: 'Others hold locks that are in the way; details.conflicts says which.',
-  },
-  run_ended: {
-    code: 'conflict',
-    retryable: false,
-    meaning: 'The run has ended; what goes on is another run, with an id of its own.',
-  },
-  reserved: {
-    code: 'conflict',
-    retryable: true,
-    meaning: 'The work is offered to somebody else for a while.',
-  },
-  stop_requested: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'This run was asked to stop; another one may go on.',
-  },
-  checkpoint_required: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'There is no checkpoint to go on from; write one first.',
-  },
-  branch_required: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'To be handed in, work needs a branch or a pull request.',
-  },
-  invalid_transition: { code: 'unprocessable', retryable: false, meaning: 'The workflow has no such move.' },
-  policy: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: "The organization's policy is not met; details.unmet says by what.",
-  },
-  wip_limit: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The column is at its limit of work in progress.',
-  },
-  archived: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The project is archived; it can be read, not written.',
-  },
-  seats_exhausted: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'Every seat that was bought is taken.',
-  },
-  limit_exceeded: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The plan or a fixed limit allows no more.',
-  },
-  mismatched_project: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The records named belong to different projects.',
-  },
-  no_role_in_project: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'Whoever is named has no role in the project and could not see it; give one first.',
-  },
-  owner_required: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'There is exactly one owner, whom nobody changes but the owner by transferring.',
-  },
-  seat_required: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'A viewer holds no seat and cannot own the organization; make them a member first.',
-  },
-  seats_in_use: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'Fewer seats than are in use; free some first.',
-  },
-  lead_required: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'A private project keeps at least one lead.',
-  },
-  malformed_content: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The content does not parse as the kind it claims to be.',
-  },
-  idempotency_mismatch: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The key was used before with another body.',
-  },
-  blocking_circle: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The story would end up blocking itself.',
-  },
-  incomplete_order: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The order must name each active one exactly once.',
-  },
-  column_not_empty: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The column has stories and no column was named to take them.',
-  },
-  last_column: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The board needs a column for backlog and for done.',
-  },
-  not_a_root: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'Only the first comment of a thread can be resolved.',
-  },
-  tombstone: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The comment was deleted; only its place is kept.',
-  },
-  confirmation_mismatch: {
-    code: 'unprocessable',
-    retryable: false,
-    meaning: 'The confirmation does not name the thing to be deleted.',
-  },
-} as const satisfies Record<string, { code: ErrorCode; retryable: boolean; meaning: string }>;
-
-export type Reason = keyof typeof reasons;
+/** Error code → HTTP status of the answer. */
+export const errorStatus = Object.fromEntries(
+  Object.entries(errorCodes).map(([code, { status }]) => [code, status]),
+) as { readonly [Code in ErrorCode]: Status<Code> };
 
 /** One field that does not fit: `path` as in `stories[2].title`, and what is wanted. */
 export const Issue = z.object({ path: z.string(), message: z.string() });
 export type Issue = z.infer<typeof Issue>;
+
+const RoleOrScope = z.union([z.string(), z.array(z.string())]).optional();
 
 /** The error object, the same on every surface. */
 export const ErrorBody = z
@@ -202,6 +46,9 @@ export const ErrorBody = z
       .looseObject({
         reason: z.string().optional().describe('The exact case; act on this, not on the message'),
         issues: z.array(Issue).optional().describe('The fields that do not fit'),
+        needed: RoleOrScope.describe('The role, scope or grounds that it needs, where yours is too small'),
+        held: RoleOrScope.describe('The role or scopes that you have instead'),
+        leftOut: LeftOut.optional(),
         retryable: z.boolean().optional().describe('Whether the same call can succeed later unchanged'),
       })
       .optional(),

@@ -113,7 +113,13 @@ export const events = {
   }),
   'execution.released': z.object({ executionId: Id }),
   'execution.submitted': z.object({ executionId: Id }),
-  'execution.completed': z.object({ executionId: Id, outcome: z.string() }),
+  'execution.completed': z.object({
+    executionId: Id,
+    outcome: z.string(),
+    /** The holder, where the work ended because another deleted its project. */
+    fromMemberId: Id.nullable().optional(),
+    fromAgentId: Id.nullable().optional(),
+  }),
   'execution.observed': z.object({ executionId: Id, kind: z.string() }),
   'lock.acquired': z.object({ resources: z.array(z.string()), mode: z.string() }),
   'lock.released': z.object({

@@ -3,7 +3,9 @@ import { z } from 'zod';
 
 /** Lower-case canonical UUID. */
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
-const storyKey = /^[A-Za-z][A-Za-z0-9]{1,9}-[1-9][0-9]{0,8}$/;
+const storyKey = /^[A-Za-z][A-Za-z0-9]{1,9}-[0-9]{1,25}$/;
+/** The number at the end of a story's key. */
+const storyNumber = /-[1-9][0-9]{0,8}$/;
 const projectKey = /^[A-Za-z][A-Za-z0-9]{1,9}$/;
 
 export const isUuid = (text: string): boolean => uuid.test(text);
@@ -13,10 +15,19 @@ export const Id = z
   .regex(uuid, 'must be a lower-case UUID')
   .meta({ format: 'uuid', description: 'UUIDv7, lower case' });
 
-/** A story's id or its key, `WEB-42` in any case. */
+/**
+ * A story's id or its key, `WEB-42` in any case. A key that no story can have (`WEB-007`, twenty digits) is read as
+ * `WEB-0`, which none has: so it is one that does not exist, and no number that is too large goes further.
+ */
 export const StoryRef = z
   .string()
-  .refine((text) => uuid.test(text) || storyKey.test(text), 'must be a story id or a key such as WEB-42')
+  .refine((text) => uuid.test(text) || storyKey.test(text), {
+    error: 'must be a story id or a key such as WEB-42',
+    abort: true,
+  })
+  .overwrite((text) =>
+    uuid.test(text) || storyNumber.test(text) ? text : `${text.slice(0, text.indexOf('-'))}-0`,
+  )
   .meta({ description: "The story's id or its key, such as WEB-42", maxLength: 36, 'x-muster-ref': 'story' });
 
 /** A project's id or its key, `WEB` in any case. */

@@ -11,6 +11,7 @@ export const activity = {
     name: 'activity.list',
     effect: 'read',
     summary: 'List what happened',
+    keywords: 'recent history feed log changes who did what news yesterday',
     description: `Newest first, in the order in which it was committed, only what you may see. actorId is a member's or an agent's.`,
     access: org('viewer'),
     params: z.strictObject({

@@ -61,6 +61,7 @@ export const admin = {
       name: 'admin.platform.metrics',
       effect: 'read',
       summary: 'Show the installation in numbers',
+      keywords: 'statistics health queues dashboard',
       description: `Organizations are counted; of very large tables the database's own estimate has to do, and estimated names them. Queues are those of the outbox: what follows from writes, by its kind.`,
       access: platform(),
       params: z.strictObject({}),

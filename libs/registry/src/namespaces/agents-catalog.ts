@@ -34,9 +34,11 @@ export const catalog = {
   publish: operation({
     name: 'agents.catalog.publish',
     effect: 'write',
+    idempotent: true,
     summary: 'Publish a version of an agent',
+    keywords: 'upload register agent definition package',
     description: `A version says the same for ever: published again with the same content it is answered as it is, with other content it is refused, also after it was deleted. Whoever published the first version of an agent publishes the next ones, or an admin. An agent has at most 500 versions.`,
-    access: org('member'),
+    access: org('member', 'publisher', 'admin'),
     params: z.strictObject({
       slug: CatalogSlug,
       version: CatalogVersion,
@@ -77,12 +79,15 @@ export const catalog = {
     name: 'agents.catalog.list',
     effect: 'read',
     summary: 'List the agents of the catalog',
-    description: `By slug, each as its newest version says. query is looked for in slug, name and description.`,
+    keywords: 'available agents find browse install',
+    description: `By slug, each as its newest version says. query is looked for in slug, name and description. Manifests of more than 4 KiB are left out (null) unless includeManifest is true; agents.catalog.get has them.`,
     access: org('viewer'),
     params: z.strictObject({
       query: SearchText.optional(),
       tag: name(50).optional(),
-      includeManifest: z.boolean().default(true),
+      includeManifest: z.boolean().optional().meta({
+        description: 'true: all manifests; false: none; absent: those up to 4 KiB',
+      }),
       ...page,
     }),
     result: pageOf(CatalogAgent),
@@ -92,6 +97,7 @@ export const catalog = {
     name: 'agents.catalog.download',
     effect: 'read',
     summary: 'Download an agent of the catalog',
+    keywords: 'install fetch agent package',
     description: `The content as it was published, in the encoding in which it was; sha256 and size are of the decoded bytes.`,
     access: org('viewer'),
     params: VersionWanted,
@@ -109,9 +115,11 @@ export const catalog = {
   delete: operation({
     name: 'agents.catalog.delete',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Delete a version of an agent, or the agent',
     description: `By whoever published the agent, or an admin. With its last version the agent is gone, and its slug free; no version comes back with other content.`,
-    access: org('member'),
+    access: org('member', 'publisher', 'admin'),
     auditsRefusal: true,
     params: z.strictObject({
       slug: CatalogSlug,

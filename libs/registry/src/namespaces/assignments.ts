@@ -10,7 +10,9 @@ export const assignments = {
   set: operation({
     name: 'assignments.set',
     effect: 'write',
+    idempotent: true,
     summary: 'Assign a story, an epic or a delivery group',
+    keywords: 'give owner responsible person agent ticket task to somebody assignee',
     description: `To a person, an agent or both, side by side. What is left out stays, null clears; when both are null nobody is assigned. Whoever is named, or the member whose agent it is, must be able to see the project. Repeating it changes nothing.`,
     access: project('contributor'),
     params: z
@@ -20,7 +22,11 @@ export const assignments = {
         memberId: Id.nullable().optional(),
         agentId: Id.nullable().optional(),
       })
-      .refine(isTargetRef, noTargetRef),
+      .refine(isTargetRef, noTargetRef)
+      .refine(({ memberId, agentId }) => memberId !== undefined || agentId !== undefined, {
+        error: 'give memberId, agentId or both; null takes one away',
+        path: ['memberId'],
+      }),
     result: z.object({ assignment: Assignment }),
     refusals: ['no_role_in_project', 'archived'],
     emits: ['assignment.changed', 'assignment.cleared'],
@@ -34,7 +40,10 @@ export const assignments = {
   clear: operation({
     name: 'assignments.clear',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Take an assignment back',
+    keywords: 'unassign remove assignee',
     description: `Neither a person nor an agent is assigned any more. Where nobody was, there is nothing to be found.`,
     access: project('contributor'),
     params: z.strictObject({ targetType: TargetType, targetId: TargetRef }).refine(isTargetRef, noTargetRef),
@@ -47,6 +56,7 @@ export const assignments = {
     name: 'assignments.listForProject',
     effect: 'read',
     summary: 'List who is assigned to what in a project',
+    keywords: 'who does owns responsible assignee',
     description: `Stories first, then epics, then delivery groups; the newest of each first.`,
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef, ...page }),
@@ -57,6 +67,7 @@ export const assignments = {
     name: 'assignments.listForOrg',
     effect: 'read',
     summary: 'List who is assigned to what in the organization',
+    keywords: 'my tasks work assigned to me what is on my plate',
     description: `In the projects that you may see; of one member or one agent where named. Stories first, then epics, then delivery groups; the newest of each first.`,
     access: org('viewer'),
     params: z.strictObject({ memberId: Id.optional(), agentId: Id.optional(), ...page }),

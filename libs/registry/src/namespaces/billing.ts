@@ -10,6 +10,7 @@ export const billing = {
     name: 'billing.seatPricing',
     effect: 'read',
     summary: 'Say what seats cost',
+    keywords: 'price cost much money',
     description: `By the organization's plan, in whole minor units of the currency. Tiers are graduated: each seat costs what the tier that it falls in says.`,
     access: org('viewer'),
     params: z.strictObject({}),
@@ -20,6 +21,7 @@ export const billing = {
     name: 'billing.seatUsage',
     effect: 'read',
     summary: 'Count the seats that are bought, held, reserved and free',
+    keywords: 'licenses left free remaining',
     description: `Owner, admin and member hold a seat, a pending invitation to be one reserves it, a viewer and an agent need none. Counted now, from who is there.`,
     access: org('admin'),
     params: z.strictObject({}),
@@ -29,7 +31,9 @@ export const billing = {
   updateSeats: operation({
     name: 'billing.updateSeats',
     effect: 'write',
+    idempotent: true,
     summary: 'Buy more seats, or fewer',
+    keywords: 'upgrade licenses purchase more',
     description: `Holds at once; the rest of the period is charged or credited to the day, and the answer says how much. With preview it only says so: nothing changes. The number one has succeeds and changes nothing.`,
     access: org('owner'),
     params: z.strictObject({
@@ -47,6 +51,7 @@ export const billing = {
     name: 'billing.orgEntitlement',
     effect: 'read',
     summary: 'Say what the plan allows and what is used of it',
+    keywords: 'subscription quota limits features plan',
     description: `A limit of null is none. A seat that an invitation reserves counts as used, and so does an archived project.`,
     access: org('viewer'),
     params: z.strictObject({}),

@@ -4,6 +4,7 @@ import { operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
 import { ExpectedVersion, Id, ProjectRef } from '../kernel/values.ts';
 import { BoardColumn, ColumnName, ColumnStatus, WipLimit } from '../records/project.ts';
+import { Warning } from '../records/story.ts';
 
 const ColumnWithCount = BoardColumn.extend({ storyCount: z.int() });
 
@@ -12,6 +13,7 @@ export const boardColumns = {
     name: 'boardColumns.create',
     effect: 'write',
     summary: 'Add a column to the board',
+    keywords: 'new lane list stage',
     description: `Every column stands for one status. It goes right after afterColumnId, else to the end.`,
     access: project('lead'),
     params: z.strictObject({
@@ -30,6 +32,7 @@ export const boardColumns = {
     name: 'boardColumns.list',
     effect: 'read',
     summary: 'List the columns of a board',
+    keywords: 'lanes stages board layout workflow',
     description: `In board order, each with the number of its stories; archived ones come last. A board has at most 50 active columns, which is a page unless limit says otherwise.`,
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef, includeArchived: z.boolean().default(false), ...page }),
@@ -39,7 +42,9 @@ export const boardColumns = {
   update: operation({
     name: 'boardColumns.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Rename a column or change its limit',
+    keywords: 'wip limit lane rename',
     description: `wipLimit null lifts the limit. A column's status is for good: stories in it have that status.`,
     access: project('lead'),
     params: z.strictObject({
@@ -56,6 +61,7 @@ export const boardColumns = {
   reorder: operation({
     name: 'boardColumns.reorder',
     effect: 'write',
+    idempotent: true,
     summary: 'Put the columns in another order',
     description: `columnIds names all active columns, each once, from left to right.`,
     access: project('lead'),
@@ -71,13 +77,22 @@ export const boardColumns = {
   archive: operation({
     name: 'boardColumns.archive',
     effect: 'write',
+    idempotent: true,
     summary: 'Take a column off the board',
-    description: `Its stories move to the end of moveStoriesToColumnId, which must be of the same status. A board keeps at least one column for backlog and one for done.`,
+    description: `Its stories move to the end of moveStoriesToColumnId. Where that stands for another status, it is a change of status for each, under the same gates as stories.updateStatus: one story that may not keeps the column. A board keeps at least one column for backlog and one for done.`,
     access: project('lead'),
     params: z.strictObject({ columnId: Id, moveStoriesToColumnId: Id.optional() }),
-    result: z.object({ column: BoardColumn, movedStories: z.int() }),
-    refusals: ['column_not_empty', 'last_column', 'invalid_transition', 'mismatched_project', 'archived'],
-    emits: ['column.archived'],
+    result: z.object({ column: BoardColumn, movedStories: z.int(), warnings: z.array(Warning) }),
+    refusals: [
+      'column_not_empty',
+      'last_column',
+      'invalid_transition',
+      'policy',
+      'wip_limit',
+      'mismatched_project',
+      'archived',
+    ],
+    emits: ['column.archived', 'story.statusChanged'],
     example: { columnId: '01936d5c-0000-7000-8000-000000000001' },
   }),
 };

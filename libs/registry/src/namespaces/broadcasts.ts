@@ -12,8 +12,10 @@ export const broadcasts = {
     name: 'broadcasts.send',
     effect: 'write',
     summary: 'Tell many people at once',
-    description: `For those who may see a project (as a contributor of it), for a team, for those in the team who may see the project, or for the whole organization (as an admin). recipients counts them without the sender.`,
-    access: org('member'),
+    keywords: 'announce announcement notify everyone message all team',
+    description: `For those who may see a project (as a contributor of it), for a team, for those in the team who may see the project, or for the whole organization (as an admin). A token that is bound to projects sends to those alone. recipients counts them without the sender.`,
+    access: org('member', 'admin', 'sendsToFew'),
+    staysInProjects: true,
     params: z.strictObject({
       message: BroadcastMessage,
       level: BroadcastLevel.default('info'),
@@ -38,6 +40,7 @@ export const broadcasts = {
     name: 'broadcasts.list',
     effect: 'read',
     summary: 'List the broadcasts meant for you',
+    keywords: 'announcements messages',
     description: `Newest first, with your own. Those past their time are left out unless you ask for them.`,
     access: org('viewer'),
     params: z.strictObject({

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
+import { notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
 import { Deleted, ExpectedVersion, Id, StoryRef } from '../kernel/values.ts';
 import { Anchor, Comment, CommentBody, Emoji, Thread } from '../records/comment.ts';
@@ -12,6 +12,7 @@ export const comments = {
     name: 'comments.create',
     effect: 'write',
     summary: 'Comment on a story',
+    keywords: 'ask question reply answer write note message mention discuss decision say to tell',
     description: `A comment, a question (to one member with directedTo) or a decision. @handle mentions. A reply to a reply hangs under the root, so threads are one level deep.`,
     access: project('viewer'),
     params: z.strictObject({
@@ -31,18 +32,43 @@ export const comments = {
     name: 'comments.list',
     effect: 'read',
     summary: 'List the comments of a story',
-    description: `Root comments oldest first, each with all its replies and reactions.`,
+    keywords: 'read discussion thread replies answers questions conversation',
+    description: `Root comments oldest first, each with its reactions and first replies: at most 20, fewer where they are long. Where repliesCursor is not null there are more: give it back with threadId, or go on with comments.replies.`,
     access: project('viewer'),
-    params: z.strictObject({ storyId: StoryRef, includeResolved: z.boolean().default(true), ...page }),
+    params: z
+      .strictObject({
+        storyId: StoryRef,
+        includeResolved: z.boolean().default(true),
+        threadId: Id.optional().meta({ description: 'Only the thread of this root' }),
+        repliesCursor: page.cursor,
+        ...page,
+      })
+      .refine((params) => params.repliesCursor === undefined || params.threadId !== undefined, {
+        error: 'is of one thread; give its threadId',
+        path: ['repliesCursor'],
+      }),
     result: pageOf(Thread),
     example: { storyId: 'WEB-1' },
+  }),
+  replies: operation({
+    name: 'comments.replies',
+    effect: 'read',
+    summary: 'List the replies to a comment',
+    description: `Oldest first, with their reactions. commentId is the thread's root, and cursor may be its repliesCursor; a reply has no replies of its own.`,
+    access: project('viewer'),
+    params: z.strictObject({ commentId: Id, ...page }),
+    result: pageOf(Comment),
+    surfaces: notAsTool,
+    example,
   }),
   update: operation({
     name: 'comments.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Edit your own comment',
+    keywords: 'change fix typo',
     description: `Only its author may. People mentioned for the first time are told.`,
-    access: project('viewer'),
+    access: project('viewer', 'author'),
     params: z.strictObject({ commentId: Id, body: CommentBody, expectedVersion: ExpectedVersion }),
     result: z.object({ comment: Comment }),
     refusals: ['version_mismatch', 'archived', 'tombstone'],
@@ -52,9 +78,11 @@ export const comments = {
   delete: operation({
     name: 'comments.delete',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Delete a comment',
     description: `Your own, or anybody's as a lead of the project. A root with replies stays as a tombstone without text.`,
-    access: project('viewer'),
+    access: project('viewer', 'author', 'projectLead'),
     params: z.strictObject({ commentId: Id }),
     result: Deleted,
     refusals: ['archived'],
@@ -64,7 +92,9 @@ export const comments = {
   react: operation({
     name: 'comments.react',
     effect: 'write',
+    idempotent: true,
     summary: 'React to a comment with an emoji',
+    keywords: 'thumbs up like emoji',
     description: `on: false takes the reaction back. Repeating it changes nothing.`,
     access: project('viewer'),
     params: z.strictObject({ commentId: Id, emoji: Emoji, on: z.boolean().default(true) }),
@@ -76,7 +106,9 @@ export const comments = {
   resolve: operation({
     name: 'comments.resolve',
     effect: 'write',
+    idempotent: true,
     summary: 'Resolve a thread or open it again',
+    keywords: 'answer question done close thread settle reopen',
     description: `commentId is the thread's root. Repeating it changes nothing.`,
     access: project('viewer'),
     params: z.strictObject({ commentId: Id, resolved: z.boolean().default(true) }),

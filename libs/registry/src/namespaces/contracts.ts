@@ -10,7 +10,9 @@ export const contracts = {
   publish: operation({
     name: 'contracts.publish',
     effect: 'write',
+    idempotent: true,
     summary: 'Publish an interface that stories agree on',
+    keywords: 'api schema openapi interface share types',
     description: `Each change is a new version, and versions never change. The content and kind that are current already make none (created: false). With baseVersion, what somebody published since is not passed over; baseVersion 0 means that there is none yet. With storyId it is among the contracts of that story from then on. openapi and json_schema must be a JSON object.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -38,7 +40,8 @@ export const contracts = {
     name: 'contracts.list',
     effect: 'read',
     summary: 'List the contracts of a project',
-    description: `The newest version of each, by slug; with slug, all versions of that one, newest first. With storyId, only contracts that were published for that story. Content only with includeContent.`,
+    keywords: 'api schema openapi interface types agreed',
+    description: `The newest version of each, by slug; with slug, all versions of that one, newest first. With storyId, only contracts that were published for that story. Content only with includeContent; size says how long it is.`,
     access: project('viewer'),
     params: z.strictObject({
       projectId: ProjectRef,

@@ -37,6 +37,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.acquire',
     effect: 'write',
     summary: 'Take the lease on a story or a delivery group',
+    keywords: 'claim pick up start begin working take over resume continue ticket task',
     description: `Of many at once exactly one wins; the others hear who holds it and until when. The same holder (member, agent and runId) keeps its epoch and gets a fresh token; another holder's expired lease may be taken, and its work goes on from the last checkpoint. leaseToken is shown here and nowhere else.`,
     access: project('contributor'),
     params: z
@@ -78,12 +79,15 @@ export const deliveryExecutions = {
   renew: operation({
     name: 'deliveryExecutions.renew',
     effect: 'write',
+    idempotent: true,
     summary: 'Keep the lease',
-    description: `Any operation of the holder renews; this one does nothing else.`,
+    keywords: 'extend heartbeat alive keepalive longer',
+    description: `Any operation of the holder renews; this one does nothing else. It goes on in a project that was archived meanwhile.`,
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, ttlSeconds: TtlSeconds.optional() }),
     result: ExecutionAndSignals,
-    refusals: [...holderRefusals],
+    refusals: ['stale_lease'],
+    reachesArchived: true,
     isRenewal: true,
     example: held,
   }),
@@ -91,6 +95,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.checkpoint',
     effect: 'write',
     summary: 'Write down how far the work is',
+    keywords: 'save my progress notes note remember handover summary log',
     description: `A successor goes on from the newest checkpoint. expectedSeq makes it conditional.`,
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, ...checkpointParams }),
@@ -102,7 +107,10 @@ export const deliveryExecutions = {
   update: operation({
     name: 'deliveryExecutions.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Say where the work stands, or ask its holder to stop',
+    keywords:
+      'progress percent phase wait for an answer waiting blocked stop somebody cancel abort another agent branch',
     description: `With the leaseToken the holder says its phase, progress, git facts or which question it waits for; null goes on. Without one, requestStop stands until another holder acquires: the holder sees it as a signal. Work that nobody holds ends as canceled.`,
     access: project('contributor'),
     params: z
@@ -138,6 +146,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.handoff',
     effect: 'write',
     summary: 'Offer the work to somebody',
+    keywords: 'hand over give pass transfer my work to another person agent colleague',
     description: `To exactly one member or agent, for whom it is reserved until the offer ends. Needs a checkpoint to go on from. The lease ends with it.`,
     access: project('contributor'),
     params: z
@@ -161,12 +170,15 @@ export const deliveryExecutions = {
   release: operation({
     name: 'deliveryExecutions.release',
     effect: 'write',
+    idempotent: true,
     summary: 'Let go of the work',
-    description: `It becomes available to others, with its checkpoint; the locks taken for it are freed.`,
+    keywords: 'drop abandon give up stop unclaim return task work',
+    description: `It becomes available to others, with its checkpoint; the locks taken for it are freed, also in a project that was archived meanwhile.`,
     access: project('contributor'),
     params: z.strictObject({ executionId, leaseToken: LeaseToken, reason: Note.optional() }),
     result: z.object({ execution: Execution }),
-    refusals: [...holderRefusals],
+    refusals: ['stale_lease'],
+    reachesArchived: true,
     emits: ['execution.released'],
     example: held,
   }),
@@ -174,6 +186,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.complete',
     effect: 'write',
     summary: 'Finish the work, or hand it in',
+    keywords: 'done finished submit ready for review pull request close end deliver fail',
     description: `submitted needs a branch or a pull request and awaits the forge; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -196,8 +209,10 @@ export const deliveryExecutions = {
   recordForgeObservation: operation({
     name: 'deliveryExecutions.recordForgeObservation',
     effect: 'write',
+    idempotent: true,
     summary: 'Record what was seen on the forge',
-    description: `Append-only, by anybody who contributes, also after the end. One dedupeKey counts once. Facts are folded by observedAt, so that a late one never turns a newer state back.`,
+    keywords: 'report merged pull request ci checks github gitlab webhook build failed pushed',
+    description: `Append-only, by anybody who contributes, also after the end. One dedupeKey counts once. Facts are folded by observedAt, so that a late one never turns a newer state back; one more than five minutes ahead of the server's clock is 400. A push, and a pull request that names its head, tell what is under review of the stories.`,
     access: project('contributor'),
     params: z.strictObject({
       executionId,
@@ -229,6 +244,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.get',
     effect: 'read',
     summary: 'Get an execution',
+    keywords: 'work lease state details run',
     description: `An expired lease shows at once, as state stalled.`,
     access: project('viewer'),
     params: z.strictObject({ executionId }),
@@ -239,6 +255,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.getForTarget',
     effect: 'read',
     summary: 'Get the execution of a story or a delivery group',
+    keywords: 'who works holds is working on this story ticket lease state',
     description: `The one that is not completed, else the last; null where nobody ever worked on it.`,
     access: project('viewer'),
     params: z
@@ -251,6 +268,7 @@ export const deliveryExecutions = {
     name: 'deliveryExecutions.eventsSince',
     effect: 'read',
     summary: 'Follow the events of an execution',
+    keywords: 'wait watch poll stream history log news signals answer',
     description: `In commit order, without gaps: going on from lastSeq never misses one. With waitSeconds it answers as soon as there is one.`,
     access: project('viewer'),
     params: z.strictObject({

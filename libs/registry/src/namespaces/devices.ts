@@ -8,9 +8,11 @@ export const devices = {
   register: operation({
     name: 'devices.register',
     effect: 'write',
+    idempotent: true,
     summary: 'Register a device of yours, or register it anew',
-    description: `deviceId is the client's own. A pushToken left out stays as it is, null takes it away; it belongs to the device that registered it last. At most 50 devices each.`,
+    description: `deviceId is the client's own. A pushToken left out stays as it is, null takes it away; it belongs to the device that registered it last. That of a browser (platform web) is the JSON of its PushSubscription. At most 50 devices each.`,
     access: self(),
+    byMemberOnly: true,
     params: z.strictObject({
       deviceId: DeviceId,
       name: DeviceName,
@@ -25,9 +27,12 @@ export const devices = {
   unregister: operation({
     name: 'devices.unregister',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Forget a device of yours',
     description: `Nothing is sent to it any more.`,
     access: self(),
+    byMemberOnly: true,
     params: z.strictObject({ deviceId: DeviceId }),
     result: Deleted,
     example: { deviceId: 'laptop-1' },

@@ -12,6 +12,7 @@ export const epics = {
     name: 'epics.create',
     effect: 'write',
     summary: 'Create an epic',
+    keywords: 'new initiative feature milestone theme',
     description: `An epic groups stories of one project toward one outcome.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -29,6 +30,7 @@ export const epics = {
   update: operation({
     name: 'epics.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Change an epic',
     description: `Fields left out stay as they are; description, color and targetDate are cleared by null. Its status is its own and changes no story.`,
     access: project('contributor'),
@@ -49,6 +51,8 @@ export const epics = {
   delete: operation({
     name: 'epics.delete',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Delete an epic',
     description: `Its stories stay, without an epic.`,
     access: project('lead'),
@@ -62,6 +66,7 @@ export const epics = {
     name: 'epics.list',
     effect: 'read',
     summary: 'List the epics of a project',
+    keywords: 'initiatives features milestones progress roadmap',
     description: `Oldest first, each with how many of its stories there are and are done; canceled ones do not count.`,
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef, status: EpicStatus.optional(), ...page }),

@@ -10,6 +10,7 @@ export const gamification = {
     name: 'gamification.profile',
     effect: 'read',
     summary: "Show a member's points",
+    keywords: 'score level badges streak',
     description: `Your own where no member is named. What a member's agents did counts for the member. Level n begins at 25·n·(n−1) points. As it was counted last: syncedAt says when. Where the policy switches gamification off, nobody has points.`,
     access: org('viewer'),
     params: z.strictObject({ memberId: Id.optional() }),
@@ -20,6 +21,7 @@ export const gamification = {
     name: 'gamification.leaderboard',
     effect: 'read',
     summary: 'Rank members by their points',
+    keywords: 'ranking top score best',
     description: `Of this week (from Monday, by UTC), this month, or all time; in one project, of the members of one team, or both. Members without points are not on it. As it was counted last.`,
     access: org('viewer'),
     params: z.strictObject({
@@ -34,6 +36,7 @@ export const gamification = {
   sync: operation({
     name: 'gamification.sync',
     effect: 'write',
+    idempotent: true,
     summary: 'Have the activity counted into points',
     description: `A worker does it. Asked for again while it waits or runs, it is the same job; with nothing left to count it is done at once. Nothing is ever counted twice. Where the policy switches gamification off, nothing is counted.`,
     access: org('member'),
@@ -44,6 +47,7 @@ export const gamification = {
   reset: operation({
     name: 'gamification.reset',
     effect: 'write',
+    destructive: true,
     summary: 'Set points back to nothing',
     description: `Of one member or of everybody. What happened before counts no more, also where it was not counted yet. reset is how many members had points.`,
     access: org('admin'),

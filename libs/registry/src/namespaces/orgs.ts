@@ -9,7 +9,9 @@ export const orgs = {
   update: operation({
     name: 'orgs.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Change the name, slug or description of the organization',
+    keywords: 'rename organization company settings',
     description: `Fields left out stay as they are; description is cleared by null. A slug belongs to one organization of the installation.`,
     access: org('admin'),
     params: z.strictObject({
@@ -27,7 +29,9 @@ export const orgs = {
   transferOwnership: operation({
     name: 'orgs.transferOwnership',
     effect: 'write',
+    destructive: true,
     summary: 'Make another member the owner',
+    keywords: 'new owner hand over organization',
     description: `The old owner becomes an admin in the same moment, so there is always exactly one owner. A viewer holds no seat and is made a member first. To whom owns it already, nothing changes.`,
     access: org('owner'),
     params: z.strictObject({ memberId: Id }),
@@ -40,6 +44,8 @@ export const orgs = {
   delete: operation({
     name: 'orgs.delete',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Delete the organization',
     description: `Every token of it is refused from then on, also the one that asked. What it had is kept until purgeAfter, 30 days on, for an operator to bring back. confirmSlug repeats the slug, so that a slip of the hand deletes nothing.`,
     access: org('owner'),

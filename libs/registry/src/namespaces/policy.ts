@@ -13,6 +13,7 @@ export const policy = {
     name: 'policy.get',
     effect: 'read',
     summary: 'Get the rules that the organization sets for itself',
+    keywords: 'settings rules limits required approvals configuration',
     description: `What was never set shows its default.`,
     access: org('viewer'),
     params: z.strictObject({}),
@@ -22,7 +23,9 @@ export const policy = {
   update: operation({
     name: 'policy.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Change the rules of the organization',
+    keywords: 'settings rules require approvals configure change limits',
     description: `Fields left out stay as they are; null brings back the default. A default lease longer than the longest is refused, and so is a longer audit than the plan keeps.`,
     access: org('admin'),
     params: z.strictObject({

@@ -25,7 +25,9 @@ export const projectAccess = {
     add: operation({
       name: 'projects.members.add',
       effect: 'write',
+      idempotent: true,
       summary: 'Give a member a role in a project',
+      keywords: 'grant access permission share user person',
       description: `Again, it changes the role; the role they have changes nothing. What counts is the highest of this, their teams and what the organization gives. Viewers of the organization can only be viewers here. The last lead of a private project keeps the role.`,
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, memberId: Id, role: RoleInProject }),
@@ -37,6 +39,8 @@ export const projectAccess = {
     remove: operation({
       name: 'projects.members.remove',
       effect: 'write',
+      idempotent: true,
+      destructive: true,
       summary: "Take a member's own role in a project away",
       description: `What their teams and the organization give stays. The last lead of a private project cannot go.`,
       access: project('lead'),
@@ -50,6 +54,7 @@ export const projectAccess = {
       name: 'projects.members.list',
       effect: 'read',
       summary: 'List who has a role in a project',
+      keywords: 'who can see has access permissions users',
       description: `By name, each with the role that counts and where it comes from; of equal ones, given directly goes before by a team before by the organization.`,
       access: project('viewer'),
       params: z.strictObject({ projectId: ProjectRef, ...page }),
@@ -60,6 +65,7 @@ export const projectAccess = {
   assignTeam: operation({
     name: 'projects.assignTeam',
     effect: 'write',
+    idempotent: true,
     summary: 'Give a team a role in a project',
     description: `Everybody in the team has it there, whoever joins later too. Again, it changes the role. The last lead of a private project may be in a team.`,
     access: project('lead'),
@@ -72,6 +78,8 @@ export const projectAccess = {
   unassignTeam: operation({
     name: 'projects.unassignTeam',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: "Take a team's role in a project away",
     description: `Its members keep what they have otherwise. A team with the last lead of a private project cannot go.`,
     access: project('lead'),
@@ -96,8 +104,10 @@ export const projectAccess = {
   requestAccess: operation({
     name: 'projects.requestAccess',
     effect: 'write',
+    idempotent: true,
     summary: 'Ask for a role in a project',
-    description: `Also in a private one, of which one must know the id or key: the only operation that tells it from none, and it tells no more than the id. A request that waits for an answer is answered again as it is. Whoever has that role, or a higher one, is refused.`,
+    keywords: 'get access permission join',
+    description: `Also in a private one, of which one must know the id or key: the only operation that tells it from none, and it tells no more than the id. A request that waits for an answer is answered again as it is. Whoever has that role, or a higher one, is refused. After a denial it waits a day: 409 already_resolved with details.retryAt.`,
     access: org('member'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -105,7 +115,7 @@ export const projectAccess = {
       message: AccessMessage.optional(),
     }),
     result: z.object({ accessRequest: AccessRequest }),
-    refusals: ['already_exists', 'archived'],
+    refusals: ['already_exists', 'already_resolved', 'archived'],
     emits: ['access.requested'],
     example: { projectId: 'WEB', role: 'lead', message: 'I take over the sign-up pages' },
   }),
@@ -123,7 +133,9 @@ export const projectAccess = {
     resolve: operation({
       name: 'projects.accessRequests.resolve',
       effect: 'write',
+      idempotent: true,
       summary: 'Approve or deny a request for access',
+      keywords: 'grant reject approve join',
       description: `Approving gives the member the role asked for, or the one named here, and never lowers what they were given before. It is decided once.`,
       access: project('lead'),
       params: z

@@ -34,6 +34,7 @@ export const projects = {
     name: 'projects.create',
     effect: 'write',
     summary: 'Create a project with its board',
+    keywords: 'new board repository set up',
     description: `The creator becomes its lead. Without columns the board gets Backlog, Ready, In progress, In review and Done. The key is the prefix of its story keys and cannot change.`,
     access: org('member'),
     params: z.strictObject({
@@ -53,6 +54,7 @@ export const projects = {
     name: 'projects.get',
     effect: 'read',
     summary: 'Get a project with its columns and counts',
+    keywords: 'board columns overview status counts details show',
     description: `The project, its active columns in board order, and how many stories have each status.`,
     access: project('viewer'),
     params: z.strictObject({ projectId: ProjectRef }),
@@ -67,6 +69,7 @@ export const projects = {
     name: 'projects.list',
     effect: 'read',
     summary: 'List the projects you may see',
+    keywords: 'boards which what my projects are there repositories',
     description: `By key, with your role in each. Archived ones only when asked for.`,
     access: org('viewer'),
     params: z.strictObject({
@@ -80,7 +83,9 @@ export const projects = {
   update: operation({
     name: 'projects.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Change a project, archive it or bring it back',
+    keywords: 'rename archive unarchive restore settings visibility private',
     description: `Fields left out stay as they are; description and repository are cleared by null. An archived project takes no writes but the one that brings it back. Whoever makes a project private that has no lead of its own becomes its lead.`,
     access: project('lead'),
     params: z.strictObject({
@@ -101,6 +106,8 @@ export const projects = {
   delete: operation({
     name: 'projects.delete',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Delete a project and everything in it',
     description: `Cannot be undone. confirmKey repeats the project's key, so that a slip of the hand deletes nothing.`,
     access: org('admin'),
@@ -114,7 +121,9 @@ export const projects = {
   convertLocal: operation({
     name: 'projects.convertLocal',
     effect: 'write',
+    idempotent: true,
     summary: 'Bring a local board in as a project, all or nothing',
+    keywords: 'import migrate upload board',
     description: `Up to 2,000 stories with epics and specs in one call. Stories go to the first column of their status, in the order given. The same localProjectId again gives the same answer and doubles nothing.`,
     access: org('member'),
     params: z.strictObject({

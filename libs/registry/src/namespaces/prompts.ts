@@ -15,7 +15,9 @@ const draft = {
 };
 const listed = {
   slug: Slug.optional().meta({ description: 'Only the one of this slug' }),
-  includeBody: z.boolean().default(true),
+  includeBody: z.boolean().optional().meta({
+    description: 'true: all texts; false: none; absent: those up to 4 KiB',
+  }),
   ...page,
 };
 const example = {
@@ -30,7 +32,9 @@ export const prompts = {
     upsert: operation({
       name: 'prompts.org.upsert',
       effect: 'write',
+      idempotent: true,
       summary: 'Write a prompt of the organization',
+      keywords: 'save template instructions guidelines create edit',
       description: `Makes it, or replaces the one of this slug as its next version; the same content changes nothing. Every project has it, but for those with a prompt of their own under that slug.`,
       access: org('admin'),
       params: z.strictObject(draft),
@@ -43,6 +47,8 @@ export const prompts = {
     delete: operation({
       name: 'prompts.org.delete',
       effect: 'write',
+      idempotent: true,
+      destructive: true,
       summary: 'Delete a prompt of the organization',
       description: `Prompts that projects have of their own under that slug stay.`,
       access: org('admin'),
@@ -55,7 +61,8 @@ export const prompts = {
       name: 'prompts.org.list',
       effect: 'read',
       summary: 'List the prompts of the organization',
-      description: `By slug, with their text unless includeBody is false.`,
+      keywords: 'templates instructions shared guidelines',
+      description: `By slug. Texts of more than 4 KiB are left out (body is null, bodyBytes says how long it is) unless includeBody is true or one slug is asked for.`,
       access: org('viewer'),
       params: z.strictObject(listed),
       result: pageOf(Prompt),
@@ -66,7 +73,9 @@ export const prompts = {
     upsert: operation({
       name: 'prompts.project.upsert',
       effect: 'write',
+      idempotent: true,
       summary: 'Write a prompt of a project',
+      keywords: 'save template instructions guidelines create edit',
       description: `Makes it, or replaces the one of this slug as its next version; the same content changes nothing. In this project it hides the organization's prompt of that slug.`,
       access: project('lead'),
       params: z.strictObject({ projectId: ProjectRef, ...draft }),
@@ -79,6 +88,8 @@ export const prompts = {
     delete: operation({
       name: 'prompts.project.delete',
       effect: 'write',
+      idempotent: true,
+      destructive: true,
       summary: 'Delete a prompt of a project',
       description: `The organization's prompt of that slug, if there is one, shows again.`,
       access: project('lead'),
@@ -92,7 +103,8 @@ export const prompts = {
       name: 'prompts.project.list',
       effect: 'read',
       summary: 'List the prompts of a project',
-      description: `By slug, with their text unless includeBody is false. With effective, those of the organization too, but for the slugs that the project has a prompt of its own for: what somebody who works there gets.`,
+      keywords: 'templates instructions guidelines conventions',
+      description: `By slug. Texts of more than 4 KiB are left out (body is null, bodyBytes says how long it is) unless includeBody is true or one slug is asked for. With effective, those of the organization too, but for the slugs that the project has a prompt of its own for: what somebody who works there gets.`,
       access: project('viewer'),
       params: z.strictObject({ projectId: ProjectRef, effective: z.boolean().default(false), ...listed }),
       result: pageOf(Prompt),

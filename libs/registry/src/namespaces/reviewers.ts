@@ -18,6 +18,7 @@ export const reviewers = {
     name: 'reviewers.add',
     effect: 'write',
     summary: 'Ask a member or an agent to review a story',
+    keywords: 'assign reviewer request code review ask for review',
     description: `Who reviews must be able to see the project; an agent sees what its member sees. Whether an agent's verdict is taken is the policy's to say when it comes. A story has at most 50 reviewers.`,
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, ...someone }).refine(isOne, notOne),
@@ -29,8 +30,11 @@ export const reviewers = {
   remove: operation({
     name: 'reviewers.remove',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Ask somebody to review a story no longer',
-    description: `The verdict goes with the reviewer, and counts no more.`,
+    keywords: 'drop reviewer',
+    description: `The verdict goes with the reviewer, and counts no more. Any contributor may where nothing was said yet; a verdict goes by its own reviewer, the member whose agent that is, or a lead of the project (else 403 verdict_of_another).`,
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, ...someone }).refine(isOne, notOne),
     result: Deleted,
@@ -42,7 +46,8 @@ export const reviewers = {
     name: 'reviewers.list',
     effect: 'read',
     summary: 'List the reviewers of a story with their verdicts',
-    description: `In the order in which they were asked. An approval or a request for changes is stale once the spec has a newer version, or the diff is another one (by its hash where both are known, else by the head commit).`,
+    keywords: 'who reviews reviewed approvals approved',
+    description: `In the order in which they were asked. An approval or a request for changes is stale once the spec has a newer version, or the code under review is another one, whoever told of it: a member, the holder or the forge. By the hash of the diff where it is told, else by the head commit; code where there was none is another, too. What is stale stays stale. underReview says what there is to review now.`,
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, ...page }),
     result: pageOf(Reviewer),
@@ -52,6 +57,7 @@ export const reviewers = {
     name: 'reviewers.listForUser',
     effect: 'read',
     summary: 'List what somebody is asked to review',
+    keywords: 'my reviews waiting for me to review pending',
     description: `Yourself unless a member or an agent is named: with a member's token the member, with an agent's token the agent. The latest first, in the projects that you may see.`,
     access: org('viewer'),
     params: z
@@ -66,8 +72,10 @@ export const reviewers = {
   setVerdict: operation({
     name: 'reviewers.setVerdict',
     effect: 'write',
+    idempotent: true,
     summary: 'Say what you think of a story you review',
-    description: `Only its reviewers may: a member with a member's token, an agent with its own. A verdict replaces the one before, note and all; pending takes it back. It is about the spec and the code as they are, unless you name what you reviewed: something older is stale at once. An author may not approve unless the policy lets authors: whoever is assigned, a contributor to the work, and the member whose agent that was; having written the spec makes nobody an author. Repeating it changes nothing.`,
+    keywords: 'approve reject request changes lgtm code review decision',
+    description: `Only its reviewers may: a member with a member's token, an agent with its own. A verdict replaces the one before, note and all; pending takes it back. It is about the spec and the code as they are, unless you name what you reviewed: something older is stale at once. What you name of code that nobody told of yet is under review from then on. An author may not approve unless the policy lets authors: whoever is assigned, a contributor to the work, the member whose agent that was, and every agent of theirs; having written the spec makes nobody an author. Repeating it changes nothing.`,
     access: project('viewer'),
     params: z
       .strictObject({

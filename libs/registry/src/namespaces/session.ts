@@ -10,11 +10,16 @@ export const session = {
     name: 'session.identity',
     effect: 'read',
     summary: 'Say who the token is',
-    description: `The member behind the token, the organization, the token itself and its scopes, the member's teams, and what the plan allows. A good first call.`,
+    keywords: 'who am i whoami me my token scopes permissions current user',
+    description: `The member behind the token and the agent that it is, the organization, the token itself and its scopes, the member's teams, and what the plan allows. A good first call.`,
     access: org('viewer'),
     params: z.strictObject({}),
     result: z.object({
       member: Member,
+      agent: z
+        .object({ id: Id, name: z.string() })
+        .nullable()
+        .describe('Who the token is, where it is an agent'),
       org: Org,
       token: Token,
       teams: z.array(z.object({ id: Id, name: z.string(), role: z.enum(['lead', 'member']) })),

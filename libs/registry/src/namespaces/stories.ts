@@ -45,6 +45,7 @@ export const stories = {
     name: 'stories.create',
     effect: 'write',
     summary: 'Create a story',
+    keywords: 'new ticket issue task bug card open file report add',
     description: `Goes to the end of columnId, else of the first column of status, else of the first backlog column. Numbers count up per project without a gap or a double.`,
     access: project('contributor'),
     params: z
@@ -74,6 +75,7 @@ export const stories = {
     name: 'stories.get',
     effect: 'read',
     summary: 'Get a story',
+    keywords: 'show read ticket issue task card details look up',
     description: `By id or by key. The spec's text is read with storySpec.get.`,
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef }),
@@ -84,7 +86,9 @@ export const stories = {
     name: 'stories.list',
     effect: 'read',
     summary: 'List the stories of a project',
-    description: `In board order (column by column, canceled ones last), or by when they were created or last changed, newest first. Items carry everything but the description. Filters add up.`,
+    keywords:
+      'find search tickets issues tasks cards backlog ready next to do my open work board what should i',
+    description: `In board order (column by column, canceled ones last), or by when they were created or last changed, newest first. Items carry everything but the description. Filters add up. With query or label a page looks through 5,000 stories: it may hold few or none and still have a nextCursor.`,
     access: project('viewer'),
     params: z.strictObject({
       projectId: ProjectRef,
@@ -95,7 +99,10 @@ export const stories = {
       agentId: Id.optional(),
       label: Label.optional(),
       query: SearchText.optional(),
-      updatedSince: Instant.optional(),
+      updatedSince: Instant.optional().meta({
+        description:
+          'Changed at this moment or later. A change carries the time its transaction began, and may show later: whoever syncs asks again from 10 s before the newest updatedAt',
+      }),
       sort: z.enum(['board', 'updated', 'created']).default('board'),
       ...page,
     }),
@@ -105,7 +112,10 @@ export const stories = {
   update: operation({
     name: 'stories.update',
     effect: 'write',
+    idempotent: true,
     summary: 'Change a story',
+    keywords:
+      'edit rename ticket issue task priority labels label tag estimate points description title block unblock blocked depends dependency',
     description: `Fields left out stay as they are; null clears all but the title. blockedBy replaces the list and may not lead back to the story itself.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -128,7 +138,10 @@ export const stories = {
   updateStatus: operation({
     name: 'stories.updateStatus',
     effect: 'write',
+    idempotent: true,
     summary: 'Move a story to another status',
+    keywords:
+      'done close finish reopen cancel start ready ticket issue task card transition column in progress',
     description: `Moves a story along its workflow, to the end of columnId or of the first column of the status. Moving it to the status it has succeeds and changes nothing, so the call is safe to repeat.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -152,7 +165,9 @@ export const stories = {
   reorder: operation({
     name: 'stories.reorder',
     effect: 'write',
+    idempotent: true,
     summary: 'Put a story at a place in a column',
+    keywords: 'rank prioritize top order ticket card column drag',
     description: `Right before or after another story, else at the end of the column. To a column of another status it is a status change, with the same rules.`,
     access: project('contributor'),
     params: z
@@ -174,6 +189,7 @@ export const stories = {
   select: operation({
     name: 'stories.select',
     effect: 'write',
+    idempotent: true,
     summary: 'Say which story you are looking at',
     description: `Replaces what the caller looked at before (on that device, where deviceId is given); null looks at nothing. Answers who else looks at the same story. It fades after 15 minutes.`,
     access: project('viewer'),
@@ -188,7 +204,9 @@ export const stories = {
   updateGitMeta: operation({
     name: 'stories.updateGitMeta',
     effect: 'write',
+    idempotent: true,
     summary: "Record the state of a story's branch and pull request",
+    keywords: 'attach link pull request branch commit pr ci checks ticket',
     description: `Merges field by field: what is left out stays, null clears.`,
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, git: GitMeta }),
@@ -200,7 +218,9 @@ export const stories = {
   updateUpstream: operation({
     name: 'stories.updateUpstream',
     effect: 'write',
+    idempotent: true,
     summary: 'Link a story to the record of another tracker',
+    keywords: 'jira linear github issue link external sync ticket',
     description: `One story of a project per provider and externalId; null unlinks.`,
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, upstream: UpstreamInput.nullable() }),
@@ -212,7 +232,10 @@ export const stories = {
   delete: operation({
     name: 'stories.delete',
     effect: 'write',
+    idempotent: true,
+    destructive: true,
     summary: 'Delete a story',
+    keywords: 'remove ticket issue task card',
     description: `With its spec, comments and executions; cannot be undone, and not while somebody works on it under a live lease. Its number is not given again. To take it off the board only, move it to canceled.`,
     access: project('lead'),
     params: z.strictObject({ storyId: StoryRef }),

@@ -12,6 +12,7 @@ export const storySpec = {
     name: 'storySpec.get',
     effect: 'read',
     summary: "Get a story's spec",
+    keywords: 'read specification requirements document acceptance criteria',
     description: `The newest version, or the one asked for. Never written is version 0 and empty.`,
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, version: SpecVersion.optional() }),
@@ -21,7 +22,9 @@ export const storySpec = {
   update: operation({
     name: 'storySpec.update',
     effect: 'write',
+    idempotent: true,
     summary: "Write a story's spec",
+    keywords: 'edit specification requirements document acceptance criteria write',
     description: `Each change is a new version; the same content makes none. With baseVersion, a spec that somebody changed since is not overwritten. Approvals of an older version turn stale.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -40,6 +43,7 @@ export const storySpec = {
     name: 'storySpec.history',
     effect: 'read',
     summary: 'List the versions of a spec',
+    keywords: 'specification changes diff revisions who changed older versions',
     description: `Newest first, without content, each with the lines added and removed against the one before.`,
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef, ...page }),
@@ -50,6 +54,7 @@ export const storySpec = {
     name: 'storySpec.restore',
     effect: 'write',
     summary: 'Bring an old version of a spec back',
+    keywords: 'undo revert rollback specification',
     description: `As a new version with the old content; history is never rewritten. Restoring what is current changes nothing.`,
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, version: z.int().min(1).max(2_147_483_647) }),

@@ -56,7 +56,10 @@ export const CatalogAgent = z
     version: z.string(),
     name: z.string(),
     description: z.string(),
-    manifest: z.record(z.string(), z.unknown()).nullable().describe('null: left out, as asked'),
+    manifest: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe('null: left out, as asked or for want of room'),
     tags: z.array(z.string()),
     sha256: z.string().describe('Of the decoded bytes'),
     size: z.int().describe('Decoded bytes'),

@@ -35,5 +35,11 @@ export const Comment = z
   .meta({ id: 'Comment' });
 export type Comment = z.infer<typeof Comment>;
 
-/** A root comment with its replies, oldest first. */
-export const Thread = Comment.extend({ replies: z.array(Comment) }).meta({ id: 'Thread' });
+/** Replies that come with a root. */
+export const mostRepliesShown = 20;
+
+/** A root comment with its first replies, oldest first. */
+export const Thread = Comment.extend({
+  replies: z.array(Comment).describe(`The first ones, at most ${mostRepliesShown}`),
+  repliesCursor: z.string().nullable().describe('null: these are all; else where its replies go on'),
+}).meta({ id: 'Thread' });

@@ -8,7 +8,7 @@ import { Execution } from './execution.ts';
 import { Group } from './group.ts';
 import { Lock } from './lock.ts';
 import { Actor, MemberRef } from './member.ts';
-import { Policy } from './org.ts';
+import { PolicyRecord } from './org.ts';
 import { Epic, StoryStatus } from './project.ts';
 import { Prompt } from './prompt.ts';
 import { Reviewer } from './review.ts';
@@ -90,7 +90,7 @@ const sections = z.object({
     .array(Contract)
     .nullable()
     .describe("The newest versions; the story's first, then the project's"),
-  policy: Policy.nullable(),
+  policy: PolicyRecord.nullable(),
   recentActivity: z.array(ActivityItem).nullable().describe('The newest 20 of the story'),
   others: z
     .array(z.object({ member: MemberRef, since: Time }))

@@ -6,6 +6,18 @@ export const DeviceId = text(128, 1);
 export const DeviceName = name(120);
 export const AppVersion = name(64);
 export const PushToken = text(4096, 1).meta({ description: 'A secret; no answer shows it' });
+const bytesOf = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4);
+const base64 = z.string().regex(/^[A-Za-z0-9_+/-]+={0,2}$/);
+
+/** What a browser's PushManager gives: where to push to, its public key (a point of 65 bytes) and 16 bytes of secret. */
+export const WebPushSubscription = z.object({
+  endpoint: z.url({ protocol: /^https$/ }),
+  keys: z.object({
+    p256dh: base64.startsWith('B').refine((text) => bytesOf(text) === 65, 'a point of 65 bytes in base64url'),
+    auth: base64.refine((text) => bytesOf(text) === 16, '16 bytes in base64url'),
+  }),
+});
+
 export const platforms = ['macos', 'windows', 'linux', 'ios', 'android', 'web'] as const;
 export const DevicePlatform = z.enum(platforms);
 

@@ -50,5 +50,12 @@ export const Token = z
     scopes: z.array(z.enum(scopes)),
     expiresAt: Time.nullable(),
     agentId: Id.nullable(),
+    projectIds: z
+      .array(Id)
+      .nullable()
+      .describe('The projects it is bound to; null: every project that its member may see'),
+    mayReadInbox: z
+      .boolean()
+      .describe("Whether it may read its member's notifications; an agent's only where the member let it"),
   })
   .meta({ id: 'Token' });

@@ -75,7 +75,7 @@ export const PlatformMetrics = z
     executions: z.record(ExecutionState, count).describe('Executions by state, as readers see it'),
     queues: z
       .record(z.string(), Queue)
-      .describe('Work that follows from writes, by its kind; one without any is not there'),
+      .describe('Work that follows from writes, by its kind; each kind is there, also where nothing waits'),
     outboxLagSeconds: count.describe('How long the work that is due has waited to be handed over'),
     operationsLast24h: count.describe('Writes, and refusals that are audited'),
     measuredAt: Time,

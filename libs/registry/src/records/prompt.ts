@@ -32,6 +32,7 @@ export const Prompt = z
     slug: z.string(),
     title: z.string(),
     body: z.string().nullable().describe('null: left out, as asked or for want of room'),
+    bodyBytes: z.int().describe('Bytes of the body'),
     arguments: z.array(z.object({ name: z.string(), description: z.string(), required: z.boolean() })),
     tags: z.array(z.string()),
     createdBy: Actor,

@@ -17,6 +17,16 @@ export const ReviewerRef = z.object({
 });
 export type ReviewerRef = z.infer<typeof ReviewerRef>;
 
+/** What a story's verdicts have to be about to be fresh, from whomever it is known: members, the holder, the forge. */
+export const UnderReview = z
+  .object({
+    specVersion: z.int().min(0),
+    headSha: z.string().nullable(),
+    diffHash: z.string().nullable(),
+  })
+  .describe('What there is to review now, as far as it is known');
+export type UnderReview = z.infer<typeof UnderReview>;
+
 /** A reviewer of a story and the verdict, with what it is about. */
 export const Reviewer = z
   .object({
@@ -32,6 +42,7 @@ export const Reviewer = z
     specVersion: z.int().min(0).nullable().describe('Of the spec that was reviewed; null while pending'),
     headSha: z.string().nullable().describe('The head commit that was reviewed, where known'),
     diffHash: z.string().nullable().describe('The diff that was reviewed, where known'),
+    underReview: UnderReview,
     decidedAt: Time.nullable(),
     createdAt: Time,
     updatedAt: Time,

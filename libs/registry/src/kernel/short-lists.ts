@@ -1,0 +1,34 @@
+/** Lists in what is no page: the details of a refusal, the answer of a trial. They have a budget of bytes, too. */
+import { z } from 'zod';
+
+/** 64 KiB for each list; its first item is shown whatever it measures. */
+export const mostListBytes = 64 * 1024;
+
+export const LeftOut = z.record(z.string(), z.int()).meta({
+  description: 'Of a list that would be too long: how many of its items are not shown, by its name',
+});
+type LeftOut = z.infer<typeof LeftOut>;
+
+function countWithin(items: readonly unknown[], most: number): number {
+  const encoder = new TextEncoder();
+  let bytes = 0;
+  for (const [index, item] of items.entries()) {
+    bytes += encoder.encode(JSON.stringify(item)).length + 1;
+    if (bytes > most) return Math.max(index, 1);
+  }
+  return items.length;
+}
+
+/** The same with each list as long as it may be; `leftOut` says of which there was more. */
+export function withShortLists<Facts extends object>(facts: Facts): Facts & { leftOut?: LeftOut } {
+  const leftOut: LeftOut = {};
+  const short: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(facts)) {
+    if (!Array.isArray(value)) continue;
+    const count = countWithin(value, mostListBytes);
+    if (count === value.length) continue;
+    short[name] = value.slice(0, count);
+    leftOut[name] = value.length - count;
+  }
+  return Object.keys(leftOut).length === 0 ? facts : { ...facts, ...short, leftOut };
+}

@@ -1,0 +1,58 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { codeSaid, codeSeen, type CodeUnderReview, noCode, type SeenHead } from './code.ts';
+
+const at = (minute: number) => `2026-11-21T09:${String(minute).padStart(2, '0')}:00.000Z`;
+const sha = fc.constantFrom('aaaaaaaa', 'bbbbbbbb', 'cccccccc');
+const fact = fc
+  .record({ sha: fc.option(sha, { nil: null }), minute: fc.nat(9), dedupeKey: fc.constantFrom('x', 'y') })
+  .map(({ minute, ...seen }): SeenHead => ({ ...seen, at: at(minute) }));
+const diffHash = fc.option(fc.constantFrom('d1', 'd2'), { nil: null });
+const said = fc.record({ headSha: fc.option(sha, { nil: null }), diffHash }, { requiredKeys: [] });
+const news = fc.oneof(
+  fact.map((seen) => (code: CodeUnderReview) => codeSeen(code, seen)),
+  said.map((what) => (code: CodeUnderReview) => codeSaid(code, what, at(5))),
+);
+
+describe('the code under review', () => {
+  it('has a number that never falls, and rises exactly when it cannot be told to be the same code', () => {
+    fc.assert(
+      fc.property(fc.array(news, { maxLength: 12 }), (all) => {
+        let code = noCode;
+        for (const happen of all) {
+          const after = happen(code);
+          expect(after.seq - code.seq).toBeGreaterThanOrEqual(0);
+          const isOtherHead = after.headSha !== code.headSha;
+          const isSameDiff = after.diffHash !== null && after.diffHash === code.diffHash;
+          if (isOtherHead && !isSameDiff) expect(after.seq).toBe(code.seq + 1);
+          if (code.diffHash !== null && after.diffHash !== code.diffHash)
+            expect(after.seq).toBe(code.seq + 1);
+          code = after;
+        }
+      }),
+    );
+  });
+
+  it('is what the newest fact of the forge says, in whatever order they come', () => {
+    const facts = fc.uniqueArray(
+      fact.filter((one) => one.sha !== null),
+      { minLength: 1, maxLength: 6, selector: ({ at: time, dedupeKey }) => `${time} ${dedupeKey}` },
+    );
+    fc.assert(
+      fc.property(facts, (all) => {
+        const newest = all.toSorted((one, other) =>
+          `${one.at} ${one.dedupeKey}` < `${other.at} ${other.dedupeKey}` ? -1 : 1,
+        );
+        expect(all.reduce(codeSeen, noCode).headSha).toBe(newest.at(-1)?.sha);
+      }),
+    );
+  });
+
+  it('keeps the longer of two spellings of a commit', () => {
+    const short = codeSaid(noCode, { headSha: 'aaaaaaa' }, at(1));
+    const long = codeSeen(short, { sha: 'aaaaaaa111', at: at(2), dedupeKey: 'x' });
+    expect([long.seq, long.headSha]).toEqual([1, 'aaaaaaa111']);
+    expect(codeSaid(long, { headSha: 'aaaaaaa' }, at(3))).toEqual(long);
+    expect(codeSaid(long, { headSha: 'aaaaaaa222' }, at(3)).seq).toBe(2);
+  });
+});
