@@ -1,7 +1,17 @@
--- Generated from the migrations by `npm run generate`, for reading. Nothing runs this file.
+-- Generated from the migrations and the functions by `npm run generate`, for reading. Nothing runs this file.
 
 -- Tables
 
+create table app.applied_migrations (
+  name text not null,
+  applied_at timestamp(3) with time zone not null default now()
+);
+create table app.function_files (
+  name text not null,
+  sha256 text not null,
+  release text not null,
+  applied_at timestamp(3) with time zone not null default now()
+);
 create table public.access_requests (
   org_id uuid not null,
   id uuid not null,
@@ -35,7 +45,7 @@ CASE
     WHEN ((subject ->> 'type'::text) = 'delivery_group'::text) THEN ((subject ->> 'id'::text))::uuid
     ELSE NULL::uuid
 END
-);
+) partition by RANGE (at);
 create table public.agent_runs (
   org_id uuid not null,
   id uuid not null,
@@ -86,7 +96,7 @@ create table public.audit (
   ip text,
   user_agent text,
   request_id text not null
-);
+) partition by RANGE (at);
 create table public.board_columns (
   org_id uuid not null,
   id uuid not null,
@@ -162,6 +172,7 @@ create table public.comments (
   author_member_id uuid not null,
   directed_to uuid,
   mentions uuid[] not null default '{}'::uuid[],
+  told uuid[] not null default '{}'::uuid[],
   anchor jsonb,
   resolved_at timestamp(3) with time zone,
   resolved_by jsonb,
@@ -218,10 +229,10 @@ create table public.delivery_groups (
   upstream jsonb,
   checkpoint jsonb,
   checkpoint_seq integer not null default 0,
+  told_seq bigint not null default 0,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  told_seq bigint not null default 0
+  version integer not null default 1
 );
 create table public.devices (
   org_id uuid not null,
@@ -232,6 +243,7 @@ create table public.devices (
   platform text not null,
   push_token text,
   app_version text,
+  token_id uuid not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now()
 );
@@ -265,7 +277,7 @@ create table public.execution_events (
   actor jsonb not null,
   data jsonb not null default '{}'::jsonb,
   at timestamp(3) with time zone not null default clock_timestamp()
-);
+) partition by RANGE (at);
 create table public.executions (
   org_id uuid not null,
   id uuid not null,
@@ -329,6 +341,7 @@ create table public.idempotency_keys (
   key text not null,
   fingerprint bytea not null,
   response text,
+  sent_texts jsonb,
   created_at timestamp(3) with time zone not null default now()
 );
 create table public.invitations (
@@ -342,6 +355,8 @@ create table public.invitations (
   token_hash bytea,
   invited_by jsonb not null,
   expires_at timestamp(3) with time zone not null,
+  sends integer not null default 1,
+  sent_at timestamp(3) with time zone not null default now(),
   member_id uuid,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
@@ -525,6 +540,7 @@ create table public.projects (
   local_project_id text,
   conversion jsonb,
   archived_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
@@ -543,6 +559,10 @@ create table public.prompts (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.rights_epochs (
+  org_id uuid not null,
+  epoch uuid not null default gen_random_uuid()
 );
 create table public.seat_ledger (
   org_id uuid not null,
@@ -576,6 +596,7 @@ create table public.stories (
   blocked_by uuid[] not null default '{}'::uuid[],
   spec_version integer not null default 0,
   git jsonb,
+  code jsonb,
   upstream jsonb,
   created_by jsonb not null,
   completed_at timestamp(3) with time zone,
@@ -599,6 +620,7 @@ create table public.story_reviewers (
   verdict text not null default 'pending'::text,
   note text,
   spec_version integer,
+  code_seq integer,
   head_sha text,
   diff_hash text,
   decided_at timestamp(3) with time zone,
@@ -667,6 +689,7 @@ create table public.tokens (
   last_four text not null,
   scopes text[] not null,
   project_ids uuid[],
+  may_read_inbox boolean not null default false,
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
@@ -682,7 +705,7 @@ alter table access_requests add constraint access_requests_pkey PRIMARY KEY (org
 alter table access_requests add constraint access_requests_role_check CHECK ((role = ANY (ARRAY['lead'::text, 'contributor'::text, 'viewer'::text])));
 alter table access_requests add constraint access_requests_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'approved'::text, 'denied'::text])));
 alter table activity add constraint activity_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
-alter table activity add constraint activity_pkey PRIMARY KEY (org_id, seq);
+alter table activity add constraint activity_pkey PRIMARY KEY (org_id, seq, at);
 alter table agent_runs add constraint agent_runs_check CHECK (((state = ANY (ARRAY['completed'::text, 'failed'::text, 'canceled'::text])) = (ended_at IS NOT NULL)));
 alter table agent_runs add constraint agent_runs_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
 alter table agent_runs add constraint agent_runs_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE SET NULL (execution_id);
@@ -705,7 +728,7 @@ alter table assignments add constraint assignments_pkey PRIMARY KEY (org_id, tar
 alter table assignments add constraint assignments_target_type_check CHECK ((target_type = ANY (ARRAY['story'::text, 'epic'::text, 'delivery_group'::text])));
 alter table audit add constraint audit_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table audit add constraint audit_outcome_check CHECK ((outcome = ANY (ARRAY['allowed'::text, 'denied'::text])));
-alter table audit add constraint audit_pkey PRIMARY KEY (org_id, seq);
+alter table audit add constraint audit_pkey PRIMARY KEY (org_id, seq, at);
 alter table board_columns add constraint board_columns_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table board_columns add constraint board_columns_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table board_columns add constraint board_columns_pkey PRIMARY KEY (org_id, id);
@@ -767,6 +790,7 @@ alter table delivery_groups add constraint delivery_groups_state_check CHECK ((s
 alter table devices add constraint devices_device_id_check CHECK (((length(device_id) >= 1) AND (length(device_id) <= 128)));
 alter table devices add constraint devices_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table devices add constraint devices_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table devices add constraint devices_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table devices add constraint devices_pkey PRIMARY KEY (org_id, member_id, device_id);
 alter table devices add constraint devices_platform_check CHECK ((platform = ANY (ARRAY['macos'::text, 'windows'::text, 'linux'::text, 'ios'::text, 'android'::text, 'web'::text])));
 alter table epics add constraint epics_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -776,7 +800,7 @@ alter table epics add constraint epics_status_check CHECK ((status = ANY (ARRAY[
 alter table execution_contributors add constraint execution_contributors_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
 alter table execution_contributors add constraint execution_contributors_pkey PRIMARY KEY (org_id, execution_id, member_id, agent_id);
 alter table execution_events add constraint execution_events_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
-alter table execution_events add constraint execution_events_pkey PRIMARY KEY (org_id, execution_id, seq);
+alter table execution_events add constraint execution_events_pkey PRIMARY KEY (org_id, execution_id, seq, at);
 alter table executions add constraint executions_check CHECK (((state = 'completed'::text) = (completed_at IS NOT NULL)));
 alter table executions add constraint executions_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table executions add constraint executions_outcome_check CHECK ((outcome = ANY (ARRAY['submitted'::text, 'succeeded'::text, 'failed'::text, 'canceled'::text])));
@@ -866,7 +890,7 @@ alter table project_teams add constraint project_teams_org_id_project_id_fkey FO
 alter table project_teams add constraint project_teams_org_id_team_id_fkey FOREIGN KEY (org_id, team_id) REFERENCES teams(org_id, id) ON DELETE CASCADE;
 alter table project_teams add constraint project_teams_pkey PRIMARY KEY (org_id, project_id, team_id);
 alter table project_teams add constraint project_teams_role_check CHECK ((role = ANY (ARRAY['lead'::text, 'contributor'::text, 'viewer'::text])));
-alter table projects add constraint projects_key_check CHECK ((key ~ '^[A-Z][A-Z0-9]{1,9}$'::text));
+alter table projects add constraint projects_check CHECK (((key ~ '^[A-Z][A-Z0-9]{1,9}$'::text) OR (deleted_at IS NOT NULL)));
 alter table projects add constraint projects_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table projects add constraint projects_org_id_key_key UNIQUE (org_id, key);
 alter table projects add constraint projects_origin_check CHECK ((origin = ANY (ARRAY['hosted'::text, 'converted'::text])));
@@ -878,6 +902,8 @@ alter table prompts add constraint prompts_org_id_project_id_fkey FOREIGN KEY (o
 alter table prompts add constraint prompts_pkey PRIMARY KEY (org_id, id);
 alter table prompts add constraint prompts_slug_check CHECK ((slug ~ '^[a-z0-9-]{1,64}$'::text));
 alter table prompts add constraint prompts_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)));
+alter table rights_epochs add constraint rights_epochs_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table rights_epochs add constraint rights_epochs_pkey PRIMARY KEY (org_id);
 alter table seat_ledger add constraint seat_ledger_check CHECK ((from_seats <> to_seats));
 alter table seat_ledger add constraint seat_ledger_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table seat_ledger add constraint seat_ledger_from_seats_check CHECK ((from_seats >= 1));
@@ -943,11 +969,11 @@ alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['r
 CREATE INDEX access_requests_member ON public.access_requests USING btree (org_id, member_id);
 CREATE INDEX access_requests_project ON public.access_requests USING btree (org_id, project_id, id DESC);
 CREATE INDEX access_requests_state ON public.access_requests USING btree (org_id, project_id, state, id DESC);
-CREATE INDEX activity_agent ON public.activity USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
-CREATE INDEX activity_group ON public.activity USING btree (org_id, group_id, seq DESC) WHERE (group_id IS NOT NULL);
-CREATE INDEX activity_member ON public.activity USING btree (org_id, member_id, seq DESC);
-CREATE INDEX activity_project ON public.activity USING btree (org_id, project_id, seq DESC);
-CREATE INDEX activity_story ON public.activity USING btree (org_id, story_id, seq DESC) WHERE (story_id IS NOT NULL);
+CREATE INDEX activity_agent ON ONLY public.activity USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX activity_group ON ONLY public.activity USING btree (org_id, group_id, seq DESC) WHERE (group_id IS NOT NULL);
+CREATE INDEX activity_member ON ONLY public.activity USING btree (org_id, member_id, seq DESC);
+CREATE INDEX activity_project ON ONLY public.activity USING btree (org_id, project_id, seq DESC);
+CREATE INDEX activity_story ON ONLY public.activity USING btree (org_id, story_id, seq DESC) WHERE (story_id IS NOT NULL);
 CREATE INDEX agent_runs_execution ON public.agent_runs USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
 CREATE INDEX agent_runs_member ON public.agent_runs USING btree (org_id, member_id) WHERE (ended_at IS NULL);
 CREATE INDEX agent_runs_over ON public.agent_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
@@ -956,12 +982,12 @@ CREATE INDEX agent_runs_story ON public.agent_runs USING btree (org_id, story_id
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
 CREATE INDEX assignments_member ON public.assignments USING btree (org_id, member_id, target_type, target_id);
 CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
-CREATE INDEX audit_age ON public.audit USING btree (org_id, at);
-CREATE INDEX audit_agent ON public.audit USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
-CREATE INDEX audit_at ON public.audit USING brin (at) WITH (pages_per_range='32', autosummarize='on');
-CREATE INDEX audit_denied ON public.audit USING btree (org_id, seq DESC) WHERE (outcome = 'denied'::text);
-CREATE INDEX audit_member ON public.audit USING btree (org_id, member_id, seq DESC);
-CREATE INDEX audit_operation ON public.audit USING btree (org_id, operation, seq DESC);
+CREATE INDEX audit_age ON ONLY public.audit USING btree (org_id, at);
+CREATE INDEX audit_agent ON ONLY public.audit USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
+CREATE INDEX audit_at ON ONLY public.audit USING brin (at) WITH (pages_per_range='32', autosummarize='on');
+CREATE INDEX audit_denied ON ONLY public.audit USING btree (org_id, seq DESC) WHERE (outcome = 'denied'::text);
+CREATE INDEX audit_member ON ONLY public.audit USING btree (org_id, member_id, seq DESC);
+CREATE INDEX audit_operation ON ONLY public.audit USING btree (org_id, operation, seq DESC);
 CREATE INDEX board_columns_order ON public.board_columns USING btree (org_id, project_id, "position");
 CREATE INDEX broadcasts_newest ON public.broadcasts USING btree (org_id, created_at DESC, id DESC);
 CREATE INDEX broadcasts_project ON public.broadcasts USING btree (org_id, project_id, created_at DESC, id DESC) WHERE (project_id IS NOT NULL);
@@ -978,12 +1004,13 @@ CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
 CREATE INDEX executions_project ON public.executions USING btree (org_id, project_id, id) WHERE (state <> 'completed'::text);
 CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX invitations_address ON public.invitations USING btree (org_id, lower(email), sent_at);
 CREATE INDEX leases_due ON public.leases USING btree (expires_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_live ON public.leases USING btree (org_id, project_id) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_member ON public.leases USING btree (org_id, member_id) WHERE (state = 'held'::text);
 CREATE INDEX leases_project ON public.leases USING btree (org_id, project_id, unit_type, unit_id) WHERE (state = 'held'::text);
 CREATE INDEX locks_execution ON public.locks USING btree (org_id, execution_id) WHERE (execution_id IS NOT NULL);
-CREATE INDEX locks_expiry ON public.locks USING btree (expires_at);
+CREATE INDEX locks_expiry ON public.locks USING btree (expires_at) WHERE (execution_id IS NULL);
 CREATE INDEX locks_member ON public.locks USING btree (org_id, member_id);
 CREATE INDEX locks_project ON public.locks USING btree (org_id, project_id, id);
 CREATE INDEX locks_story ON public.locks USING btree (org_id, project_id, story_id) WHERE (story_id IS NOT NULL);
@@ -992,6 +1019,7 @@ CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WH
 CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
 CREATE INDEX members_names ON public.members USING btree (org_id, status, name, id);
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
+CREATE INDEX notifications_ages ON public.notifications USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;
 CREATE INDEX notifications_kind ON public.notifications USING btree (org_id, member_id, kind, id DESC);
 CREATE INDEX notifications_over ON public.notifications USING btree (COALESCE(read_at, created_at)) WHERE ((read_at IS NOT NULL) OR (NOT in_inbox));
@@ -1006,6 +1034,7 @@ CREATE INDEX point_entries_standing ON public.point_entries USING btree (org_id,
 CREATE INDEX point_scores_board ON public.point_scores USING btree (org_id, period, starts_on, scope_id, points DESC, member_id);
 CREATE INDEX project_members_member ON public.project_members USING btree (org_id, member_id);
 CREATE INDEX project_teams_team ON public.project_teams USING btree (org_id, team_id);
+CREATE INDEX projects_deleted ON public.projects USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX stories_epic ON public.stories USING btree (org_id, epic_id) WHERE (epic_id IS NOT NULL);
 CREATE INDEX stories_updated ON public.stories USING btree (org_id, project_id, updated_at DESC, id DESC);
 CREATE INDEX story_blockers_blocker ON public.story_blockers USING btree (org_id, blocker_id);
@@ -1035,10 +1064,46 @@ CREATE UNIQUE INDEX teams_name ON public.teams USING btree (org_id, lower(name))
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION app.bar_of(project uuid)
+ RETURNS bigint
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select hashtextextended('archive ' || project::text, 0)
+$function$
+;
+alter function app.bar_of(uuid) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.begin_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  begun text := coalesce(current_setting('muster.epochs_begun', true), '');
+begin
+  if position(old.org_id::text in begun) > 0 then return null; end if;
+  update rights_epochs set epoch = gen_random_uuid() where org_id = old.org_id;
+  perform set_config('muster.epochs_begun', begun || ' ' || old.org_id, true);
+  return null;
+end $function$
+;
+alter function app.begin_epoch() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.begin_first_epoch()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into rights_epochs (org_id) values (new.id);
+  return null;
+end $function$
+;
+alter function app.begin_first_epoch() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.claim_key(org uuid, token uuid, op text, wanted text, print bytea)
  RETURNS void
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   insert into idempotency_keys as k (org_id, token_id, operation, key, fingerprint)
@@ -1055,7 +1120,7 @@ alter function app.claim_key(uuid,uuid,text,text,bytea) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.count_read()
  RETURNS trigger
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   with marked as (
@@ -1076,7 +1141,7 @@ alter function app.count_read() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.count_stories()
  RETURNS trigger
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   left_epic int := (old.epic_id is not null and old.status <> 'canceled')::int;
@@ -1116,7 +1181,7 @@ alter function app.count_stories() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.count_unread()
  RETURNS trigger
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   insert into notification_counts as c (org_id, member_id, kind, project_id, unread)
@@ -1133,13 +1198,15 @@ CREATE OR REPLACE FUNCTION app.counts_by_hand()
  RETURNS boolean
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN (COALESCE(current_setting('muster.counts'::text, true), ''::text) = 'by hand'::text)
+AS $function$
+  select coalesce(current_setting('muster.counts', true), '') = 'by hand'
+$function$
 ;
 alter function app.counts_by_hand() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.end_runs()
  RETURNS trigger
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
@@ -1150,88 +1217,72 @@ begin
 end $function$
 ;
 alter function app.end_runs() owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, target_kind text, target_ref text, needs_org integer, needs_project integer, OUT at timestamp with time zone, OUT org_role text, OUT project_id uuid, OUT archived boolean)
+CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, needs_org integer, target_kind text, target_ref text, needs_project integer, known_reach text, known_org uuid, known_epoch uuid, known_expiry timestamp with time zone, known_projects uuid[], OUT at timestamp with time zone, OUT target_id uuid, OUT project_id uuid, OUT project_rank integer, OUT org_role text, OUT epoch uuid, OUT expires_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   org uuid;
   member uuid;
   bound uuid[];
+  reach text;
   sees text;
-  project_rank int;
+  target record;
+  done text;
 begin
-  select t.org_id, t.member_id, t.project_ids, m.role, now()
-    into org, member, bound, org_role, at
+  at := now();
+  if known_epoch is not null and (known_expiry is null or known_expiry > at)
+    and exists (select from rights_epochs e where e.org_id = known_org and e.epoch = known_epoch) then
+    done := set_config('muster.org_id', known_org::text, true);
+    if target_kind is null then return; end if;
+    target := app.find_target(known_org, target_kind, target_ref);
+    if target.project_id = any (known_projects) then
+      target_id := target.target_id;
+      project_id := target.project_id;
+      done := set_config('muster.target_id', target_id::text, true);
+      done := set_config('muster.project_id', project_id::text, true);
+      return;
+    end if;
+  end if;
+
+  select t.org_id, t.member_id, t.project_ids, t.expires_at, m.role, e.epoch,
+      app.token_reach(t.scopes, t.project_ids, t.agent_id, t.may_read_inbox)
+    into org, member, bound, expires_at, org_role, epoch, reach
     from tokens t
     join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
+    left join rights_epochs e on e.org_id = t.org_id
     where t.hash = token_hash and t.revoked_at is null and (t.expires_at is null or t.expires_at > now());
   if not found then
     raise exception 'no such token' using errcode = 'MU401';
   end if;
-  perform set_config('muster.org_id', org::text, true);
+  if reach <> known_reach then
+    raise exception 'the token reaches another part now' using errcode = 'MU409';
+  end if;
+  done := set_config('muster.org_id', org::text, true);
   if array_position(array['viewer', 'member', 'admin', 'owner'], org_role) < needs_org then
-    raise exception 'role in the organization is too low' using errcode = 'MU403';
+    raise exception 'role in the organization is too low'
+      using errcode = 'MU403', detail = format('organization %s %s', needs_org, org_role);
   end if;
   if target_kind is null then return; end if;
 
   -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
   if target_kind = 'platform' then
     if not exists (select from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
-      raise exception 'not for this token' using errcode = 'MU403';
+      raise exception 'not for this token' using errcode = 'MU403',
+        detail = (select array_to_string(t.scopes, ' ') from tokens t where t.hash = token_hash);
     end if;
-    perform set_config('muster.platform_pass', encode(token_hash, 'hex'), true);
+    done := set_config('muster.platform_pass', encode(token_hash, 'hex'), true);
     return;
   end if;
-  case target_kind
-    when 'project' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from projects p where p.org_id = org and p.id = target_ref::uuid;
-    when 'projectKey' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from projects p where p.org_id = org and p.key = upper(target_ref);
-    when 'story' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-        where s.org_id = org and s.id = target_ref::uuid;
-    when 'storyKey' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from projects p join stories s on s.org_id = p.org_id and s.project_id = p.id
-        where p.org_id = org and p.key = upper(split_part(target_ref, '-', 1))
-          and s.number = split_part(target_ref, '-', 2)::int;
-    when 'column' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from board_columns c join projects p on p.org_id = c.org_id and p.id = c.project_id
-        where c.org_id = org and c.id = target_ref::uuid;
-    when 'epic' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from epics e join projects p on p.org_id = e.org_id and p.id = e.project_id
-        where e.org_id = org and e.id = target_ref::uuid;
-    when 'comment' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
-        join projects p on p.org_id = s.org_id and p.id = s.project_id
-        where c.org_id = org and c.id = target_ref::uuid;
-    when 'accessRequest' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from access_requests r join projects p on p.org_id = r.org_id and p.id = r.project_id
-        where r.org_id = org and r.id = target_ref::uuid;
-    when 'deliveryGroup' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from delivery_groups g join projects p on p.org_id = g.org_id and p.id = g.project_id
-        where g.org_id = org and g.id = target_ref::uuid;
-    when 'execution' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from executions e join projects p on p.org_id = e.org_id and p.id = e.project_id
-        where e.org_id = org and e.id = target_ref::uuid;
-    when 'lock' then
-      select p.id, p.visibility, p.archived_at is not null into project_id, sees, archived
-        from locks l join projects p on p.org_id = l.org_id and p.id = l.project_id
-        where l.org_id = org and l.id = target_ref::uuid;
-  end case;
-  if project_id is not null and (bound is null or project_id = any (bound)) then
+  target := app.find_target(org, target_kind, target_ref);
+  target_id := target.target_id;
+  project_id := target.project_id;
+  -- None there, or none that may be seen: a deleted one is no row.
+  select p.visibility into sees from projects p
+    where p.org_id = org and p.id = project_id and (bound is null or p.id = any (bound));
+  if found then
     project_rank := app.given_rank(sees, org_role);
     -- Teams and direct membership are looked up only where they can make a difference.
     if project_rank is null or project_rank < needs_project then
@@ -1242,17 +1293,19 @@ begin
     raise exception 'nothing there to be seen' using errcode = 'MU404';
   end if;
   if project_rank < needs_project then
-    raise exception 'role in the project is too low' using errcode = 'MU403';
+    raise exception 'role in the project is too low' using errcode = 'MU403',
+      detail = format('project %s %s', needs_project, (array['viewer', 'contributor', 'lead'])[project_rank]);
   end if;
-  perform set_config('muster.project_id', project_id::text, true);
+  done := set_config('muster.target_id', target_id::text, true);
+  done := set_config('muster.project_id', project_id::text, true);
 end $function$
 ;
-alter function app.enter(bytea,text,text,integer,integer) owner to muster_door;
+alter function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter_by_invitation(secret_hash bytea, OUT at timestamp with time zone, OUT org_id uuid)
  RETURNS record
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   select now(), i.org_id into at, org_id
@@ -1270,73 +1323,148 @@ CREATE OR REPLACE FUNCTION app.estimated_rows(counted regclass)
  RETURNS bigint
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog'
-BEGIN ATOMIC
- SELECT (GREATEST(c.reltuples, (0)::real))::bigint AS "greatest"
-    FROM pg_class c
-   WHERE (c.oid = (estimated_rows.counted)::oid);
-END
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select greatest(c.reltuples, 0)::bigint from pg_class c where c.oid = counted
+$function$
 ;
 alter function app.estimated_rows(regclass) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.find_target(org uuid, target_kind text, target_ref text, OUT target_id uuid, OUT project_id uuid)
+ RETURNS record
+ LANGUAGE plpgsql
+ STABLE
+AS $function$
+begin
+  case target_kind
+    when 'project' then
+      target_id := target_ref::uuid;
+      project_id := target_id;
+    when 'projectKey' then
+      select p.id, p.id into target_id, project_id from public.projects p
+        where p.org_id = org and p.key = upper(target_ref);
+    when 'story' then
+      select s.id, s.project_id into target_id, project_id from public.stories s
+        where s.org_id = org and s.id = target_ref::uuid;
+    when 'storyKey' then
+      select s.id, s.project_id into target_id, project_id
+        from public.projects p join public.stories s on s.org_id = p.org_id and s.project_id = p.id
+        where p.org_id = org and p.key = upper(split_part(target_ref, '-', 1))
+          and s.number = split_part(target_ref, '-', 2)::int;
+    when 'column' then
+      select c.id, c.project_id into target_id, project_id from public.board_columns c
+        where c.org_id = org and c.id = target_ref::uuid;
+    when 'epic' then
+      select e.id, e.project_id into target_id, project_id from public.epics e
+        where e.org_id = org and e.id = target_ref::uuid;
+    when 'comment' then
+      select c.id, s.project_id into target_id, project_id
+        from public.comments c join public.stories s on s.org_id = c.org_id and s.id = c.story_id
+        where c.org_id = org and c.id = target_ref::uuid;
+    when 'accessRequest' then
+      select r.id, r.project_id into target_id, project_id from public.access_requests r
+        where r.org_id = org and r.id = target_ref::uuid;
+    when 'deliveryGroup' then
+      select g.id, g.project_id into target_id, project_id from public.delivery_groups g
+        where g.org_id = org and g.id = target_ref::uuid;
+    when 'execution' then
+      select e.id, e.project_id into target_id, project_id from public.executions e
+        where e.org_id = org and e.id = target_ref::uuid;
+    when 'lock' then
+      select l.id, l.project_id into target_id, project_id from public.locks l
+        where l.org_id = org and l.id = target_ref::uuid;
+  end case;
+end $function$
+;
+alter function app.find_target(uuid,text,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.given_rank(visibility text, member_role text)
  RETURNS integer
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (member_role = ANY (ARRAY['owner'::text, 'admin'::text])) THEN 3 WHEN (visibility = 'org'::text) THEN CASE member_role WHEN 'member'::text THEN 2 WHEN 'viewer'::text THEN 1 ELSE NULL::integer END ELSE NULL::integer END
+AS $function$
+  select case
+    when member_role in ('owner', 'admin') then 3
+    when visibility = 'org' then case member_role when 'member' then 2 when 'viewer' then 1 end
+  end
+$function$
 ;
 alter function app.given_rank(text,text) owner to the_migrator;
 CREATE OR REPLACE PROCEDURE app.guard_table(IN guarded regclass, IN rights text DEFAULT 'select, insert, update, delete'::text)
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $procedure$
 begin
   execute format('alter table %s enable row level security, force row level security', guarded);
   execute format('create policy own_organization on %s to muster_app using (org_id = app.org_id())', guarded);
   execute format('grant %s on %s to muster_app', rights, guarded);
+  call app.let_worker_remove(guarded);
 end $procedure$
 ;
 alter function app.guard_table(regclass,text) owner to the_migrator;
+CREATE OR REPLACE PROCEDURE app.hand_over(IN handed regprocedure, IN new_owner regrole)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $procedure$
+begin
+  execute format('grant create on schema app to %s', new_owner);
+  execute format('alter function %s owner to %s', handed, new_owner);
+  execute format('revoke create on schema app from %s', new_owner);
+  execute format('revoke all on function %s from public', handed);
+end $procedure$
+;
+alter function app.hand_over(regprocedure,regrole) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.held_rank(project_role text, member_role text)
  RETURNS integer
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
-RETURN CASE WHEN (member_role = 'viewer'::text) THEN 1 ELSE array_position(ARRAY['viewer'::text, 'contributor'::text, 'lead'::text], project_role) END
+AS $function$
+  select case when member_role = 'viewer' then 1
+    else array_position(array['viewer', 'contributor', 'lead'], project_role) end
+$function$
 ;
 alter function app.held_rank(text,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.hold_open()
+ RETURNS boolean
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  perform pg_advisory_xact_lock_shared(app.bar_of(app.project_id()));
+  -- A statement of its own, so that it sees what was committed while this waited.
+  return (select p.archived_at is not null from projects p where p.org_id = app.org_id() and p.id = app.project_id());
+end $function$
+;
+alter function app.hold_open() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.identify(token_hash bytea)
- RETURNS TABLE(token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], member_name text, agent_name text)
+ RETURNS TABLE(token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[], may_read_inbox boolean, member_name text, agent_name text)
  LANGUAGE sql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-BEGIN ATOMIC
- SELECT t.id,
-     t.org_id,
-     t.member_id,
-     t.agent_id,
-     t.scopes,
-     m.name,
-     a.name
-    FROM (((tokens t
-      JOIN members m ON (((m.org_id = t.org_id) AND (m.id = t.member_id) AND (m.status = 'active'::text))))
-      JOIN orgs o ON (((o.id = t.org_id) AND (o.deleted_at IS NULL))))
-      LEFT JOIN agents a ON (((a.org_id = t.org_id) AND (a.id = t.agent_id))))
-   WHERE ((t.hash = identify.token_hash) AND (t.revoked_at IS NULL) AND ((t.expires_at IS NULL) OR (t.expires_at > now())));
-END
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select t.id, t.org_id, t.member_id, t.agent_id, t.scopes, t.project_ids, t.agent_id is null or t.may_read_inbox,
+    m.name, a.name
+  from public.tokens t
+  join public.members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
+  join public.orgs o on o.id = t.org_id and o.deleted_at is null
+  left join public.agents a on a.org_id = t.org_id and a.id = t.agent_id
+  where t.hash = token_hash and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())
+$function$
 ;
 alter function app.identify(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_counted(counted regclass)
  RETURNS boolean
  LANGUAGE sql
  STABLE
- SET search_path TO 'pg_catalog'
-RETURN (pg_relation_size(counted) <= ((32 * 1024) * 1024))
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select pg_relation_size(counted) <= 32 * 1024 * 1024
+$function$
 ;
 alter function app.is_counted(regclass) owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.keep_blocked_by()
  RETURNS trigger
  LANGUAGE plpgsql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   update stories s
@@ -1347,38 +1475,130 @@ begin
 end $function$
 ;
 alter function app.keep_blocked_by() owner to muster_door;
+CREATE OR REPLACE PROCEDURE app.keep_by_month(IN kept regclass)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $procedure$
+begin
+  execute format('create table months.%I partition of %s default', kept || '_else', kept);
+  execute format('alter table months.%I enable row level security', kept || '_else');
+end $procedure$
+;
+alter function app.keep_by_month(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.keep_months(audit_days integer)
+ RETURNS TABLE(month text, done text)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+ SET lock_timeout TO '1s'
+AS $function$
+declare
+  kept regclass;
+  begins timestamptz;
+  ends timestamptz;
+  held regclass;
+  has_strays boolean;
+begin
+  -- Two at once would make the same month.
+  perform pg_advisory_xact_lock(4105);
+  for kept in select p.partrelid::regclass from pg_partitioned_table p join pg_class c on c.oid = p.partrelid
+    where c.relnamespace = 'public'::regnamespace order by 1 loop
+    for begins in select generate_series(date_trunc('month', now()), date_trunc('month', now()) + interval '2 months', interval '1 month') loop
+      ends := begins + interval '1 month';
+      month := kept || to_char(begins, '_YYYY_MM');
+      continue when to_regclass(format('months.%I', month)) is not null;
+      -- Rows that came while nobody made months stay where they are: such a month is done without.
+      execute format('select exists (select from months.%I where at >= $1 and at < $2)', kept || '_else')
+        into has_strays using begins, ends;
+      continue when has_strays;
+      -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
+      execute format('create table months.%I (like %s including all)', month, kept);
+      execute format('alter table months.%I enable row level security', month);
+      execute format('alter table %s attach partition months.%I for values from (%L) to (%L)', kept, month, begins, ends);
+      done := 'made';
+      return next;
+    end loop;
+  end loop;
+  for held, month in
+    select m.held, c.relname from app.months() m join pg_class c on c.oid = m.held
+    where m.kept = 'audit'::regclass and audit_days > 0 and m.ends < now() - make_interval(days => audit_days) order by m.ends loop
+    execute format('drop table %s', held);
+    done := 'dropped';
+    return next;
+  end loop;
+end $function$
+;
+alter function app.keep_months(integer) owner to the_migrator;
+CREATE OR REPLACE PROCEDURE app.let_worker_remove(IN removed regclass)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $procedure$
+begin
+  execute format('create policy worker on %s to muster_worker using (true)', removed);
+  execute format('grant delete, select (%s) on %s to muster_worker', (
+    select string_agg(distinct quote_ident(a.attname), ', ')
+    from pg_constraint c join pg_attribute a on a.attrelid = c.conrelid and a.attnum = any (c.conkey)
+    where c.conrelid = removed and c.contype in ('p', 'f')), removed);
+end $procedure$
+;
+alter function app.let_worker_remove(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.months()
+ RETURNS TABLE(kept regclass, held regclass, ends timestamp with time zone)
+ LANGUAGE sql
+ STABLE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+ SET "TimeZone" TO 'UTC'
+AS $function$
+  select i.inhparent::regclass, c.oid::regclass,
+    substring(pg_get_expr(c.relpartbound, c.oid) from 'TO \(''(.+)''\)')::timestamptz
+  from pg_class c join pg_inherits i on i.inhrelid = c.oid
+  where c.relnamespace = 'months'::regnamespace and c.relkind = 'r'
+$function$
+;
+alter function app.months() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.new_id(moment timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
  PARALLEL SAFE
-RETURN (encode(set_bit(set_bit(OVERLAY(uuid_send(gen_random_uuid()) PLACING SUBSTRING(int8send((floor((EXTRACT(epoch FROM moment) * (1000)::numeric)))::bigint) FROM 3) FROM 1 FOR 6), (52)::bigint, 1), (53)::bigint, 1), 'hex'::text))::uuid
+AS $function$
+  select encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
+    placing substring(int8send(floor(extract(epoch from moment) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1),
+    'hex')::uuid
+$function$
 ;
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.open_executions()
  RETURNS TABLE(state text, executions bigint)
  LANGUAGE sql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-BEGIN ATOMIC
- SELECT
-         CASE
-             WHEN ((e.state = ANY (ARRAY['leased'::text, 'waiting_input'::text])) AND (l.expires_at <= now())) THEN 'stalled'::text
-             WHEN ((e.state = 'offered'::text) AND (((e.offer ->> 'expiresAt'::text))::timestamp with time zone <= now())) THEN 'available'::text
-             ELSE e.state
-         END AS shown,
-     count(*) AS count
-    FROM (executions e
-      LEFT JOIN leases l ON (((l.org_id = e.org_id) AND (l.unit_type = e.target_type) AND (l.unit_id = e.target_id) AND (l.state = 'held'::text))))
-   WHERE (e.state <> 'completed'::text)
-   GROUP BY
-         CASE
-             WHEN ((e.state = ANY (ARRAY['leased'::text, 'waiting_input'::text])) AND (l.expires_at <= now())) THEN 'stalled'::text
-             WHEN ((e.state = 'offered'::text) AND (((e.offer ->> 'expiresAt'::text))::timestamp with time zone <= now())) THEN 'available'::text
-             ELSE e.state
-         END;
-END
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select case
+      when e.state in ('leased', 'waiting_input') and l.expires_at <= now() then 'stalled'
+      when e.state = 'offered' and (e.offer ->> 'expiresAt')::timestamptz <= now() then 'available'
+      else e.state end as shown, count(*)
+  from public.executions e
+  join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
+  left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+    and l.state = 'held'
+  where e.state <> 'completed'
+  group by shown
+$function$
 ;
 alter function app.open_executions() owner to muster_door;
+CREATE OR REPLACE PROCEDURE app.open_table(IN opened regclass, IN opened_to regrole, IN rights text)
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $procedure$
+begin
+  if not exists (select from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
+    execute format('create policy %I on %s to %s using (true)', replace(opened_to::text, 'muster_', ''), opened, opened_to);
+  end if;
+  execute format('grant %s on %s to %s', rights, opened, opened_to);
+end $procedure$
+;
+alter function app.open_table(regclass,regrole,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.org_id()
  RETURNS uuid
  LANGUAGE sql
@@ -1390,7 +1610,7 @@ CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern tex
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
 begin
@@ -1418,7 +1638,7 @@ CREATE OR REPLACE FUNCTION app.platform_executions()
  RETURNS TABLE(states jsonb, estimated boolean)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   perform app.require_platform();
@@ -1437,7 +1657,7 @@ CREATE OR REPLACE FUNCTION app.platform_metrics()
  RETURNS TABLE(at timestamp with time zone, orgs bigint, accounts bigint, projects bigint, stories bigint, estimated text[], plans jsonb, queues jsonb, outbox_lag_seconds bigint, operations_last_24h bigint)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
 begin
@@ -1457,7 +1677,9 @@ begin
         then (select count(distinct lower(m.email)) from members m where m.status = 'active')
         else app.estimated_rows('members') end,
       case when app.is_counted('projects') then (select count(*) from projects) else app.estimated_rows('projects') end,
-      case when app.is_counted('stories') then (select count(*) from stories) else app.estimated_rows('stories') end,
+      case when app.is_counted('stories')
+        then (select count(*) from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id)
+        else app.estimated_rows('stories') end,
       array(select case big.name when 'members' then 'accounts' else big.name end
         from unnest(array['members', 'projects', 'stories']) big (name) where not app.is_counted(big.name::regclass)),
       (select coalesce(jsonb_object_agg(s.plan, s.count), '{}') from (
@@ -1475,7 +1697,7 @@ CREATE OR REPLACE FUNCTION app.platform_orgs(after_slug text, pattern text, most
  RETURNS TABLE(nth bigint, fits boolean, id uuid, slug text, name text, plan text, status text, seats integer, owner_email text, owner_name text, created_at timestamp with time zone, deleted_at timestamp with time zone)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
 begin
@@ -1497,7 +1719,7 @@ CREATE OR REPLACE FUNCTION app.platform_subscriptions(after_slug text, pattern t
  RETURNS TABLE(nth bigint, fits boolean, slug text, org_id uuid, org_name text, plan text, status text, seats integer, current_period_end timestamp with time zone, created_at timestamp with time zone, updated_at timestamp with time zone, version integer)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
 begin
@@ -1518,7 +1740,7 @@ CREATE OR REPLACE FUNCTION app.platform_teams(after_name text, after_id uuid, pa
  RETURNS TABLE(nth bigint, fits boolean, sort_name text, id uuid, name text, description text, members bigint, created_at timestamp with time zone, team_org_id uuid, org_slug text, org_name text)
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 #variable_conflict use_column
 begin
@@ -1544,20 +1766,30 @@ CREATE OR REPLACE FUNCTION app.project_id()
  RETURNS uuid
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN (NULLIF(current_setting('muster.project_id'::text, true), ''::text))::uuid
+AS $function$
+  select nullif(current_setting('muster.project_id', true), '')::uuid
+$function$
 ;
 alter function app.project_id() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.project_rank(org uuid, project uuid, visibility text, member uuid, member_role text)
  RETURNS integer
  LANGUAGE sql
  STABLE PARALLEL SAFE
-RETURN GREATEST(app.given_rank(visibility, member_role), (SELECT app.held_rank(pm.role, project_rank.member_role) AS held_rank FROM project_members pm WHERE ((pm.org_id = project_rank.org) AND (pm.project_id = project_rank.project) AND (pm.member_id = project_rank.member))), (SELECT max(app.held_rank(pt.role, project_rank.member_role)) AS max FROM (project_teams pt JOIN team_members tm ON (((tm.org_id = pt.org_id) AND (tm.team_id = pt.team_id)))) WHERE ((pt.org_id = project_rank.org) AND (pt.project_id = project_rank.project) AND (tm.member_id = project_rank.member))))
+AS $function$
+  select greatest(
+    app.given_rank(visibility, member_role),
+    (select app.held_rank(pm.role, member_role) from public.project_members pm
+      where pm.org_id = org and pm.project_id = project and pm.member_id = member),
+    (select max(app.held_rank(pt.role, member_role)) from public.project_teams pt
+      join public.team_members tm on tm.org_id = pt.org_id and tm.team_id = pt.team_id
+      where pt.org_id = org and pt.project_id = project and tm.member_id = member))
+$function$
 ;
 alter function app.project_rank(uuid,uuid,text,uuid,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.release_member(org uuid, member uuid)
  RETURNS void
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
   own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
@@ -1582,6 +1814,9 @@ begin
   delete from access_requests where org_id = org and member_id = member and state = 'pending';
   delete from story_reviewers r
     where r.org_id = org and (r.member_id = member or r.agent_id = any (own_agents)) and r.verdict = 'pending';
+  -- Whoever was let go lets nobody in: not somebody else, nor themselves under another address.
+  update invitations i set state = 'revoked', updated_at = now(), version = i.version + 1
+    where i.org_id = org and i.state = 'pending' and (i.invited_by ->> 'memberId')::uuid = member;
   delete from story_selections where org_id = org and member_id = member;
   delete from devices where org_id = org and member_id = member;
 end $function$
@@ -1590,25 +1825,35 @@ alter function app.release_member(uuid,uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.release_work()
  RETURNS trigger
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  -- Work that they hold, and work that is offered to them or to an agent of theirs: it is given up as by a release, and
+  -- its locks go with it. Leases come before executions, those by their ids.
   with freed as (
     update leases l set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
       run_id = null, expires_at = null
     where l.org_id = new.org_id and l.member_id = new.id and l.state = 'held'
     returning l.unit_type, l.unit_id),
-  left_alone as (
-    update executions e set state = 'available', waiting_for = null, updated_at = now(), version = e.version + 1,
-      last_event_seq = e.last_event_seq + 1
-    from freed f
-    where e.org_id = new.org_id and e.target_type = f.unit_type and e.target_id = f.unit_id
-      and e.state in ('leased', 'waiting_input')
-    returning e.id, e.last_event_seq)
+  chosen as materialized (
+    select e.id from executions e
+    where e.org_id = new.org_id and (
+      (e.state in ('leased', 'waiting_input')
+        and e.target_id = any (array(select f.unit_id from freed f where f.unit_type <> 'coordination')))
+      or (e.state = 'offered' and ((e.offer ->> 'toMemberId')::uuid = new.id or (e.offer ->> 'toAgentId')::uuid in
+        (select g.id from agents g where g.org_id = new.org_id and g.member_id = new.id))))
+    order by e.id for no key update),
+  given_up as (
+    update executions e set state = 'available', waiting_for = null, offer = null, updated_at = now(),
+      version = e.version + 1, last_event_seq = e.last_event_seq + 1
+    from chosen c where e.org_id = new.org_id and e.id = c.id
+    returning e.id, e.last_event_seq),
+  unlocked as (
+    delete from locks k using given_up u where k.org_id = new.org_id and k.execution_id = u.id)
   insert into execution_events (org_id, execution_id, seq, kind, actor, data)
-    select new.org_id, a.id, a.last_event_seq, 'released',
+    select new.org_id, u.id, u.last_event_seq, 'released',
       '{"kind": "system", "memberId": null, "agentId": null, "name": "system"}', '{"reason": "member removed"}'
-    from left_alone a;
+    from given_up u;
   delete from locks where org_id = new.org_id and member_id = new.id;
   return null;
 end $function$
@@ -1618,7 +1863,7 @@ CREATE OR REPLACE FUNCTION app.require_platform()
  RETURNS void
  LANGUAGE plpgsql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   if not exists (
@@ -1634,7 +1879,7 @@ alter function app.require_platform() owner to muster_platform;
 CREATE OR REPLACE FUNCTION app.revoke_tokens()
  RETURNS trigger
  LANGUAGE plpgsql
- SET search_path TO 'pg_catalog', 'public'
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
   update tokens set revoked_at = now() where org_id = new.id and revoked_at is null;
@@ -1646,49 +1891,79 @@ CREATE OR REPLACE FUNCTION app.stream_positions(orgs uuid[], wanted uuid[])
  RETURNS TABLE(execution_id uuid, last_seq integer)
  LANGUAGE sql
  STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-BEGIN ATOMIC
- SELECT e.id,
-     e.last_event_seq
-    FROM (UNNEST(stream_positions.orgs, stream_positions.wanted) w(org_id, id)
-      JOIN executions e ON (((e.org_id = w.org_id) AND (e.id = w.id))));
-END
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select e.id, e.last_event_seq
+  from unnest(orgs, wanted) as w (org_id, id)
+  join public.executions e on e.org_id = w.org_id and e.id = w.id
+$function$
 ;
 alter function app.stream_positions(uuid[],uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.target_id()
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select nullif(current_setting('muster.target_id', true), '')::uuid
+$function$
+;
+alter function app.target_id() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.token_reach(scopes text[], project_ids uuid[], agent_id uuid, may_read_inbox boolean)
+ RETURNS text
+ LANGUAGE sql
+ STABLE PARALLEL SAFE
+AS $function$
+  select concat_ws('|', array_to_string(scopes, ' '), coalesce(array_to_string(project_ids, ' '), 'all'),
+    case when agent_id is null or may_read_inbox then 'inbox' else 'no inbox' end)
+$function$
+;
+alter function app.token_reach(text[],uuid[],uuid,boolean) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.touch_tokens(hashes bytea[])
  RETURNS void
  LANGUAGE sql
  SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public'
-BEGIN ATOMIC
- UPDATE tokens SET last_used_at = now()
-   WHERE ((tokens.hash = ANY (touch_tokens.hashes)) AND ((tokens.last_used_at IS NULL) OR (tokens.last_used_at < (now() - '00:01:00'::interval))));
-END
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update public.tokens set last_used_at = now()
+  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute')
+$function$
 ;
 alter function app.touch_tokens(bytea[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.visible_projects(org uuid, member uuid, token uuid)
  RETURNS TABLE(project_id uuid, project_rank integer)
  LANGUAGE sql
  STABLE
-BEGIN ATOMIC
- SELECT p.id,
-     r.rank
-    FROM (((members m
-      JOIN tokens t ON (((t.org_id = m.org_id) AND (t.id = visible_projects.token))))
-      JOIN projects p ON ((p.org_id = m.org_id)))
-      CROSS JOIN LATERAL ( SELECT app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) AS rank) r)
-   WHERE ((m.org_id = visible_projects.org) AND (m.id = visible_projects.member) AND (r.rank IS NOT NULL) AND ((t.project_ids IS NULL) OR (p.id = ANY (t.project_ids))));
-END
+AS $function$
+  select p.id, r.rank
+  from public.members m
+  join public.tokens t on t.org_id = m.org_id and t.id = token
+  join public.projects p on p.org_id = m.org_id
+  cross join lateral (select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank) r
+  where m.org_id = org and m.id = member and r.rank is not null
+    and (t.project_ids is null or p.id = any (t.project_ids))
+$function$
 ;
 alter function app.visible_projects(uuid,uuid,uuid) owner to the_migrator;
 
 -- Triggers
 
+CREATE CONSTRAINT TRIGGER members_changed AFTER UPDATE OF role, status ON public.members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.role IS DISTINCT FROM new.role) OR (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER project_members_changed AFTER UPDATE ON public.project_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER project_members_gone AFTER DELETE ON public.project_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER project_teams_changed AFTER UPDATE ON public.project_teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((old.* IS DISTINCT FROM new.*)) EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER project_teams_gone AFTER DELETE ON public.project_teams DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER projects_changed AFTER UPDATE OF visibility, archived_at, deleted_at ON public.projects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.visibility IS DISTINCT FROM new.visibility) OR (old.archived_at IS DISTINCT FROM new.archived_at)) OR (old.deleted_at IS DISTINCT FROM new.deleted_at))) EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER projects_gone AFTER DELETE ON public.projects DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER team_members_changed AFTER UPDATE OF org_id, team_id, member_id ON public.team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((old.org_id IS DISTINCT FROM new.org_id) OR (old.team_id IS DISTINCT FROM new.team_id)) OR (old.member_id IS DISTINCT FROM new.member_id))) EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER team_members_gone AFTER DELETE ON public.team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER tokens_changed AFTER UPDATE OF org_id, member_id, agent_id, hash, scopes, project_ids, may_read_inbox, expires_at, revoked_at ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((((((((old.org_id IS DISTINCT FROM new.org_id) OR (old.member_id IS DISTINCT FROM new.member_id)) OR (old.agent_id IS DISTINCT FROM new.agent_id)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.project_ids IS DISTINCT FROM new.project_ids)) OR (old.may_read_inbox IS DISTINCT FROM new.may_read_inbox)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at))) EXECUTE FUNCTION app.begin_epoch();
+CREATE CONSTRAINT TRIGGER tokens_gone AFTER DELETE ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND ((old.expires_at IS NULL) OR (old.expires_at > now())))) EXECUTE FUNCTION app.begin_epoch();
 CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
 CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
+CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_recounted AFTER UPDATE ON public.stories FOR EACH ROW WHEN ((((old.column_id IS DISTINCT FROM new.column_id) OR (old.status IS DISTINCT FROM new.status) OR (old.epic_id IS DISTINCT FROM new.epic_id)) AND (NOT app.counts_by_hand()))) EXECUTE FUNCTION app.count_stories();
@@ -1742,6 +2017,7 @@ alter table project_members enable row level security, force row level security;
 alter table project_teams enable row level security, force row level security;
 alter table projects enable row level security, force row level security;
 alter table prompts enable row level security, force row level security;
+alter table rights_epochs enable row level security, force row level security;
 alter table seat_ledger enable row level security, force row level security;
 alter table stories enable row level security, force row level security;
 alter table story_blockers enable row level security, force row level security;
@@ -1756,123 +2032,227 @@ alter table tokens enable row level security, force row level security;
 
 -- Policies
 
+create policy door on access_requests for all to muster_door using true;
 create policy own_organization on access_requests for all to muster_app using (org_id = app.org_id());
-create policy the_door on access_requests for all to muster_door using true;
+create policy worker on access_requests for all to muster_worker using true;
 create policy own_organization on activity for all to muster_app using (org_id = app.org_id());
 create policy worker on activity for all to muster_worker using true;
 create policy own_organization on agent_runs for all to muster_app using (org_id = app.org_id());
 create policy worker on agent_runs for all to muster_worker using true;
-create policy operators on agents for all to muster_operator using true;
+create policy door on agents for all to muster_door using true;
+create policy operator on agents for all to muster_operator using true;
 create policy own_organization on agents for all to muster_app using (org_id = app.org_id());
-create policy the_door on agents for all to muster_door using true;
+create policy worker on agents for all to muster_worker using true;
 create policy own_organization on assignments for all to muster_app using (org_id = app.org_id());
-create policy operators on audit for all to muster_operator using true;
+create policy worker on assignments for all to muster_worker using true;
+create policy operator on audit for all to muster_operator using true;
 create policy own_organization on audit for all to muster_app using (org_id = app.org_id());
-create policy the_platform on audit for select to muster_platform using true;
+create policy platform on audit for all to muster_platform using true;
 create policy worker on audit for all to muster_worker using true;
+create policy door on board_columns for all to muster_door using true;
 create policy own_organization on board_columns for all to muster_app using (org_id = app.org_id());
-create policy the_door on board_columns for all to muster_door using true;
+create policy worker on board_columns for all to muster_worker using true;
 create policy own_organization on broadcasts for all to muster_app using (org_id = app.org_id());
+create policy worker on broadcasts for all to muster_worker using true;
 create policy own_organization on catalog_agents for all to muster_app using (org_id = app.org_id());
+create policy worker on catalog_agents for all to muster_worker using true;
 create policy own_organization on catalog_tombstones for all to muster_app using (org_id = app.org_id());
+create policy worker on catalog_tombstones for all to muster_worker using true;
 create policy own_organization on catalog_versions for all to muster_app using (org_id = app.org_id());
+create policy worker on catalog_versions for all to muster_worker using true;
 create policy own_organization on comment_reactions for all to muster_app using (org_id = app.org_id());
+create policy worker on comment_reactions for all to muster_worker using true;
+create policy door on comments for all to muster_door using true;
 create policy own_organization on comments for all to muster_app using (org_id = app.org_id());
-create policy the_door on comments for all to muster_door using true;
+create policy worker on comments for all to muster_worker using true;
 create policy own_organization on contract_stories for all to muster_app using (org_id = app.org_id());
+create policy worker on contract_stories for all to muster_worker using true;
 create policy own_organization on contract_versions for all to muster_app using (org_id = app.org_id());
+create policy worker on contract_versions for all to muster_worker using true;
 create policy own_organization on contracts for all to muster_app using (org_id = app.org_id());
+create policy worker on contracts for all to muster_worker using true;
 create policy own_organization on delivery_group_stories for all to muster_app using (org_id = app.org_id());
+create policy worker on delivery_group_stories for all to muster_worker using true;
+create policy door on delivery_groups for all to muster_door using true;
 create policy own_organization on delivery_groups for all to muster_app using (org_id = app.org_id());
-create policy the_door on delivery_groups for all to muster_door using true;
+create policy worker on delivery_groups for all to muster_worker using true;
 create policy own_organization on devices for all to muster_app using (org_id = app.org_id());
+create policy worker on devices for all to muster_worker using true;
+create policy door on epics for all to muster_door using true;
 create policy own_organization on epics for all to muster_app using (org_id = app.org_id());
-create policy the_door on epics for all to muster_door using true;
+create policy worker on epics for all to muster_worker using true;
 create policy own_organization on execution_contributors for all to muster_app using (org_id = app.org_id());
+create policy worker on execution_contributors for all to muster_worker using true;
 create policy own_organization on execution_events for all to muster_app using (org_id = app.org_id());
+create policy worker on execution_events for all to muster_worker using true;
+create policy door on executions for all to muster_door using true;
 create policy own_organization on executions for all to muster_app using (org_id = app.org_id());
-create policy the_door on executions for all to muster_door using true;
-create policy the_platform on executions for select to muster_platform using true;
+create policy platform on executions for all to muster_platform using true;
+create policy worker on executions for all to muster_worker using true;
 create policy own_organization on forge_observations for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_observations for all to muster_worker using true;
 create policy own_organization on gamification_state for all to muster_app using (org_id = app.org_id());
+create policy worker on gamification_state for all to muster_worker using true;
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
 create policy worker on idempotency_keys for all to muster_worker using true;
-create policy operators on invitations for all to muster_operator using true;
+create policy door on invitations for all to muster_door using true;
+create policy operator on invitations for all to muster_operator using true;
 create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
-create policy the_door on invitations for all to muster_door using true;
+create policy worker on invitations for all to muster_worker using true;
+create policy door on leases for all to muster_door using true;
 create policy own_organization on leases for all to muster_app using (org_id = app.org_id());
-create policy the_door on leases for all to muster_door using true;
 create policy worker on leases for all to muster_worker using true;
 create policy own_organization on lock_counters for all to muster_app using (org_id = app.org_id());
+create policy worker on lock_counters for all to muster_worker using true;
+create policy door on locks for all to muster_door using true;
 create policy own_organization on locks for all to muster_app using (org_id = app.org_id());
-create policy the_door on locks for all to muster_door using true;
 create policy worker on locks for all to muster_worker using true;
-create policy operators on members for all to muster_operator using true;
+create policy door on members for all to muster_door using true;
+create policy operator on members for all to muster_operator using true;
 create policy own_organization on members for all to muster_app using (org_id = app.org_id());
-create policy the_door on members for all to muster_door using true;
-create policy the_platform on members for select to muster_platform using true;
+create policy platform on members for all to muster_platform using true;
+create policy worker on members for all to muster_worker using true;
 create policy own_organization on notification_counts for all to muster_app using (org_id = app.org_id());
+create policy worker on notification_counts for all to muster_worker using true;
 create policy own_organization on notification_preferences for all to muster_app using (org_id = app.org_id());
+create policy worker on notification_preferences for all to muster_worker using true;
 create policy own_organization on notifications for all to muster_app using (org_id = app.org_id());
 create policy worker on notifications for all to muster_worker using true;
-create policy operators on orgs for all to muster_operator using true;
+create policy door on orgs for all to muster_door using true;
+create policy operator on orgs for all to muster_operator using true;
 create policy own_organization on orgs for all to muster_app using (id = app.org_id());
-create policy the_door on orgs for all to muster_door using true;
-create policy the_platform on orgs for select to muster_platform using true;
+create policy platform on orgs for all to muster_platform using true;
 create policy worker on orgs for all to muster_worker using true;
-create policy operators on outbox for all to muster_operator using true;
+create policy operator on outbox for all to muster_operator using true;
 create policy own_organization on outbox for all to muster_app using (org_id = app.org_id());
-create policy the_platform on outbox for select to muster_platform using true;
+create policy platform on outbox for all to muster_platform using true;
 create policy worker on outbox for all to muster_worker using true;
 create policy own_organization on point_days for all to muster_app using (org_id = app.org_id());
+create policy worker on point_days for all to muster_worker using true;
 create policy own_organization on point_entries for all to muster_app using (org_id = app.org_id());
+create policy worker on point_entries for all to muster_worker using true;
 create policy own_organization on point_resets for all to muster_app using (org_id = app.org_id());
+create policy worker on point_resets for all to muster_worker using true;
 create policy own_organization on point_scores for all to muster_app using (org_id = app.org_id());
+create policy worker on point_scores for all to muster_worker using true;
 create policy own_organization on point_tallies for all to muster_app using (org_id = app.org_id());
+create policy worker on point_tallies for all to muster_worker using true;
 create policy own_organization on project_counters for all to muster_app using (org_id = app.org_id());
+create policy worker on project_counters for all to muster_worker using true;
+create policy door on project_members for all to muster_door using true;
 create policy own_organization on project_members for all to muster_app using (org_id = app.org_id());
-create policy the_door on project_members for all to muster_door using true;
+create policy worker on project_members for all to muster_worker using true;
+create policy door on project_teams for all to muster_door using true;
 create policy own_organization on project_teams for all to muster_app using (org_id = app.org_id());
-create policy the_door on project_teams for all to muster_door using true;
-create policy operators on projects for all to muster_operator using true;
+create policy worker on project_teams for all to muster_worker using true;
+create policy door on projects for all to muster_door using true;
+create policy operator on projects for all to muster_operator using true;
 create policy own_organization on projects for all to muster_app using (org_id = app.org_id());
-create policy the_door on projects for all to muster_door using true;
-create policy the_platform on projects for select to muster_platform using true;
+create policy platform on projects for all to muster_platform using true;
+create policy standing on projects for select to muster_door, muster_operator, muster_platform using (deleted_at IS NULL);
+create policy standing_or_going on projects for select to muster_app using ((deleted_at IS NULL) OR (current_setting('muster.deleting'::text, true) = (id)::text));
+create policy worker on projects for all to muster_worker using true;
 create policy own_organization on prompts for all to muster_app using (org_id = app.org_id());
+create policy worker on prompts for all to muster_worker using true;
+create policy door on rights_epochs for all to muster_door using true;
+create policy operator on rights_epochs for all to muster_operator using true;
+create policy own_organization on rights_epochs for all to muster_app using (org_id = app.org_id());
+create policy worker on rights_epochs for all to muster_worker using true;
 create policy own_organization on seat_ledger for all to muster_app using (org_id = app.org_id());
+create policy worker on seat_ledger for all to muster_worker using true;
+create policy door on stories for all to muster_door using true;
 create policy own_organization on stories for all to muster_app using (org_id = app.org_id());
-create policy the_door on stories for all to muster_door using true;
-create policy the_platform on stories for select to muster_platform using true;
+create policy platform on stories for all to muster_platform using true;
+create policy worker on stories for all to muster_worker using true;
+create policy door on story_blockers for all to muster_door using true;
 create policy own_organization on story_blockers for all to muster_app using (org_id = app.org_id());
-create policy the_door on story_blockers for all to muster_door using true;
+create policy worker on story_blockers for all to muster_worker using true;
 create policy own_organization on story_reviewers for all to muster_app using (org_id = app.org_id());
+create policy worker on story_reviewers for all to muster_worker using true;
 create policy own_organization on story_selections for all to muster_app using (org_id = app.org_id());
+create policy worker on story_selections for all to muster_worker using true;
 create policy own_organization on story_specs for all to muster_app using (org_id = app.org_id());
-create policy operators on streams for all to muster_operator using true;
+create policy worker on story_specs for all to muster_worker using true;
+create policy operator on streams for all to muster_operator using true;
 create policy own_organization on streams for all to muster_app using (org_id = app.org_id());
-create policy operators on subscriptions for all to muster_operator using true;
+create policy worker on streams for all to muster_worker using true;
+create policy operator on subscriptions for all to muster_operator using true;
 create policy own_organization on subscriptions for all to muster_app using (org_id = app.org_id());
-create policy the_platform on subscriptions for select to muster_platform using true;
+create policy platform on subscriptions for all to muster_platform using true;
+create policy worker on subscriptions for all to muster_worker using true;
+create policy door on team_members for all to muster_door using true;
 create policy own_organization on team_members for all to muster_app using (org_id = app.org_id());
-create policy the_door on team_members for all to muster_door using true;
-create policy the_platform on team_members for select to muster_platform using true;
+create policy platform on team_members for all to muster_platform using true;
+create policy worker on team_members for all to muster_worker using true;
 create policy own_organization on teams for all to muster_app using (org_id = app.org_id());
-create policy the_platform on teams for select to muster_platform using true;
-create policy operators on tokens for all to muster_operator using true;
+create policy platform on teams for all to muster_platform using true;
+create policy worker on teams for all to muster_worker using true;
+create policy door on tokens for all to muster_door using true;
+create policy operator on tokens for all to muster_operator using true;
 create policy own_organization on tokens for all to muster_app using (org_id = app.org_id());
-create policy the_door on tokens for all to muster_door using true;
-create policy the_platform on tokens for select to muster_platform using true;
+create policy platform on tokens for all to muster_platform using true;
+create policy worker on tokens for all to muster_worker using true;
 
 -- Grants
 
+grant delete on access_requests to muster_worker;
 grant delete on activity to muster_worker;
 grant delete on agent_runs to muster_worker;
+grant delete on agents to muster_worker;
+grant delete on assignments to muster_worker;
 grant delete on audit to muster_worker;
+grant delete on board_columns to muster_worker;
+grant delete on broadcasts to muster_worker;
+grant delete on catalog_agents to muster_worker;
+grant delete on catalog_tombstones to muster_worker;
+grant delete on catalog_versions to muster_worker;
+grant delete on comment_reactions to muster_worker;
+grant delete on comments to muster_worker;
+grant delete on contract_stories to muster_worker;
+grant delete on contract_versions to muster_worker;
+grant delete on contracts to muster_worker;
+grant delete on delivery_group_stories to muster_worker;
+grant delete on delivery_groups to muster_worker;
+grant delete on devices to muster_worker;
+grant delete on epics to muster_worker;
+grant delete on execution_contributors to muster_worker;
+grant delete on execution_events to muster_worker;
+grant delete on executions to muster_worker;
+grant delete on forge_observations to muster_worker;
+grant delete on gamification_state to muster_worker;
 grant delete on idempotency_keys to muster_worker;
+grant delete on invitations to muster_worker;
+grant delete on leases to muster_worker;
+grant delete on lock_counters to muster_worker;
 grant delete on locks to muster_worker;
+grant delete on members to muster_worker;
+grant delete on notification_counts to muster_worker;
+grant delete on notification_preferences to muster_worker;
 grant delete on notifications to muster_worker;
 grant delete on orgs to muster_worker;
 grant delete on outbox to muster_worker;
+grant delete on point_days to muster_worker;
+grant delete on point_entries to muster_worker;
+grant delete on point_resets to muster_worker;
+grant delete on point_scores to muster_worker;
+grant delete on point_tallies to muster_worker;
+grant delete on project_counters to muster_worker;
+grant delete on project_members to muster_worker;
+grant delete on project_teams to muster_worker;
+grant delete on projects to muster_worker;
+grant delete on prompts to muster_worker;
+grant delete on rights_epochs to muster_worker;
+grant delete on seat_ledger to muster_worker;
+grant delete on stories to muster_worker;
+grant delete on story_blockers to muster_worker;
+grant delete on story_reviewers to muster_worker;
+grant delete on story_selections to muster_worker;
+grant delete on story_specs to muster_worker;
+grant delete on streams to muster_worker;
+grant delete on subscriptions to muster_worker;
+grant delete on team_members to muster_worker;
+grant delete on teams to muster_worker;
+grant delete on tokens to muster_worker;
 grant delete, insert, select on catalog_versions to muster_app;
 grant delete, insert, select on story_specs to muster_app;
 grant delete, insert, select, update on access_requests to muster_app;
@@ -1925,6 +2305,7 @@ grant insert, select on contract_stories to muster_app;
 grant insert, select on contract_versions to muster_app;
 grant insert, select on execution_events to muster_app;
 grant insert, select on forge_observations to muster_app;
+grant insert, select on rights_epochs to muster_operator;
 grant insert, select on seat_ledger to muster_app;
 grant insert, select, update on agent_runs to muster_app;
 grant insert, select, update on agents to muster_operator;
@@ -1945,7 +2326,6 @@ grant select on epics to muster_door;
 grant select on executions to muster_door;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
-grant select on kysely_migration to muster_app;
 grant select on leases to muster_door;
 grant select on locks to muster_door;
 grant select on members to muster_door;
@@ -1954,6 +2334,8 @@ grant select on project_members to muster_door;
 grant select on project_teams to muster_door;
 grant select on projects to muster_door;
 grant select on projects to muster_operator;
+grant select on rights_epochs to muster_app;
+grant select on rights_epochs to muster_door;
 grant select on stories to muster_door;
 grant select on story_blockers to muster_door;
 grant select on team_members to muster_door;
@@ -1963,17 +2345,21 @@ grant select, update on outbox to muster_operator;
 
 -- Grants on functions
 
+grant execute on function app.bar_of(uuid) to public;
+grant execute on function app.begin_first_epoch() to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
 grant execute on function app.end_runs() to public;
-grant execute on function app.enter(bytea,text,text,integer,integer) to muster_app;
+grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.given_rank(text,text) to public;
 grant execute on function app.held_rank(text,text) to public;
+grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
+grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
@@ -1989,5 +2375,7 @@ grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.release_work() to public;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.stream_positions(uuid[],uuid[]) to muster_app;
+grant execute on function app.target_id() to public;
+grant execute on function app.token_reach(text[],uuid[],uuid,boolean) to public;
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
 grant execute on function app.visible_projects(uuid,uuid,uuid) to public;

@@ -1,7 +1,9 @@
+-- Projects, and who may do what in them.
+
 create table projects (
   org_id uuid not null references orgs (id) on delete cascade,
   id uuid not null,
-  key text collate "C" not null check (key ~ '^[A-Z][A-Z0-9]{1,9}$'),
+  key text collate "C" not null,
   name text not null,
   description text not null default '',
   visibility text not null check (visibility in ('org', 'private')),
@@ -11,15 +13,31 @@ create table projects (
   local_project_id text,
   conversion jsonb,
   archived_at timestamptz(3),
+  -- It is gone for everybody but the worker, who removes its rows in portions, and this one last. Its key is free.
+  deleted_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   version int not null default 1,
   primary key (org_id, id),
   -- Which project does a key mean? Also the order of lists.
-  unique (org_id, key)
+  unique (org_id, key),
+  check (key ~ '^[A-Z][A-Z0-9]{1,9}$' or deleted_at is not null)
 );
 -- Was this local board converted before?
 create unique index projects_local on projects (org_id, local_project_id) where local_project_id is not null;
+-- Which projects are to be removed?
+create index projects_deleted on projects (deleted_at) where deleted_at is not null;
+call app.guard_table('projects');
+call app.open_table('projects', 'muster_door', 'select');
+call app.open_table('projects', 'muster_operator', 'select');
+call app.open_table('projects', 'muster_platform', 'select (org_id, id)');
+call app.open_table('projects', 'muster_worker', 'select (deleted_at)');
+-- Nobody sees one that was deleted, by whatever query: all that is in a project is found by way of it. Whoever deletes one
+-- sees it to the end of the transaction.
+create policy standing on projects as restrictive for select to muster_door, muster_operator, muster_platform
+  using (deleted_at is null);
+create policy standing_or_going on projects as restrictive for select to muster_app
+  using (deleted_at is null or current_setting('muster.deleting', true) = id::text);
 
 -- What is counted per project, on a row of its own: it is locked until commit, and the project's row must not be.
 create table project_counters (
@@ -30,6 +48,7 @@ create table project_counters (
   primary key (org_id, project_id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade
 );
+call app.guard_table('project_counters');
 
 create table project_members (
   org_id uuid not null,
@@ -43,6 +62,8 @@ create table project_members (
 );
 -- Which projects is a member in?
 create index project_members_member on project_members (org_id, member_id);
+call app.guard_table('project_members');
+call app.open_table('project_members', 'muster_door', 'select');
 
 create table project_teams (
   org_id uuid not null,
@@ -56,30 +77,37 @@ create table project_teams (
 );
 -- Which projects is a team in?
 create index project_teams_team on project_teams (org_id, team_id);
+call app.guard_table('project_teams');
+call app.open_table('project_teams', 'muster_door', 'select');
 
--- What the organization's role and the project's visibility give by themselves, as a rank.
-create function app.given_rank(visibility text, member_role text) returns int
-language sql immutable parallel safe
-return case
-  when member_role in ('owner', 'admin') then 3
-  when visibility = 'org' then case member_role when 'member' then 2 when 'viewer' then 1 end
-end;
-
--- What a role that was given in a project counts there, as a rank. Viewers of the organization hold no seat: whatever
--- they or their teams were given, and whatever they were before, they only ever read.
-create function app.held_rank(project_role text, member_role text) returns int
-language sql immutable parallel safe
-return case when member_role = 'viewer' then 1
-  else array_position(array['viewer', 'contributor', 'lead'], project_role) end;
-
--- The role that counts, as a rank: 3 lead, 2 contributor, 1 viewer, null none. The only statement of the rule:
--- the highest of direct membership, the teams on the project, lead for owners and admins, and what visibility gives.
-create function app.project_rank(org uuid, project uuid, visibility text, member uuid, member_role text) returns int
-language sql stable parallel safe
-return greatest(
-  app.given_rank(visibility, member_role),
-  (select app.held_rank(pm.role, member_role) from public.project_members pm
-    where pm.org_id = org and pm.project_id = project and pm.member_id = member),
-  (select max(app.held_rank(pt.role, member_role)) from public.project_teams pt
-    join public.team_members tm on tm.org_id = pt.org_id and tm.team_id = pt.team_id
-    where pt.org_id = org and pt.project_id = project and tm.member_id = member));
+-- A member asks for a role in a project, also in a private one; a lead of it decides.
+create table access_requests (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  member_id uuid not null,
+  -- As asked for; once approved, as given.
+  role text not null check (role in ('lead', 'contributor', 'viewer')),
+  message text,
+  state text not null default 'pending' check (state in ('pending', 'approved', 'denied')),
+  resolved_by jsonb,
+  resolved_at timestamptz(3),
+  note text,
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  version int not null default 1,
+  primary key (org_id, id),
+  foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
+  foreign key (org_id, member_id) references members (org_id, id) on delete cascade,
+  check ((state = 'pending') = (resolved_at is null) and (resolved_at is null) = (resolved_by is null))
+);
+-- Has this member asked and not been answered? There is at most one such request.
+create unique index access_requests_pending on access_requests (org_id, project_id, member_id) where state = 'pending';
+-- Who asked to come into a project? Newest first, all of them or those in one state.
+create index access_requests_project on access_requests (org_id, project_id, id desc);
+create index access_requests_state on access_requests (org_id, project_id, state, id desc);
+-- What did a member ask for?
+create index access_requests_member on access_requests (org_id, member_id);
+call app.guard_table('access_requests');
+call app.open_table('access_requests', 'muster_worker', 'select (resolved_at)');
+call app.open_table('access_requests', 'muster_door', 'select');

@@ -1,3 +1,5 @@
+-- The board of a project: columns, epics, stories, and what people say about them.
+
 create table board_columns (
   org_id uuid not null,
   id uuid not null,
@@ -18,6 +20,8 @@ create table board_columns (
 );
 -- The board from left to right.
 create index board_columns_order on board_columns (org_id, project_id, position);
+call app.guard_table('board_columns');
+call app.open_table('board_columns', 'muster_door', 'select');
 
 create table epics (
   org_id uuid not null,
@@ -40,6 +44,8 @@ create table epics (
 );
 -- The epics of a project, oldest first (UUIDv7 sorts by time).
 create index epics_project on epics (org_id, project_id, id);
+call app.guard_table('epics');
+call app.open_table('epics', 'muster_door', 'select');
 
 create table stories (
   org_id uuid not null,
@@ -60,6 +66,8 @@ create table stories (
   blocked_by uuid[] not null default '{}',
   spec_version int not null default 0,
   git jsonb,
+  -- The code under review, from whomever it is known; null while nobody told of any.
+  code jsonb,
   upstream jsonb,
   created_by jsonb not null,
   completed_at timestamptz(3),
@@ -85,6 +93,9 @@ create index stories_epic on stories (org_id, epic_id) where epic_id is not null
 -- Which story mirrors this record of another tracker?
 create unique index stories_upstream on stories
   (org_id, project_id, (upstream ->> 'provider'), (upstream ->> 'externalId')) where upstream is not null;
+call app.guard_table('stories');
+call app.open_table('stories', 'muster_door', 'select, update (blocked_by)');
+call app.open_table('stories', 'muster_platform', 'select (org_id, project_id)');
 
 create table story_blockers (
   org_id uuid not null,
@@ -98,20 +109,8 @@ create table story_blockers (
 );
 -- What waits for this story?
 create index story_blockers_blocker on story_blockers (org_id, blocker_id);
-
--- Keeps stories.blocked_by, oldest first. Also when a blocker is deleted and its rows go with it: that is the owner's
--- doing, to whom forced row security shows nothing, so the door does this (0006).
-create function app.keep_blocked_by() returns trigger
-language plpgsql security definer set search_path = pg_catalog, public as $$
-begin
-  update stories s
-    set blocked_by = array(
-      select b.blocker_id from story_blockers b where b.org_id = s.org_id and b.story_id = s.id order by b.blocker_id)
-    where s.org_id = coalesce(new.org_id, old.org_id) and s.id = coalesce(new.story_id, old.story_id);
-  return null;
-end $$;
-create trigger story_blockers_kept after insert or delete on story_blockers
-  for each row execute function app.keep_blocked_by();
+call app.guard_table('story_blockers');
+call app.open_table('story_blockers', 'muster_door', 'select');
 
 create table story_specs (
   org_id uuid not null,
@@ -127,6 +126,7 @@ create table story_specs (
   primary key (org_id, story_id, version),
   foreign key (org_id, story_id) references stories (org_id, id) on delete cascade
 );
+call app.guard_table('story_specs', 'select, insert, delete');
 
 create table story_selections (
   org_id uuid not null,
@@ -141,6 +141,7 @@ create table story_selections (
 );
 -- Who looks at this story?
 create index story_selections_story on story_selections (org_id, story_id, since);
+call app.guard_table('story_selections');
 
 -- Who works on what: a person and an agent side by side.
 create table assignments (
@@ -163,6 +164,9 @@ create table assignments (
 -- What is a member, or an agent, assigned to?
 create index assignments_member on assignments (org_id, member_id, target_type, target_id);
 create index assignments_agent on assignments (org_id, agent_id, target_type, target_id);
+-- Who is assigned in a project, and in the whole organization by the primary key: stories, epics, groups.
+create index assignments_project on assignments (org_id, project_id, target_type, target_id);
+call app.guard_table('assignments');
 
 create table comments (
   org_id uuid not null,
@@ -176,6 +180,8 @@ create table comments (
   author_member_id uuid not null,
   directed_to uuid,
   mentions uuid[] not null default '{}',
+  -- Whoever was ever told of a mention in it, so that an edit tells each of them once.
+  told uuid[] not null default '{}',
   anchor jsonb,
   resolved_at timestamptz(3),
   resolved_by jsonb,
@@ -195,6 +201,13 @@ create table comments (
 create index comments_roots on comments (org_id, story_id, id) where parent_id is null;
 -- The replies of a thread.
 create index comments_replies on comments (org_id, parent_id, id) where parent_id is not null;
+-- The open threads of a story, newest first, however many were resolved.
+create index comments_open on comments (org_id, story_id, id) where parent_id is null and resolved_at is null;
+-- How many comments did a member write?
+create index comments_author on comments (org_id, author_member_id)
+  where body is not null and (author ->> 'agentId') is null;
+call app.guard_table('comments');
+call app.open_table('comments', 'muster_door', 'select');
 
 create table comment_reactions (
   org_id uuid not null,
@@ -206,54 +219,46 @@ create table comment_reactions (
   foreign key (org_id, comment_id) references comments (org_id, id) on delete cascade,
   foreign key (org_id, member_id) references members (org_id, id) on delete cascade
 );
+call app.guard_table('comment_reactions');
 
--- Keeps the counts of columns, epics and canceled stories, so that no reader ever counts a board.
-create function app.count_stories() returns trigger
-language plpgsql set search_path = pg_catalog, public as $$
-declare
-  was stories;
-  is_now stories;
-begin
-  if tg_op <> 'INSERT' then was := old; end if;
-  if tg_op <> 'DELETE' then is_now := new; end if;
-  if was.column_id is distinct from is_now.column_id then
-    update board_columns set story_count = story_count - 1 where org_id = was.org_id and id = was.column_id;
-    update board_columns set story_count = story_count + 1 where org_id = is_now.org_id and id = is_now.column_id;
-  end if;
-  if (was.status = 'canceled') is distinct from (is_now.status = 'canceled') and
-     (was.status = 'canceled' or is_now.status = 'canceled') then
-    update project_counters
-      set canceled_stories = canceled_stories + case when is_now.status = 'canceled' then 1 else -1 end
-      where org_id = coalesce(is_now.org_id, was.org_id) and project_id = coalesce(is_now.project_id, was.project_id);
-  end if;
-  if was.epic_id is distinct from is_now.epic_id or was.status is distinct from is_now.status then
-    if was.epic_id is not null and was.status <> 'canceled' then
-      update epics set story_count = story_count - 1, done_count = done_count - (was.status = 'done')::int
-        where org_id = was.org_id and id = was.epic_id;
-    end if;
-    if is_now.epic_id is not null and is_now.status <> 'canceled' then
-      update epics set story_count = story_count + 1, done_count = done_count + (is_now.status = 'done')::int
-        where org_id = is_now.org_id and id = is_now.epic_id;
-    end if;
-  end if;
-  return null;
-end $$;
-
--- Row by row is cheapest for the single stories that most writes are about, but the same counter changed n times in
--- one transaction costs n² (10,000 stories: 7 s). So whoever writes many at once says that it counts them itself, for
--- the rest of its transaction.
-create function app.counts_by_hand() returns boolean
-language sql stable parallel safe
-return coalesce(current_setting('muster.counts', true), '') = 'by hand';
-
-create trigger stories_counted_in after insert on stories for each row
-  when (not app.counts_by_hand())
-  execute function app.count_stories();
-create trigger stories_counted_out after delete on stories for each row
-  when (not app.counts_by_hand())
-  execute function app.count_stories();
-create trigger stories_recounted after update on stories for each row
-  when ((old.column_id is distinct from new.column_id
-      or old.status is distinct from new.status
-      or old.epic_id is distinct from new.epic_id) and not app.counts_by_hand())
-  execute function app.count_stories();
+-- Who is asked to review a story, and the verdict: what was said, and of which spec and which code.
+create table story_reviewers (
+  org_id uuid not null,
+  id uuid not null,
+  story_id uuid not null,
+  project_id uuid not null,
+  -- The one who reviews: a member or an agent.
+  member_id uuid,
+  agent_id uuid,
+  verdict text not null default 'pending'
+    check (verdict in ('pending', 'approved', 'changes_requested', 'commented')),
+  note text,
+  -- What was reviewed, as far as it was known; the verdict is stale when the story has moved on from it. The number of
+  -- the code under review; null where it was about other code than that.
+  spec_version int,
+  code_seq int,
+  head_sha text,
+  diff_hash text,
+  decided_at timestamptz(3),
+  created_at timestamptz(3) not null default now(),
+  updated_at timestamptz(3) not null default now(),
+  version int not null default 1,
+  primary key (org_id, id),
+  -- Is this member, or this agent, a reviewer of the story?
+  unique nulls not distinct (org_id, story_id, member_id, agent_id),
+  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id) on delete cascade,
+  foreign key (org_id, member_id) references members (org_id, id) on delete cascade,
+  foreign key (org_id, agent_id) references agents (org_id, id) on delete cascade,
+  check (num_nonnulls(member_id, agent_id) = 1),
+  check ((decided_at is null) = (verdict = 'pending') and (spec_version is null) = (verdict = 'pending')),
+  check (verdict <> 'changes_requested' or note is not null)
+);
+-- The reviewers of a story, in the order in which they were asked (UUIDv7 sorts by time).
+create index story_reviewers_story on story_reviewers (org_id, story_id, id);
+-- What is a member, or an agent, asked to review? The latest first.
+create index story_reviewers_member on story_reviewers (org_id, member_id, id) where member_id is not null;
+create index story_reviewers_agent on story_reviewers (org_id, agent_id, id) where agent_id is not null;
+-- How many verdicts did a member give, since when?
+create index story_reviewers_decided on story_reviewers (org_id, member_id, decided_at)
+  where member_id is not null and decided_at is not null;
+call app.guard_table('story_reviewers');

@@ -194,6 +194,8 @@ export class BurstError extends Error {
   /** What the server said; undefined where the connection failed, and then what was sent may have happened. */
   readonly sqlState: string | undefined;
   readonly constraint: string | undefined;
+  /** What the server added to it. */
+  readonly detail: string | undefined;
 
   constructor(cause: Error, at: number) {
     super(cause.message, { cause });
@@ -202,6 +204,7 @@ export class BurstError extends Error {
     if (cause instanceof pg.DatabaseError) {
       this.sqlState = cause.code;
       this.constraint = cause.constraint;
+      this.detail = cause.detail;
     }
   }
 }

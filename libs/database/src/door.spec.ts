@@ -14,6 +14,9 @@ const visitOf = (person: Person | string, visit: Partial<Visit> = {}): Visit => 
   tokenHash: createHash('sha256')
     .update(typeof person === 'string' ? person : person.me.token)
     .digest(),
+  // No statement here names it.
+  orgId: newId(),
+  rights: null,
   orgRank: 1,
   target: null,
   claim: null,
@@ -21,7 +24,8 @@ const visitOf = (person: Person | string, visit: Partial<Visit> = {}): Visit => 
 });
 const enter = (person: Person | string, visit: Partial<Visit> = {}) =>
   inOrganization(world.database.app, visitOf(person, visit), (session) => session.entry());
-const refusedWith = (sqlState: string) => expect.objectContaining({ name: 'BurstError', sqlState });
+const refusedWith = (sqlState: string, facts: { detail?: string } = {}) =>
+  expect.objectContaining({ name: 'BurstError', sqlState, ...facts });
 const count = (session: Session, table: string) =>
   session.one(sqlQuery<{ count: number }>(`select count(*) from ${table}`, []));
 
@@ -93,8 +97,8 @@ describe('the door', () => {
     expect(await enter(people.ben)).toEqual({
       at: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
       orgRole: 'admin',
+      targetId: null,
       projectId: null,
-      archived: null,
     });
   });
 
@@ -133,16 +137,28 @@ describe('the door', () => {
     }
   });
 
-  it('finds the project of every kind of record, and the role there', async () => {
+  it('finds every kind of record by its id or key, its project, and the role there', async () => {
     const people = await world.org();
     const { projectId, targets } = await board(people, 'WEB');
+    const idOf = (kind: string) => targets.find(([of]) => of === kind)?.[1];
     for (const [kind, ref] of targets) {
-      expect(await enter(people.chloe, { target: { kind, ref, rank: 2 } })).toMatchObject({
-        projectId,
-        archived: false,
+      const targetId = idOf(kind.replace(/Key$/, ''));
+      const visit = visitOf(people.chloe, { target: { kind, ref, rank: 2 } });
+      const said = await inOrganization(world.database.app, visit, async (session) => ({
+        ...(await session.entry()),
+        ...(await session.one(
+          sqlQuery<object>(
+            'select app.target_id() as "settingTarget", app.project_id() as "settingProject"',
+            [],
+          ),
+        )),
+      }));
+      expect(said).toMatchObject({
+        ...{ targetId, projectId },
+        ...{ settingTarget: targetId, settingProject: projectId },
       });
       await expect(enter(people.dan, { target: { kind, ref, rank: 2 } })).rejects.toEqual(
-        refusedWith('MU403'),
+        refusedWith('MU403', { detail: 'project 2 viewer' }),
       );
     }
   });

@@ -20,8 +20,8 @@ interface Follower {
 }
 
 export interface Followers {
-  /** Resolves when the stream is beyond the position, the time is over, or nobody may wait any more. */
-  readonly wait: (position: StreamPosition, seconds: number) => Promise<void>;
+  /** Resolves when the stream is beyond the position, the time is over, who waits has left, or nobody may wait any more. */
+  readonly wait: (position: StreamPosition, seconds: number, left?: AbortSignal) => Promise<void>;
   /** Lets everybody go, now and later. */
   readonly close: () => void;
 }
@@ -33,13 +33,12 @@ export function createFollowers(pool: Pool): Followers {
 
   const look = async (): Promise<void> => {
     const asked = [...waiting];
+    // However many wait for an execution, it is looked at once.
+    const orgOf = new Map(asked.map(({ position }) => [position.executionId, position.orgId]));
     const { rows } = await pool.query<{ execution_id: string; last_seq: number }>({
       name: 'stream_positions',
       text: 'select execution_id, last_seq from app.stream_positions($1, $2)',
-      values: [
-        asked.map(({ position }) => position.orgId),
-        asked.map(({ position }) => position.executionId),
-      ],
+      values: [[...orgOf.values()], [...orgOf.keys()]],
     });
     const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
     for (const { position, wake } of asked) {
@@ -62,19 +61,21 @@ export function createFollowers(pool: Pool): Followers {
   };
 
   return {
-    wait: (position, seconds) => {
-      if (closed) return Promise.resolve();
+    wait: (position, seconds, left) => {
+      if (closed || left?.aborted === true) return Promise.resolve();
       return new Promise((resolve) => {
         const follower: Follower = {
           position,
           wake: () => {
             clearTimeout(end);
             waiting.delete(follower);
+            left?.removeEventListener('abort', follower.wake);
             resolve();
           },
         };
         const end = setTimeout(follower.wake, seconds * 1000);
         waiting.add(follower);
+        left?.addEventListener('abort', follower.wake);
         schedule();
       });
     },

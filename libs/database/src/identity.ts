@@ -1,8 +1,7 @@
 /** Who a token is. Asked once per process and token for a while; the door asks again in every transaction. */
 import { type Scope } from '@muster/registry';
 import { sendBurst } from './burst.ts';
-import { type Pool } from './pool.ts';
-import { DatabaseAway } from './organization.ts';
+import { checkOut, type Pool } from './pool.ts';
 
 export interface Identity {
   readonly tokenId: string;
@@ -13,7 +12,19 @@ export interface Identity {
   readonly memberName: string;
   readonly agentName: string | null;
   readonly scopes: readonly Scope[];
+  /** The projects that the token is bound to; null: every project that the member may see. */
+  readonly projectIds: readonly string[] | null;
+  /** Whether the token may read its member's notifications. */
+  readonly mayReadInbox: boolean;
 }
+
+/** What a token reaches, in one text, as app.token_reach in enter.sql words it: so the door sees that it has changed. */
+export const reachOf = ({
+  scopes,
+  projectIds,
+  mayReadInbox,
+}: Pick<Identity, 'scopes' | 'projectIds' | 'mayReadInbox'>): string =>
+  [scopes.join(' '), projectIds?.join(' ') ?? 'all', mayReadInbox ? 'inbox' : 'no inbox'].join('|');
 
 interface IdentityRow {
   token_id: string;
@@ -23,13 +34,13 @@ interface IdentityRow {
   member_name: string;
   agent_name: string | null;
   scopes: Scope[];
+  project_ids: string[] | null;
+  may_read_inbox: boolean;
 }
 
 /** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw new DatabaseAway(error);
-  });
+  const client = await checkOut(pool);
   let broken = true;
   try {
     const [result] = await sendBurst(client, [
@@ -47,6 +58,8 @@ export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity 
         memberName: row.member_name,
         agentName: row.agent_name,
         scopes: row.scopes,
+        projectIds: row.project_ids,
+        mayReadInbox: row.may_read_inbox,
       }
     );
   } finally {

@@ -1,11 +1,28 @@
 export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type StreamPosition } from './followers.ts';
+export { isSchemaCurrent } from './function-files.ts';
 export { newId } from './id.ts';
 export { identify, type Identity } from './identity.ts';
-export { BadCursor, decodeCursor, encodeCursor, pageOfRows } from './keyset.ts';
-export { migrate, migrationNames, type OwnMigrations } from './migrate.ts';
 export {
-  DatabaseAway,
+  BadCursor,
+  CursorCount,
+  CursorId,
+  CursorSeq,
+  CursorText,
+  CursorTime,
+  decodeCursor,
+  encodeCursor,
+  mostLookedAt,
+  type Page,
+  pageOfRows,
+  pageOfSearch,
+  searched,
+  shortenable,
+  shortened,
+  withinPage,
+} from './keyset.ts';
+export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './migrate.ts';
+export {
   type Db,
   type Entry,
   type InvitedEntry,
@@ -16,9 +33,22 @@ export {
 } from './organization.ts';
 export { asOperator } from './operator.ts';
 export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
+export { type Within } from './transaction.ts';
 export { containing, Values } from './values.ts';
+export { RememberedRights } from './remembered-rights.ts';
+export { type Removal, removeInPortions } from './removal.ts';
 export { outboxRow } from './outbox.ts';
-export { createPool, type Pool, type PoolConfig, toIso } from './pool.ts';
+export {
+  connectionFault,
+  createPool,
+  DatabaseAway,
+  DatabaseBusy,
+  type Pool,
+  type PoolConfig,
+  toIso,
+} from './pool.ts';
 export { type Param, query, type Query, sqlQuery, statement } from './query.ts';
+export { projectIdOf, storiesOf, storyIdOf } from './references.ts';
 export { type DB } from './schema.generated.ts';
-export { type AuditFacts, type Happening, operatorTrail, trail, workerActor, workerTrail } from './trail.ts';
+export { of, organization, type Part, sql } from './sql.ts';
+export { type AuditFacts, type Happening, operatorTrail, systemFacts, trail, workerActor } from './trail.ts';

@@ -1,7 +1,15 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { z } from 'zod';
-import { BadCursor, decodeCursor, encodeCursor, pageOfRows } from './keyset.ts';
+import {
+  BadCursor,
+  CursorId,
+  CursorText,
+  CursorTime,
+  decodeCursor,
+  encodeCursor,
+  pageOfRows,
+} from './keyset.ts';
 
 const Key = z.tuple([z.string(), z.int()]);
 
@@ -40,6 +48,18 @@ describe('a cursor', () => {
       }),
     );
   });
+});
+
+it.each([
+  ['no id', CursorId, 'abc'],
+  ['text with a NUL', CursorText, 'a\u0000b'],
+  ['text with half a letter', CursorText, 'a\ud800'],
+  ['text longer than any', CursorText, 'x'.repeat(1_025)],
+  ['time of year 0', CursorTime, '0000-01-01T00:00:00.000Z'],
+  ['no time', CursorTime, 'x'],
+] as const)('a cursor with what Postgres would not take is refused: %s', (_what, part, value) => {
+  const key = z.tuple([part]);
+  expect(() => decodeCursor(encodeCursor([value]), key)).toThrow(BadCursor);
 });
 
 describe('pages', () => {

@@ -1,5 +1,7 @@
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -35,7 +37,7 @@ describe('migrate', () => {
     const url = await emptyDatabase();
     expect(await migrate(url)).toEqual(migrationNames());
     expect(await migrate(url)).toEqual([]);
-    expect(await rowsOf(url, 'select name from kysely_migration order by name')).toEqual(
+    expect(await rowsOf(url, 'select name from app.applied_migrations order by name')).toEqual(
       migrationNames().map((name) => ({ name })),
     );
   });
@@ -55,21 +57,49 @@ describe('migrate', () => {
     expect(await Promise.all(urls.map((url) => migrate(url)))).toEqual([migrationNames(), migrationNames()]);
   });
 
+  it.each([
+    ['from the first word', () => true],
+    ['once it is asked for the lock', (bytes: Buffer) => bytes.includes('pg_try_advisory_lock')],
+  ])('gives up on a Postgres that is silent %s', async (_title, isLast) => {
+    const { port, hostname } = new URL(serverUrl());
+    const server = createServer((here) => {
+      const there = connect(Number(port), hostname);
+      for (const socket of [here, there]) socket.on('error', () => undefined);
+      here.on('data', (bytes: Buffer) => {
+        if (isLast(bytes)) there.destroy();
+        else there.write(bytes);
+      });
+      there.on('data', (bytes) => here.write(bytes));
+      here.on('close', () => there.destroy());
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = new URL(await emptyDatabase());
+    url.host = `127.0.0.1:${(server.address() as AddressInfo).port}`;
+    await expect(migrate(url.href)).rejects.toThrow(/^the database cannot be migrated: .*timeout/);
+    server.close();
+    await once(server, 'close');
+  });
+
   it('leaves nothing behind when one fails, and names it', async () => {
     const url = await emptyDatabase();
-    // In the way of the last but one.
+    // In the way of one in the middle.
     await rowsOf(url, 'create table outbox (id int)');
     await expect(migrate(url)).rejects.toThrow(
-      /^migration 0005_trail failed: relation "outbox" already exists$/,
+      /^migration 0006_trail failed: relation "outbox" already exists$/,
     );
-    expect(
-      await rowsOf(
-        url,
-        `select tablename from pg_tables where schemaname = 'public' and tablename not like 'kysely%'`,
-      ),
-    ).toEqual([{ tablename: 'outbox' }]);
+    expect(await rowsOf(url, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([
+      { tablename: 'outbox' },
+    ]);
     await rowsOf(url, 'drop table outbox');
     expect(await migrate(url)).toEqual(migrationNames());
+  });
+
+  it('lets nobody but its owner make temporary tables, which could stand in front of ours', async () => {
+    const url = await emptyDatabase();
+    await migrate(url);
+    await expect(
+      rowsOf(url, 'set role muster_app; create temporary table tokens (id uuid)'),
+    ).rejects.toMatchObject({ code: '42501' });
   });
 
   it('says that a database cannot be reached', async () => {
@@ -130,10 +160,46 @@ describe('migrate, on a database that is at work', () => {
     }
   });
 
+  it('builds an index outside a transaction beside those who write, and once more after it was stopped', async () => {
+    await write(
+      '0003_index',
+      `-- outside a transaction: the index is built beside those who write.
+drop index concurrently if exists pages_title;
+create unique index concurrently pages_title on pages (title);`,
+    );
+    await write('0004_more', `alter table pages add column more text`);
+    await rowsOf(url, `insert into pages (title) values ('same'), ('same')`);
+    await expect(migrate(url, { folder, schema })).rejects.toThrow(
+      /^migration 0003_index failed: could not create/,
+    );
+    const [left] = await rowsOf(
+      url,
+      `select (select indisvalid from pg_index where indexrelid = 'pages_title'::regclass) as is_valid,
+         (select count(*)::int from elsewhere.applied_migrations where name > '0002_titles') as noted`,
+    );
+    expect(left).toEqual({ is_valid: false, noted: 0 });
+    await rowsOf(url, `delete from pages`);
+    const writer = new pg.Client({ connectionString: url });
+    await writer.connect();
+    try {
+      // Whoever has written and not committed holds it up; meanwhile others go on writing.
+      await writer.query(`begin; insert into pages (title) values ('first')`);
+      const migrated = Promise.all([migrate(url, { folder, schema }), migrate(url, { folder, schema })]);
+      const waits = async (): Promise<boolean> =>
+        (await rowsOf(url, `select from pg_locks where locktype = 'virtualxid' and not granted`)).length > 0;
+      while (!(await waits())) await pause(20);
+      await rowsOf(url, `insert into pages (title) values ('second')`);
+      await writer.query('commit');
+      expect((await migrated).flat()).toEqual(['0003_index', '0004_more']);
+    } finally {
+      await writer.end();
+    }
+  });
+
   it('leaves what a newer release has migrated, for who goes back to the release before', async () => {
-    await write('0003_next', 'create table next (id int)');
+    await write('0005_next', 'create table next (id int)');
     await migrate(url, { folder, schema });
-    await rm(path.join(folder, '0003_next.sql'));
+    await rm(path.join(folder, '0005_next.sql'));
     expect(await migrate(url, { folder, schema })).toEqual([]);
     expect(await rowsOf(url, `select to_regclass('next') is not null as is_there`)).toEqual([
       { is_there: true },
@@ -141,7 +207,7 @@ describe('migrate, on a database that is at work', () => {
   });
 
   it('refuses a database that has a migration in between which this release never had', async () => {
-    await write('0004_after', 'select 1');
-    await expect(migrate(url, { folder, schema })).rejects.toThrow(/0003_next is missing$/);
+    await write('0006_after', 'select 1');
+    await expect(migrate(url, { folder, schema })).rejects.toThrow(/0005_next is missing$/);
   });
 });

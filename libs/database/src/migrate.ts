@@ -1,39 +1,20 @@
-/** Brings a database to the newest schema: SQL files, forward only, all in one transaction under one lock. */
-import { readdirSync, readFileSync } from 'node:fs';
+/**
+ * Brings a database to the newest schema: SQL files, forward only, and after them the functions. All of it is one
+ * transaction, but for migrations that cannot be in one.
+ */
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Kysely, PostgresDialect, sql } from 'kysely';
-import { Migrator } from 'kysely/migration';
 import pg from 'pg';
+import { applyFunctions } from './function-files.ts';
+import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
 
-/** Beside the bundle where the code is bundled, else the lib's own folder. */
-const folder = [
-  path.join(import.meta.dirname, 'migrations'),
-  path.join(import.meta.dirname, '../migrations'),
-];
-
-function migrationFolder(): string {
-  for (const candidate of folder) {
-    try {
-      readdirSync(candidate);
-      return candidate;
-    } catch {
-      // the other place, then
-    }
-  }
-  throw new Error('the folder of migrations is missing beside this program');
-}
-
-const namesIn = (place: string): string[] =>
-  readdirSync(place)
-    .filter((file) => file.endsWith('.sql'))
-    .sort()
-    .map((file) => path.basename(file, '.sql'));
+const ownFolder = (): string => folderBeside('migrations');
 
 /** The names of all migrations, oldest first; of Muster's own unless a folder is named. */
-export const migrationNames = (place: string = migrationFolder()): string[] => namesIn(place);
+export const migrationNames = (place: string = ownFolder()): string[] => namesIn(place);
 
-/** Migrations of somebody else than Muster's own database: a service with a schema for itself. */
+/** Migrations of somebody else than Muster's own database: a service with a schema for itself, and no function files. */
 export interface OwnMigrations {
   readonly folder: string;
   /** Where the notes about them lie; it is made where it is missing. */
@@ -49,90 +30,184 @@ const gaveWay = '55P03';
 const triesAgainMillis = 500;
 const triesAgainForMillis = 120_000;
 
+/** A server that takes the connection and says nothing is given up on; what it works at may take as long as it takes. */
+const answersWithinMillis = 5_000;
+
+/** Any number that nobody else takes in this database. */
+const migratorLock = 4_101;
+const looksAgainMillis = 100;
+
 /**
- * Applies what is missing and answers with its names. Safe to run from several places at once: Kysely's migrator
- * takes a lock. A database that a newer release has migrated is left as it is, so that one can go back to the release
- * before. `url` is a login that may create roles and tables.
+ * Applies what is missing and answers with its names. Safe to run from several places at once: one does it, the others
+ * wait and find it done. A database that a newer release has migrated is left as it is, functions too, so that one can
+ * go back to the release before. `url` is a login that may create roles and tables.
  */
 export async function migrate(url: string, own?: OwnMigrations): Promise<string[]> {
+  const client = new pg.Client({
+    connectionString: url,
+    connectionTimeoutMillis: answersWithinMillis,
+    keepAlive: true,
+  });
+  // A connection that is lost fails the statement that waits for it.
+  client.on('error', () => undefined);
   const until = Date.now() + triesAgainForMillis;
-  for (;;) {
-    const { error, applied, failed } = await tryToMigrate(url, own);
-    if (error === undefined) return applied;
-    if (!(sqlStateOf(error) === gaveWay && Date.now() < until)) {
-      const message = error instanceof Error ? error.message : JSON.stringify(error);
-      throw new Error(
-        failed === undefined
-          ? `the database cannot be migrated: ${message}`
-          : `migration ${failed} failed: ${message}`,
-        { cause: error },
-      );
-    }
-    await pause(triesAgainMillis);
-  }
-}
-
-interface Outcome {
-  /** All of them are in one transaction: where there is an error, none was applied. */
-  readonly error: unknown;
-  readonly applied: string[];
-  readonly failed: string | undefined;
-}
-
-async function tryToMigrate(url: string, own: OwnMigrations | undefined): Promise<Outcome> {
-  const place = own?.folder ?? migrationFolder();
-  const pool = new pg.Pool({ connectionString: url, max: 1 });
-  const db = new Kysely<unknown>({ dialect: new PostgresDialect({ pool }) });
+  const applied: string[] = [];
   try {
-    const present = await appliedBefore(db, own?.schema ?? 'public');
-    const known = namesIn(place);
-    const newest = known.at(-1) ?? '';
-    const ofNewerReleases = present.filter((name) => name > newest);
-    const migrator = new Migrator({
-      db,
-      ...(own !== undefined && { migrationTableSchema: own.schema }),
-      provider: {
-        getMigrations: async () =>
-          Object.fromEntries(
-            [...known, ...ofNewerReleases].map((name) => [
-              name,
-              {
-                up: async (transaction) => {
-                  // Nobody works on a new database but others that migrate, for whom one waits as long as it takes.
-                  if (present.length > 0)
-                    await sql`set local lock_timeout = ${sql.lit(lockTimeout)}`.execute(transaction);
-                  const text = readFileSync(path.join(place, `${name}.sql`), 'utf8');
-                  await sql.raw(text).execute(transaction);
-                },
-              },
-            ]),
-          ),
-      },
-    });
-    const { error, results } = await migrator.migrateToLatest();
-    return {
-      error,
-      applied: (results ?? []).map((result) => result.migrationName),
-      failed: results?.find((result) => result.status === 'Error')?.migrationName,
-    };
+    await client.connect();
+    await takeLock(client);
+    for (;;) {
+      try {
+        await applyMissing(client, own, applied);
+        return applied;
+      } catch (error) {
+        if (!(sqlStateOf(error) === gaveWay && Date.now() < until)) throw error;
+      }
+      await pause(triesAgainMillis);
+    }
   } catch (error) {
-    return { error, applied: [], failed: undefined };
+    const message = error instanceof Error ? error.message : JSON.stringify(error);
+    const what = error instanceof FileFailed ? `${error.file} failed` : 'the database cannot be migrated';
+    throw new Error(`${what}: ${message}`, { cause: error });
   } finally {
-    await db.destroy();
+    await client.end();
   }
 }
 
-/** None where the database is new. */
-async function appliedBefore(db: Kysely<unknown>, schema: string): Promise<string[]> {
-  const notes = sql.id(schema, 'kysely_migration');
-  const { rows: found } = await sql<{ isThere: boolean }>`
-    select exists (select from pg_tables where schemaname = ${schema} and tablename = 'kysely_migration') as "isThere"`.execute(
-    db,
-  );
-  if (found[0]?.isThere !== true) return [];
-  const { rows } = await sql<{ name: string }>`select name from ${notes} order by name`.execute(db);
-  return rows.map(({ name }) => name);
+/**
+ * Asks again and again, and never waits inside a statement: what builds an index beside others' work waits until every
+ * statement that was there before it is over. The lock ends with the connection.
+ */
+async function takeLock(client: pg.Client): Promise<void> {
+  for (;;) {
+    const ask: pg.QueryConfig & { query_timeout: number } = {
+      text: 'select pg_try_advisory_lock($1) as taken',
+      values: [migratorLock],
+      query_timeout: answersWithinMillis,
+    };
+    const { rows } = await client.query<{ taken: boolean }>(ask);
+    if (rows[0]?.taken === true) return;
+    await pause(looksAgainMillis);
+  }
 }
 
-const sqlStateOf = (error: unknown): string | undefined =>
-  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
+interface Migration {
+  readonly name: string;
+  readonly text: string;
+}
+
+async function applyMissing(
+  client: pg.Client,
+  own: OwnMigrations | undefined,
+  applied: string[],
+): Promise<void> {
+  const folder = own?.folder ?? ownFolder();
+  const books = await openBooks(client, own?.schema ?? 'app');
+  const missing = missingOf(namesIn(folder), books.present).map((name) => ({
+    name,
+    text: readFileSync(path.join(folder, `${name}.sql`), 'utf8'),
+  }));
+  // Nobody works on a new database.
+  const isAtWork = books.present.length > 0;
+  const steps = stepsOf(missing);
+  for (const [nth, step] of steps.entries()) {
+    if ('alone' in step) {
+      await runAlone(client, step.alone);
+      await books.note(step.alone.name);
+      applied.push(step.alone.name);
+      continue;
+    }
+    await inTransaction(client, async () => {
+      if (isAtWork) await client.query(`set local lock_timeout = '${lockTimeout}'`);
+      for (const { name, text } of step.together) {
+        await FileFailed.naming(`migration ${name}`, () => client.query(text));
+        await books.note(name);
+      }
+      if (own === undefined && nth === steps.length - 1) await applyFunctions(client);
+    });
+    applied.push(...step.together.map(({ name }) => name));
+  }
+}
+
+type Step = { readonly together: Migration[] } | { readonly alone: Migration };
+
+/** What is in one transaction is together. The last step is one, with the functions in it. */
+function stepsOf(missing: readonly Migration[]): Step[] {
+  const steps: Step[] = [];
+  for (const migration of missing) {
+    const last = steps.at(-1);
+    if (isOutsideTransaction(migration.text)) steps.push({ alone: migration });
+    else if (last !== undefined && 'together' in last) last.together.push(migration);
+    else steps.push({ together: [migration] });
+  }
+  const last = steps.at(-1);
+  if (last === undefined || 'alone' in last) steps.push({ together: [] });
+  return steps;
+}
+
+/** Said by the first line of a migration which cannot be in a transaction: it builds an index beside others' work. */
+const isOutsideTransaction = (text: string): boolean => text.startsWith('-- outside a transaction: ');
+
+/** The statements of such a migration: each ends its line. */
+export const statementsAlone = (text: string): string[] =>
+  text.split(/;[ \t]*$/m).filter((statement) => statement.replaceAll(/^--.*$/gm, '').trim() !== '');
+
+/**
+ * One statement after the other, each with what it did already done. It is noted after the last; stopped before, it runs
+ * again from the first. So it takes away first what a run before it may have left half made.
+ */
+async function runAlone(client: pg.Client, { name, text }: Migration): Promise<void> {
+  for (const statement of statementsAlone(text))
+    await FileFailed.naming(`migration ${name}`, () => client.query(statement));
+}
+
+async function inTransaction(client: pg.Client, work: () => Promise<void>): Promise<void> {
+  await client.query('begin');
+  try {
+    await work();
+    await client.query('commit');
+  } catch (error) {
+    await client.query('rollback');
+    throw error;
+  }
+}
+
+interface Books {
+  /** What is applied, oldest first; none where the database is new. */
+  readonly present: readonly string[];
+  readonly note: (name: string) => Promise<unknown>;
+}
+
+async function openBooks(client: pg.Client, schema: string): Promise<Books> {
+  const place = pg.escapeIdentifier(schema);
+  const { rows: found } = await client.query(
+    `select from pg_tables where schemaname = $1 and tablename = 'applied_migrations'`,
+    [schema],
+  );
+  if (found.length === 0)
+    await client.query(`
+      create schema if not exists ${place};
+      create table ${place}.applied_migrations (name text primary key, applied_at timestamptz(3) not null default now())`);
+  const { rows } = await client.query<{ name: string }>(
+    `select name from ${place}.applied_migrations order by name collate "C"`,
+  );
+  return {
+    present: rows.map(({ name }) => name),
+    note: (name) => client.query(`insert into ${place}.applied_migrations (name) values ($1)`, [name]),
+  };
+}
+
+/** What is to be applied. What a newer release has applied comes after all that this one knows. */
+function missingOf(known: readonly string[], present: readonly string[]): string[] {
+  const newest = known.at(-1) ?? '';
+  const unknown = present.find((name) => name <= newest && !known.includes(name));
+  if (unknown !== undefined) throw new Error(`its migration ${unknown} is missing`);
+  const missing = known.filter((name) => !present.includes(name));
+  const late = missing.find((name) => name < (present.at(-1) ?? ''));
+  if (late !== undefined) throw new Error(`${late} comes before ${present.at(-1) ?? ''}, which is applied`);
+  return missing;
+}
+
+const sqlStateOf = (error: unknown): string | undefined => {
+  const cause = error instanceof FileFailed ? error.cause : error;
+  return cause instanceof pg.DatabaseError ? cause.code : undefined;
+};

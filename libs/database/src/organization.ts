@@ -9,8 +9,9 @@
 import { type OrgRole } from '@muster/registry';
 import { type PoolClient } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
-import { compiled, type Query } from './query.ts';
-import { type Pool } from './pool.ts';
+import { type Query, statementOf } from './query.ts';
+import { checkOut, type Pool } from './pool.ts';
+import { RememberedRights, type RightsRow } from './remembered-rights.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
 /** Who wants in, to do what. */
@@ -18,6 +19,10 @@ export interface Visit {
   readonly effect: 'read' | 'write';
   /** SHA-256 of the token. */
   readonly tokenHash: Buffer;
+  /** The organization that the statements name: the token's, as it was authenticated. */
+  readonly orgId: string;
+  /** What is remembered of the token's rights, and learnt of them; null where everything is to be looked at. */
+  readonly rights: RememberedRights | null;
   /** The least rank in the organization; 1 is viewer. */
   readonly orgRank: number;
   /** The record whose project decides, and the least rank there; null where no project is involved. */
@@ -31,16 +36,15 @@ export interface Entry {
   /** The transaction's time, by the database's clock. */
   readonly at: string;
   readonly orgRole: OrgRole;
+  /** The id of the target, also where it was named by its key; null without one. */
+  readonly targetId: string | null;
   /** The project of the target; null without one. */
   readonly projectId: string | null;
-  readonly archived: boolean | null;
 }
 
-interface EntryRow {
+interface EntryRow extends RightsRow {
   readonly at: string;
-  readonly org_role: OrgRole;
-  readonly project_id: string | null;
-  readonly archived: boolean | null;
+  readonly target_id: string | null;
 }
 
 /** What the door found out about somebody who came by an invitation; it says nothing of what became of it. */
@@ -54,7 +58,7 @@ interface InvitedEntryRow {
   readonly org_id: string;
 }
 
-/** What a handler asks the database with. Every query carries the organization, and row security sees to it. */
+/** What a handler asks the database with. Every query names the organization, and row security sees to it. */
 export interface Db {
   all<Row>(source: Query<Row>): Promise<Row[]>;
   /** The first row, or undefined. */
@@ -70,14 +74,6 @@ export class OutcomeUnknown extends Error {
   constructor(cause: unknown) {
     super('the connection was lost while committing', { cause });
     this.name = 'OutcomeUnknown';
-  }
-}
-
-/** No connection to be had. */
-export class DatabaseAway extends Error {
-  constructor(cause: unknown) {
-    super('no connection to Postgres', { cause });
-    this.name = 'DatabaseAway';
   }
 }
 
@@ -99,34 +95,46 @@ export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
 /** A way in: what is sent first, and what the door's answer says. */
 interface WayIn<Found> {
   readonly effect: Visit['effect'];
+  /** The organization that the statements name; where it is not known before, the entry says it. */
+  readonly orgId: string | null;
   readonly enter: Statement;
   readonly claim: Statement | null;
   readonly read: (row: unknown) => Found;
+  readonly orgOf: (found: Found) => string | null;
 }
 
 /** The way in of whoever has a token. */
-const byToken = ({ effect, tokenHash, orgRank, target, claim }: Visit): WayIn<Entry> => ({
-  effect,
-  claim,
-  enter: {
-    sql: 'select * from app.enter($1, $2, $3, $4, $5)',
-    parameters: [tokenHash, target?.kind ?? null, target?.ref ?? null, orgRank, target?.rank ?? null],
-  },
-  read: (row) => {
-    const { at, org_role, project_id, archived } = row as EntryRow;
-    return { at, orgRole: org_role, projectId: project_id, archived };
-  },
-});
+const byToken = ({ effect, tokenHash, orgId, rights, orgRank, target, claim }: Visit): WayIn<Entry> => {
+  const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
+  const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
+  return {
+    effect,
+    orgId,
+    claim,
+    enter: {
+      sql: 'select * from app.enter($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)/*guard: the way in*//*end*/',
+      parameters: [tokenHash, orgRank, kind, ref, rank, ...told],
+    },
+    read: (row) => {
+      const answer = row as EntryRow;
+      const { at, target_id, project_id } = answer;
+      return { at, orgRole: learn(answer), targetId: target_id, projectId: project_id };
+    },
+    orgOf: () => null,
+  };
+};
 
 /** The way in of whoever has the secret of an invitation, and no token yet. */
 const byInvitation = (secretHash: Buffer): WayIn<InvitedEntry> => ({
   effect: 'write',
+  orgId: null,
   claim: null,
   enter: { sql: 'select * from app.enter_by_invitation($1)', parameters: [secretHash] },
   read: (row) => {
     const { at, org_id } = row as InvitedEntryRow;
     return { at, orgId: org_id };
   },
+  orgOf: ({ orgId }) => orgId,
 });
 
 interface Waiting {
@@ -143,6 +151,7 @@ export class Session<Found = Entry> implements Db {
   private readonly postponed: Statement[] = [];
   private scheduled = false;
   private readonly entryPromise: Promise<Found>;
+  private orgId: string | null;
   private settleEntry: { resolve: (entry: Found) => void; reject: (error: unknown) => void };
   private begun = false;
   private inTransaction = false;
@@ -151,6 +160,7 @@ export class Session<Found = Entry> implements Db {
   constructor(client: PoolClient, wayIn: WayIn<Found>) {
     this.client = client;
     this.wayIn = wayIn;
+    this.orgId = wayIn.orgId;
     const { promise, resolve, reject } = Promise.withResolvers<Found>();
     this.entryPromise = promise;
     this.settleEntry = { resolve, reject };
@@ -159,7 +169,7 @@ export class Session<Found = Entry> implements Db {
   }
 
   async all<Row>(source: Query<Row>): Promise<Row[]> {
-    return (await this.run(compiled(source))).rows as Row[];
+    return (await this.run(statementOf(source, this.orgId))).rows as Row[];
   }
 
   async find<Row>(source: Query<Row>): Promise<Row | undefined> {
@@ -173,7 +183,7 @@ export class Session<Found = Entry> implements Db {
   }
 
   later(source: Query<unknown>): void {
-    this.postponed.push(compiled(source));
+    this.postponed.push(statementOf(source, this.orgId));
   }
 
   /** Sends what was left for later with the next statements, before them, so that they see it. */
@@ -252,7 +262,9 @@ export class Session<Found = Entry> implements Db {
   private readEntry(result: StatementResult | undefined): void {
     const row = result?.rows[0];
     if (row === undefined) throw new Error('the door answered nothing');
-    this.settleEntry.resolve(this.wayIn.read(row));
+    const found = this.wayIn.read(row);
+    this.orgId ??= this.wayIn.orgOf(found);
+    this.settleEntry.resolve(found);
   }
 
   private async flush(): Promise<void> {
@@ -276,14 +288,6 @@ export class Session<Found = Entry> implements Db {
       this.settleEntry.reject(error);
       for (const waiting of batch) waiting.reject(error);
     }
-  }
-}
-
-async function checkOut(pool: Pool): Promise<PoolClient> {
-  try {
-    return await pool.connect();
-  } catch (error) {
-    throw new DatabaseAway(error);
   }
 }
 

@@ -27,6 +27,47 @@ export interface PoolConfig {
 
 export type Pool = pg.Pool;
 
+/** No connection to be had. */
+export class DatabaseAway extends Error {
+  constructor(cause: unknown) {
+    super('no connection to Postgres', { cause });
+    this.name = 'DatabaseAway';
+  }
+}
+
+/** Postgres is there, and all its connections, or all of ours, are taken. */
+export class DatabaseBusy extends Error {
+  constructor(cause: unknown) {
+    super('no connection to Postgres was free', { cause });
+    this.name = 'DatabaseBusy';
+  }
+}
+
+/** The connections of each pool that were made and are not lost. */
+const connected = new WeakMap<Pool, Set<pg.PoolClient>>();
+
+/** What pg says of who waited too long, for a connection of others or for a new one. */
+const waitedTooLong =
+  /^timeout exceeded when trying to connect$|^Connection terminated due to connection timeout$/;
+const tooManyConnections = '53300';
+
+/** Why there is no connection. Who waited for one in vain while others had theirs came at a busy time, no more. */
+export function connectionFault(pool: Pool, error: unknown): DatabaseAway | DatabaseBusy {
+  if (!(error instanceof Error)) return new DatabaseAway(error);
+  const isFull = 'code' in error && error.code === tooManyConnections;
+  const isLate = waitedTooLong.test(error.message) && (connected.get(pool)?.size ?? 0) > 0;
+  return isFull || isLate ? new DatabaseBusy(error) : new DatabaseAway(error);
+}
+
+/** A connection of the pool; throws DatabaseAway or DatabaseBusy. */
+export async function checkOut(pool: Pool): Promise<pg.PoolClient> {
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw connectionFault(pool, error);
+  }
+}
+
 /** Opens no connection yet. Timeouts are those of RELIABILITY: statement < client's own < what a caller waits. */
 export function createPool(config: PoolConfig): Pool {
   const pool = new pg.Pool({
@@ -49,6 +90,13 @@ export function createPool(config: PoolConfig): Pool {
   const onIdleError = config.onIdleError ?? (() => undefined);
   pool.on('error', onIdleError);
   // A checked-out client that loses its socket emits too, and without a listener that would end the process.
-  pool.on('connect', (client) => client.on('error', onIdleError));
+  const made = new Set<pg.PoolClient>();
+  connected.set(pool, made);
+  pool.on('connect', (client) => {
+    // guard: broken connections are heard
+    client.on('error', onIdleError);
+    made.add(client);
+    client.once('end', () => made.delete(client));
+  });
   return pool;
 }

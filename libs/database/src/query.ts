@@ -12,7 +12,9 @@ import {
   PostgresIntrospector,
   PostgresQueryCompiler,
 } from 'kysely';
+import { type Statement } from './burst.ts';
 import { type DB } from './schema.generated.ts';
+import { bind, Part, type SqlQuery } from './sql.ts';
 
 export const query = new Kysely<DB>({
   dialect: {
@@ -24,9 +26,15 @@ export const query = new Kysely<DB>({
 });
 
 /** Anything the door can send, with the type of its rows. */
-export type Query<Row> = Compilable<Row> | CompiledQuery<Row>;
+export type Query<Row> = SqlQuery<Row> | Compilable<Row> | CompiledQuery<Row>;
 
-export const compiled = <Row>(source: Query<Row>): CompiledQuery<Row> =>
+/** The query as it is sent in a transaction of this organization; null where that is in none. */
+export function statementOf(source: Query<unknown>, orgId: string | null): Statement {
+  if (source instanceof Part) return bind(source, orgId);
+  return 'compile' in source ? source.compile() : source;
+}
+
+const compiled = <Row>(source: Compilable<Row> | CompiledQuery<Row>): CompiledQuery<Row> =>
   'compile' in source ? source.compile() : source;
 
 /** Hand-written SQL, where the builder has no words for it; its author says what its rows are. */
@@ -48,7 +56,7 @@ export type Param<Values> = <Key extends keyof Values & string>(key: Key) => Val
  * @example const storyById = statement((param: Param<{ id: string }>) => query.selectFrom('stories').selectAll().where('id', '=', param('id')));
  */
 export function statement<Values, Row>(
-  build: (param: Param<Values>) => Query<Row>,
+  build: (param: Param<Values>) => Compilable<Row> | CompiledQuery<Row>,
 ): (values: Values) => CompiledQuery<Row> {
   // The builder passes values through untouched, so what it is given in place of one need only be recognized again.
   const param: Param<Values> = (key) => new Placeholder(key) as never;

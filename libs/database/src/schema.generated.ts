@@ -7,6 +7,7 @@ import type {
   AccessRequestState,
   Actor,
   Checkpoint,
+  CodeUnderReview,
   ColumnStatus,
   ContractKind,
   ForgeState,
@@ -30,6 +31,18 @@ export type Generated<T> =
   T extends ColumnType<infer S, infer I, infer U>
     ? ColumnType<S, I | undefined, U>
     : ColumnType<T, T | undefined, T>;
+
+export type Json = JsonValue;
+
+export type JsonArray = JsonValue[];
+
+export type JsonObject = {
+  [x: string]: JsonValue | undefined;
+};
+
+export type JsonPrimitive = boolean | number | string | null;
+
+export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
 export interface AccessRequests {
   created_at: Generated<string>;
@@ -205,6 +218,7 @@ export interface Comments {
   resolved_at: string | null;
   resolved_by: Actor | null;
   story_id: string;
+  told: Generated<string[]>;
   updated_at: Generated<string>;
   version: Generated<number>;
 }
@@ -282,6 +296,7 @@ export interface Devices {
   org_id: string;
   platform: 'macos' | 'windows' | 'linux' | 'ios' | 'android' | 'web';
   push_token: string | null;
+  token_id: string;
   updated_at: Generated<string>;
 }
 
@@ -404,6 +419,7 @@ export interface IdempotencyKeys {
   operation: string;
   org_id: string;
   response: string | null;
+  sent_texts: Json | null;
   token_id: string;
 }
 
@@ -417,6 +433,8 @@ export interface Invitations {
   org_id: string;
   project_ids: Generated<string[]>;
   role: GivenRole;
+  sends: Generated<number>;
+  sent_at: Generated<string>;
   state: Generated<'pending' | 'accepted' | 'revoked'>;
   team_ids: Generated<string[]>;
   token_hash: Buffer | null;
@@ -603,6 +621,7 @@ export interface Projects {
   archived_at: string | null;
   conversion: { epics: Record<string, string>; stories: Record<string, string> } | null;
   created_at: Generated<string>;
+  deleted_at: string | null;
   description: Generated<string>;
   id: string;
   key: string;
@@ -640,6 +659,11 @@ export interface Prompts {
   version: Generated<number>;
 }
 
+export interface RightsEpochs {
+  epoch: Generated<string>;
+  org_id: string;
+}
+
 export interface SeatLedger {
   actor: Actor;
   amount: number;
@@ -658,6 +682,7 @@ export interface SeatLedger {
 export interface Stories {
   blocked: { kind: string; note: string; unblockerMemberId: string } | null;
   blocked_by: Generated<string[]>;
+  code: CodeUnderReview | null;
   column_id: string | null;
   completed_at: string | null;
   created_at: Generated<string>;
@@ -696,6 +721,7 @@ export interface StoryBlockers {
 
 export interface StoryReviewers {
   agent_id: string | null;
+  code_seq: number | null;
   created_at: Generated<string>;
   decided_at: string | null;
   diff_hash: string | null;
@@ -777,6 +803,7 @@ export interface Tokens {
   id: string;
   last_four: string;
   last_used_at: string | null;
+  may_read_inbox: Generated<boolean>;
   member_id: string;
   name: string;
   org_id: string;
@@ -832,6 +859,7 @@ export interface DB {
   project_teams: ProjectTeams;
   projects: Projects;
   prompts: Prompts;
+  rights_epochs: RightsEpochs;
   seat_ledger: SeatLedger;
   stories: Stories;
   story_blockers: StoryBlockers;

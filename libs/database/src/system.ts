@@ -12,7 +12,7 @@ const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
 
 /** Runs `work` over all organizations, for the outbox and the purges. Throws what it throws, with nothing kept. */
 export const acrossOrganizations = <Result>(pool: Pool, work: (db: Db) => Promise<Result>): Promise<Result> =>
-  inTransaction(pool, [asWorkerRole], work);
+  inTransaction(pool, { prologue: [asWorkerRole], orgId: null }, work);
 
 /** Runs `work` in a transaction of one organization, for a job of it. Throws what it throws, with nothing kept. */
 export const inOrganizationAsSystem = <Result>(
@@ -22,6 +22,9 @@ export const inOrganizationAsSystem = <Result>(
 ): Promise<Result> =>
   inTransaction(
     pool,
-    [asServiceRole, { sql: `select set_config('muster.org_id', $1, true)`, parameters: [orgId] }],
+    {
+      prologue: [asServiceRole, { sql: `select set_config('muster.org_id', $1, true)`, parameters: [orgId] }],
+      orgId,
+    },
     work,
   );

@@ -34,7 +34,7 @@ const auditOnly = `
 const withEvents = `
   with e as (select * from jsonb_to_recordset($14::jsonb)
       as e(ord int, id uuid, outbox_id uuid, kind text, project_id uuid, story_id uuid, subject jsonb, data jsonb)),
-  s as (update streams set audit = audit + 1, activity = activity + $15 where org_id = $1 returning audit, activity),
+  s as (/*guard: numbers follow the order of commits*/update streams set audit = audit + 1, activity = activity + $15 where org_id = $1 returning audit, activity/*end*/),
   a as (insert into activity (org_id, seq, id, kind, actor, member_id, agent_id, project_id, story_id, subject, data)
     select $1, s.activity - $15 + e.ord, e.id, e.kind, $3, $4, $5, e.project_id, e.story_id, e.subject, e.data from e, s),
   o as (insert into outbox (org_id, id, topic, payload)
@@ -90,24 +90,14 @@ const systemActor = (name: string): Actor => ({ kind: 'system', memberId: null, 
 /** Who does what follows by itself. */
 export const workerActor = systemActor('worker');
 
-/** Nobody's token: it is the system that acts. */
-const systemTrail =
-  (actor: Actor) =>
-  (
-    orgId: string,
-    operation: string,
-    target: string | null,
-    happenings: readonly Happening[] = [],
-  ): CompiledQuery =>
-    trail(
-      orgId,
-      actor,
-      { operation, target, tokenId: null, ip: null, userAgent: null, requestId: newId() },
-      { allowed: true, happenings },
-    );
+/** Of what no token asked for. */
+export const systemFacts = (operation: string, target: string | null): AuditFacts => ({
+  ...{ operation, target, requestId: newId() },
+  ...{ tokenId: null, ip: null, userAgent: null },
+});
+
+const operatorActor = systemActor('operator');
 
 /** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
-export const operatorTrail = systemTrail(systemActor('operator'));
-
-/** What the worker leaves there, with what it says happened; the last statement of its transaction, too. */
-export const workerTrail = systemTrail(workerActor);
+export const operatorTrail = (orgId: string, operation: string, target: string | null): CompiledQuery =>
+  trail(orgId, operatorActor, systemFacts(operation, target), { allowed: true, happenings: [] });

@@ -1,33 +1,42 @@
 /** One plain transaction for those who need no token to be let in: statements one by one, COMMIT with what was left. */
 import { sendBurst, type Statement, type StatementResult } from './burst.ts';
-import { DatabaseAway, type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
-import { type Pool } from './pool.ts';
-import { compiled, type Query } from './query.ts';
+import { type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
+import { checkOut, type Pool } from './pool.ts';
+import { type Query, statementOf } from './query.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
-const statementOf = (sql: string): Statement => ({ sql, parameters: [] });
+const plain = (sql: string): Statement => ({ sql, parameters: [] });
+
+/** The same transaction, for statements that name this organization. */
+export type Within = (orgId: string) => Db;
+
+interface Opening {
+  /** The statements that say who it is. */
+  readonly prologue: readonly Statement[];
+  /** The organization that the statements name; null where each says it by itself. */
+  readonly orgId: string | null;
+}
 
 /**
- * Runs `work` after the statements that say who it is; throws what it throws, with nothing kept. Work that goes on
+ * Runs `work` after the statements that open it; throws what it throws, with nothing kept. Work that goes on
  * after its transaction ended (its time was up) gets an error for each statement, not somebody else's transaction.
  */
 export const inTransaction = <Result>(
   pool: Pool,
-  prologue: readonly Statement[],
-  work: (db: Db) => Promise<Result>,
-): Promise<Result> => inTransactionSpan(() => transact(pool, [...prologue, ...traceStatements()], work));
+  { prologue, orgId }: Opening,
+  work: (db: Db, within: Within) => Promise<Result>,
+): Promise<Result> =>
+  inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
 
 async function transact<Result>(
   pool: Pool,
-  prologue: readonly Statement[],
-  work: (db: Db) => Promise<Result>,
+  { prologue, orgId }: Opening,
+  work: (db: Db, within: Within) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect().catch((error: unknown) => {
-    throw new DatabaseAway(error);
-  });
+  const client = await checkOut(pool);
   const postponed: Statement[] = [];
   // Rides with the first statement; and with the next where that could not be sent: none runs without it.
-  let opening: readonly Statement[] = [statementOf('begin'), ...prologue];
+  let opening: readonly Statement[] = [plain('begin'), ...prologue];
   const send = async (statements: readonly Statement[]): Promise<StatementResult[]> => {
     const results = await sendBurst(client, [...opening, ...statements]);
     opening = [];
@@ -36,16 +45,16 @@ async function transact<Result>(
   let over = false;
   // Asked for at once they go out one after the other: a client takes one burst at a time.
   let sent: Promise<unknown> = Promise.resolve();
-  const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
-    if (over) throw new Error('the transaction is over');
-    const sending = sent.then(() => send([compiled(source)]));
-    sent = sending.catch(() => undefined);
-    return ((await sending).at(-1)?.rows ?? []) as Row[];
-  };
-  const find = async <Row>(source: Query<Row>): Promise<Row | undefined> => (await all(source))[0];
-  let reusable = false;
-  try {
-    const result = await work({
+  const dbOf = (named: string | null): Db => {
+    const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
+      if (over) throw new Error('the transaction is over');
+      const statement = statementOf(source, named);
+      const sending = sent.then(() => send([statement]));
+      sent = sending.catch(() => undefined);
+      return ((await sending).at(-1)?.rows ?? []) as Row[];
+    };
+    const find = async <Row>(source: Query<Row>): Promise<Row | undefined> => (await all(source))[0];
+    return {
       all,
       find,
       one: async (source) => {
@@ -53,8 +62,12 @@ async function transact<Result>(
         if (row === undefined) throw new Error('a row that must be there is not');
         return row;
       },
-      later: (source) => void postponed.push(compiled(source)),
-    });
+      later: (source) => void postponed.push(statementOf(source, named)),
+    };
+  };
+  let reusable = false;
+  try {
+    const result = await work(dbOf(orgId), dbOf);
     over = true;
     await commit();
     reusable = true;
@@ -62,7 +75,7 @@ async function transact<Result>(
   } catch (error) {
     over = true;
     await sent;
-    reusable = await sendBurst(client, [statementOf('rollback')]).then(
+    reusable = await sendBurst(client, [plain('rollback')]).then(
       () => true,
       () => false,
     );
@@ -72,7 +85,7 @@ async function transact<Result>(
   }
 
   async function commit(): Promise<void> {
-    const statements = [...postponed, statementOf('commit')];
+    const statements = [...postponed, plain('commit')];
     const before = opening.length;
     try {
       const results = await send(statements);

@@ -42,38 +42,13 @@ export const jobs = {
     payload: z.strictObject({ notificationId: z.uuid(), device: z.hex().length(64) }),
     timeoutSeconds: 30,
   }),
-  'outbox.purge': scheduled({
-    summary: 'Remove rows of the outbox that were done more than a day ago',
+  'retention.purge': scheduled({
+    summary: 'Remove rows that are past their day, of each table as the retention says',
     queue: 'upkeep',
-    timeoutSeconds: 300,
+    timeoutSeconds: 900,
   }),
-  'idempotencyKeys.purge': scheduled({
-    summary: 'Remove answers to Idempotency-Keys that are older than a day',
-    queue: 'upkeep',
-    timeoutSeconds: 300,
-  }),
-  'audit.purge': scheduled({
-    summary: 'Remove audit entries past what their organization keeps',
-    queue: 'upkeep',
-    timeoutSeconds: 300,
-  }),
-  'locks.purge': scheduled({
-    summary: 'Remove locks whose time was over more than an hour ago',
-    queue: 'upkeep',
-    timeoutSeconds: 300,
-  }),
-  'notifications.purge': scheduled({
-    summary: 'Remove notifications that were read longer ago than they are kept',
-    queue: 'upkeep',
-    timeoutSeconds: 300,
-  }),
-  'agentRuns.purge': scheduled({
-    summary: 'Remove runs of agents that ended longer ago than they are kept',
-    queue: 'upkeep',
-    timeoutSeconds: 300,
-  }),
-  'organizations.purge': scheduled({
-    summary: 'Remove all of organizations that were deleted more than 30 days ago',
+  'deletions.remove': scheduled({
+    summary: 'Remove what is left of projects and organizations that were deleted',
     queue: 'upkeep',
     timeoutSeconds: 900,
   }),

@@ -70,25 +70,20 @@ describe('queues', () => {
 
   it('are not moved by a schedule that is kept again, and get it back when it was lost', async () => {
     const schedule = {
-      'outbox.purge': 3_600,
-      'idempotencyKeys.purge': 3_600,
-      'audit.purge': 3_600,
-      'locks.purge': 3_600,
-      'notifications.purge': 3_600,
-      'agentRuns.purge': 3_600,
-      'organizations.purge': 3_600,
+      'retention.purge': 3_600,
+      'deletions.remove': 3_600,
       'seats.report': 3_600,
     };
     const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
     await queues.keepSchedule(schedule);
-    const first = await upkeep?.getJobScheduler('audit.purge');
+    const first = await upkeep?.getJobScheduler('retention.purge');
     await queues.keepSchedule(schedule);
-    expect(await upkeep?.getJobScheduler('audit.purge')).toEqual(first);
-    await queues.keepSchedule({ ...schedule, 'audit.purge': 60 });
-    expect(await upkeep?.getJobScheduler('audit.purge')).toMatchObject({ every: 60_000 });
-    await upkeep?.removeJobScheduler('audit.purge');
+    expect(await upkeep?.getJobScheduler('retention.purge')).toEqual(first);
+    await queues.keepSchedule({ ...schedule, 'retention.purge': 60 });
+    expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 60_000 });
+    await upkeep?.removeJobScheduler('retention.purge');
     await queues.keepSchedule(schedule);
-    expect(await upkeep?.getJobScheduler('audit.purge')).toMatchObject({ every: 3_600_000 });
+    expect(await upkeep?.getJobScheduler('retention.purge')).toMatchObject({ every: 3_600_000 });
   });
 });
 

@@ -1,22 +1,31 @@
 import { describe, expect, it } from '@jest/globals';
-import { BadCursor, BurstError, DatabaseAway, OutcomeUnknown } from '@muster/database';
+import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/database';
 import pg from 'pg';
 import { refusal, toApiError, validationHoles } from './index.ts';
 
 /** As the server would say it, with something of the inside in the message. */
-function ofServer(code: string): BurstError {
+function ofServer(code: string, detail?: string): BurstError {
   const said = new pg.DatabaseError('relation "secrets" of select * from secrets', 20, 'error');
   said.code = code;
+  said.detail = detail;
   return new BurstError(said, 1);
 }
 
 describe('toApiError', () => {
   it.each([
-    ['MU401', 401, undefined],
-    ['MU403', 403, 'role'],
-    ['MU404', 404, undefined],
+    ['organization 3 member', 'role', 'admin', 'member'],
+    ['project 2 viewer', 'role', 'contributor', 'viewer'],
+    ['read write', 'scope', 'platform', ['read', 'write']],
+  ])('says of the 403 "%s" what is needed and what is held', (detail, reason, needed, held) => {
+    expect(toApiError(ofServer('MU403', detail)).details).toEqual({ reason, retryable: false, needed, held });
+  });
+
+  it.each([
+    ['MU401', 401, 'unauthorized'],
+    ['MU403', 403, 'scope'],
+    ['MU404', 404, 'not_found'],
     ['23505', 409, 'already_exists'],
-    ['23503', 404, undefined],
+    ['23503', 404, 'not_found'],
     ['23514', 422, 'limit_exceeded'],
     ['40001', 503, 'busy'],
     ['40P01', 503, 'busy'],
@@ -27,13 +36,13 @@ describe('toApiError', () => {
     ['57P03', 503, 'database'],
     ['08006', 503, 'database'],
     ['25P03', 503, 'database'],
-    ['XX000', 500, undefined],
-    ['P0001', 500, undefined],
+    ['XX000', 500, 'internal'],
+    ['P0001', 500, 'internal'],
   ])('answers SQLSTATE %s with %i (%s), and nothing of the inside', (code, status, reason) => {
     const before = validationHoles.count;
     const known = toApiError(ofServer(code));
     expect(known.status).toBe(status);
-    expect(known.details?.reason).toBe(reason);
+    expect(known.details.reason).toBe(reason);
     expect(JSON.stringify(known.toBody('r'))).not.toMatch(/secrets|relation|select/);
     if (status === 503) expect(known).toMatchObject({ retryAfter: 1, details: { retryable: true } });
     expect(validationHoles.count).toBe(before);
@@ -58,6 +67,10 @@ describe('toApiError', () => {
       reason: 'database',
       retryable: true,
     });
+    expect(toApiError(new DatabaseBusy(new Error('x'))).details).toMatchObject({
+      reason: 'overload',
+      retryable: true,
+    });
     expect(toApiError(new BurstError(new Error('ended'), 0)).details).toMatchObject({
       reason: 'database',
       retryable: true,
@@ -77,6 +90,7 @@ describe('toApiError', () => {
         message: 'Something went wrong on our side.',
         status: 500,
         requestId: 'r',
+        details: { reason: 'internal', retryable: false },
       });
     }
   });

@@ -1,11 +1,18 @@
 /** Everything that goes wrong becomes one of these, and these become the contract's error object. */
-import { BadCursor, BurstError, DatabaseAway, OutcomeUnknown } from '@muster/database';
+import { BadCursor, BurstError, DatabaseAway, DatabaseBusy, OutcomeUnknown } from '@muster/database';
 import {
   ApiError,
   badRequest,
-  forbidden,
+  internal,
   notFound,
+  type OrgRole,
+  orgRoles,
+  type ProjectRole,
+  projectRoles,
   refusal,
+  roleTooLow,
+  type Scope,
+  scopeTooSmall,
   unauthorized,
   unavailable,
 } from '@muster/registry';
@@ -13,14 +20,45 @@ import {
 /** Counts what validation let through to Postgres and should not have; tests hold it at 0. */
 export const validationHoles = { count: 0 };
 
-function ofSqlState(sqlState: string): ApiError | undefined {
+/** Why the door says no, as enter.sql words it: of what, the rank that is needed, and what the caller has. */
+const refusalOfDoor = /^(organization|project) (\d) (\w+)$/;
+
+/** MU403 with the roles or scopes that the door compared. */
+function ofDoor(detail: string | undefined): ApiError {
+  const [, of, rank, held] = refusalOfDoor.exec(detail ?? '') ?? [];
+  const index = Number(rank) - 1;
+  switch (of) {
+    case 'organization':
+      return roleInPlace(of, orgRoles[index] ?? 'owner', held as OrgRole);
+    case 'project':
+      return roleInPlace(of, projectRoles[index] ?? 'lead', held as ProjectRole);
+    default:
+      // The pass of operators is all else that is asked for.
+      return scopeTooSmall({
+        needed: 'platform',
+        held: (detail ?? '').split(' ').filter(Boolean) as Scope[],
+      });
+  }
+}
+
+const roleInPlace = (place: string, needed: OrgRole | ProjectRole, held: OrgRole | ProjectRole): ApiError =>
+  roleTooLow({ needed, held }, `Your role in the ${place} is ${held}; this needs ${needed}.`);
+
+function ofSqlState(
+  sqlState: string,
+  detail: string | undefined,
+  target: string | null,
+): ApiError | undefined {
   switch (sqlState) {
     case 'MU401':
       return unauthorized();
     case 'MU403':
-      return forbidden('role', 'Your role does not allow this.');
+      return ofDoor(detail);
     case 'MU404':
-      return notFound();
+      return target === null ? notFound() : notFound(undefined, { path: target });
+    // The token was changed again and again meanwhile; asked once more it is what it is then.
+    case 'MU409':
+      return unavailable('busy');
     case '23505':
       return refusal('already_exists');
     case '23503':
@@ -32,18 +70,15 @@ function ofSqlState(sqlState: string): ApiError | undefined {
     case '40P01':
     case '57014':
     case '53300':
-      return unavailable('busy', 'The database is busy; try again.');
+      return unavailable('busy');
     default:
   }
   if (sqlState.startsWith('08') || sqlState.startsWith('57P') || sqlState.startsWith('25P')) {
-    return unavailable('database', 'The database is away; try again.');
+    return unavailable('database');
   }
   if (/^(22|42|54)/.test(sqlState)) {
     validationHoles.count += 1;
-    return new ApiError('bad_request', 'A value cannot be stored.', {
-      reason: 'invalid_params',
-      retryable: false,
-    });
+    return badRequest('A value cannot be stored.');
   }
   return undefined;
 }
@@ -52,16 +87,20 @@ function ofSqlState(sqlState: string): ApiError | undefined {
 export const isSerializationLoss = (error: unknown): boolean =>
   error instanceof BurstError && (error.sqlState === '40001' || error.sqlState === '40P01');
 
-/** Any error → what the caller is told. A fault of ours tells nothing of the inside. */
-export function toApiError(error: unknown): ApiError {
+/** Whether the token reaches another part now than its identity says, which is of before. */
+export const isIdentityOld = (error: unknown): boolean =>
+  error instanceof BurstError && error.sqlState === 'MU409';
+
+/**
+ * Any error → what the caller is told. A fault of ours tells nothing of the inside. `target` is the parameter that names
+ * the record by which the call was let in.
+ */
+export function toApiError(error: unknown, target: string | null = null): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof OutcomeUnknown) {
-    return unavailable(
-      'outcome_unknown',
-      'The connection was lost while committing; repeat with the same Idempotency-Key.',
-    );
-  }
-  if (error instanceof DatabaseAway) return unavailable('database', 'The database is away; try again.');
+  if (error instanceof OutcomeUnknown) return unavailable('outcome_unknown');
+  if (error instanceof DatabaseBusy)
+    return unavailable('overload', 'All connections to the database are taken; try again.');
+  if (error instanceof DatabaseAway) return unavailable('database');
   if (error instanceof BadCursor) {
     return badRequest('The cursor is not one of this list.', [{ path: 'cursor', message: error.message }]);
   }
@@ -69,8 +108,8 @@ export function toApiError(error: unknown): ApiError {
     const known =
       error.sqlState === undefined
         ? unavailable('database', 'The connection to the database was lost; try again.')
-        : ofSqlState(error.sqlState);
+        : ofSqlState(error.sqlState, error.detail, target);
     if (known !== undefined) return known;
   }
-  return new ApiError('internal', 'Something went wrong on our side.');
+  return internal();
 }

@@ -155,7 +155,7 @@ describe('a write', () => {
       {
         seq: 1,
         operation: 'tries.addTeam',
-        target: 'a',
+        target: null,
         outcome: 'allowed',
         reason: null,
         ip: '127.0.0.1',
@@ -299,11 +299,11 @@ describe('an archived project', () => {
         example: { projectId: newId(), name: 'x' },
       }),
       async ({ params, caller, db, access }) => {
-        const { projectId } = await access();
+        const { targetId } = await access();
         await db.all(
           sqlQuery('update projects set name = $3 where org_id = $1 and id = $2', [
             caller.orgId,
-            projectId,
+            targetId,
             params.name,
           ]),
         );
@@ -331,6 +331,10 @@ describe('an archived project', () => {
     await world.call(people.ana, renames(false), { projectId: active, name: 'New' });
     expect(await nameOf(archived)).toBe('New');
     expect(await nameOf(active)).toBe('New');
+    // A handler is told the id, also where the call names a key.
+    const key = `p${active.slice(-6)}`;
+    await world.call(people.ana, renames(false), { projectId: key, name: 'Newer' });
+    expect(await nameOf(active)).toBe('Newer');
   });
 
   it('is told only to those who may write there', async () => {
@@ -358,7 +362,7 @@ describe('a refusal for lack of rights', () => {
         example: { thing: 'x' },
       }),
       async () => {
-        throw new ApiError('forbidden', 'Not this one.', { reason: 'mine' });
+        throw new ApiError('forbidden', 'Not this one.', { reason: 'bound_token' });
       },
     );
 
@@ -371,13 +375,13 @@ describe('a refusal for lack of rights', () => {
       {
         seq: 1,
         operation: 'tries.guarded',
-        target: 'it',
+        target: null,
         outcome: 'denied',
         reason: 'role',
         actor: { name: 'Chloé' },
       },
       { seq: 2, outcome: 'denied', reason: 'scope', actor: { name: 'Ana' } },
-      { seq: 3, outcome: 'denied', reason: 'mine', actor: { name: 'Ana' } },
+      { seq: 3, outcome: 'denied', reason: 'bound_token', actor: { name: 'Ana' } },
     ]);
   });
 

@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import {
   type AuditFacts,
-  type Entry,
+  type Db,
   type Happening,
   inOrganization,
   type Pool,
@@ -11,9 +11,10 @@ import {
   type Visit,
 } from '@muster/database';
 import {
+  actingRole,
   type Actor,
   type ApiError,
-  forbidden,
+  groundsOf,
   isUuid,
   type Operation,
   orgRank,
@@ -21,12 +22,13 @@ import {
   projectRank,
   refusal,
   type ResultOf,
-  scopeCovers,
   type Subject,
   targetKindOf,
 } from '@muster/registry';
-import { isSerializationLoss, toApiError } from './errors.ts';
-import { type Caller, type Handler, type HandlerContext, type Surroundings } from './handle.ts';
+import { answerText } from './answer-size.ts';
+import { conclude } from './conclude.ts';
+import { isIdentityOld, isSerializationLoss, toApiError } from './errors.ts';
+import { type Awaited, type Caller, type Handler, type HandlerContext, type Surroundings } from './handle.ts';
 import {
   claimKey,
   fingerprintOf,
@@ -35,6 +37,7 @@ import {
   keepAnswer,
   findAnswer,
 } from './idempotency.ts';
+import { requireOneOf, requireToken } from './grounds.ts';
 import { parseParams } from './parse.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
@@ -53,6 +56,8 @@ export interface Answer {
   readonly json: string;
   /** The first answer to this Idempotency-Key, given again. */
   readonly replayed: boolean;
+  /** What the caller asked to wait for, and has not happened yet: its transport waits, and then executes once more. */
+  readonly awaits: Awaited | null;
 }
 
 /**
@@ -62,7 +67,7 @@ export interface Answer {
 const mostAttempts = 3;
 
 /** A handler that nothing surrounds. */
-const alone: Surroundings = { handlers: new Map(), reactions: [], waitFor: async () => undefined };
+const alone: Surroundings = { handlers: new Map(), reactions: [] };
 
 /** The defaults, parsed once: nearly every organization has them. */
 const defaultPolicy = Policy.parse({});
@@ -95,6 +100,8 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
     memberId: identity.memberId,
     agentId: identity.agentId,
     tokenId: identity.tokenId,
+    scopes: identity.scopes,
+    projectIds: identity.projectIds,
     actor,
   };
 }
@@ -110,34 +117,24 @@ function targetOf(operation: Operation, params: Record<string, unknown>): Visit[
   return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
 }
 
+/** What names a record: never what somebody wrote into one, since the trail outlives it. */
+const isName = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
+
 /**
- * What a call is about, for the audit: the record that it names, else the first parameter that the contract states. Not
- * the one that was sent first: that can be any, a secret too.
+ * What a call is about, for the audit: the record that it names, else the first that the contract states of those that
+ * it can name. Not what was sent first: that can be any, a secret too.
  */
 function subjectOf({ target, params: { shape } }: Operation, params: unknown): string | null {
   if (typeof params !== 'object' || params === null) return null;
-  const [first] = Object.keys(shape);
-  const subject: unknown = Object.entries(params).find(([param]) => param === (target ?? first))?.[1];
+  const given = new Map<string, unknown>(Object.entries(params));
+  const named = target ?? Object.keys(shape).find((param) => isName(param) && given.has(param));
+  const subject = named === undefined ? undefined : given.get(named);
   return typeof subject === 'string' ? subject.slice(0, 200) : null;
 }
 
 /**
- * Executes an operation for a caller:
- *
- * 1. The token was authenticated by the transport (tokens.ts); its scope must cover the operation.
- * 2. Parameters are parsed against the contract: 400 with every field that does not fit.
- * 3. The door opens the organization's transaction; it checks token, membership and role once more, finds the
- *    project of the record named first, and the role there: 401, 403, 404.
- * 4. A write with an Idempotency-Key claims it, or the first answer is given again; also where what the first call
- *    did is why the door says no now (the record is deleted, the role handed on).
- * 5. The handler runs. Its first statements ride with steps 3 and 4, so it may start before they are answered;
- *    if they say no, that is the answer, and nothing of the handler stays.
- * 6. A write into an archived project is refused, unless the contract lets the handler decide.
- * 7. Reactions to what happened (notifications in the inbox) join the transaction.
- * 8. Events, outbox, the kept answer and the audit entry go out with COMMIT, in one burst.
- * 9. A sensitive operation that was forbidden leaves an audit entry of its own.
- *
- * Throws an ApiError, or what toApiError makes one of.
+ * Executes an operation for a caller whose token its transport has authenticated (tokens.ts). The numbers are in the order
+ * in which a call meets them. Throws an ApiError, or what toApiError makes one of.
  */
 export async function execute(
   pool: Pool,
@@ -145,111 +142,181 @@ export async function execute(
   call: Call,
   surroundings: Surroundings = alone,
 ): Promise<Answer> {
+  let { token } = call;
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await executeAs(pool, handler, { ...call, token }, surroundings);
+    } catch (error) {
+      if (!isIdentityOld(error)) throw error;
+      if (attempt === mostAttempts) throw toApiError(error);
+      // Nothing of it was kept: who calls is asked again, and everything is decided anew.
+      token = await token.renew();
+    }
+  }
+}
+
+/** Throws what isIdentityOld knows where the token reaches another part now than its identity says. */
+async function executeAs(...[pool, handler, call, surroundings]: Required<Parameters<typeof execute>>) {
   const { operation } = handler;
   const caller = callerOf(call.token);
   try {
+    // 1. Parameters are parsed against the contract: 400 with every field that does not fit.
     const params = parseParams(operation, call.params);
-    if (!scopeCovers(call.token.identity.scopes, operation.scope)) {
-      throw forbidden('scope', `The token's scope is too small; this needs ${operation.scope}.`);
-    }
-    const first = await perform(pool, handler, caller, call, params, surroundings);
-    const awaited = first.result === null ? null : (handler.waitsFor?.(params, first.result) ?? null);
-    if (awaited !== null) await surroundings.waitFor(caller.orgId, awaited);
-    const { json, replayed } =
-      awaited === null ? first : await perform(pool, handler, caller, call, params, surroundings);
-    return { json, replayed };
+    // 2. The token does for the operation by its scope, and where it is an agent's or bound to projects: 403.
+    requireToken(operation, call.token);
+    // 3. to 7. One transaction, again where it lost against another one.
+    return await perform(pool, { handler, caller, call, params, surroundings });
   } catch (error) {
-    const known = toApiError(error);
+    if (isIdentityOld(error)) throw error;
+    const known = toApiError(error, operation.target);
     if (known.code === 'unauthorized') call.token.forget();
+    // 8. A sensitive operation that was forbidden leaves an audit entry of its own.
     if (known.code === 'forbidden' && operation.auditsRefusal)
       await auditRefusal(pool, operation, caller, call, known);
     throw known.code === 'internal' ? error : known;
   }
 }
 
-/** An answer, and the result that it says; null where it is a replay. */
-interface Performed extends Answer {
-  readonly result: Record<string, unknown> | null;
+/** A call that was let through to its transaction. */
+interface Admitted {
+  readonly handler: Handler;
+  readonly caller: Caller;
+  readonly call: Call;
+  readonly params: Record<string, unknown>;
+  readonly surroundings: Surroundings;
 }
 
-async function perform(
-  pool: Pool,
-  handler: Handler,
-  caller: Caller,
-  call: Call,
-  params: Record<string, unknown>,
-  surroundings: Surroundings,
-): Promise<Performed> {
+/** A write's Idempotency-Key, and what says whether another call by that key is the same. */
+interface Key {
+  readonly value: string;
+  readonly fingerprint: Buffer;
+}
+
+function keyOf({ handler: { operation }, call, params }: Admitted): Key | null {
+  const value = operation.effect === 'write' ? call.idempotencyKey : null;
+  return value === null ? null : { value, fingerprint: fingerprintOf(operation, params) };
+}
+
+async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
+  const { handler, caller, call, params } = admitted;
   const { operation } = handler;
-  const key = operation.effect === 'write' ? call.idempotencyKey : null;
-  const fingerprint = key === null ? null : fingerprintOf(operation, params);
+  const key = keyOf(admitted);
   const visit: Visit = {
+    // 3. The organization is opened: token, membership and role are checked once more, or that what is remembered of them
+    //    still holds; the record named first is found (`WEB-42` is its id from here on), its project, and the role there:
+    //    401, 403, 404.
     effect: operation.effect,
     tokenHash: call.token.identity.tokenHash,
+    orgId: caller.orgId,
+    rights: call.token.rights,
     orgRank: operation.access.kind === 'org' ? orgRank(operation.access.role) : 1,
     target: targetOf(operation, params),
-    claim: key === null || fingerprint === null ? null : claimKey(caller, operation, key, fingerprint),
+    // 4. A write with an Idempotency-Key claims it, or the first answer is given again (`replay`).
+    claim: key === null ? null : claimKey(caller, operation, key.value, key.fingerprint),
   };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await inOrganization(pool, visit, async (session) => {
-        const happenings: Happening[] = [];
-        const context = contextOf(caller, params, { session, happenings, surroundings });
-        const result = await handler.run(context);
-        const json = JSON.stringify(result);
-        if (operation.effect === 'read') return { json, result, replayed: false };
-        refuseArchived(operation, await session.entry());
-        if (happenings.length > 0) {
-          for (const react of surroundings.reactions) await react({ db: session, caller, happenings });
-        }
-        if (key !== null)
-          session.later(keepAnswer(caller, operation, key, withoutSecret(operation, result, json)));
-        session.later(
-          trail(caller.orgId, caller.actor, auditFacts(operation, call), { allowed: true, happenings }),
-        );
-        return { json, result, replayed: false };
-      });
+      return await inOrganization(pool, visit, (session) => transact(session, admitted, key));
     } catch (error) {
       if (isSerializationLoss(error) && attempt < mostAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
         continue;
       }
-      if (key === null || fingerprint === null) throw error;
-      if (isTwinRunning(error)) throw refusal('idempotency_in_flight');
-      if (!mayHaveAnswered(error)) throw error;
-      const json = await inOrganization(
-        pool,
-        { ...visit, effect: 'read', orgRank: 1, target: null, claim: null },
-        (session) => findAnswer(session, caller, operation, key, fingerprint),
-      );
-      if (json === undefined) throw error;
-      if (handler.reissue === undefined) return { json, result: null, replayed: true };
-      const { reissue } = handler;
-      const fresh = await inOrganization(pool, { ...visit, claim: null }, async (session) =>
-        JSON.stringify(
-          await reissue(
-            contextOf(caller, params, { session, happenings: [], surroundings }),
-            JSON.parse(json) as Record<string, unknown>,
-          ),
-        ),
-      );
-      return { json: fresh, result: null, replayed: true };
+      const replayed = key === null ? undefined : await replay(pool, admitted, { visit, key, error });
+      if (replayed === undefined) throw error;
+      return replayed;
     }
   }
 }
 
+type Session = Parameters<Parameters<typeof inOrganization>[2]>[0];
+
+/** What happens between the beginning of the transaction and its COMMIT. */
+async function transact(session: Session, admitted: Admitted, key: Key | null): Promise<Answer> {
+  const { handler, caller, call, params, surroundings } = admitted;
+  const { operation } = handler;
+  const happenings: Happening[] = [];
+  // 5. A write into an archived project is refused, unless the contract lets the handler decide. It is asked before
+  //    anything of the handler and holds until COMMIT: nothing is written behind the archiving.
+  const archived = isBarred(operation) ? holdOpen(session) : undefined;
+  // 6. The handler runs. Its first statements ride with steps 3 to 5, so it may start before they are answered; if they
+  //    say no, that is the answer, and nothing of the handler stays.
+  const result = await run(handler, caller, params, { session, happenings, surroundings });
+  if (operation.effect === 'read') {
+    const { json, result: shown } = answerText(result, surroundings.mostPageBytes);
+    return { json, replayed: false, awaits: handler.waitsFor?.(params, shown) ?? null };
+  }
+  const json = JSON.stringify(result);
+  if ((await archived) === true) throw refusal('archived');
+  // 7. The kept answer, what follows from the events, and the trail go out with COMMIT, in one burst.
+  if (key !== null)
+    session.later(keepAnswer(caller, operation, key.value, params, withoutSecret(operation, result)));
+  const { orgId, actor } = caller;
+  const facts = auditFacts(operation, call);
+  await conclude(session, { orgId, actor, happenings, facts }, surroundings.reactions);
+  return { json, replayed: false, awaits: null };
+}
+
+/**
+ * The first answer to the key, where there is one; also where what the first call did is why the second is refused (the
+ * record is deleted, the role handed on). Undefined where the error is this call's own.
+ */
+async function replay(
+  pool: Pool,
+  { handler, caller, params, surroundings }: Admitted,
+  { visit, key, error }: { readonly visit: Visit; readonly key: Key; readonly error: unknown },
+): Promise<Answer | undefined> {
+  const { operation, reissue } = handler;
+  if (isTwinRunning(error)) throw refusal('idempotency_in_flight');
+  if (!mayHaveAnswered(error)) return undefined;
+  const json = await inOrganization(
+    pool,
+    { ...visit, effect: 'read', orgRank: 1, target: null, claim: null },
+    (session) => findAnswer(session, caller, operation, key.value, key.fingerprint, params),
+  );
+  if (json === undefined) return undefined;
+  if (reissue === undefined) return { json, replayed: true, awaits: null };
+  const kept = JSON.parse(json) as Record<string, unknown>;
+  const fresh = await inOrganization(pool, { ...visit, claim: null }, (session) =>
+    reissue(contextOf(operation, caller, params, { session, happenings: [], surroundings }), kept),
+  );
+  return { json: JSON.stringify(fresh), replayed: true, awaits: null };
+}
+
 /** What may be kept of an answer: all but its secret, in whose place an empty text stands. */
-const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>, json: string): string =>
-  secret === null ? json : JSON.stringify({ ...result, [secret]: '' });
+const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): Record<string, unknown> =>
+  secret === null ? result : { ...result, [secret]: '' };
 
 /** One transaction of the pipeline, for the handlers that run in it. */
 interface Transaction {
-  readonly session: Parameters<Parameters<typeof inOrganization>[2]>[0];
+  readonly session: Session;
   readonly happenings: Happening[];
   readonly surroundings: Surroundings;
 }
 
+/** Runs a handler, which must have asked for a ground where the contract names some. */
+async function run(
+  handler: Handler,
+  caller: Caller,
+  params: Record<string, unknown>,
+  transaction: Transaction,
+): Promise<Record<string, unknown>> {
+  const { operation } = handler;
+  const context = contextOf(operation, caller, params, transaction);
+  let wasAsked = groundsOf(operation.access).length === 0;
+  const result = await handler.run({
+    ...context,
+    requireGround: async (...held) => {
+      wasAsked = true;
+      await context.requireGround(...held);
+    },
+  });
+  if (!wasAsked) throw new Error(`${operation.name} was done without asking for its grounds`);
+  return result;
+}
+
 function contextOf(
+  operation: Operation,
   caller: Caller,
   params: Record<string, unknown>,
   transaction: Transaction,
@@ -260,8 +327,12 @@ function contextOf(
     caller,
     db: session,
     access: async () => {
-      const { at, orgRole, projectId } = await session.entry();
-      return { at, orgRole, projectId };
+      const { at, orgRole, targetId, projectId } = await session.entry();
+      return { at, actingRole: actingRole(orgRole, caller.scopes), targetId, projectId };
+    },
+    requireGround: async (...held) => {
+      const { orgRole } = await session.entry();
+      requireOneOf(groundsOf(operation.access), held, orgRole, caller);
     },
     policy: async () => policyOf((await session.one(storedPolicy(caller))).policy),
     projectRank: async () => (await session.one(exactRank(caller))).rank,
@@ -274,16 +345,24 @@ function contextOf(
       // It goes by what was done so far: two stories in a row would find one and the same place on the board.
       session.hasten();
       // The handler by this name gives this operation's result.
-      return (await handler.run(contextOf(caller, parseParams(operation, others), transaction))) as ResultOf<
-        typeof operation
-      >;
+      const context = contextOf(operation, caller, parseParams(operation, others), transaction);
+      return (await handler.run(context)) as ResultOf<typeof operation>;
     },
     refuse: refusal,
   };
 }
 
-function refuseArchived(operation: Operation, entry: Entry): void {
-  if (entry.archived === true && !operation.reachesArchived) throw refusal('archived');
+/** Whether it writes into a project, and may not where that is archived. */
+const isBarred = ({ effect, access, reachesArchived }: Operation): boolean =>
+  effect === 'write' && access.kind === 'project' && !reachesArchived;
+
+/** Whether the project is archived; where it is not, it stays so until COMMIT, since archiving waits for it. */
+function holdOpen(session: Db): Promise<boolean> {
+  const answer = session.one(sqlQuery<{ archived: boolean }>('select app.hold_open() as archived', []));
+  const archived = answer.then((row) => row.archived);
+  // A handler that throws is not waited with; the burst in which both went out says what was wrong.
+  archived.catch(() => undefined);
+  return archived;
 }
 
 const auditFacts = (operation: Operation, call: Call): AuditFacts => ({
@@ -305,11 +384,13 @@ async function auditRefusal(
   const visit: Visit = {
     effect: 'write',
     tokenHash: call.token.identity.tokenHash,
+    orgId: caller.orgId,
+    rights: null,
     orgRank: 1,
     target: null,
     claim: null,
   };
-  const reason = typeof refused.details?.reason === 'string' ? refused.details.reason : refused.code;
+  const { reason } = refused.details;
   await inOrganization(pool, visit, async (session) => {
     session.later(trail(caller.orgId, caller.actor, auditFacts(operation, call), { allowed: false, reason }));
   });

@@ -5,7 +5,9 @@ import {
   type ApiError,
   type EmittedOf,
   type EventData,
+  type GroundOf,
   type InputOf,
+  isOperation,
   type Operation,
   type OrgRole,
   type ParamsOf,
@@ -13,6 +15,7 @@ import {
   type RefusalOf,
   type Registry,
   type ResultOf,
+  type Scope,
   type Subject,
 } from '@muster/registry';
 
@@ -22,6 +25,9 @@ export interface Caller {
   readonly memberId: string;
   readonly agentId: string | null;
   readonly tokenId: string;
+  readonly scopes: readonly Scope[];
+  /** The projects that the token is bound to; null: every project that the member may see. */
+  readonly projectIds: readonly string[] | null;
   readonly actor: Actor;
 }
 
@@ -29,7 +35,10 @@ export interface Caller {
 export interface CallAccess {
   /** The transaction's time, by the database's clock. */
   readonly at: string;
-  readonly orgRole: OrgRole;
+  /** The role in the organization as far as the token's scope reaches. */
+  readonly actingRole: OrgRole;
+  /** The id of the record that the first parameter names by id or key; null for operations of the organization. */
+  readonly targetId: string | null;
   /** The project of the record that the first parameter names; null for operations of the organization. */
   readonly projectId: string | null;
 }
@@ -40,6 +49,11 @@ export interface HandlerContext<O extends Operation> {
   readonly db: Db;
   /** Costs nothing: it rides with the first statements. */
   readonly access: () => Promise<CallAccess>;
+  /**
+   * 403 unless one of the grounds that the contract names holds: those said here, and for admins their role. Every
+   * handler of an operation with grounds asks, before it changes anything.
+   */
+  readonly requireGround: (...held: (GroundOf<O> | false)[]) => Promise<void>;
   /** The organization's policy; a statement of its own, so ask for it together with others. */
   readonly policy: () => Promise<Policy>;
   /** The caller's exact rank in the project: 3 lead, 2 contributor, 1 viewer. A statement of its own. */
@@ -58,7 +72,7 @@ export interface HandlerContext<O extends Operation> {
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
 
-/** What a read waits for before it answers: that the stream of an execution goes beyond a number. */
+/** What a read may wait for before it answers: that the stream of an execution goes beyond a number. */
 export interface Awaited {
   readonly executionId: string;
   readonly afterSeq: number;
@@ -72,7 +86,7 @@ export interface HandlerParts<O extends Operation> {
    * with a secret that is good now.
    */
   readonly reissue?: (context: HandlerContext<O>, kept: ResultOf<O>) => Promise<ResultOf<O>>;
-  /** What a read wants to wait for, given its first answer; it is read again after. No transaction is open meanwhile. */
+  /** What a read wants to wait for, given its first result; its transport waits, and asks again. */
   readonly waitsFor?: (params: ParamsOf<O>, result: ResultOf<O>) => Awaited | null;
 }
 
@@ -85,8 +99,8 @@ export interface Handler<O extends Operation = Operation> extends HandlerParts<O
 export interface Surroundings {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly reactions: readonly Reaction[];
-  /** Resolves when the stream went on, or the time is over. */
-  readonly waitFor: (orgId: string, awaited: Awaited) => Promise<void>;
+  /** Where pages are cut; where the contract says, unless a spec wants them shorter. */
+  readonly mostPageBytes?: number | undefined;
 }
 
 /**
@@ -95,7 +109,9 @@ export interface Surroundings {
  */
 export type Reaction = (what: {
   readonly db: Db;
-  readonly caller: Caller;
+  readonly orgId: string;
+  /** Who did it: a caller, or the worker. */
+  readonly actor: Actor;
   readonly happenings: readonly Happening[];
 }) => Promise<void>;
 
@@ -112,3 +128,15 @@ export type HandlersOf<Node> = Node extends Operation
   : { readonly [Word in keyof Node]: HandlersOf<Node[Word]> };
 
 export type AllHandlers = HandlersOf<Registry>;
+
+function* flatten(handlers: object): Generator<Handler> {
+  for (const node of Object.values(handlers) as unknown[]) {
+    if (typeof node !== 'object' || node === null) continue;
+    if ('operation' in node && isOperation(node.operation)) yield node as Handler;
+    else yield* flatten(node);
+  }
+}
+
+/** Handlers, nested as the registry is, by the name of their operation. */
+export const byOperation = (handlers: object): ReadonlyMap<string, Handler> =>
+  new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));

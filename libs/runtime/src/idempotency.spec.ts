@@ -105,6 +105,47 @@ describe('an Idempotency-Key', () => {
     expect(await teams(orgId)).toEqual(['a']);
   });
 
+  it('keeps no long text that the caller sent, and answers it all the same', async () => {
+    const { orgId, chloe } = await world.org();
+    const text = (letter: string): string => `${letter} "é\n`.repeat(20_000);
+    const [one, two] = [text('a'), text('b')];
+    const handler: Handler = handle(
+      operation({
+        ...statement,
+        result: z.object({
+          spec: z.object({ content: z.string(), before: z.null() }),
+          texts: z.array(z.string()),
+          at: z.date(),
+        }),
+        name: 'tries.texts',
+        effect: 'write',
+        access: org('member'),
+        params: z.strictObject({ content: z.string(), parts: z.array(z.object({ text: z.string() })) }),
+        example: { content: 'a', parts: [] },
+      }),
+      async ({ params: { content, parts } }) => ({
+        spec: { content, before: null },
+        texts: ['short', ...parts.map((part) => part.text), content],
+        at: new Date(0),
+      }),
+    );
+    const params = { content: one, parts: [{ text: 'also short' }, { text: two }] };
+    const first = await world.call(chloe, handler, params, { idempotencyKey: 'k' });
+    expect(first.json.length).toBeGreaterThan(300_000);
+    const again = await world.call(
+      chloe,
+      handler,
+      { parts: params.parts, content: one },
+      { idempotencyKey: 'k' },
+    );
+    expect(again).toEqual({ ...first, replayed: true });
+    const [kept] = await world.rows<{ bytes: number }>(
+      'select length(response) + length(sent_texts::text) as bytes from idempotency_keys where org_id = $1',
+      orgId,
+    );
+    expect(kept?.bytes).toBeLessThan(500);
+  });
+
   it('counts anew after a day', async () => {
     const { orgId, chloe } = await world.org();
     const handler = addsTeam();

@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { BurstError, type Db, type Query, sqlQuery, type Statement } from '@muster/database';
 import { type Operation, refusal } from '@muster/registry';
 import { type Caller } from './handle.ts';
+import { putBack, type Taken, takeOut } from './sent-texts.ts';
 
 /** JSON with sorted keys, so that the order in which a client writes its fields does not matter. */
 const canonical = (value: unknown): string =>
@@ -46,17 +47,24 @@ export const mayHaveAnswered = (error: unknown): boolean =>
 export const isTwinRunning = (error: unknown): boolean =>
   error instanceof BurstError && error.sqlState === lockTimeout && error.at === claimPosition;
 
-/** Keeps the answer with the key; goes out with COMMIT. */
-export const keepAnswer = (
+/** Keeps the answer with the key, without what the caller sent; goes out with COMMIT. */
+export function keepAnswer(
   caller: Caller,
   operation: Operation,
   key: string,
-  answer: string,
-): Query<unknown> =>
-  sqlQuery(
-    'update idempotency_keys set response = $5 where org_id = $1 and token_id = $2 and operation = $3 and key = $4',
-    [caller.orgId, caller.tokenId, operation.name, key, answer],
+  params: unknown,
+  answer: Record<string, unknown>,
+): Query<unknown> {
+  const { rest, taken } = takeOut(params, answer);
+  return sqlQuery(
+    `update idempotency_keys set response = $5, sent_texts = $6
+     where org_id = $1 and token_id = $2 and operation = $3 and key = $4`,
+    [
+      ...[caller.orgId, caller.tokenId, operation.name, key],
+      ...[JSON.stringify(rest), taken.length === 0 ? null : JSON.stringify(taken)],
+    ],
   );
+}
 
 /** The first answer to the key; undefined where there is none, 422 when it was for another body. */
 export async function findAnswer(
@@ -65,15 +73,18 @@ export async function findAnswer(
   operation: Operation,
   key: string,
   fingerprint: Buffer,
+  params: unknown,
 ): Promise<string | undefined> {
   const kept = await db.find(
-    sqlQuery<{ response: string | null; fingerprint: Buffer }>(
-      'select response, fingerprint from idempotency_keys where org_id = $1 and token_id = $2 and operation = $3 and key = $4',
+    sqlQuery<{ response: string | null; sent_texts: Taken[] | null; fingerprint: Buffer }>(
+      `select response, sent_texts, fingerprint from idempotency_keys
+       where org_id = $1 and token_id = $2 and operation = $3 and key = $4`,
       [caller.orgId, caller.tokenId, operation.name, key],
     ),
   );
   if (kept === undefined) return undefined;
   if (!kept.fingerprint.equals(fingerprint)) throw refusal('idempotency_mismatch');
   if (kept.response === null) throw refusal('idempotency_in_flight');
-  return kept.response;
+  if (kept.sent_texts === null) return kept.response;
+  return JSON.stringify(putBack(params, JSON.parse(kept.response), kept.sent_texts));
 }

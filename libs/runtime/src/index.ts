@@ -7,12 +7,14 @@ export {
   unauthorized,
   unavailable,
 } from '@muster/registry';
+export { type Conclusion, conclude } from './conclude.ts';
 export { changedFields, changedGit, cleared } from './changes.ts';
 export { toApiError, validationHoles } from './errors.ts';
 export { type Answer, type Call, execute } from './execute.ts';
 export {
   type AllHandlers,
   type Awaited,
+  byOperation,
   type Caller,
   handle,
   type Handler,
@@ -30,4 +32,4 @@ export {
   isWellFormedToken,
   newTokenSecret,
 } from './tokens.ts';
-export { requireProject, visibleProjects } from './visible.ts';
+export { requireProject, visibleTo } from './visible.ts';

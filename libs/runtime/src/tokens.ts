@@ -1,11 +1,11 @@
 /**
  * Tokens: `must_<live|test>_`, 32 base-62 symbols (190 bits), 6 of CRC-32. At rest only SHA-256. A malformed one
- * costs no SQL. Identity is remembered for a minute by hash; the door checks again in every transaction, so a
- * revocation holds from the next request on.
+ * costs no SQL. Identity and rights are remembered for a minute by hash; the door checks in every transaction that they
+ * are still those, so a revocation holds from the next request on.
  */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { identify, type Identity, type Pool } from '@muster/database';
+import { identify, type Identity, type Pool, RememberedRights } from '@muster/database';
 import { unauthorized } from '@muster/registry';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -37,8 +37,12 @@ export const hashToken = (secret: string): Buffer => createHash('sha256').update
 
 export interface AuthenticatedToken {
   readonly identity: Identity;
+  /** What the door answered of its rights, as long as the identity is remembered. */
+  readonly rights: RememberedRights;
   /** Drops what is remembered: the door found that it no longer holds. */
   readonly forget: () => void;
+  /** Who it is now, since what is remembered is of before. Throws the same 401 as authenticate. */
+  readonly renew: () => Promise<AuthenticatedToken>;
   /** For whoever is refused before the door: looks whether it still holds. Throws the same 401 as authenticate. */
   readonly confirm: () => Promise<void>;
 }
@@ -49,15 +53,24 @@ const mostRemembered = 10_000;
 /** Use is noted at most once a minute per token, in batches. */
 const touchMillis = 10_000;
 
+/** Around each look into the database for a token that is not remembered; it may refuse to look. */
+export type AroundLookUp = <Found>(look: () => Promise<Found | undefined>) => Promise<Found | undefined>;
+
 export interface Authenticator {
   /** The token behind `Authorization: Bearer <secret>`. Throws 401, one and the same for every reason. */
-  readonly authenticate: (secret: string) => Promise<AuthenticatedToken>;
+  readonly authenticate: (secret: string, around?: AroundLookUp) => Promise<AuthenticatedToken>;
   /** Writes what is still to be noted and stops. */
   readonly close: () => Promise<void>;
 }
 
+interface Remembered {
+  readonly identity: Identity;
+  readonly rights: RememberedRights;
+  readonly until: number;
+}
+
 export function createAuthenticator(pool: Pool): Authenticator {
-  const remembered = new Map<string, { identity: Identity; until: number }>();
+  const remembered = new Map<string, Remembered>();
   const touched = new Map<string, number>();
   let used = new Map<string, Buffer>();
 
@@ -78,29 +91,41 @@ export function createAuthenticator(pool: Pool): Authenticator {
     used.set(key, identity.tokenHash);
   };
 
-  return {
-    authenticate: async (secret) => {
-      if (!isWellFormedToken(secret)) throw unauthorized();
-      const hash = hashToken(secret);
-      const key = hash.toString('base64');
-      const now = Date.now();
-      let known = remembered.get(key);
-      if (known === undefined || known.until < now) {
-        remembered.delete(key);
-        const identity = await identify(pool, hash);
-        if (identity === undefined) throw unauthorized();
-        if (remembered.size >= mostRemembered) remembered.clear();
-        known = { identity, until: now + rememberMillis };
-        remembered.set(key, known);
-      }
-      note(key, known.identity, now);
-      const forget = (): void => void remembered.delete(key);
-      const confirm = async (): Promise<void> => {
+  const find = async (hash: Buffer, around: AroundLookUp): Promise<AuthenticatedToken> => {
+    const key = hash.toString('base64');
+    const now = Date.now();
+    let known = remembered.get(key);
+    if (known === undefined || known.until < now) {
+      remembered.delete(key);
+      const identity = await around(() => identify(pool, hash));
+      if (identity === undefined) throw unauthorized();
+      if (remembered.size >= mostRemembered) remembered.clear();
+      known = { identity, rights: new RememberedRights(identity), until: now + rememberMillis };
+      remembered.set(key, known);
+    }
+    const { identity, rights } = known;
+    note(key, identity, now);
+    const forget = (): void => {
+      if (remembered.get(key)?.identity === identity) remembered.delete(key);
+    };
+    return {
+      ...{ identity, rights, forget },
+      renew: () => {
+        forget();
+        return find(hash, (look) => look());
+      },
+      confirm: async () => {
         if ((await identify(pool, hash)) !== undefined) return;
         forget();
         throw unauthorized();
-      };
-      return { identity: known.identity, forget, confirm };
+      },
+    };
+  };
+
+  return {
+    authenticate: async (secret, around = (look) => look()) => {
+      if (!isWellFormedToken(secret)) throw unauthorized();
+      return find(hashToken(secret), around);
     },
     close: async () => {
       clearInterval(timer);

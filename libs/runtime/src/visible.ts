@@ -1,21 +1,16 @@
 /** What of the organization a caller may see, beside the project that the door has looked at. */
-import { type Db, sqlQuery, Values } from '@muster/database';
+import { type Db, organization, type Part, projectIdOf, sql } from '@muster/database';
 import { notFound } from '@muster/registry';
 import { type Caller } from './handle.ts';
 
-/** SQL for the projects that the caller may see, as `project_id` with the caller's `project_rank`. */
-export const visibleProjects = (values: Values, { memberId, tokenId }: Caller): string =>
-  `app.visible_projects(${values.org}, ${values.uuid(memberId)}, ${values.uuid(tokenId)})`;
+/** The projects that the caller may see, as `project_id` with the caller's `project_rank`. */
+export const visibleTo = ({ memberId, tokenId }: Caller): Part =>
+  sql.part`app.visible_projects(${organization}, ${memberId}::uuid, ${tokenId}::uuid)`;
 
 /** 404 unless the caller may see the project. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
-  const values = new Values(caller.orgId);
-  const id = values.projectId(ref);
   const found = await db.find(
-    sqlQuery(
-      `select v.project_id from ${visibleProjects(values, caller)} v where v.project_id = ${id}`,
-      values.list,
-    ),
+    sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`,
   );
   if (found === undefined) throw notFound();
 }

@@ -1,3 +1,3 @@
-export { counted, onOneLine, plain } from './plain.ts';
+export { counted, jsonText, onOneLine, plain } from './plain.ts';
 export { table } from './table.ts';
 export { dayOf, minuteOf } from './times.ts';

@@ -1,3 +1,5 @@
+-- What work begins with, and what stories agree on.
+
 -- Words to begin work with, that an organization, or a project for itself, agrees on.
 create table prompts (
   org_id uuid not null references orgs (id) on delete cascade,
@@ -19,6 +21,7 @@ create table prompts (
 );
 -- Which prompt does a slug mean? Also the order of lists.
 create unique index prompts_slug on prompts (org_id, project_id, slug) nulls not distinct;
+call app.guard_table('prompts');
 
 -- An interface that stories agreed on; what it says stands in its versions.
 create table contracts (
@@ -35,6 +38,7 @@ create table contracts (
   unique (org_id, project_id, slug),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade
 );
+call app.guard_table('contracts', 'select, insert, update');
 
 create table contract_versions (
   org_id uuid not null,
@@ -55,6 +59,7 @@ create table contract_versions (
 );
 -- Which versions name a story that is deleted?
 create index contract_versions_story on contract_versions (org_id, story_id) where story_id is not null;
+call app.guard_table('contract_versions', 'select, insert');
 
 -- The stories that a contract was published for, each once.
 create table contract_stories (
@@ -70,11 +75,4 @@ create table contract_stories (
 );
 -- Whom does a contract that is deleted concern?
 create index contract_stories_contract on contract_stories (org_id, contract_id);
-
--- The open threads of a story, newest first, however many were resolved.
-create index comments_open on comments (org_id, story_id, id) where parent_id is null and resolved_at is null;
-
-call app.guard_table('prompts');
-call app.guard_table('contracts', 'select, insert, update');
-call app.guard_table('contract_versions', 'select, insert');
 call app.guard_table('contract_stories', 'select, insert');

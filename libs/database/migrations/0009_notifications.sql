@@ -1,8 +1,4 @@
--- A UUIDv7 of this moment, for rows that only a statement knows how many there are of.
-create function app.new_id(moment timestamptz) returns uuid
-language sql volatile parallel safe
-return encode(set_bit(set_bit(overlay(uuid_send(gen_random_uuid())
-  placing substring(int8send(floor(extract(epoch from moment) * 1000)::bigint) from 3) from 1 for 6), 52, 1), 53, 1), 'hex')::uuid;
+-- What members are told, and how.
 
 -- A message to many. It is never changed; past expires_at it is old, which is read and never written.
 create table broadcasts (
@@ -27,6 +23,7 @@ create index broadcasts_newest on broadcasts (org_id, created_at desc, id desc);
 create index broadcasts_project on broadcasts (org_id, project_id, created_at desc, id desc) where project_id is not null;
 create index broadcasts_team on broadcasts (org_id, team_id) where team_id is not null;
 call app.guard_table('broadcasts');
+call app.open_table('broadcasts', 'muster_worker', 'select (expires_at)');
 
 -- What a member is told of, written by the operation that it follows from.
 create table notifications (
@@ -56,8 +53,14 @@ create index notifications_unread on notifications (org_id, member_id, id desc) 
 create index notifications_kind on notifications (org_id, member_id, kind, id desc);
 -- What goes with a project?
 create index notifications_project on notifications (org_id, project_id) where project_id is not null;
--- An unread one goes only with its member or its project, and so do the counts: else they would have to follow.
+-- Which notifications are past their day? One that never was for an inbox is read by nobody, and as old as it is.
+create index notifications_over on notifications (coalesce(read_at, created_at)) where read_at is not null or not in_inbox;
+-- Which are unread for so long that nobody will read them? They lie in the order in which they came.
+create index notifications_ages on notifications using brin (created_at) with (pages_per_range = 32, autosummarize = on);
+-- An unread one goes only with its member or its project, and so do the counts: else they would have to follow. The
+-- worker removes the others, which count in none.
 call app.guard_table('notifications', 'select, insert, update');
+call app.open_table('notifications', 'muster_worker', 'select (org_id, id, in_inbox, read_at, created_at), delete');
 
 -- How many of a member's notifications are unread, kept by triggers, so that nobody ever counts an inbox. By project,
 -- since what the member may no longer see does not count.
@@ -76,39 +79,6 @@ create table notification_counts (
 -- What goes with a project?
 create index notification_counts_project on notification_counts (org_id, project_id) where project_id is not null;
 call app.guard_table('notification_counts');
-
--- Both take the rows of the counts in the order of their key, so that no two statements wait for each other.
-create function app.count_unread() returns trigger
-language plpgsql set search_path = pg_catalog, public as $$
-begin
-  insert into notification_counts as c (org_id, member_id, kind, project_id, unread)
-    select f.org_id, f.member_id, f.kind, f.project_id, count(*)
-    from fresh f where f.in_inbox and f.read_at is null
-    group by f.org_id, f.member_id, f.kind, f.project_id
-    order by f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id)
-    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread;
-  return null;
-end $$;
-create function app.count_read() returns trigger
-language plpgsql set search_path = pg_catalog, public as $$
-begin
-  with marked as (
-    select f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id) as place_id, count(*) as n
-    from fresh f join was w on w.org_id = f.org_id and w.id = f.id
-    where f.in_inbox and f.read_at is not null and w.read_at is null
-    group by 1, 2, 3, 4),
-  locked as materialized (
-    select c.org_id, c.member_id, c.kind, c.place_id, m.n
-    from notification_counts c join marked m using (org_id, member_id, kind, place_id)
-    order by c.org_id, c.member_id, c.kind, c.place_id for no key update of c)
-  update notification_counts c set unread = c.unread - l.n from locked l
-    where c.org_id = l.org_id and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id;
-  return null;
-end $$;
-create trigger notifications_counted after insert on notifications
-  referencing new table as fresh for each statement execute function app.count_unread();
-create trigger notifications_recounted after update on notifications
-  referencing old table as was new table as fresh for each statement execute function app.count_read();
 
 -- What a member set otherwise than the default.
 create table notification_preferences (

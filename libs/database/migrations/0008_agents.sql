@@ -39,22 +39,10 @@ create index agent_runs_execution on agent_runs (org_id, execution_id) where exe
 create index agent_runs_story on agent_runs (org_id, story_id) where story_id is not null;
 -- Which runs end when a member goes?
 create index agent_runs_member on agent_runs (org_id, member_id) where ended_at is null;
-
--- Who works under a lease now? Those past their time are noted, so few are looked at in vain; and no renewal pays for it.
-create index leases_live on leases (org_id, project_id) where state = 'held' and not expiry_noted;
-
--- Runs of whoever is a member no more are over, in the transaction that removes them.
-create function app.end_runs() returns trigger
-language plpgsql set search_path = pg_catalog, public as $$
-begin
-  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
-    last_event = jsonb_build_object('kind', 'canceled', 'message', 'The member was removed.', 'data', null,
-      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  where r.org_id = new.org_id and r.member_id = new.id and r.ended_at is null;
-  return null;
-end $$;
-create trigger members_end_runs after update of status on members for each row
-  when (new.status = 'removed') execute function app.end_runs();
+-- Which runs ended long ago? The worker removes them.
+create index agent_runs_over on agent_runs (ended_at) where ended_at is not null;
+call app.guard_table('agent_runs', 'select, insert, update');
+call app.open_table('agent_runs', 'muster_worker', 'select (ended_at, last_seen_at)');
 
 -- An agent that the organization shares. Whoever publishes or deletes a version of it has this row locked.
 create table catalog_agents (
@@ -71,6 +59,7 @@ create table catalog_agents (
   unique (org_id, slug),
   foreign key (org_id, publisher_id) references members (org_id, id) on delete cascade
 );
+call app.guard_table('catalog_agents');
 
 -- A version says the same for ever, until it is deleted.
 create table catalog_versions (
@@ -93,6 +82,7 @@ create table catalog_versions (
   primary key (org_id, agent_id, version),
   foreign key (org_id, agent_id) references catalog_agents (org_id, id) on delete cascade
 );
+call app.guard_table('catalog_versions', 'select, insert, delete');
 
 -- What was deleted, by slug, for it outlives the agent: a version never comes back with other content.
 create table catalog_tombstones (
@@ -104,8 +94,4 @@ create table catalog_tombstones (
   -- With what content was it published before?
   primary key (org_id, slug, version)
 );
-
-call app.guard_table('agent_runs', 'select, insert, update');
-call app.guard_table('catalog_agents');
-call app.guard_table('catalog_versions', 'select, insert, delete');
 call app.guard_table('catalog_tombstones', 'select, insert');

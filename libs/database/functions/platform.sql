@@ -1,37 +1,10 @@
 -- What operators of the installation may see: rows of all organizations, through functions alone. They run as a role
--- that reads just these columns, and each asks for the pass that the door gives to a token of scope platform; so
+-- that reads just the columns it needs, and each asks for the pass that the door gives to a token of scope platform; so
 -- that no other operation, however it is tricked, sees anything through them.
-grant create on schema app to muster_platform;
-
-grant select (id, slug, name, created_at, deleted_at) on orgs to muster_platform;
-grant select (org_id, plan, status, seats, current_period_end, created_at, updated_at, version) on subscriptions to muster_platform;
-grant select (org_id, id, email, name, role, status, created_at) on members to muster_platform;
-grant select (org_id, id, name, description, created_at) on teams to muster_platform;
-grant select (org_id, team_id) on team_members to muster_platform;
-grant select (org_id, member_id, hash, scopes, expires_at, revoked_at) on tokens to muster_platform;
-grant select (org_id) on projects, stories to muster_platform;
-grant select (topic, dispatch_after, attempts, done_at, dead_at) on outbox to muster_platform;
-grant select (at) on audit to muster_platform;
-do $$
-declare
-  shown text;
-begin
-  foreach shown in array array[
-    'orgs', 'subscriptions', 'members', 'teams', 'team_members', 'tokens', 'projects', 'stories', 'outbox', 'audit'] loop
-    execute format('create policy the_platform on %I for select to muster_platform using (true)', shown);
-  end loop;
-end $$;
-
--- Whose address is this, in all organizations? Also the accounts in order.
-create index members_accounts on members ((lower(email) collate "C")) where status = 'active';
--- The teams of all organizations in order.
-create index teams_everywhere on teams ((lower(name) collate "C"), id);
--- How many operations since yesterday? Entries lie in the order in which they came.
-create index audit_at on audit using brin (at) with (pages_per_range = 32, autosummarize = on);
 
 -- Raises MU403 unless the token that this transaction was entered with is a platform token that is good.
-create function app.require_platform() returns void
-language plpgsql stable security definer set search_path = pg_catalog, public as $$
+create or replace function app.require_platform() returns void
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not exists (
     select from tokens t
@@ -41,15 +14,17 @@ begin
     raise exception 'not for this token' using errcode = 'MU403';
   end if;
 end $$;
+call app.hand_over('app.require_platform()', 'muster_platform');
 
 -- The lists. Each walks down an index from where the page before ended, looks at so many (`most`) at most, and answers
 -- `wanted` of those whose texts are like the pattern, and one more where there is one. The last that may be looked at
 -- comes along whether it fits or not, as the signpost of the next page. `nth` numbers what was looked at.
 
+
 -- By address: everybody who is in an organization, with all organizations that they are in.
-create function app.platform_accounts(after_address text, pattern text, most int, wanted int)
+create or replace function app.platform_accounts(after_address text, pattern text, most int, wanted int)
 returns table (nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
-language plpgsql stable security definer set search_path = pg_catalog, public as $$
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 #variable_conflict use_column
 begin
   perform app.require_platform();
@@ -70,13 +45,15 @@ begin
     where f.fits or l.nth = most
     order by l.nth limit wanted + 1;
 end $$;
+call app.hand_over('app.platform_accounts(text, text, int, int)', 'muster_platform');
+grant execute on function app.platform_accounts(text, text, int, int) to muster_app;
 
 -- By slug, those that are to be purged among them.
-create function app.platform_orgs(after_slug text, pattern text, most int, wanted int)
+create or replace function app.platform_orgs(after_slug text, pattern text, most int, wanted int)
 returns table (
   nth bigint, fits boolean, id uuid, slug text, name text, plan text, status text, seats int, owner_email text, owner_name text,
   created_at timestamptz, deleted_at timestamptz)
-language plpgsql stable security definer set search_path = pg_catalog, public as $$
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 #variable_conflict use_column
 begin
   perform app.require_platform();
@@ -91,13 +68,15 @@ begin
     where f.fits or l.nth = most
     order by l.nth limit wanted + 1;
 end $$;
+call app.hand_over('app.platform_orgs(text, text, int, int)', 'muster_platform');
+grant execute on function app.platform_orgs(text, text, int, int) to muster_app;
 
 -- By name.
-create function app.platform_teams(after_name text, after_id uuid, pattern text, most int, wanted int)
+create or replace function app.platform_teams(after_name text, after_id uuid, pattern text, most int, wanted int)
 returns table (
   nth bigint, fits boolean, sort_name text, id uuid, name text, description text, members bigint, created_at timestamptz,
   team_org_id uuid, org_slug text, org_name text)
-language plpgsql stable security definer set search_path = pg_catalog, public as $$
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 #variable_conflict use_column
 begin
   perform app.require_platform();
@@ -116,13 +95,15 @@ begin
     where f.fits or l.nth = most
     order by l.nth limit wanted + 1;
 end $$;
+call app.hand_over('app.platform_teams(text, uuid, text, int, int)', 'muster_platform');
+grant execute on function app.platform_teams(text, uuid, text, int, int) to muster_app;
 
 -- By the slug of their organization.
-create function app.platform_subscriptions(after_slug text, pattern text, most int, wanted int)
+create or replace function app.platform_subscriptions(after_slug text, pattern text, most int, wanted int)
 returns table (
   nth bigint, fits boolean, slug text, org_id uuid, org_name text, plan text, status text, seats int, current_period_end timestamptz,
   created_at timestamptz, updated_at timestamptz, version int)
-language plpgsql stable security definer set search_path = pg_catalog, public as $$
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 #variable_conflict use_column
 begin
   perform app.require_platform();
@@ -136,23 +117,28 @@ begin
     where f.fits or l.nth = most
     order by l.nth limit wanted + 1;
 end $$;
+call app.hand_over('app.platform_subscriptions(text, text, int, int)', 'muster_platform');
+grant execute on function app.platform_subscriptions(text, text, int, int) to muster_app;
 
 -- A table of at most 32 MiB is counted, which takes some 30 ms; of a larger one the last vacuum's estimate has to do.
-create function app.is_counted(counted regclass) returns boolean
-language sql stable set search_path = pg_catalog
-return pg_relation_size(counted) <= 32 * 1024 * 1024;
-create function app.estimated_rows(counted regclass) returns bigint
-language sql stable set search_path = pg_catalog
-begin atomic
-  select greatest(c.reltuples, 0)::bigint from pg_class c where c.oid = counted;
-end;
+create or replace function app.is_counted(counted regclass) returns boolean
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select pg_relation_size(counted) <= 32 * 1024 * 1024
+$$;
+call app.hand_over('app.is_counted(regclass)', 'muster_platform');
+
+create or replace function app.estimated_rows(counted regclass) returns bigint
+language sql stable set search_path = pg_catalog, pg_temp as $$
+  select greatest(c.reltuples, 0)::bigint from pg_class c where c.oid = counted
+$$;
+call app.hand_over('app.estimated_rows(regclass)', 'muster_platform');
 
 -- The installation in numbers. Organizations are always counted; `estimated` names what was not.
-create function app.platform_metrics()
+create or replace function app.platform_metrics()
 returns table (
   at timestamptz, orgs bigint, accounts bigint, projects bigint, stories bigint, estimated text[], plans jsonb,
   queues jsonb, outbox_lag_seconds bigint, operations_last_24h bigint)
-language plpgsql stable security definer set search_path = pg_catalog, public as $$
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 #variable_conflict use_column
 begin
   perform app.require_platform();
@@ -171,7 +157,9 @@ begin
         then (select count(distinct lower(m.email)) from members m where m.status = 'active')
         else app.estimated_rows('members') end,
       case when app.is_counted('projects') then (select count(*) from projects) else app.estimated_rows('projects') end,
-      case when app.is_counted('stories') then (select count(*) from stories) else app.estimated_rows('stories') end,
+      case when app.is_counted('stories')
+        then (select count(*) from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id)
+        else app.estimated_rows('stories') end,
       array(select case big.name when 'members' then 'accounts' else big.name end
         from unnest(array['members', 'projects', 'stories']) big (name) where not app.is_counted(big.name::regclass)),
       (select coalesce(jsonb_object_agg(s.plan, s.count), '{}') from (
@@ -183,19 +171,24 @@ begin
       (select coalesce(floor(extract(epoch from greatest(now() - min(p.due_since), interval '0'))), 0)::bigint from pending p),
       (select count(*) from audit e where e.at > now() - interval '24 hours');
 end $$;
+call app.hand_over('app.platform_metrics()', 'muster_platform');
+grant execute on function app.platform_metrics() to muster_app;
 
-do $$
-declare
-  shown regprocedure;
+-- How many executions are in each state, as app.open_executions says it, with those that are completed: counted in a
+-- small table, else by the last vacuum's estimate.
+create or replace function app.platform_executions()
+returns table (states jsonb, estimated boolean)
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
-  for shown in select p.oid::regprocedure from pg_proc p where p.pronamespace = 'app'::regnamespace
-    and (p.proname like 'platform\_%' or p.proname in ('require_platform', 'is_counted', 'estimated_rows')) loop
-    execute format('alter function %s owner to muster_platform', shown);
-    execute format('revoke all on function %s from public', shown);
-  end loop;
-  for shown in select p.oid::regprocedure from pg_proc p
-    where p.pronamespace = 'app'::regnamespace and p.proname like 'platform\_%' loop
-    execute format('grant execute on function %s to muster_app', shown);
-  end loop;
+  perform app.require_platform();
+  return query
+    with open as materialized (select o.state, o.executions from app.open_executions() o),
+    every as (select case when app.is_counted('executions')
+        then (select count(*) from executions) else app.estimated_rows('executions') end as executions)
+    select jsonb_object_agg(s.state, s.executions), not app.is_counted('executions')
+    from (select o.state, o.executions from open o
+      union all
+      select 'completed', greatest(every.executions - coalesce((select sum(o.executions) from open o), 0), 0) from every) s;
 end $$;
-revoke create on schema app from muster_platform;
+call app.hand_over('app.platform_executions()', 'muster_platform');
+grant execute on function app.platform_executions() to muster_app;

@@ -29,12 +29,19 @@ create table leases (
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   check ((state = 'held') = (token_hash is not null and holder is not null and expires_at is not null))
 );
--- Which leases are past their time?
-create index leases_expiry on leases (expires_at) where state = 'held';
+-- Which leases are past their time, and nobody was told? When will the next one be? What was noted is not looked at
+-- again. A renewal pays for each index that has the time in it: there is one.
+create index leases_due on leases (expires_at) where state = 'held' and not expiry_noted;
 -- What does a member hold?
 create index leases_member on leases (org_id, member_id) where state = 'held';
 -- What is held in a project?
 create index leases_project on leases (org_id, project_id, unit_type, unit_id) where state = 'held';
+-- Who works under a lease now? Those past their time are noted, so few are looked at in vain; and no renewal pays for it.
+create index leases_live on leases (org_id, project_id) where state = 'held' and not expiry_noted;
+-- The worker finds what is due, and how much; who holds it is read inside the organization.
+call app.guard_table('leases');
+call app.open_table('leases', 'muster_door', 'select');
+call app.open_table('leases', 'muster_worker', 'select (org_id, unit_type, unit_id, state, expires_at, expiry_noted)');
 
 create table executions (
   org_id uuid not null,
@@ -83,6 +90,9 @@ create unique index executions_open on executions (org_id, target_type, target_i
 create index executions_target on executions (org_id, target_type, target_id, id desc);
 -- What is open in a project?
 create index executions_project on executions (org_id, project_id, id) where state <> 'completed';
+call app.guard_table('executions');
+call app.open_table('executions', 'muster_door', 'select');
+call app.open_table('executions', 'muster_platform', 'select (org_id)');
 
 -- Who worked on it, attempt by attempt: they are its authors.
 create table execution_contributors (
@@ -95,6 +105,7 @@ create table execution_contributors (
   primary key (org_id, execution_id, member_id, agent_id),
   foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade
 );
+call app.guard_table('execution_contributors');
 
 -- Counted on the execution's own row, in the statement that has it locked: no gaps, in commit order.
 create table execution_events (
@@ -105,9 +116,11 @@ create table execution_events (
   actor jsonb not null,
   data jsonb not null default '{}',
   at timestamptz(3) not null default clock_timestamp(),
-  primary key (org_id, execution_id, seq),
+  primary key (org_id, execution_id, seq, at),
   foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade
-);
+) partition by range (at);
+call app.keep_by_month('execution_events');
+call app.guard_table('execution_events', 'select, insert');
 
 create table forge_observations (
   org_id uuid not null,
@@ -126,6 +139,7 @@ create table forge_observations (
   primary key (org_id, execution_id, dedupe_key),
   foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade
 );
+call app.guard_table('forge_observations', 'select, insert');
 
 create table delivery_groups (
   org_id uuid not null,
@@ -138,6 +152,9 @@ create table delivery_groups (
   upstream jsonb,
   checkpoint jsonb,
   checkpoint_seq int not null default 0,
+  -- Whoever coordinates the group is told what others did to it and its stories, from the organization's activity: its
+  -- numbers have no gaps and follow the order of commits, so a place in it says exactly what was told.
+  told_seq bigint not null default 0,
   created_at timestamptz(3) not null default now(),
   updated_at timestamptz(3) not null default now(),
   version int not null default 1,
@@ -151,6 +168,8 @@ create index delivery_groups_state on delivery_groups (org_id, project_id, state
 -- Which group mirrors this record of another tracker?
 create unique index delivery_groups_upstream on delivery_groups
   (org_id, project_id, (upstream ->> 'provider'), (upstream ->> 'externalId')) where upstream is not null;
+call app.guard_table('delivery_groups');
+call app.open_table('delivery_groups', 'muster_door', 'select');
 
 create table delivery_group_stories (
   org_id uuid not null,
@@ -166,6 +185,7 @@ create table delivery_group_stories (
 );
 -- Which open group is a story in? One at most.
 create unique index delivery_group_stories_open on delivery_group_stories (org_id, story_id) where open;
+call app.guard_table('delivery_group_stories');
 
 -- Locks of a project are granted one after the other: whoever grants holds this row.
 create table lock_counters (
@@ -175,6 +195,7 @@ create table lock_counters (
   primary key (org_id, project_id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade
 );
+call app.guard_table('lock_counters');
 
 create table locks (
   org_id uuid not null,
@@ -196,7 +217,9 @@ create table locks (
   expires_at timestamptz(3) not null,
   primary key (org_id, id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
-  foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade
+  foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade,
+  -- Of a story of its own project; the story may go before it.
+  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id) on delete set null (story_id)
 );
 -- What is locked in a project, oldest first?
 create index locks_project on locks (org_id, project_id, id);
@@ -204,61 +227,10 @@ create index locks_project on locks (org_id, project_id, id);
 create index locks_member on locks (org_id, member_id);
 create index locks_execution on locks (org_id, execution_id) where execution_id is not null;
 -- Which are past their time?
-create index locks_expiry on locks (expires_at);
-
-call app.guard_table('leases');
-call app.guard_table('executions');
-call app.guard_table('execution_contributors');
-call app.guard_table('execution_events', 'select, insert');
-call app.guard_table('forge_observations', 'select, insert');
-call app.guard_table('delivery_groups');
-call app.guard_table('delivery_group_stories');
-call app.guard_table('lock_counters');
+create index locks_expiry on locks (expires_at) where execution_id is null;
+-- What is locked for a story? Asked by its context, and when the story is deleted.
+create index locks_story on locks (org_id, project_id, story_id) where story_id is not null;
+-- A lock past its time is none, so whoever's it was, the worker may remove it.
 call app.guard_table('locks');
-
--- The door finds the project of these, too; the functions that do are in 0006.
-grant select on executions, delivery_groups to muster_door;
-create policy the_door on executions to muster_door using (true);
-create policy the_door on delivery_groups to muster_door using (true);
-
--- Where the streams of executions stand, for those who wait for them: numbers alone, so any process may ask.
-grant create on schema app to muster_door;
-create function app.stream_positions(orgs uuid[], wanted uuid[])
-returns table (execution_id uuid, last_seq int)
-language sql stable security definer set search_path = pg_catalog, public
-begin atomic
-  select e.id, e.last_event_seq
-  from unnest(orgs, wanted) as w (org_id, id)
-  join public.executions e on e.org_id = w.org_id and e.id = w.id;
-end;
-alter function app.stream_positions(uuid[], uuid[]) owner to muster_door;
-revoke all on function app.stream_positions(uuid[], uuid[]) from public;
-grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;
-revoke create on schema app from muster_door;
-
--- Whoever is a member no more holds nothing: leases and locks are freed in the transaction that removes them, and the
--- work is there for others.
-create function app.release_work() returns trigger
-language plpgsql set search_path = pg_catalog, public as $$
-begin
-  with freed as (
-    update leases l set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
-      run_id = null, expires_at = null
-    where l.org_id = new.org_id and l.member_id = new.id and l.state = 'held'
-    returning l.unit_type, l.unit_id),
-  left_alone as (
-    update executions e set state = 'available', waiting_for = null, updated_at = now(), version = e.version + 1,
-      last_event_seq = e.last_event_seq + 1
-    from freed f
-    where e.org_id = new.org_id and e.target_type = f.unit_type and e.target_id = f.unit_id
-      and e.state in ('leased', 'waiting_input')
-    returning e.id, e.last_event_seq)
-  insert into execution_events (org_id, execution_id, seq, kind, actor, data)
-    select new.org_id, a.id, a.last_event_seq, 'released',
-      '{"kind": "system", "memberId": null, "agentId": null, "name": "system"}', '{"reason": "member removed"}'
-    from left_alone a;
-  delete from locks where org_id = new.org_id and member_id = new.id;
-  return null;
-end $$;
-create trigger members_release_work after update of status on members for each row
-  when (new.status = 'removed') execute function app.release_work();
+call app.open_table('locks', 'muster_door', 'select');
+call app.open_table('locks', 'muster_worker', 'select (org_id, id, execution_id, expires_at), delete');

@@ -1,0 +1,30 @@
+/** The ids that references stand for, and patterns: parts of statements. */
+import { isUuid } from '@muster/registry';
+import { of, type Part, sql } from './sql.ts';
+
+/** The id of the project that is meant by an id or a key. */
+export const projectIdOf = (ref: string): Part =>
+  isUuid(ref)
+    ? sql.part`${ref}::uuid`
+    : sql.part`(select p.id from projects p where ${of('p')} and p.key = ${ref.toUpperCase()})`;
+
+/** The id of the story that is meant by an id or a key. */
+export function storyIdOf(ref: string): Part {
+  if (isUuid(ref)) return sql.part`${ref}::uuid`;
+  const dash = ref.indexOf('-');
+  return sql.part`(select k.id from stories k where ${of('k')}
+    and k.project_id = ${projectIdOf(ref.slice(0, dash))} and k.number = ${Number(ref.slice(dash + 1))})`;
+}
+
+/** A set of `(ord, id)`: in the order named, counted from 1, the ids of stories; null where a key means none. */
+export function storiesOf(refs: readonly string[]): Part {
+  const ids = refs.map((ref) => (isUuid(ref) ? ref : null));
+  const keys = refs.map((ref) => (isUuid(ref) ? null : ref.toUpperCase().split('-')));
+  const projects = keys.map((key) => key?.[0] ?? null);
+  const numbers = keys.map((key) => (key === null ? null : Number(key[1])));
+  return sql.part`(select r.ord::int as ord, coalesce(r.id, k.id) as id
+    from unnest(${ids}::uuid[], ${projects}::text[], ${numbers}::int[])
+      with ordinality r (id, project_key, number, ord)
+    left join projects p on ${of('p')} and p.key = r.project_key
+    left join stories k on ${of('k')} and k.project_id = p.id and k.number = r.number)`;
+}
