@@ -13,20 +13,19 @@ const endsItsStory = ({ kind, subject, data }: Happening): boolean =>
   (kind === 'story.deleted' || (kind === 'story.statusChanged' && data['to'] === 'canceled'));
 
 /** Goes before the reactions of executions: of a story that is deleted nothing says later who worked on it. */
-export const runReactions: Reaction = async ({ db, caller, happenings }) => {
-  const { orgId } = caller;
+export const runReactions: Reaction = async ({ db, actor, happenings }) => {
   for (const { kind, data } of happenings) {
     const { executionId } = data;
-    if (kind === 'execution.acquired') db.later(tieRun(orgId, executionId, caller));
+    if (kind === 'execution.acquired') db.later(tieRun(executionId, actor));
     if (kind === 'execution.superseded') {
       const from = { memberId: data['fromMemberId'], agentId: data['fromAgentId'] };
-      db.later(endTakenRun(orgId, executionId, from));
+      db.later(endTakenRun(executionId, from));
     }
-    if (kind === 'execution.submitted') db.later(endRunOf(orgId, executionId, outcomeMakes.submitted));
+    if (kind === 'execution.submitted') db.later(endRunOf(executionId, outcomeMakes.submitted));
     if (kind === 'execution.completed') {
-      db.later(endRunOf(orgId, executionId, outcomeMakes[Outcome.parse(data['outcome'])]));
+      db.later(endRunOf(executionId, outcomeMakes[Outcome.parse(data['outcome'])]));
     }
   }
   const gone = happenings.filter(endsItsStory).map(({ subject }) => subject.id);
-  if (gone.length > 0) db.later(endRunsOnStories(orgId, gone));
+  if (gone.length > 0) db.later(endRunsOnStories(gone));
 };

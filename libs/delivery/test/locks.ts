@@ -1,7 +1,7 @@
 /** For specs: people who lock, and who work on what they lock. */
 import { expect } from '@jest/globals';
 import { type InputOf, type Lock, type LockConflict, type registry } from '@muster/registry';
-import { type Person, refusalOf } from '@muster/testing';
+import { type Person, refusalOf, type World } from '@muster/testing';
 
 type Asked = Omit<InputOf<typeof registry.locks.acquire>, 'projectId' | 'resources'>;
 
@@ -41,4 +41,17 @@ export async function workOn(
     await who.deliveryExecutions.checkpoint({ ...held, summary: 'Half', filesTouched });
   }
   return held;
+}
+
+/** So many seconds go by for leases, offers and locks of an organization. */
+export async function passTime(world: World, orgId: string, seconds: number): Promise<void> {
+  for (const sql of [
+    'update leases set expires_at = expires_at - make_interval(secs => $2) where org_id = $1',
+    'update locks set expires_at = expires_at - make_interval(secs => $2) where org_id = $1',
+    `update executions set offer = offer || jsonb_build_object('expiresAt', to_char(
+       ((offer ->> 'expiresAt')::timestamptz - make_interval(secs => $2)) at time zone 'UTC',
+       'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) where org_id = $1 and offer is not null`,
+  ]) {
+    await world.rows(sql, orgId, seconds);
+  }
 }

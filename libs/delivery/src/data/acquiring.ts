@@ -1,10 +1,11 @@
 /** All that decides an acquire, locked in the order in which everybody locks, and read when it was. */
-import { newId, type Db, sqlQuery, Values } from '@muster/database';
+import { type Db, newId, of, type Part, sql } from '@muster/database';
 import { type ExecutionTarget } from '@muster/registry';
 import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
 import { executionList, type ExecutionRow } from './executions.ts';
-import { insertUnits, leaseList, type LeaseRow, readClock, toHeldLease } from './leases.ts';
-import { lockTarget, type Target, targetIdSql } from './targets.ts';
+import { heldLease, insertUnits, leaseList, type LeaseRow, readClock } from './leases.ts';
+import { isOpenSql } from '../leases/states-sql.ts';
+import { lockTarget, type Target, targetIdOf } from './targets.ts';
 
 export interface Acquiring {
   readonly target: Target;
@@ -20,65 +21,48 @@ export interface Acquiring {
   readonly rivalExecutions: readonly ExecutionRow[];
 }
 
-/** SQL for a set of `(type, id, project_id)`: the unit and those that exclude it, a story's group or a group's stories. */
-function unitsSql(values: Values, type: ExecutionTarget, ref: string): string {
-  const id = targetIdSql(values, type, ref);
-  return type === 'story'
-    ? `(select 'story' as type, s.id, s.project_id from stories s where s.org_id = ${values.org} and s.id = ${id}
+/** A set of `(type, id, project_id)`: the unit and those that exclude it, a story's group or a group's stories. */
+const unitsOf = (type: ExecutionTarget, id: Part): Part =>
+  type === 'story'
+    ? sql.part`(select 'story' as type, s.id, s.project_id from stories s where ${of('s')} and s.id = ${id}
         union all
         select 'delivery_group', m.group_id, m.project_id from delivery_group_stories m
-        where m.org_id = ${values.org} and m.story_id = ${id} and m.open)`
-    : `(select 'delivery_group' as type, g.id, g.project_id from delivery_groups g
-        where g.org_id = ${values.org} and g.id = ${id}
+        where ${of('m')} and m.story_id = ${id} and /*guard: a story's group excludes it*/m.open/*end*/)`
+    : sql.part`(select 'delivery_group' as type, g.id, g.project_id from delivery_groups g
+        where ${of('g')} and g.id = ${id}
         union all
         select 'story', m.story_id, m.project_id from delivery_group_stories m
-        where m.org_id = ${values.org} and m.group_id = ${id} and m.open)`;
-}
-
-/**
- * Their ids, as a list that is there before any row is locked. Joined instead, a row that changed while it was waited
- * for is looked for again in the join, and by some plans not found: then it is neither locked nor read.
- */
-const idsSql = (values: Values, type: ExecutionTarget, ref: string): string =>
-  `any (array(select u.id from ${unitsSql(values, type, ref)} u))`;
+        where ${of('m')} and m.group_id = ${id} and /*guard: a group's stories exclude it*/m.open/*end*/)`;
 
 /**
  * Locks target, leases and executions. A group's stories are held as well, so that none is moved away meanwhile. Every
  * unit has a row before any is locked: one that somebody just made and nobody else sees yet would exclude nobody.
  */
-export async function lockForAcquire(
-  db: Db,
-  orgId: string,
-  type: ExecutionTarget,
-  ref: string,
-): Promise<Acquiring> {
-  const ask = <Row>(build: (values: Values) => string): Promise<Row[]> => {
-    const values = new Values(orgId);
-    const text = build(values);
-    return db.all(sqlQuery<Row>(text, values.list));
-  };
+export async function lockForAcquire(db: Db, type: ExecutionTarget, ref: string): Promise<Acquiring> {
+  const id = targetIdOf(type, ref);
+  const units = unitsOf(type, id);
+  // A list that is there before any row is locked. Joined instead, a row that changed while it was waited for is looked
+  // for again in the join, and by some plans not found: then it is neither locked nor read.
+  const ids = sql.part`any (array(select u.id from ${units} u))`;
   const [target, , , leases, executions, now] = await Promise.all([
-    lockTarget(db, orgId, type, ref),
+    lockTarget(db, type, ref),
     type === 'story'
       ? []
-      : ask(
-          (values) => `select s.id from stories s where s.org_id = ${values.org} and s.id = any (array
-            (select m.story_id from delivery_group_stories m
-              where m.org_id = ${values.org} and m.group_id = ${targetIdSql(values, type, ref)} and m.open))
+      : db.all(
+          sql`select s.id from stories s where ${of('s')} and s.id = any (array
+            (select m.story_id from delivery_group_stories m where ${of('m')} and m.group_id = ${id} and m.open))
             order by s.id for share of s`,
         ),
-    ask((values) => insertUnits(values, unitsSql(values, type, ref))),
-    ask<LeaseRow>(
-      (values) => `select ${leaseList} from leases l
-        where l.org_id = ${values.org}
-          and l.unit_type in ('story', 'delivery_group') and l.unit_id = ${idsSql(values, type, ref)}
-        order by l.unit_type, l.unit_id for no key update`,
+    db.all(insertUnits(units)),
+    db.all(
+      sql<LeaseRow>`select /*guard: the leases as an acquire reads them*/${leaseList}/*end*/ from leases l
+        where ${of('l')} and l.unit_type in ('story', 'delivery_group') and l.unit_id = ${ids}
+        order by l.unit_type, l.unit_id /*guard: the leases of an acquire are locked*/for no key update/*end*/`,
     ),
-    ask<ExecutionRow>(
-      (values) => `select ${executionList} from executions e
-        where e.org_id = ${values.org} and e.state <> 'completed'
-          and e.target_type in ('story', 'delivery_group') and e.target_id = ${idsSql(values, type, ref)}
-        order by e.id for no key update`,
+    db.all(
+      sql<ExecutionRow>`select /*guard: the executions as an acquire reads them*/${executionList}/*end*/ from executions e
+        where ${of('e')} and ${isOpenSql} and e.target_type in ('story', 'delivery_group') and e.target_id = ${ids}
+        order by e.id /*guard: the executions of an acquire are locked*/for no key update/*end*/`,
     ),
     readClock(db),
   ]);
@@ -90,7 +74,7 @@ export async function lockForAcquire(
     now,
     lease,
     rivalRows,
-    rivals: rivalRows.map(toHeldLease).filter((held) => held !== null),
+    rivals: rivalRows.map(heldLease).filter((held) => held !== null),
     execution: executions.find((row) => row.target_id === target.id),
     rivalExecutions: executions.filter((row) => row.target_id !== target.id),
   };

@@ -1,5 +1,16 @@
 /** Who is at work: runs that have not ended, and live leases whose run sent nothing. */
-import { type Db, decodeCursor, pageOfRows, sqlQuery, Values } from '@muster/database';
+import {
+  CursorText,
+  CursorTime,
+  type Db,
+  decodeCursor,
+  of,
+  pageOfRows,
+  type Part,
+  projectIdOf,
+  sql,
+  withinPage,
+} from '@muster/database';
 import {
   type ActiveRun,
   type MemberRef,
@@ -8,8 +19,9 @@ import {
   type ResultOf,
   type RunEvent,
 } from '@muster/registry';
-import { type Caller, visibleProjects } from '@muster/runtime';
+import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
+import { isOpenSql } from '../leases/states-sql.ts';
 import { forgottenAfterHours, shownRunState } from '../rules/run-states.ts';
 
 type List = Registry['agents']['listActive'];
@@ -49,7 +61,7 @@ const toActiveRun = (row: ActiveRow): ActiveRun => ({
   lastSeenAt: row.last_seen_at,
 });
 
-const Cursor = z.tuple([z.string(), z.string()]);
+const Cursor = z.tuple([CursorTime, CursorText]);
 
 /**
  * A page of them, newest first. What costs is how many are active, not how many there ever were: live leases and runs
@@ -61,36 +73,47 @@ export async function listActiveRuns(
   { projectId, agentId, limit, cursor }: ParamsOf<List>,
 ): Promise<ResultOf<List>> {
   const after = decodeCursor(cursor, Cursor);
-  const values = new Values(caller.orgId);
-  const agent = agentId === undefined ? undefined : values.uuid(agentId);
   // Worked out once, and not for each run.
   const asked =
     projectId === undefined
-      ? `select v.project_id from ${visibleProjects(values, caller)} v`
-      : `select ${values.projectId(projectId)} as project_id`;
-  const isAsked = (row: string): string =>
-    [
-      `${row}.project_id in (select project_id from asked)`,
-      ...(agent === undefined ? [] : [`${row}.agent_id = ${agent}`]),
-    ].join(' and ');
-  const isLate = `r.last_seen_at <= now() - interval '${forgottenAfterHours} hours'`;
-  const ofRun = `r.id::text, r.run_id, r.member_id, r.agent_id, r.project_id, r.story_id, r.execution_id, r.state,
-    r.last_event, r.started_at, r.last_seen_at`;
+      ? sql.part`select v.project_id from ${visibleTo(caller)} v`
+      : sql.part`select ${projectIdOf(projectId)} as project_id`;
+  const isAskedOf = (projectIdOfRow: Part, agentIdOfRow: Part): Part =>
+    sql.join(
+      [
+        sql.part`${projectIdOfRow} in (select project_id from asked)`,
+        ...(agentId === undefined ? [] : [sql.part`${agentIdOfRow} = ${agentId}::uuid`]),
+      ],
+      ' and ',
+    );
+  const isLeaseAsked = isAskedOf(sql.part`l.project_id`, sql.part`l.agent_id`);
+  const isRunAsked = isAskedOf(sql.part`r.project_id`, sql.part`r.agent_id`);
+  const isLate = sql.part`r.last_seen_at <= now() - make_interval(hours => ${sql.literal(forgottenAfterHours)})`;
+  const ofRun = sql.part`r.id::text, r.run_id, r.member_id, r.agent_id, r.project_id, r.story_id, r.execution_id,
+    r.state, r.last_event, r.started_at, r.last_seen_at`;
+  const isAfter =
+    after === undefined
+      ? sql.empty
+      : sql.part`where (started_at, key collate "C") < (${after[0]}::timestamptz, ${after[1]})`;
+  const page = withinPage(
+    sql.part`select * from wanted`,
+    sql.part`octet_length(q.last_event::text)`,
+    sql.part`q.started_at desc, q.key collate "C" desc`,
+  );
   const rows = await db.all(
-    sqlQuery<ActiveRow>(
-      `with asked as materialized (${asked}),
+    sql<ActiveRow>`with asked as materialized (${asked}),
        live as materialized (
          select l.unit_type, l.unit_id, l.project_id, l.member_id, l.agent_id, l.run_id, l.granted_at,
            l.expires_at - make_interval(secs => l.ttl_seconds) as renewed_at, e.id as execution_id, e.state as execution_state
          from leases l left join executions e on e.org_id = l.org_id and e.target_type = l.unit_type
-           and e.target_id = l.unit_id and e.state <> 'completed'
-         where l.org_id = ${values.org} and l.state = 'held' and not l.expiry_noted and l.expires_at > now()
-           and ${isAsked('l')}),
+           and e.target_id = l.unit_id and ${isOpenSql}
+         where ${of('l')} and l.state = 'held' and not l.expiry_noted and l.expires_at > now()
+           and ${isLeaseAsked}),
        held as materialized (
          select live.*, h.id as run
          from live left join lateral (
            select r.id from agent_runs r
-           where r.org_id = ${values.org} and r.project_id = live.project_id and r.member_id = live.member_id
+           where ${of('r')} and r.project_id = live.project_id and r.member_id = live.member_id
              and r.agent_id is not distinct from live.agent_id
              and (r.run_id = live.run_id or (live.run_id is null and r.execution_id = live.execution_id))
              and (r.ended_at is null or r.ended_at >= live.granted_at)
@@ -98,30 +121,29 @@ export async function listActiveRuns(
        active (key, run_id, member_id, agent_id, project_id, story_id, execution_id, state, last_event, started_at,
            last_seen_at, leased) as (
          select ${ofRun}, r.id in (select h.run from held h where h.run is not null) from agent_runs r
-         where r.org_id = ${values.org} and r.ended_at is null and not (${isLate}) and ${isAsked('r')}
+         where ${of('r')} and r.ended_at is null and not (${isLate}) and ${isRunAsked}
          union all
          select ${ofRun}, true from agent_runs r
-         where r.org_id = ${values.org} and r.id in (select h.run from held h) and r.ended_at is null and ${isLate}
+         where ${of('r')} and r.id in (select h.run from held h) and r.ended_at is null and ${isLate}
          union all
          select h.unit_type || ' ' || h.unit_id, h.run_id, h.member_id, h.agent_id, h.project_id,
            case when h.unit_type = 'story' then h.unit_id end, h.execution_id,
            case h.execution_state when 'waiting_input' then 'waiting' else 'running' end, null, h.granted_at, h.renewed_at, true
          from held h where h.run is null),
-       page as (
-         select * from active ${after === undefined ? '' : `where (started_at, key collate "C") < (${values.instant(after[0])}, ${values.$(after[1])})`}
-         order by started_at desc, key collate "C" desc limit ${values.$(limit + 1)})
+       wanted as (
+         select * from active ${isAfter}
+         order by started_at desc, key collate "C" desc limit ${limit + 1}),
+       page as (${page})
        select page.*, now()::timestamptz(3) as now,
          jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) as member,
          case when a.id is not null then jsonb_build_object('id', a.id, 'name', a.name) end as agent,
          p.key || '-' || s.number as story_key
        from page
-       join projects p on p.org_id = ${values.org} and p.id = page.project_id
-       join members m on m.org_id = ${values.org} and m.id = page.member_id
-       left join agents a on a.org_id = ${values.org} and a.id = page.agent_id
-       left join stories s on s.org_id = ${values.org} and s.id = page.story_id
+       join projects p on ${of('p')} and p.id = page.project_id
+       join members m on ${of('m')} and m.id = page.member_id
+       left join agents a on ${of('a')} and a.id = page.agent_id
+       left join stories s on ${of('s')} and s.id = page.story_id
        order by page.started_at desc, page.key collate "C" desc`,
-      values.list,
-    ),
   );
   return pageOfRows(rows, limit, (row) => [row.started_at, row.key], toActiveRun);
 }

@@ -4,24 +4,30 @@
  */
 import {
   containing,
-  type Db,
+  CursorText,
   type DB,
+  type Db,
   decodeCursor,
   newId,
-  pageOfRows,
+  of,
+  organization,
+  pageOfSearch,
+  type Part,
   type Query,
-  sqlQuery,
-  Values,
+  searched,
+  sql,
+  withinPage,
 } from '@muster/database';
 import {
   type CatalogAgent,
   type CatalogVersionRef,
+  mostUnaskedBytes,
   type ParamsOf,
   type Registry,
   type ResultOf,
   type Subject,
 } from '@muster/registry';
-import { planLimits } from '@muster/people';
+import { planLimits } from '@muster/organizations';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
@@ -35,9 +41,22 @@ export interface CatalogRow extends Version {
 type Listed = ParamsOf<Registry['agents']['catalog']['list']>;
 type Page = ResultOf<Registry['agents']['catalog']['list']>;
 
-/** All columns of a version `v` but manifest and content, with the slug of its agent `c`. */
-const columns =
-  'v.agent_id, v.version, v.name, v.description, v.tags, v.content_type, v.encoding, v.sha256, v.size, v.published_by, v.created_at, c.slug';
+/** All columns of a version but manifest and content. */
+const versionColumns = [
+  'agent_id',
+  'version',
+  'name',
+  'description',
+  'tags',
+  'content_type',
+  'encoding',
+  'sha256',
+  'size',
+  'published_by',
+  'created_at',
+] as const;
+/** Those of a version `v`, with the slug of its agent `c`. */
+const columns = sql.part`${sql.columns('v', versionColumns)}, c.slug`;
 
 export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
   id: row.agent_id,
@@ -71,22 +90,18 @@ export interface CatalogHead {
   readonly latestVersion: string | null;
 }
 
-const headOf = (orgId: string, slug: string, hold: '' | 'for update') =>
-  sqlQuery<CatalogHead>(
-    `select c.id, c.publisher_id as "publisherId", c.latest_version as "latestVersion" from catalog_agents c
-     where c.org_id = $1 and c.slug = $2 ${hold}`,
-    [orgId, slug],
-  );
+const headOf = (slug: string, lock: Part) =>
+  sql<CatalogHead>`select c.id, c.publisher_id as "publisherId", c.latest_version as "latestVersion" from catalog_agents c
+     where ${of('c')} and c.slug = ${slug} ${lock}`;
 
 /** The agent with all its versions, locked; undefined where there is none. */
 export async function lockAgent(
   db: Db,
-  orgId: string,
   slug: string,
 ): Promise<{ readonly head: CatalogHead; readonly versions: CatalogVersionRef[] } | undefined> {
   const [head, versions] = await Promise.all([
-    db.find(headOf(orgId, slug, 'for update')),
-    listVersions(db, orgId, { slug }),
+    db.find(headOf(slug, sql.part`for update`)),
+    listVersions(db, { slug }),
   ]);
   return head === undefined ? undefined : { head, versions };
 }
@@ -107,26 +122,22 @@ export interface ClaimedAgent {
  */
 export async function claimAgent(
   db: Db,
-  { orgId, memberId }: Caller,
+  { memberId }: Caller,
   slug: string,
   version: string,
 ): Promise<ClaimedAgent> {
   const [made, head, versions, published, tombstone] = await Promise.all([
     db.find(
-      sqlQuery(
-        `insert into catalog_agents (org_id, id, slug, publisher_id) values ($1, $2, $3, $4)
+      sql`insert into catalog_agents (org_id, id, slug, publisher_id) values (${organization}, ${newId()}, ${slug}, ${memberId})
          on conflict (org_id, slug) do update set slug = excluded.slug where false returning id`,
-        [orgId, newId(), slug, memberId],
-      ),
     ),
-    db.one(headOf(orgId, slug, '')),
-    listVersions(db, orgId, { slug }),
-    findVersion(db, orgId, { slug }, version),
+    db.one(headOf(slug, sql.empty)),
+    listVersions(db, { slug }),
+    findVersion(db, { slug }, version),
     db.find(
-      sqlQuery<{ sha256: string }>(
-        'select sha256 from catalog_tombstones where org_id = $1 and slug = $2 and version = $3',
-        [orgId, slug, version],
-      ),
+      sql<{
+        sha256: string;
+      }>`select sha256 from catalog_tombstones where ${of()} and slug = ${slug} and version = ${version}`,
     ),
   ]);
   return { head, made: made !== undefined, versions, published, buriedSha256: tombstone?.sha256 };
@@ -138,70 +149,36 @@ export async function claimAgent(
  */
 export async function lockCatalogRoom(
   db: Db,
-  orgId: string,
 ): Promise<{ readonly limit: number | null; readonly used: number }> {
   const [{ plan }, { used }] = await Promise.all([
     db.one(
-      sqlQuery<Pick<Selectable<DB['subscriptions']>, 'plan'>>(
-        'select plan from subscriptions where org_id = $1 for no key update',
-        [orgId],
-      ),
+      sql<
+        Pick<Selectable<DB['subscriptions']>, 'plan'>
+      >`select plan from subscriptions where ${of()} for no key update`,
     ),
-    db.one(
-      sqlQuery<{ used: number }>('select count(*) as used from catalog_agents where org_id = $1', [orgId]),
-    ),
+    db.one(sql<{ used: number }>`select count(*) as used from catalog_agents where ${of()}`),
   ]);
   return { limit: planLimits(plan).agentsInCatalog, used };
 }
 
-export const insertVersion = (orgId: string, row: CatalogRow, content: Buffer): Query<unknown> =>
-  sqlQuery(
-    `insert into catalog_versions (org_id, agent_id, version, name, description, manifest, tags, content, content_type,
-       encoding, sha256, size, published_by, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
-    [
-      orgId,
-      row.agent_id,
-      row.version,
-      row.name,
-      row.description,
-      row.manifest,
-      row.tags,
-      content,
-      row.content_type,
-      row.encoding,
-      row.sha256,
-      row.size,
-      row.published_by,
-      row.created_at,
-    ],
-  );
+const writtenColumns = [...versionColumns, 'manifest', 'content'] as const;
 
-export const setLatest = (orgId: string, agentId: string, version: string): Query<unknown> =>
-  sqlQuery('update catalog_agents set latest_version = $3 where org_id = $1 and id = $2', [
-    orgId,
-    agentId,
-    version,
-  ]);
+export const insertVersion = (row: CatalogRow, content: Buffer): Query<unknown> =>
+  sql.insert('catalog_versions', writtenColumns, { ...row, manifest: row.manifest ?? {}, content });
+
+export const setLatest = (agentId: string, version: string): Query<unknown> =>
+  sql`update catalog_agents set latest_version = ${version} where ${of()} and id = ${agentId}`;
 
 /** Deletes these versions of a locked agent, and remembers what they were. */
-export const deleteVersions = (
-  orgId: string,
-  agentId: string,
-  slug: string,
-  versions: readonly string[],
-): Query<unknown> =>
-  sqlQuery(
-    `with gone as (delete from catalog_versions v where v.org_id = $1 and v.agent_id = $2 and v.version = any ($4::text[])
+export const deleteVersions = (agentId: string, slug: string, versions: readonly string[]): Query<unknown> =>
+  sql`with gone as (delete from catalog_versions v where ${of('v')} and v.agent_id = ${agentId} and v.version = any (${versions}::text[])
        returning v.version, v.sha256)
-     insert into catalog_tombstones (org_id, slug, version, sha256) select $1, $3, gone.version, gone.sha256 from gone
-     on conflict (org_id, slug, version) do nothing`,
-    [orgId, agentId, slug, versions],
-  );
+     insert into catalog_tombstones (org_id, slug, version, sha256) select ${organization}, ${slug}, gone.version, gone.sha256 from gone
+     on conflict (org_id, slug, version) do nothing`;
 
 /** Deletes a locked agent that has no version any more. */
-export const deleteAgent = (orgId: string, agentId: string): Query<unknown> =>
-  sqlQuery('delete from catalog_agents where org_id = $1 and id = $2', [orgId, agentId]);
+export const deleteAgent = (agentId: string): Query<unknown> =>
+  sql`delete from catalog_agents where ${of()} and id = ${agentId}`;
 
 /** How an agent is named: exactly one of the two. */
 export interface AgentRef {
@@ -209,78 +186,83 @@ export interface AgentRef {
   readonly agentId?: string | undefined;
 }
 
-const isAgent = (values: Values, { slug, agentId }: AgentRef): string =>
-  `c.org_id = ${values.org} and ${agentId === undefined ? `c.slug = ${values.$(slug)}` : `c.id = ${values.uuid(agentId)}`}`;
+const isAgent = ({ slug, agentId }: AgentRef): Part =>
+  sql.part`${of('c')} and ${agentId === undefined ? sql.part`c.slug = ${slug}` : sql.part`c.id = ${agentId}::uuid`}`;
 
 /** All versions of an agent, in no order; none where there is no such agent. */
-export function listVersions(db: Db, orgId: string, ref: AgentRef): Promise<CatalogVersionRef[]> {
-  const values = new Values(orgId);
+export function listVersions(db: Db, ref: AgentRef): Promise<CatalogVersionRef[]> {
   return db.all(
-    sqlQuery<CatalogVersionRef>(
-      `select v.version, v.sha256, v.size, v.created_at as "createdAt"
+    sql<CatalogVersionRef>`select v.version, v.sha256, v.size, v.created_at as "createdAt"
        from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
-       where ${isAgent(values, ref)}`,
-      values.list,
-    ),
+       where ${isAgent(ref)}`,
   );
 }
 
-const aVersion = (values: Values, ref: AgentRef, version: string | undefined): string =>
-  `from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
-     and v.version = ${version === undefined ? 'c.latest_version' : values.$(version)}
-   where ${isAgent(values, ref)}`;
+const aVersion = (ref: AgentRef, version: string | undefined): Part =>
+  sql.part`from catalog_agents c join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id
+     and v.version = ${version === undefined ? sql.part`c.latest_version` : version}
+   where ${isAgent(ref)}`;
 
 /** A version of an agent by its exact text, or the newest; undefined where there is none. */
 export function findVersion(
   db: Db,
-  orgId: string,
   ref: AgentRef,
   version: string | undefined,
 ): Promise<CatalogRow | undefined> {
-  const values = new Values(orgId);
-  return db.find(
-    sqlQuery<CatalogRow>(`select ${columns}, v.manifest ${aVersion(values, ref, version)}`, values.list),
-  );
+  return db.find(sql<CatalogRow>`select ${columns}, v.manifest ${aVersion(ref, version)}`);
 }
 
 /** The same with its content. */
 export function findContent(
   db: Db,
-  orgId: string,
   ref: AgentRef,
   version: string | undefined,
 ): Promise<(CatalogRow & { readonly content: Buffer }) | undefined> {
-  const values = new Values(orgId);
   return db.find(
-    sqlQuery<CatalogRow & { content: Buffer }>(
-      `select ${columns}, null as manifest, v.content ${aVersion(values, ref, version)}`,
-      values.list,
-    ),
+    sql<
+      CatalogRow & { content: Buffer }
+    >`select ${columns}, null as manifest, v.content ${aVersion(ref, version)}`,
   );
 }
 
-const Cursor = z.tuple([z.string()]);
+const Cursor = z.tuple([CursorText]);
+
+/** SQL for the manifest in a list: a long one only where it is asked for. */
+function shownManifest(include: boolean | undefined): Part {
+  if (include === undefined)
+    return sql.part`case when octet_length(q.manifest::text) <= ${sql.literal(mostUnaskedBytes)} then q.manifest end`;
+  return include ? sql.part`q.manifest` : sql.part`null::jsonb`;
+}
 
 /** A page of the catalog by slug, each agent as its newest version says. */
-export async function listAgents(db: Db, orgId: string, listed: Listed): Promise<Page> {
+export async function listAgents(db: Db, listed: Listed): Promise<Page> {
   const { query, tag, includeManifest, limit, cursor } = listed;
   const after = decodeCursor(cursor, Cursor);
-  const values = new Values(orgId);
-  const where = [`c.org_id = ${values.org}`];
-  if (after !== undefined) where.push(`c.slug > ${values.$(after[0])}`);
-  if (tag !== undefined) where.push(`${values.$(tag)} = any (v.tags)`);
+  const where = [of('c')];
+  if (after !== undefined) where.push(sql.part`c.slug > ${after[0]}`);
+  const tests: Part[] = [];
+  if (tag !== undefined) tests.push(sql.part`${tag} = any (q.tags)`);
   if (query !== undefined) {
-    const pattern = values.$(containing(query));
-    where.push(`(c.slug ilike ${pattern} or v.name ilike ${pattern} or v.description ilike ${pattern})`);
+    const pattern = containing(query);
+    tests.push(
+      sql.part`(q.slug ilike ${pattern} or q.name ilike ${pattern} or q.description ilike ${pattern})`,
+    );
   }
+  const all = sql.part`select ${columns}, v.manifest from catalog_agents c
+    join catalog_versions v on v.org_id = c.org_id and v.agent_id = c.id and v.version = c.latest_version
+    where ${sql.join(where, ' and ')} order by c.slug`;
+  const fits = tests.length === 0 ? null : sql.join(tests, ' and ');
+  const bySlug = sql.part`q.slug`;
+  const found = searched(all, fits, bySlug, sql.part`${limit + 1}`);
+  const shown = sql.columns('q', [...versionColumns, 'slug', ...(fits === null ? [] : ['fits', 'nth'])]);
+  const page = sql.part`select ${shown}, ${shownManifest(includeManifest)} as manifest
+    from (${found}) q order by q.slug`;
   const rows = await db.all(
-    sqlQuery<CatalogRow>(
-      `select ${columns}, ${includeManifest ? 'v.manifest' : 'null as manifest'}
-       from catalog_agents c join catalog_versions v
-         on v.org_id = c.org_id and v.agent_id = c.id and v.version = c.latest_version
-       where ${where.join(' and ')} order by c.slug limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+    sql<CatalogRow>`${withinPage(
+      page,
+      sql.part`coalesce(octet_length(q.manifest::text), 0) + octet_length(q.description)`,
+      bySlug,
+    )}`,
   );
-  return pageOfRows(rows, limit, (row) => [row.slug], toCatalogAgent);
+  return pageOfSearch(rows, limit, (row) => [row.slug], toCatalogAgent);
 }

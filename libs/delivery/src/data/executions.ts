@@ -1,11 +1,13 @@
 /** Executions as they are stored, and as readers see them. */
-import { type Db, type DB, type Query, sqlQuery, Values } from '@muster/database';
+import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { type Holder } from '../rules/acquire.ts';
-import { shownState } from '../rules/execution-states.ts';
-import { targetIdSql } from './targets.ts';
+import { appendEvents } from '../leases/events.ts';
+import { isHeldState, shownState } from '../leases/states.ts';
+import { type ExecutionChanges, type ExecutionEvent } from '../leases/step.ts';
+import { targetIdOf } from './targets.ts';
 import { clock, fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
 export type ExecutionRow = Omit<Selectable<DB['executions']>, 'org_id'>;
@@ -44,12 +46,11 @@ const executionColumns = [
   'version',
 ] as const satisfies readonly (keyof ExecutionRow)[];
 
-export const executionList = executionColumns.map((column) => `e.${column}`).join(', ');
+export const executionList = sql.columns('e', executionColumns);
 
 /** An execution with the lease of its target. A lease that is another execution's of the same target is not its own. */
 export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
-  const isHeld = row.state === 'leased' || row.state === 'waiting_input';
-  const shownLease = isHeld ? toLease(lease) : null;
+  const shownLease = isHeldState(row.state) ? toLease(lease) : null;
   const state = shownState(row.state, {
     now,
     leaseExpiresAt: shownLease?.expiresAt ?? null,
@@ -108,16 +109,23 @@ const found = ({ lease, now, ...execution }: FoundRow): Found => ({
   now,
 });
 
-const unitOfTarget = { org: 'e.org_id', type: 'e.target_type', id: 'e.target_id' } as const;
+const unitOfTarget = {
+  org: sql.part`e.org_id`,
+  type: sql.part`e.target_type`,
+  id: sql.part`e.target_id`,
+};
+/** The same of a row that is written. */
+const unitOfWritten = {
+  org: sql.part`executions.org_id`,
+  type: sql.part`executions.target_type`,
+  id: sql.part`executions.target_id`,
+};
 
-const foundColumns = `${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
+const foundColumns = sql.part`${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
 
-export async function getExecution(db: Db, orgId: string, executionId: string): Promise<Found> {
+export async function getExecution(db: Db, executionId: string): Promise<Found> {
   const row = await db.find(
-    sqlQuery<FoundRow>(`select ${foundColumns} from executions e where e.org_id = $1 and e.id = $2`, [
-      orgId,
-      executionId,
-    ]),
+    sql<FoundRow>`select ${foundColumns} from executions e where ${of('e')} and e.id = ${executionId}`,
   );
   if (row === undefined) throw notFound();
   return found(row);
@@ -126,148 +134,89 @@ export async function getExecution(db: Db, orgId: string, executionId: string): 
 /** The one that is not completed, else the last; undefined where nobody ever worked on it. The target is there. */
 export async function findForTarget(
   db: Db,
-  orgId: string,
   targetType: ExecutionTarget,
   ref: string,
 ): Promise<Found | undefined> {
-  const values = new Values(orgId);
   const row = await db.find(
-    sqlQuery<FoundRow>(
-      `select ${foundColumns} from executions e
-       where e.org_id = ${values.org} and e.target_type = ${values.$(targetType)}
-         and e.target_id = ${targetIdSql(values, targetType, ref)} order by e.id desc limit 1`,
-      values.list,
-    ),
+    sql<FoundRow>`select ${foundColumns} from executions e
+       where ${of('e')} and e.target_type = ${targetType}
+         and e.target_id = ${targetIdOf(targetType, ref)} order by e.id desc limit 1`,
   );
   return row === undefined ? undefined : found(row);
 }
 
-/** What happens to an execution, in the words of its stream. */
-export interface Deed {
-  readonly kind: string;
-  readonly data: Record<string, unknown>;
+/** The events behind the written row `x`, whose last number is that of the last of them. */
+const eventsOf = ({ row, events }: Pick<Written, 'row' | 'events'>): Part => {
+  const list = events.map(({ kind, data }, index) => ({ ord: index + 1, kind, data }));
+  return sql.part`(select ${row.id}::uuid as id, x.last_event_seq - ${events.length}::int + d.ord as seq, d.kind, d.data,
+      ${row.updated_at}::timestamptz as at
+    from x, jsonb_to_recordset(${JSON.stringify(list)}::jsonb) as d(ord int, kind text, data jsonb))`;
+};
+
+/** What is written of an execution: some of its columns, and what its stream says. */
+interface Written {
+  readonly row: ExecutionRow;
+  readonly columns: readonly (keyof ExecutionChanges)[];
+  readonly events: readonly ExecutionEvent[];
 }
-
-export type ExecutionChanges = Partial<
-  Omit<ExecutionRow, 'id' | 'project_id' | 'target_type' | 'target_id' | 'created_at' | 'version'>
->;
-
-/** The row after these changes and so many events. Whoever makes events has been told of all before them. */
-export const changedExecution = (
-  row: ExecutionRow,
-  changes: ExecutionChanges,
-  now: string,
-  deeds: readonly Deed[],
-): ExecutionRow => ({
-  ...row,
-  ...changes,
-  last_event_seq: row.last_event_seq + deeds.length,
-  updated_at: now,
-  version: row.version + 1,
-});
-
-const eventsFromRow = `insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
-  select $1, $2, x.last_event_seq - n.total + d.ord, d.kind, $3, d.data, $4
-  from x, jsonb_to_recordset($5::jsonb) as d(ord int, kind text, data jsonb), (select jsonb_array_length($5::jsonb) as total) n`;
-
-const numbered = (deeds: readonly Deed[]): string =>
-  JSON.stringify(deeds.map(({ kind, data }, index) => ({ ord: index + 1, kind, data })));
 
 /**
  * Writes the columns of a locked execution and appends to its stream, in one statement. With `epoch` and `tokenHash` it
  * does so only while that grant is the newest and held: a holder's write and its check cannot come apart.
  */
 export function setExecution(
-  orgId: string,
-  row: ExecutionRow,
-  columns: readonly (keyof ExecutionChanges)[],
+  { row, columns, events }: Written,
   actor: Actor,
-  deeds: readonly Deed[],
   grant?: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Query<unknown> {
+  const fence = grant === undefined ? sql.empty : sql.part`and ${fencedBy(unitOfWritten, grant)}`;
+  const change = sql.part`${sql.update('executions', columns, row)},
+    updated_at = ${row.updated_at}, version = executions.version + 1`;
+  const where = sql.part`where ${of('executions')} and executions.id = ${row.id} ${fence}`;
   // A renewal has nothing to say, and pays for no table of events.
-  const told = deeds.length > 0;
-  const parameters: unknown[] = told
-    ? [orgId, row.id, actor, row.updated_at, numbered(deeds)]
-    : [orgId, row.id];
-  const put = (value: unknown): string => `$${parameters.push(value)}`;
-  const assignments = columns.map((column) => `${column} = ${put(row[column])}`);
-  assignments.push(`updated_at = ${told ? '$4' : put(row.updated_at)}`, 'version = version + 1');
-  const fence =
-    grant === undefined
-      ? ''
-      : `and ${fencedBy(unitOfTarget, { epoch: put(grant.epoch), tokenHash: put(grant.tokenHash) })}`;
-  const change = `update executions e set ${assignments.join(', ')}`;
-  const where = `where e.org_id = $1 and e.id = $2 ${fence}`;
-  return sqlQuery(
-    told
-      ? `with x as (${change}, last_event_seq = last_event_seq + jsonb_array_length($5::jsonb) ${where} returning last_event_seq)
-         ${eventsFromRow}`
-      : `${change} ${where}`,
-    parameters,
-  );
+  if (events.length === 0) return sql`${change} ${where}`;
+  return sql`with x as (${change}, last_event_seq = executions.last_event_seq
+      + /*guard: each event has one number*/${events.length}::int/*end*/
+      ${where} returning last_event_seq)
+    ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 
 /** Whether a claim may be the newest grant, seen without a lock. A no is for good: no claim comes to hold later. */
 export const mayHold = async (
   db: Db,
-  orgId: string,
   executionId: string,
   claim: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Promise<boolean> =>
   (await db.find(
-    sqlQuery(
-      `select e.id from executions e where e.org_id = $1 and e.id = $2
-         and ${fencedBy(unitOfTarget, { epoch: '$3', tokenHash: '$4' })}`,
-      [orgId, executionId, claim.epoch, claim.tokenHash],
-    ),
+    sql`select e.id from executions e where ${of('e')} and e.id = ${executionId}
+         and ${fencedBy(unitOfTarget, claim)}`,
   )) !== undefined;
 
 /** A new execution with the first events of its stream. */
 export function insertExecution(
-  orgId: string,
-  row: ExecutionRow,
+  { row, events }: Pick<Written, 'row' | 'events'>,
   actor: Actor,
-  deeds: readonly Deed[],
 ): Query<unknown> {
-  const parameters: unknown[] = [orgId, row.id, actor, row.updated_at, numbered(deeds)];
-  const written = executionColumns.filter((column) => column !== 'id');
-  const places = written.map((column) => `$${parameters.push(row[column])}`);
-  return sqlQuery(
-    `with x as (insert into executions (org_id, id, ${written.join(', ')})
-       values ($1, $2, ${places.join(', ')}) returning last_event_seq)
-     ${eventsFromRow}`,
-    parameters,
-  );
+  return sql`with x as (${sql.insert('executions', executionColumns, row)} returning last_event_seq)
+    ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 
 /** Who works on it counts among its authors. */
 export const addContributor = (
-  orgId: string,
   executionId: string,
   by: { readonly memberId: string; readonly agentId: string | null },
   attempt: number,
 ): Query<unknown> =>
-  sqlQuery(
-    `insert into execution_contributors (org_id, execution_id, member_id, agent_id, attempt)
-     values ($1, $2, $3, coalesce($4::uuid, '00000000-0000-0000-0000-000000000000'), $5) on conflict do nothing`,
-    [orgId, executionId, by.memberId, by.agentId, attempt],
-  );
+  sql`insert into execution_contributors (org_id, execution_id, member_id, agent_id, attempt)
+     values (${organization}, ${executionId}, ${by.memberId}, coalesce(${by.agentId}::uuid, '00000000-0000-0000-0000-000000000000'), ${attempt}) on conflict do nothing`;
 
 /** The locks that were taken for the work are freed with it. */
-export const freeLocksOf = (orgId: string, executionId: string): Query<unknown> =>
-  sqlQuery('delete from locks where org_id = $1 and execution_id = $2', [orgId, executionId]);
+export const freeLocksOf = (executionId: string): Query<unknown> =>
+  sql`delete from locks where ${of()} and /*guard: locks end with their work*/execution_id = ${executionId}/*end*/`;
 
 /** A completion ends the run: what it locked for no work in particular is freed with it, in the order of grants. */
-export const freeLocksOfRun = (
-  orgId: string,
-  projectId: string,
-  { memberId, agentId, runId }: Holder,
-): Query<unknown> =>
-  sqlQuery(
-    `delete from locks where org_id = $1 and id in (
-       select k.id from locks k where k.org_id = $1 and k.project_id = $2 and k.member_id = $3
-         and k.agent_id is not distinct from $4::uuid and k.run_id = $5 and k.execution_id is null
-       order by k.id for update)`,
-    [orgId, projectId, memberId, agentId, runId],
-  );
+export const freeLocksOfRun = (projectId: string, { memberId, agentId, runId }: Holder): Query<unknown> =>
+  sql`delete from locks where ${of()} and id in (
+       select k.id from locks k where ${of('k')} and k.project_id = ${projectId} and k.member_id = ${memberId}
+         and k.agent_id is not distinct from ${agentId}::uuid and k.run_id = ${runId} and k.execution_id is null
+       order by k.id for update)`;

@@ -1,6 +1,9 @@
 /** The end of a lease's time, said once: in the stream of its execution, and as an event that people are told of. */
-import { type Db, type Happening, sqlQuery } from '@muster/database';
+import { type Db, type Happening, of, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
+import { appendEvents } from '../leases/events.ts';
+import { canSql } from '../leases/states-sql.ts';
+import { transitions } from '../leases/states.ts';
 import { type UnitType } from './leases.ts';
 
 /** What a lease is on. */
@@ -26,55 +29,45 @@ interface NotedRow {
  * Leases first, then executions by their ids, as everybody locks; a lease that somebody is at is left for the next time.
  * Whoever renewed meanwhile is past nothing, and whoever was noted is not found again. Neither epoch nor state changes.
  */
-const noteSql = `
+const note = (units: readonly Unit[], actor: Actor) => sql<NotedRow>`
   with due as materialized (
-    select l.unit_type, l.unit_id from leases l join unnest($2::text[], $3::uuid[]) u (unit_type, unit_id) using (unit_type, unit_id)
-    where l.org_id = $1 and l.state = 'held' and not l.expiry_noted and l.expires_at <= now()
+    select l.unit_type, l.unit_id from leases l join unnest(${units.map(({ unitType }) => unitType)}::text[],
+      ${units.map(({ unitId }) => unitId)}::uuid[]) u (unit_type, unit_id) using (unit_type, unit_id)
+    where ${of('l')} and l.state = 'held' and not l.expiry_noted and /*guard: expiry is noted in time*/l.expires_at <= now()/*end*/
     order by l.unit_type, l.unit_id for no key update of l skip locked),
   noted as (
     update leases l set expiry_noted = true from due d
-    where l.org_id = $1 and l.unit_type = d.unit_type and l.unit_id = d.unit_id
+    where ${of('l')} and l.unit_type = d.unit_type and l.unit_id = d.unit_id
     returning l.unit_type, l.unit_id, l.project_id, l.epoch, l.holder, l.member_id, l.agent_id, l.expires_at),
   locked as materialized (
     select e.id, n.unit_type, n.unit_id, n.epoch, n.holder, n.expires_at
-    from noted n join executions e on e.org_id = $1 and e.target_type = n.unit_type and e.target_id = n.unit_id
-    where e.state in ('leased', 'waiting_input')
+    from noted n join executions e on ${of('e')} and e.target_type = n.unit_type and e.target_id = n.unit_id
+    where ${canSql('expire')}
     order by e.id for no key update of e),
   counted as (
     update executions e set last_event_seq = e.last_event_seq + 1 from locked k
-    where e.org_id = $1 and e.id = k.id
+    where ${of('e')} and e.id = k.id
     returning e.id, e.last_event_seq, k.unit_type, k.unit_id, k.epoch, k.holder, k.expires_at),
-  said as (
-    insert into execution_events (org_id, execution_id, seq, kind, actor, data)
-    select $1, c.id, c.last_event_seq, 'expired', $4,
-      jsonb_build_object('epoch', c.epoch, 'holder', c.holder,
-        'expiredAt', to_char(c.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-    from counted c)
+  said as (${appendEvents(
+    sql.part`(select c.id, c.last_event_seq as seq, ${transitions.expire.event}::text as kind, clock_timestamp() as at,
+        jsonb_build_object('epoch', c.epoch, 'holder', c.holder,
+          'expiredAt', to_char(c.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as data
+      from counted c)`,
+    actor,
+  )})
   select n.unit_type, n.unit_id, n.project_id, n.epoch, n.holder, n.member_id, n.agent_id, c.id as execution_id,
     case when s.id is not null then p.key || '-' || s.number end as key, coalesce(s.title, g.name) as title
-  from noted n join projects p on p.org_id = $1 and p.id = n.project_id
+  from noted n join projects p on ${of('p')} and p.id = n.project_id
   left join counted c on c.unit_type = n.unit_type and c.unit_id = n.unit_id
-  left join stories s on n.unit_type = 'story' and s.org_id = $1 and s.id = n.unit_id
-  left join delivery_groups g on n.unit_type <> 'story' and g.org_id = $1 and g.id = n.unit_id`;
+  left join stories s on n.unit_type = 'story' and ${of('s')} and s.id = n.unit_id
+  left join delivery_groups g on n.unit_type <> 'story' and ${of('g')} and g.id = n.unit_id`;
 
 /**
  * Notes the expiry of those of these leases that are past their time and not noted yet, and answers what happened, for
  * the trail of the same transaction.
  */
-export async function noteExpiries(
-  db: Db,
-  orgId: string,
-  units: readonly Unit[],
-  actor: Actor,
-): Promise<Happening[]> {
-  const rows = await db.all(
-    sqlQuery<NotedRow>(noteSql, [
-      orgId,
-      units.map(({ unitType }) => unitType),
-      units.map(({ unitId }) => unitId),
-      actor,
-    ]),
-  );
+export async function noteExpiries(db: Db, units: readonly Unit[], actor: Actor): Promise<Happening[]> {
+  const rows = await db.all(note(units, actor));
   return rows.map((row) => ({
     kind: 'lease.expired',
     subject: {

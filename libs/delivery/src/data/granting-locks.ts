@@ -1,14 +1,20 @@
 /** All that decides whether a lock can be had, read behind the row that grants of a project take turns at. */
-import { type Db, type Query, sqlQuery, Values } from '@muster/database';
-import { type Caller, notFound, visibleProjects } from '@muster/runtime';
+import { type Db, of, type Part, projectIdOf, type Query, sql, storyIdOf } from '@muster/database';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
 import { type Holder } from '../rules/acquire.ts';
 import { type Claim } from '../rules/lock-resources.ts';
+import { isHeldSql } from '../leases/states-sql.ts';
 import { readClock } from './leases.ts';
-import { isLive, lockList, type LockRow } from './locks.ts';
+import { isLapsed, isLive, lockList, type LockRow } from './locks.ts';
 
-/** A live lock of another holder, as far as it has to be known to be compared. */
+/** A lock of another holder, as far as it has to be known to be compared. */
 export interface HeldClaim extends Claim {
   readonly id: string;
+}
+
+/** One that lapsed, and that its work may still go on with. */
+export interface LapsedClaim extends HeldClaim {
+  readonly executionId: string;
 }
 
 /** The project that is locked in, and its newest token. */
@@ -27,15 +33,20 @@ export interface TiedExecution extends Tied {
   /** Whether the caller holds the lease, live or past its time; no clock in it, as for all that holders do. */
   readonly held: boolean;
   readonly epoch: number;
+  /** The end of the lease's time; null where nobody holds it. */
+  readonly leaseExpiresAt: string | null;
 }
 
 export interface Granting {
   readonly counter: Counter;
   readonly execution: TiedExecution | undefined;
   readonly story: Tied | undefined;
-  /** The live locks of this holder. */
+  /** The locks of this holder, live or lapsed. */
   readonly own: readonly LockRow[];
+  /** The live locks of others. */
   readonly others: readonly HeldClaim[];
+  /** They are in nobody's way; none of their work is being renewed just now. */
+  readonly lapsed: readonly LapsedClaim[];
   /** By the database's clock, behind all of it: what is granted now begins after what had ended before. */
   readonly now: string;
 }
@@ -49,138 +60,100 @@ interface Asked {
   readonly dryRun: boolean;
 }
 
-/** In one round trip. Grants of a project go one by one; then the work is locked, so that no lock outlives it. */
+/**
+ * In one round trip. Grants of a project go one by one; then the work is locked, so that no lock outlives it, and so is
+ * the work whose locks have lapsed: its holder may be about to go on with them, and is waited for.
+ */
 export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<Granting> {
   const { projectRef, executionId, storyRef, dryRun } = asked;
-  const [, counter, execution, story, own, others, now] = await Promise.all([
-    dryRun ? undefined : db.all(insertCounter(caller, projectRef)),
-    db.find(counterOf(caller, projectRef, dryRun)),
-    executionId === undefined ? undefined : findExecution(db, caller, executionId, dryRun),
+  const [, counter, , execution, story, own, others, now] = await Promise.all([
+    dryRun ? undefined : db.all(insertCounter(projectRef)),
+    db.find(counterOf(projectRef, dryRun)),
+    dryRun ? undefined : db.all(lockExecutions(asked)),
+    executionId === undefined ? undefined : db.find(heldExecution(caller, executionId)),
     storyRef === undefined ? undefined : db.find(visibleStory(caller, storyRef)),
-    db.all(ownLocks(caller, asked)),
-    db.all(locksOfOthers(caller, asked)),
+    db.all(ownLocks(asked)),
+    db.all(locksOfOthers(asked)),
     readClock(db),
   ]);
   if (counter === undefined) throw notFound();
   if (executionId !== undefined && execution === undefined) throw notFound();
   if (storyRef !== undefined && story === undefined) throw notFound();
-  return { counter, execution, story, own, others, now };
+  const lapsed = others.filter((lock) => lock.lapsed);
+  return { counter, execution, story, own, others: others.filter((lock) => !lock.lapsed), lapsed, now };
 }
 
-function insertCounter(caller: Caller, projectRef: string): Query<unknown> {
-  const values = new Values(caller.orgId);
-  return sqlQuery(
-    `insert into lock_counters (org_id, project_id)
-     select p.org_id, p.id from projects p where p.org_id = ${values.org} and p.id = ${values.projectId(projectRef)}
-     on conflict do nothing`,
-    values.list,
-  );
+function insertCounter(projectRef: string): Query<unknown> {
+  return sql`insert into lock_counters (org_id, project_id)
+     select p.org_id, p.id from projects p where ${of('p')} and p.id = ${projectIdOf(projectRef)}
+     on conflict do nothing`;
 }
 
-function counterOf(caller: Caller, projectRef: string, dryRun: boolean): Query<Counter> {
-  const values = new Values(caller.orgId);
-  const project = values.projectId(projectRef);
+function counterOf(projectRef: string, dryRun: boolean): Query<Counter> {
+  const project = projectIdOf(projectRef);
   return dryRun
-    ? sqlQuery(
-        `select p.id as project_id, 0 as fencing_token from projects p where p.org_id = ${values.org} and p.id = ${project}`,
-        values.list,
-      )
-    : sqlQuery(
-        `select c.project_id, c.fencing_token from lock_counters c
-         where c.org_id = ${values.org} and c.project_id = ${project} for no key update`,
-        values.list,
-      );
+    ? sql`select p.id as project_id, 0 as fencing_token from projects p where ${of('p')} and p.id = ${project}`
+    : sql`select c.project_id, c.fencing_token from lock_counters c
+         where ${of('c')} and c.project_id = ${project} for no key update`;
 }
 
 /**
- * The execution is locked, and only then its lease is read: whoever ends the work or takes it over writes both, and
- * frees its locks behind that. So of the two, one sees what the other did.
+ * The executions are locked, and only then their leases and locks are read: whoever ends the work, takes it over or
+ * renews it has its row, and writes its locks behind that. So of the two, one sees what the other did.
  */
-async function findExecution(
-  db: Db,
-  caller: Caller,
-  executionId: string,
-  dryRun: boolean,
-): Promise<TiedExecution | undefined> {
-  const first = new Values(caller.orgId);
-  const second = new Values(caller.orgId);
-  const [, execution] = await Promise.all([
-    dryRun
-      ? undefined
-      : db.all(
-          sqlQuery(
-            `select e.id from executions e
-             where e.org_id = ${first.org} and e.id = ${first.uuid(executionId)} for no key update`,
-            first.list,
-          ),
-        ),
-    db.find(
-      sqlQuery<TiedExecution>(
-        `select e.id, e.project_id, coalesce(l.epoch, 0) as epoch,
-           coalesce(e.state in ('leased', 'waiting_input') and l.state = 'held' and l.epoch = e.epoch
-             and l.member_id = ${second.uuid(caller.memberId)}
-             and l.agent_id is not distinct from ${second.$(caller.agentId)}::uuid, false) as held
-         from executions e
-         join ${visibleProjects(second, caller)} v on v.project_id = e.project_id
-         left join leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
-         where e.org_id = ${second.org} and e.id = ${second.uuid(executionId)}`,
-        second.list,
-      ),
-    ),
-  ]);
-  return execution;
+function lockExecutions({ projectRef, executionId }: Asked): Query<unknown> {
+  const tied = executionId === undefined ? sql.empty : sql.part`e.id = ${executionId}::uuid or`;
+  return sql`select e.id from executions e
+     where ${of('e')} and (${tied} e.id = any (array(
+       select k.execution_id from locks k
+       where ${of('k')} and k.project_id = ${projectIdOf(projectRef)} and ${isLapsed})))
+     order by e.id /*guard: the work of lapsed locks is held*/for no key update/*end*/`;
+}
+
+function heldExecution(caller: Caller, executionId: string): Query<TiedExecution> {
+  return sql`select e.id, e.project_id, coalesce(l.epoch, 0) as epoch, l.expires_at as "leaseExpiresAt",
+       coalesce(${isHeldSql} and l.state = 'held' and l.epoch = e.epoch
+         and l.member_id = ${caller.memberId}::uuid
+         and l.agent_id is not distinct from ${caller.agentId}::uuid, false) as held
+     from executions e
+     join ${visibleTo(caller)} v on v.project_id = e.project_id
+     left join leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+     where ${of('e')} and e.id = ${executionId}::uuid`;
 }
 
 function visibleStory(caller: Caller, storyRef: string): Query<Tied> {
-  const values = new Values(caller.orgId);
-  return sqlQuery(
-    `select s.id, s.project_id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
-     where s.org_id = ${values.org} and s.id = ${values.storyId(storyRef)}`,
-    values.list,
-  );
+  return sql`select s.id, s.project_id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
+     where ${of('s')} and s.id = ${storyIdOf(storyRef)}`;
 }
 
-const isOwn = (values: Values, { memberId, agentId, runId }: Holder): string =>
-  `(k.member_id = ${values.uuid(memberId)} and k.agent_id is not distinct from ${values.$(agentId)}::uuid
-    and k.run_id is not distinct from ${values.$(runId)}::text)`;
+const isOwn = ({ memberId, agentId, runId }: Holder): Part =>
+  sql.part`(k.member_id = ${memberId}::uuid and k.agent_id is not distinct from ${agentId}::uuid
+    and k.run_id is not distinct from ${runId}::text)`;
 
 /** Locked, since they may be on their way to another: to whom the work is offered, with the locks that go with it. */
-function ownLocks(caller: Caller, { projectRef, holder, dryRun }: Asked): Query<LockRow> {
-  const values = new Values(caller.orgId);
-  return sqlQuery(
-    `select ${lockList} from locks k
-     where k.org_id = ${values.org} and k.project_id = ${values.projectId(projectRef)} and ${isLive}
-       and ${isOwn(values, holder)} order by k.id ${dryRun ? '' : 'for no key update'}`,
-    values.list,
-  );
+function ownLocks({ projectRef, holder, dryRun }: Asked): Query<LockRow> {
+  return sql`select ${lockList} from locks k
+     where ${of('k')} and k.project_id = ${projectIdOf(projectRef)} and (${isLive} or ${isLapsed})
+       and ${isOwn(holder)} order by k.id ${dryRun ? sql.empty : sql.part`for no key update`}`;
 }
 
-function locksOfOthers(caller: Caller, { projectRef, holder }: Asked): Query<HeldClaim> {
-  const values = new Values(caller.orgId);
-  return sqlQuery(
-    `select k.id, k.mode, k.resources from locks k
-     where k.org_id = ${values.org} and k.project_id = ${values.projectId(projectRef)} and ${isLive}
-       and not ${isOwn(values, holder)} order by k.id`,
-    values.list,
-  );
+/** One that goes with work and ends just now counts as live still: its work was not locked, and may be renewed. */
+function locksOfOthers({ projectRef, holder }: Asked): Query<LapsedClaim & { readonly lapsed: boolean }> {
+  return sql`select k.id, k.mode, k.resources, k.execution_id as "executionId", ${isLapsed} as lapsed from locks k
+     where ${of('k')} and k.project_id = ${projectIdOf(projectRef)}
+       and (${isLive} or k.execution_id is not null)
+       and not ${isOwn(holder)} order by k.id`;
 }
 
 /** The token of a grant, the highest of its project. */
-export const setCounter = (orgId: string, { project_id: projectId, fencing_token: token }: Counter) =>
-  sqlQuery('update lock_counters set fencing_token = $3 where org_id = $1 and project_id = $2', [
-    orgId,
-    projectId,
-    token,
-  ]);
+export const setCounter = ({ project_id: projectId, fencing_token: token }: Counter) =>
+  sql`update lock_counters set fencing_token = ${token} where ${of()} and project_id = ${projectId}`;
 
 /**
  * Takes out what is past its time. What goes with an execution is left to its end, and what another transaction has in
  * its hands to that: nobody is waited for on the way out.
  */
-export const deleteExpired = (orgId: string, projectId: string): Query<unknown> =>
-  sqlQuery(
-    `delete from locks where org_id = $1 and id in (
-       select k.id from locks k where k.org_id = $1 and k.project_id = $2 and not (${isLive}) and k.execution_id is null
-       order by k.id limit 1000 for update skip locked)`,
-    [orgId, projectId],
-  );
+export const deleteExpired = (projectId: string): Query<unknown> =>
+  sql`delete from locks where ${of()} and id in (
+       select k.id from locks k where ${of('k')} and k.project_id = ${projectId} and not (${isLive}) and k.execution_id is null
+       order by k.id limit 1000 for update skip locked)`;

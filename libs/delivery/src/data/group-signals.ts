@@ -1,5 +1,5 @@
 /** What a group's coordinator should know: deeds of others on the group and its stories, since it was last told. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, of, type Part, sql } from '@muster/database';
 import { type EventKind, type Signal } from '@muster/registry';
 import { coordinatorSignalOf } from '../rules/signal-kinds.ts';
 import { mostSignals } from './signals.ts';
@@ -20,35 +20,35 @@ export interface GroupNews {
   readonly toldSeq: number;
 }
 
-const told = `(select g.told_seq from delivery_groups g where g.org_id = $1 and g.id = $2)`;
 /** Of others; and a resolved comment only where it was a question. */
-const isNews = `a.org_id = $1 and a.seq > ${told} and a.kind = any ($3)
-  and (a.member_id, a.agent_id) is distinct from ($5::uuid, $6::uuid)
-  and (a.kind <> 'comment.resolved' or exists
-    (select from comments c where c.org_id = $1 and c.id = (a.data ->> 'commentId')::uuid and c.kind = 'question'))`;
-const columns = 'a.seq, a.kind, a.data, a.at, a.subject';
+const isNews = (groupId: string, by: { readonly memberId: string; readonly agentId: string | null }): Part =>
+  sql.part`${of('a')} and a.seq > (select g.told_seq from delivery_groups g where ${of('g')} and g.id = ${groupId})
+    and a.kind = any (${Object.keys(coordinatorSignalOf)})
+    and (a.member_id, a.agent_id) is distinct from (${by.memberId}::uuid, ${by.agentId}::uuid)
+    and (a.kind <> 'comment.resolved' or exists
+      (select from comments c where ${of('c')} and c.id = (a.data ->> 'commentId')::uuid and c.kind = 'question'))`;
+const columns = sql.part`a.seq, a.kind, a.data, a.at, a.subject`;
 
 /** Rides behind the statement that locks the group. The newest of each story and of the group, then the newest of all. */
 export async function listGroupSignals(
   db: Db,
-  caller: { readonly orgId: string; readonly memberId: string; readonly agentId: string | null },
+  caller: { readonly memberId: string; readonly agentId: string | null },
   groupId: string,
 ): Promise<GroupNews> {
+  const wanted = isNews(groupId, caller);
+  const most = sql.literal(mostSignals);
   const rows = await db.all(
-    sqlQuery<Row>(
-      `select t.activity as position, v.*
+    sql<Row>`select t.activity as position, v.*
        from streams t left join lateral (
          select n.* from (
            select a.* from delivery_group_stories d cross join lateral (
-             select ${columns} from activity a where a.story_id = d.story_id and ${isNews}
-             order by a.seq desc limit $4) a
-           where d.org_id = $1 and d.group_id = $2 and d.open
+             select ${columns} from activity a where a.story_id = d.story_id and ${wanted}
+             order by a.seq desc limit ${most}) a
+           where ${of('d')} and d.group_id = ${groupId} and d.open
            union all
-           (select ${columns} from activity a where a.group_id = $2 and ${isNews} order by a.seq desc limit $4)) n
-         order by n.seq desc limit $4) v on true
-       where t.org_id = $1 order by v.seq`,
-      [caller.orgId, groupId, Object.keys(coordinatorSignalOf), mostSignals, caller.memberId, caller.agentId],
-    ),
+           (select ${columns} from activity a where a.group_id = ${groupId} and ${wanted} order by a.seq desc limit ${most})) n
+         order by n.seq desc limit ${most}) v on true
+       where ${of('t')} order by v.seq`,
   );
   const signals = rows.flatMap(({ seq, kind, data, at, subject }): Signal[] => {
     const signal = seq === null ? undefined : coordinatorSignalOf[kind];

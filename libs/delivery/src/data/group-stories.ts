@@ -1,7 +1,16 @@
 /** The stories of a group, held while they are put into one: no work on them is begun meanwhile. */
-import { type Db, type Query, sqlQuery, Values } from '@muster/database';
+import {
+  type Db,
+  of,
+  organization,
+  type Part,
+  type Query,
+  sql,
+  storiesOf,
+  storyIdOf,
+} from '@muster/database';
 import { type GroupState } from '@muster/registry';
-import { type ApiError, badRequest, type Caller, notFound, visibleProjects } from '@muster/runtime';
+import { type ApiError, badRequest, type Caller, notFound, visibleTo } from '@muster/runtime';
 import { isGroupMerged, isStoryMerged } from './groups.ts';
 
 /** A story that was named, and the open group that it is in. */
@@ -17,8 +26,8 @@ interface NamedStory {
 /** Where the stories have to be. */
 export interface Place {
   readonly refs: readonly string[];
-  /** SQL for the project's id. */
-  readonly projectSql: (values: Values) => string;
+  /** The project's id. */
+  readonly project: Part;
   /** The group whose stories they take the place of; null where it is not made yet. */
   readonly groupId: string | null;
 }
@@ -27,38 +36,30 @@ export interface Place {
  * Locks the stories that are named, and those of the group, by id: an acquire holds its story, so it comes before or
  * after. Then reads where they are, in the order in which they were named; those outside of the project are missing.
  */
-export async function lockStories(db: Db, orgId: string, place: Place): Promise<NamedStory[]> {
-  const { refs, projectSql, groupId } = place;
-  const lock = new Values(orgId);
+export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
+  const { refs, project, groupId } = place;
   const members =
     groupId === null
-      ? ''
-      : `union select d.story_id from delivery_group_stories d
-         where d.org_id = ${lock.org} and d.group_id = ${lock.uuid(groupId)}`;
-  const read = new Values(orgId);
+      ? sql.empty
+      : sql.part`union select d.story_id from delivery_group_stories d
+         where ${of('d')} and d.group_id = ${groupId}::uuid`;
   const [, stories] = await Promise.all([
     db.all(
-      sqlQuery(
-        `select s.id from stories s
-         where s.org_id = ${lock.org} and s.project_id = ${projectSql(lock)}
-           and s.id = any (array(select n.id from ${lock.stories(refs)} n ${members}))
+      sql`select s.id from stories s
+         where ${of('s')} and s.project_id = ${project}
+           and s.id = any (array(select n.id from ${storiesOf(refs)} n ${members}))
          order by s.id for no key update of s`,
-        lock.list,
-      ),
     ),
     // A statement of its own: what it sees is from after the wait.
     db.all(
-      sqlQuery<NamedStory>(
-        `select n.ord, s.id, p.key || '-' || s.number as key, g.id as group_id, g.name as group_name,
+      sql<NamedStory>`select n.ord, s.id, p.key || '-' || s.number as key, g.id as group_id, g.name as group_name,
            g.state as group_state
-         from ${read.stories(refs)} n
-         join stories s on s.org_id = ${read.org} and s.id = n.id and s.project_id = ${projectSql(read)}
+         from ${storiesOf(refs)} n
+         join stories s on ${of('s')} and s.id = n.id and s.project_id = ${project}
          join projects p on p.org_id = s.org_id and p.id = s.project_id
          left join delivery_group_stories d on d.org_id = s.org_id and d.story_id = s.id and d.open
          left join delivery_groups g on g.org_id = d.org_id and g.id = d.group_id
          order by n.ord`,
-        read.list,
-      ),
     ),
   ]);
   return stories;
@@ -111,43 +112,29 @@ async function notOfProject(
   projectId: string,
   ref: string,
 ): Promise<ApiError> {
-  const values = new Values(caller.orgId);
   const story = await db.find(
-    sqlQuery(
-      `select s.id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
-       where s.org_id = ${values.org} and s.id = ${values.storyId(ref)} and s.project_id <> ${values.uuid(projectId)}`,
-      values.list,
-    ),
+    sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
+       where ${of('s')} and s.id = ${storyIdOf(ref)} and s.project_id <> ${projectId}::uuid`,
   );
   return story === undefined ? notFound() : refuse('mismatched_project', { storyId: ref });
 }
 
 /** The stories of a locked group, in this order; what is not among them leaves. */
 export const putStories = (
-  orgId: string,
   projectId: string,
   groupId: string,
   storyIds: readonly string[],
 ): Query<unknown>[] => [
-  sqlQuery(
-    `delete from delivery_group_stories
-     where org_id = $1 and group_id = $2 and story_id <> all ($3::uuid[])`,
-    [orgId, groupId, storyIds],
-  ),
-  sqlQuery(
-    `insert into delivery_group_stories (org_id, project_id, group_id, story_id, position)
-     select $1, $2, $3, n.id, n.ord from unnest($4::uuid[]) with ordinality n (id, ord)
+  sql`delete from delivery_group_stories
+     where ${of()} and group_id = ${groupId} and story_id <> all (${storyIds}::uuid[])`,
+  sql`insert into delivery_group_stories (org_id, project_id, group_id, story_id, position)
+     select ${organization}, ${projectId}, ${groupId}, n.id, n.ord from unnest(${storyIds}::uuid[]) with ordinality n (id, ord)
      on conflict (org_id, group_id, story_id) do update set position = excluded.position`,
-    [orgId, projectId, groupId, storyIds],
-  ),
 ];
 
 /** The stories of a group that is over are free for others. */
-export const freeStories = (orgId: string, groupId: string): Query<unknown> =>
-  sqlQuery('update delivery_group_stories set open = false where org_id = $1 and group_id = $2 and open', [
-    orgId,
-    groupId,
-  ]);
+export const freeStories = (groupId: string): Query<unknown> =>
+  sql`update delivery_group_stories set open = false where ${of()} and group_id = ${groupId} and open`;
 
 /** What the forge showed of a group. */
 export interface MergeProof {
@@ -157,21 +144,22 @@ export interface MergeProof {
 }
 
 /** Whether a merge was observed of the group, or of each of its stories. */
-export async function getMergeProof(db: Db, orgId: string, groupId: string): Promise<MergeProof> {
+export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof> {
   const { group, merged, unmerged } = await db.one(
-    sqlQuery<{ group: boolean; merged: number; unmerged: string[] }>(
-      `select ${isGroupMerged('g')} as group, m.merged, m.unmerged
+    sql<{
+      group: boolean;
+      merged: number;
+      unmerged: string[];
+    }>`select ${isGroupMerged} as group, m.merged, m.unmerged
        from delivery_groups g cross join lateral (
          select (count(*) filter (where x.merged))::int as merged,
            coalesce(array_agg(x.key order by x.position) filter (where not x.merged), '{}') as unmerged
-         from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged('s')} as merged
+         from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged} as merged
            from delivery_group_stories d
            join stories s on s.org_id = d.org_id and s.id = d.story_id
            join projects p on p.org_id = s.org_id and p.id = s.project_id
            where d.org_id = g.org_id and d.group_id = g.id and s.status <> 'canceled') x) m
-       where g.org_id = $1 and g.id = $2`,
-      [orgId, groupId],
-    ),
+       where ${of('g')} and g.id = ${groupId}`,
   );
   return group
     ? { isMerged: true, unmerged: [] }

@@ -1,6 +1,20 @@
 /** Delivery groups as they are stored, and as readers see them. */
-import { type Db, type DB, decodeCursor, pageOfRows, type Query, sqlQuery, Values } from '@muster/database';
-import { type Group, type GroupState, isUuid, type Subject } from '@muster/registry';
+import {
+  CursorId,
+  type DB,
+  type Db,
+  decodeCursor,
+  of,
+  organization,
+  pageOfRows,
+  type Part,
+  projectIdOf,
+  type Query,
+  sql,
+  storyIdOf,
+  withinPage,
+} from '@muster/database';
+import { type Group, type GroupState, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
@@ -34,29 +48,30 @@ const groupColumns = [
   'version',
 ] as const satisfies readonly (keyof StoredGroup)[];
 
-const groupList = groupColumns.map((column) => `g.${column}`).join(', ');
+const groupList = sql.columns('g', groupColumns);
 
-/** SQL: a merge of the story's newest work was observed. Work that was begun anew since then is yet to be merged. */
-export const isStoryMerged = (
-  story: string,
-): string => `coalesce((select e.merged_at is not null from executions e
-  where e.org_id = ${story}.org_id and e.target_type = 'story' and e.target_id = ${story}.id
+/** A merge of the newest work on the story `s` was observed. Work that was begun anew since then is yet to be merged. */
+export const isStoryMerged = sql.part`coalesce((select e.merged_at is not null from executions e
+  where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id
   order by e.id desc limit 1), false)`;
 
-/** SQL: a merge of the group's work was observed, which landed all of its stories. */
-export const isGroupMerged = (group: string): string => `exists (select from executions e
-  where e.org_id = ${group}.org_id and e.target_type = 'delivery_group' and e.target_id = ${group}.id
+/** A merge of the work on the group `g` was observed, which landed all of its stories. */
+export const isGroupMerged = sql.part`exists (select from executions e
+  where e.org_id = g.org_id and e.target_type = 'delivery_group' and e.target_id = g.id
     and e.merged_at is not null)`;
 
-/** SQL for whole groups, from SQL for rows of delivery_groups. A group has at most 100 stories. */
-const wholeGroups = (rows: string): string => `
-  select ${groupList}, m.*, ${leaseJson({ org: 'g.org_id', type: `'coordination'`, id: 'g.id' })} as lease
+const coordination = sql.part`'coordination'`;
+const leaseOfGroup = leaseJson({ org: sql.part`g.org_id`, type: coordination, id: sql.part`g.id` });
+
+/** Whole groups, from rows of delivery_groups. A group has at most 100 stories. */
+const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
+  select ${groupList}${more}, m.*, ${leaseOfGroup} as lease
   from (${rows}) g
-  cross join lateral (select ${isGroupMerged('g')} as merged offset 0) w
+  cross join lateral (select ${isGroupMerged} as merged offset 0) w
   cross join lateral (
     select coalesce(array_agg(s.id order by d.position), '{}') as story_ids, count(*)::int as total,
       (count(*) filter (where s.status = 'done'))::int as done,
-      (count(*) filter (where w.merged or ${isStoryMerged('s')}))::int as landed,
+      (count(*) filter (where w.merged or ${isStoryMerged}))::int as landed,
       (count(*) filter (where s.blocked is not null and s.status not in ('done', 'canceled')))::int as blocked
     from delivery_group_stories d join stories s on s.org_id = d.org_id and s.id = d.story_id
     where d.org_id = g.org_id and d.group_id = g.id) m`;
@@ -87,12 +102,9 @@ export const aboutGroup = ({ id, name, project_id: projectId }: StoredGroup): Su
   projectId,
 });
 
-export async function getGroup(db: Db, orgId: string, groupId: string): Promise<GroupRow> {
+export async function getGroup(db: Db, groupId: string): Promise<GroupRow> {
   const row = await db.find(
-    sqlQuery<GroupRow>(wholeGroups('select * from delivery_groups where org_id = $1 and id = $2'), [
-      orgId,
-      groupId,
-    ]),
+    sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id = ${groupId}`)}`,
   );
   if (row === undefined) throw notFound();
   return row;
@@ -101,48 +113,37 @@ export async function getGroup(db: Db, orgId: string, groupId: string): Promise<
 /** The group as these writes leave it, in one round trip: statements of one tick go out in their order. */
 export async function getGroupAfter(
   db: Db,
-  orgId: string,
   groupId: string,
   writes: readonly Query<unknown>[],
 ): Promise<GroupRow> {
   const written = writes.map((write) => db.all(write));
-  const [group] = await Promise.all([getGroup(db, orgId, groupId), ...written]);
+  const [group] = await Promise.all([getGroup(db, groupId), ...written]);
   return group;
 }
 
 /** The open group that a story is in. */
-export function findGroupOfStory(db: Db, orgId: string, storyRef: string): Promise<GroupRow | undefined> {
-  const values = new Values(orgId);
+export function findGroupOfStory(db: Db, storyRef: string): Promise<GroupRow | undefined> {
   return db.find(
-    sqlQuery<GroupRow>(
-      wholeGroups(`select * from delivery_groups where org_id = ${values.org} and id =
+    sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id =
         (select d.group_id from delivery_group_stories d
-          where d.org_id = ${values.org} and d.story_id = ${values.storyId(storyRef)} and d.open)`),
-      values.list,
-    ),
+          where ${of('d')} and d.story_id = ${storyIdOf(storyRef)} and d.open)`)}`,
   );
 }
 
 /** Locks the group against other writers until this transaction ends, then reads it. Groups are locked before stories. */
-export async function lockGroup(db: Db, orgId: string, groupId: string): Promise<GroupRow> {
+export async function lockGroup(db: Db, groupId: string): Promise<GroupRow> {
   const [, group] = await Promise.all([
-    db.find(
-      sqlQuery('select g.id from delivery_groups g where g.org_id = $1 and g.id = $2 for no key update', [
-        orgId,
-        groupId,
-      ]),
-    ),
-    getGroup(db, orgId, groupId),
+    db.find(sql`select g.id from delivery_groups g where ${of('g')} and g.id = ${groupId} for no key update`),
+    getGroup(db, groupId),
   ]);
   return group;
 }
 
-const Cursor = z.tuple([z.string().refine(isUuid)]);
+const Cursor = z.tuple([CursorId]);
 
 /** The groups of a project, newest first. */
 export async function listGroups(
   db: Db,
-  orgId: string,
   {
     projectId,
     state,
@@ -155,17 +156,15 @@ export async function listGroups(
     readonly cursor?: string | undefined;
   },
 ): Promise<{ items: Group[]; nextCursor: string | null }> {
-  const values = new Values(orgId);
-  const conditions = [`org_id = ${values.org}`, `project_id = ${values.projectId(projectId)}`];
-  if (state !== undefined) conditions.push(`state = ${values.$(state)}`);
+  const conditions = [of(), sql.part`project_id = ${projectIdOf(projectId)}`];
+  if (state !== undefined) conditions.push(sql.part`state = ${state}`);
   const after = decodeCursor(cursor, Cursor);
-  if (after !== undefined) conditions.push(`id < ${values.uuid(after[0])}`);
+  if (after !== undefined) conditions.push(sql.part`id < ${after[0]}::uuid`);
+  const stored = sql.part`select * from delivery_groups where ${sql.join(conditions, ' and ')}
+    order by id desc limit ${limit + 1}`;
+  const page = withinPage(stored, sql.part`octet_length(q.checkpoint::text)`, sql.part`q.id desc`);
   const rows = await db.all(
-    sqlQuery<GroupRow>(
-      `${wholeGroups(`select * from delivery_groups where ${conditions.join(' and ')}
-        order by id desc limit ${values.$(limit + 1)}`)} order by g.id desc`,
-      values.list,
-    ),
+    sql<GroupRow>`${wholeGroups(page, sql.part`, g.more_follow`)} order by g.id desc`,
   );
   return pageOfRows(
     rows,
@@ -190,25 +189,18 @@ export const withoutLease = (row: GroupRow): GroupRow => ({ ...row, lease: null 
 
 /** Writes these columns of a locked group; with a grant only while that is the newest and held. */
 export function setGroup(
-  orgId: string,
   row: GroupRow,
   columns: readonly (keyof GroupChanges)[],
   grant?: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Query<unknown> {
-  const parameters: unknown[] = [orgId, row.id];
-  const put = (value: unknown): string => `$${parameters.push(value)}`;
-  const assignments = columns.map((column) => `${column} = ${put(row[column])}`);
-  const fenced =
-    grant === undefined
-      ? ''
-      : `and ${fencedBy(
-          { org: 'g.org_id', type: `'coordination'`, id: 'g.id' },
-          { epoch: put(grant.epoch), tokenHash: put(grant.tokenHash) },
-        )}`;
-  return sqlQuery(
-    `update delivery_groups g set ${assignments.join(', ')} where g.org_id = $1 and g.id = $2 ${fenced}`,
-    parameters,
-  );
+  const unit = {
+    org: sql.part`delivery_groups.org_id`,
+    type: coordination,
+    id: sql.part`delivery_groups.id`,
+  };
+  const fence = grant === undefined ? sql.empty : sql.part`and ${fencedBy(unit, grant)}`;
+  return sql`${sql.update('delivery_groups', columns, row)}
+    where ${of('delivery_groups')} and delivery_groups.id = ${row.id} ${fence}`;
 }
 
 /** What every change to a group writes besides. */
@@ -219,11 +211,7 @@ export const asChanged = (columns: readonly (keyof GroupChanges)[]): (keyof Grou
 ];
 
 export const insertGroup = (
-  orgId: string,
   group: Pick<StoredGroup, 'id' | 'project_id' | 'name' | 'merge_strategy' | 'git' | 'created_at'>,
 ): Query<unknown> =>
-  sqlQuery(
-    `insert into delivery_groups (org_id, id, project_id, name, merge_strategy, git, created_at, updated_at, told_seq)
-     select $1, $2, $3, $4, $5, $6, $7, $7, t.activity from streams t where t.org_id = $1`,
-    [orgId, group.id, group.project_id, group.name, group.merge_strategy, group.git, group.created_at],
-  );
+  sql`insert into delivery_groups (org_id, id, project_id, name, merge_strategy, git, created_at, updated_at, told_seq)
+     select ${organization}, ${group.id}, ${group.project_id}, ${group.name}, ${group.merge_strategy}, ${group.git}, ${group.created_at}, ${group.created_at}, t.activity from streams t where ${of('t')}`;

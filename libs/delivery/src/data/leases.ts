@@ -1,9 +1,9 @@
 /** Leases as they are stored. What writes one has its row locked, and says in its WHERE which grant it is about. */
-import { type Db, type DB, type Query, sqlQuery, type Values } from '@muster/database';
-import { type Actor, type Lease } from '@muster/registry';
+import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Lease } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
-import { type HeldLease, type Holder } from '../rules/acquire.ts';
+import { type HeldLease } from '../rules/acquire.ts';
 import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
 
 export type LeaseRow = Omit<Selectable<DB['leases']>, 'org_id' | 'project_id'>;
@@ -26,18 +26,15 @@ export const leaseColumns = [
   'ended_by',
 ] as const;
 
-/** A lease whose row says that somebody holds it. */
-export interface Held {
+/** A lease whose row says that it is held. */
+export interface HeldRow extends HeldLease {
   readonly row: LeaseRow;
-  readonly actor: Actor;
-  readonly holder: Holder;
-  readonly expiresAt: string;
   readonly ttlSeconds: number;
 }
 
-/** What the row says of its holder; undefined where nobody holds it. */
-export function heldOf(row: LeaseRow | undefined): Held | undefined {
-  if (row?.state !== 'held') return undefined;
+/** What the row says of its holder; null where it has none. */
+export function heldLease(row: LeaseRow | undefined): HeldRow | null {
+  if (row?.state !== 'held') return null;
   const { holder: actor, member_id: memberId, expires_at: expiresAt, ttl_seconds: ttlSeconds } = row;
   if (actor === null || memberId === null || expiresAt === null || ttlSeconds === null) {
     throw new Error('a held lease has no holder');
@@ -47,14 +44,16 @@ export function heldOf(row: LeaseRow | undefined): Held | undefined {
     actor,
     expiresAt,
     ttlSeconds,
+    targetType: row.unit_type === 'story' ? 'story' : 'delivery_group',
+    targetId: row.unit_id,
     holder: { memberId, agentId: row.agent_id, runId: row.run_id },
   };
 }
 
 /** The lease as readers see it; null where nobody holds it. */
 export function toLease(row: LeaseRow | undefined): Lease | null {
-  const held = heldOf(row);
-  if (held === undefined) return null;
+  const held = heldLease(row);
+  if (held === null) return null;
   const { actor, holder, ttlSeconds, expiresAt } = held;
   return {
     holder: actor,
@@ -66,45 +65,43 @@ export function toLease(row: LeaseRow | undefined): Lease | null {
   };
 }
 
-/** For the rules of who may have a lease. */
-export function toHeldLease(row: LeaseRow): HeldLease | null {
-  const held = heldOf(row);
-  if (held === undefined) return null;
-  const { actor, holder, expiresAt } = held;
-  const targetType = row.unit_type === 'story' ? 'story' : 'delivery_group';
-  return { targetType, targetId: row.unit_id, holder, actor, expiresAt };
-}
-
 export const later = (time: string, seconds: number): string =>
   new Date(Date.parse(time) + seconds * 1000).toISOString();
 const earlier = (time: string, seconds: number): string => later(time, -seconds);
 
-export const leaseList = leaseColumns.map((column) => `l.${column}`).join(', ');
+export const leaseList = sql.columns('l', leaseColumns);
 
-/** SQL for the lease of a unit as JSON, without what only its holder's check needs; null where it never had one. */
-export const leaseJson = (unit: {
-  readonly org: string;
-  readonly type: string;
-  readonly id: string;
-}): string => `(select jsonb_build_object(${leaseColumns
-  .filter((column) => !column.endsWith('token_hash'))
-  .map((column) => `'${column}', ${jsonOf(column)}`)
-  .join(', ')}, 'token_hash', null, 'ended_token_hash', null)
-  from leases l where l.org_id = ${unit.org} and l.unit_type = ${unit.type} and l.unit_id = ${unit.id})`;
-
-/** Times as every answer writes them. */
-function jsonOf(column: string): string {
-  const isTime = column.endsWith('_at');
-  return isTime ? `to_char(l.${column} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')` : `l.${column}`;
+/** The unit whose lease is meant, by the columns of a row of another table. */
+export interface UnitParts {
+  readonly org: Part;
+  readonly type: Part;
+  readonly id: Part;
 }
 
+/** The lease `l` of a unit. */
+const ofUnit = ({ org, type, id }: UnitParts): Part =>
+  sql.part`l.org_id = ${org} and l.unit_type = ${type} and l.unit_id = ${id}`;
+
+/** Times as every answer writes them. */
+const timeIn = sql.part`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;
+
+/** The lease of a unit as JSON, without what only its holder's check needs; null where it never had one. */
+export const leaseJson = (unit: UnitParts): Part => sql.part`(select jsonb_build_object(
+    'unit_type', l.unit_type, 'unit_id', l.unit_id, 'state', l.state, 'epoch', l.epoch, 'token_hash', null,
+    'holder', l.holder, 'member_id', l.member_id, 'agent_id', l.agent_id, 'run_id', l.run_id,
+    'ttl_seconds', l.ttl_seconds,
+    'granted_at', to_char(l.granted_at at time zone 'UTC', ${timeIn}),
+    'expires_at', to_char(l.expires_at at time zone 'UTC', ${timeIn}),
+    'ended_token_hash', null, 'ended_by', l.ended_by)
+  from leases l where ${ofUnit(unit)})`;
+
 /**
- * SQL by which the rows of units come to be with their first lease; they stay. `units` is SQL for a set of
+ * By it the rows of units come to be with their first lease; they stay. `units` is a set of
  * `(type, id, project_id)`. It waits for whoever makes the same row, in the order in which all are locked.
  */
-export const insertUnits = (values: Values, units: string): string => `
+export const insertUnits = (units: Part): Query<unknown> => sql`
   insert into leases (org_id, unit_type, unit_id, project_id)
-  select ${values.org}, u.type, u.id, u.project_id from ${units} u order by u.type, u.id
+  select ${organization}, u.type, u.id, u.project_id /*guard: each unit has its row*/from ${units} u/*end*/ order by u.type, u.id
   on conflict (org_id, unit_type, unit_id) do nothing`;
 
 /** What is granted of a locked lease. */
@@ -155,12 +152,9 @@ export async function reissueLeaseToken(
   const epoch = lease?.epoch ?? 0;
   const leaseToken = newLeaseToken(epoch);
   await db.all(
-    sqlQuery(
-      `update leases set token_hash = $5
-       where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4
-         and member_id = $6 and agent_id is not distinct from $7`,
-      [caller.orgId, unitType, unitId, epoch, hashLeaseToken(leaseToken), caller.memberId, caller.agentId],
-    ),
+    sql`update leases set token_hash = ${hashLeaseToken(leaseToken)}
+       where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and state = 'held' and epoch = ${epoch}
+         and member_id = ${caller.memberId} and agent_id is not distinct from ${caller.agentId}`,
   );
   return leaseToken;
 }
@@ -180,28 +174,11 @@ export interface Grant {
 }
 
 /** Grants, or goes on with, a locked lease. It names the epoch that was found, so that it can only follow that. */
-export const grantLease = (orgId: string, grant: Grant): Query<unknown> =>
-  sqlQuery(
-    `update leases set state = 'held', epoch = $4, token_hash = $5, holder = $6, member_id = $7, agent_id = $8,
-       run_id = $9, ttl_seconds = $10, expires_at = $11,
-       granted_at = case when epoch = $4 then granted_at else $12::timestamptz end, expiry_noted = false
-     where org_id = $1 and unit_type = $2 and unit_id = $3 and epoch = $13`,
-    [
-      orgId,
-      grant.unitType,
-      grant.unitId,
-      grant.newEpoch,
-      grant.tokenHash,
-      grant.caller.actor,
-      grant.caller.memberId,
-      grant.caller.agentId,
-      grant.runId,
-      grant.ttlSeconds,
-      later(grant.now, grant.ttlSeconds),
-      grant.now,
-      grant.foundEpoch,
-    ],
-  );
+export const grantLease = (grant: Grant): Query<unknown> =>
+  sql`update leases set state = 'held', /*guard: epoch and token of a grant*/epoch = ${grant.newEpoch}, token_hash = ${grant.tokenHash}/*end*/, holder = ${grant.caller.actor}, member_id = ${grant.caller.memberId}, agent_id = ${grant.caller.agentId},
+       run_id = ${grant.runId}, ttl_seconds = ${grant.ttlSeconds}, expires_at = /*guard: the time of a grant*/${later(grant.now, grant.ttlSeconds)}/*end*/,
+       granted_at = case when epoch = ${grant.newEpoch} then granted_at else ${grant.now}::timestamptz end, expiry_noted = false
+     where ${of()} and unit_type = ${grant.unitType} and unit_id = ${grant.unitId} and epoch = ${grant.foundEpoch}`;
 
 /** The row after a grant. */
 export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
@@ -218,55 +195,50 @@ export const grantedRow = (row: LeaseRow, grant: Grant): LeaseRow => ({
 });
 
 /** What a lease's row says that nobody holds. */
-export const nobody = `state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+export const nobody = sql.part`state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
   run_id = null, expires_at = null`;
 
-/** Sets an expired lease of another unit free: its holder is fenced by the state, and its epoch rises with the next grant. */
-export const freeLease = (orgId: string, unitType: UnitType, unitId: string, epoch: number): Query<unknown> =>
-  sqlQuery(
-    `update leases set ${nobody}
-     where org_id = $1 and unit_type = $2 and unit_id = $3 and epoch = $4`,
-    [orgId, unitType, unitId, epoch],
-  );
+/** The holder's own end of its lease. */
+export interface OwnEnd {
+  readonly claim: LeaseClaim;
+  /** Its token stays known, so that this same call repeated hears the same. */
+  readonly call: string;
+}
 
-/** The holder's own end of a lease. Its token stays known, so that the same call repeated hears the same. */
-export const endLease = (
-  orgId: string,
-  unitType: UnitType,
-  unitId: string,
-  claim: LeaseClaim,
-  endedBy: string,
+/**
+ * Frees a locked lease: its holder is fenced by the state, and the epoch rises with the next grant. The holder's own end
+ * names its token.
+ */
+export const freeLease = (
+  { unit_type: unitType, unit_id: unitId, epoch }: LeaseRow,
+  own?: OwnEnd,
 ): Query<unknown> =>
-  sqlQuery(
-    `update leases set ${nobody}, ended_token_hash = $5, ended_by = $6
-     where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
-    [orgId, unitType, unitId, claim.epoch, claim.tokenHash, endedBy],
-  );
+  own === undefined
+    ? sql`update leases set ${nobody}
+         where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed for others*/epoch = ${epoch}/*end*/`
+    : sql`update leases set ${nobody}, ended_token_hash = /*guard: the call that ended a lease*/${own.claim.tokenHash}/*end*/, ended_by = ${own.call}
+         where ${of()} and unit_type = ${unitType} and unit_id = ${unitId} and /*guard: a lease is freed by its holder*/state = 'held' and epoch = ${own.claim.epoch} and token_hash = ${own.claim.tokenHash}/*end*/`;
 
 /** The lease with its time begun anew, while the claim holds it: any operation of the holder renews. */
 export function renewed(
-  orgId: string,
   { lease, claim, now }: { readonly lease: LeaseRow; readonly claim: LeaseClaim; readonly now: string },
   ttlSeconds: number,
 ): { readonly lease: LeaseRow; readonly query: Query<unknown> } {
   const expiresAt = later(now, ttlSeconds);
   return {
     lease: { ...lease, ttl_seconds: ttlSeconds, expires_at: expiresAt },
-    query: sqlQuery(
-      `update leases set ttl_seconds = $6, expires_at = $7, expiry_noted = false
-       where org_id = $1 and unit_type = $2 and unit_id = $3 and state = 'held' and epoch = $4 and token_hash = $5`,
-      [orgId, lease.unit_type, lease.unit_id, claim.epoch, claim.tokenHash, ttlSeconds, expiresAt],
-    ),
+    query: sql`update leases set ttl_seconds = ${ttlSeconds}, expires_at = /*guard: the time of a renewal*/${expiresAt}/*end*/, expiry_noted = false
+       where ${of()} and unit_type = ${lease.unit_type} and unit_id = ${lease.unit_id} and state = 'held' and epoch = ${claim.epoch} and token_hash = ${claim.tokenHash}`,
   };
 }
 
-/** SQL that lets a holder's write through only while its grant is the newest and held. */
+/** Lets a holder's write through only while its grant is the newest and held. */
 export const fencedBy = (
-  unit: { readonly org: string; readonly type: string; readonly id: string },
-  grant: { readonly epoch: string; readonly tokenHash: string },
-): string => `exists (select from leases l
-  where l.org_id = ${unit.org} and l.unit_type = ${unit.type} and l.unit_id = ${unit.id}
-    and l.state = 'held' and l.epoch = ${grant.epoch} and l.token_hash = ${grant.tokenHash})`;
+  unit: UnitParts,
+  { epoch, tokenHash }: { readonly epoch: number; readonly tokenHash: Buffer },
+): Part => sql.part`exists (select from leases l
+  where ${ofUnit(unit)}
+    and /*guard: fence*/l.state = 'held' and l.epoch = ${epoch} and l.token_hash = ${tokenHash}/*end*/)`;
 
 /** Whether the claim is the newest grant, which nobody ended, and the caller is whom it was given. No clock in it. */
 export const holds = (
@@ -285,8 +257,9 @@ export const endedBy = (row: LeaseRow | undefined, claim: LeaseClaim, call: stri
   row?.ended_by === call && row.ended_token_hash?.equals(claim.tokenHash) === true;
 
 /** SQL for the time now, by the database's clock, as times are stored. */
-export const clock = 'clock_timestamp()::timestamptz(3) as now';
+export const clock = sql.part`clock_timestamp()::timestamptz(3) as now`;
 
 /** A statement of its own, behind those that lock. */
 export const readClock = async (db: Db): Promise<string> =>
-  (await db.one(sqlQuery<{ now: string }>(`select ${clock}`, []))).now;
+  (await db.one(sql<{ now: string }>`select /*guard: the time by which leases are judged*/${clock}/*end*/`))
+    .now;

@@ -1,7 +1,9 @@
 /** Who works on files that a lock is about, and how they hear of it: in the stream of their execution. */
-import { type Db, type Query, sqlQuery, Values } from '@muster/database';
+import { type Db, of, projectIdOf, type Query, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
+import { appendEvents } from '../leases/events.ts';
+import { isHeldSql } from '../leases/states-sql.ts';
 
 /** The newest so many works of a project are looked at. */
 const mostWatched = 100;
@@ -19,25 +21,21 @@ export function listTouchedWork(
   projectRef: string,
   heads: readonly string[],
 ): Promise<TouchedWork[]> {
-  const values = new Values(caller.orgId);
   return db.all(
-    sqlQuery(
-      `select w.id as "executionId", f.files from (
+    sql`select w.id as "executionId", f.files from (
          select e.id, e.checkpoint from executions e
          join leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
            and l.state = 'held'
-         where e.org_id = ${values.org} and e.project_id = ${values.projectId(projectRef)}
-           and e.state in ('leased', 'waiting_input')
+         where ${of('e')} and e.project_id = ${projectIdOf(projectRef)}
+           and ${isHeldSql}
            and (l.member_id, l.agent_id) is distinct from
-             (${values.uuid(caller.memberId)}, ${values.$(caller.agentId)}::uuid)
-         order by e.id desc limit ${mostWatched}) w
+             (${caller.memberId}::uuid, ${caller.agentId}::uuid)
+         order by e.id desc limit ${sql.literal(mostWatched)}) w
        cross join lateral (select array(
          select t.path from jsonb_array_elements_text(w.checkpoint -> 'filesTouched') t(path)
-         where exists (select from unnest(${values.$(heads)}::text[]) h(head) where starts_with(t.path, h.head)))
+         where exists (select from unnest(${heads}::text[]) h(head) where starts_with(t.path, h.head)))
          as files) f
        where cardinality(f.files) > 0`,
-      values.list,
-    ),
   );
 }
 
@@ -47,30 +45,25 @@ export interface LockConflictSignal {
   readonly data: Record<string, unknown>;
 }
 
+/** Nobody in particular ended a lock that lapsed: so its holder hears of it, whoever has been granted another one. */
+export const timeItself: Actor = { kind: 'system', memberId: null, agentId: null, name: 'system' };
+
 /** Appends to the streams of work that somebody holds; executions by id, as everybody locks them. */
-export const signalLockConflicts = (
-  orgId: string,
-  actor: Actor,
-  signals: readonly LockConflictSignal[],
-): Query<unknown> =>
-  sqlQuery(
-    `with w as materialized (
-       select e.id, s.data from jsonb_to_recordset($3::jsonb) s("executionId" uuid, data jsonb)
-       join executions e on e.org_id = $1 and e.id = s."executionId" and e.state in ('leased', 'waiting_input')
+export const signalLockConflicts = (actor: Actor, signals: readonly LockConflictSignal[]): Query<unknown> =>
+  sql`with w as materialized (
+       select e.id, s.data from jsonb_to_recordset(${JSON.stringify(signals)}::jsonb) s("executionId" uuid, data jsonb)
+       join executions e on ${of('e')} and e.id = s."executionId" and ${isHeldSql}
        order by e.id for no key update of e),
      u as (update executions e set last_event_seq = e.last_event_seq + 1 from w
-       where e.org_id = $1 and e.id = w.id returning e.id, e.last_event_seq as seq, w.data)
-     insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
-     select $1, u.id, u.seq, 'lock_conflict', $2, u.data, clock_timestamp() from u`,
-    [orgId, actor, JSON.stringify(signals)],
-  );
+       where ${of('e')} and e.id = w.id returning e.id, e.last_event_seq as seq, w.data)
+     ${appendEvents(
+       sql.part`(select u.id, u.seq, 'lock_conflict' as kind, u.data, clock_timestamp() as at from u)`,
+       actor,
+     )}`;
 
 /** Locks the work that a lock is tied to, before the lock itself, as its end does. */
-export const lockExecutionOf = (db: Db, orgId: string, lockId: string): Promise<unknown> =>
+export const lockExecutionOf = (db: Db, lockId: string): Promise<unknown> =>
   db.all(
-    sqlQuery(
-      `select e.id from executions e where e.org_id = $1
-         and e.id = (select k.execution_id from locks k where k.org_id = $1 and k.id = $2) for no key update`,
-      [orgId, lockId],
-    ),
+    sql`select e.id from executions e where ${of('e')}
+         and e.id = (select k.execution_id from locks k where ${of('k')} and k.id = ${lockId}) for no key update`,
   );

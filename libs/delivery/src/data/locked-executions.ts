@@ -1,5 +1,5 @@
 /** An execution with all that a write to it goes by, locked until the transaction ends. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, of, type Part, type Query, sql } from '@muster/database';
 import { notFound } from '@muster/runtime';
 import { executionList, type ExecutionRow } from './executions.ts';
 import { clock, leaseList, type LeaseRow } from './leases.ts';
@@ -18,46 +18,47 @@ export interface LockedExecution extends LockedRows {
 }
 
 /** The row is locked in a query of its own, so that what is selected beside it is worked out afterwards. */
-const lockedRow = `(select e.org_id, ${executionList} from executions e where e.org_id = $1 and e.id = $2 for no key update) e`;
-const rowAndClock = `${executionList}, ${clock}`;
-const row = `select ${rowAndClock} from ${lockedRow}`;
-const rowWithTarget = `select ${rowAndClock}, ${targetOfExecution.json} as target
-  from ${lockedRow} ${targetOfExecution.tables}`;
+const lockedRow = (id: string): Part => sql.part`(
+  select e.org_id, /*guard: the execution as its holder reads it*/${executionList}/*end*/ from executions e
+  where ${of('e')} and e.id = ${id} /*guard: a holder's execution is locked*/for no key update/*end*/) e`;
+const rowAndClock = sql.part`${executionList}, ${clock}`;
+const row = <Row>(id: string) => sql<Row>`select ${rowAndClock} from ${lockedRow(id)}`;
+const rowWithTarget = <Row>(id: string) => sql<Row>`select ${rowAndClock}, ${targetOfExecution.json} as target
+  from ${lockedRow(id)} ${targetOfExecution.tables}`;
 
 type Clock = Pick<LockedRows, 'now'>;
 
 /** Locks lease and execution. */
-export async function lockExecutionRows(db: Db, orgId: string, executionId: string): Promise<LockedRows> {
-  const [lease, { now, ...execution }] = await lock<Clock>(db, orgId, executionId, row);
+export async function lockExecutionRows(db: Db, executionId: string): Promise<LockedRows> {
+  const [lease, { now, ...execution }] = await lock(db, executionId, row<ExecutionRow & Clock>(executionId));
   return { lease, execution, now };
 }
 
 /** The same with what it works on, for those who say what happened. */
-export async function lockExecution(db: Db, orgId: string, executionId: string): Promise<LockedExecution> {
-  const found = await lock<Clock & Pick<LockedExecution, 'target'>>(db, orgId, executionId, rowWithTarget);
+export async function lockExecution(db: Db, executionId: string): Promise<LockedExecution> {
+  const found = await lock(
+    db,
+    executionId,
+    rowWithTarget<ExecutionRow & Clock & Pick<LockedExecution, 'target'>>(executionId),
+  );
   const [lease, { now, target, ...execution }] = found;
   return { lease, execution, now, target };
 }
 
 /** The lease first, then the execution, as everybody does; in one round trip. */
-async function lock<More>(
+async function lock<Row extends ExecutionRow>(
   db: Db,
-  orgId: string,
   executionId: string,
-  execution: string,
-): Promise<readonly [LeaseRow | undefined, ExecutionRow & More]> {
-  const ids = [orgId, executionId];
+  execution: Query<Row>,
+): Promise<readonly [LeaseRow | undefined, Row]> {
   const [lease, found] = await Promise.all([
     db.find(
-      sqlQuery<LeaseRow>(
-        `select ${leaseList} from leases l
-         where l.org_id = $1 and (l.unit_type, l.unit_id) =
-           (select e.target_type, e.target_id from executions e where e.org_id = $1 and e.id = $2)
-         for no key update`,
-        ids,
-      ),
+      sql<LeaseRow>`select ${leaseList} from leases l
+         where ${of('l')} and /*guard: no clock in the check of a holder*/(l.unit_type, l.unit_id) =
+           (select e.target_type, e.target_id from executions e where ${of('e')} and e.id = ${executionId})/*end*/
+         /*guard: a holder's lease is locked*/for no key update/*end*/`,
     ),
-    db.find(sqlQuery<ExecutionRow & More>(execution, ids)),
+    db.find(execution),
   ]);
   if (found === undefined) throw notFound();
   return [lease, found];

@@ -1,5 +1,16 @@
 /** Locks as they are stored. Those past their time are none, whether or not their rows are still there. */
-import { type Db, type DB, decodeCursor, pageOfRows, type Query, sqlQuery, Values } from '@muster/database';
+import {
+  CursorId,
+  type DB,
+  type Db,
+  decodeCursor,
+  of,
+  pageOfRows,
+  projectIdOf,
+  type Query,
+  sql,
+  withinPage,
+} from '@muster/database';
 import { type Lock, type Subject } from '@muster/registry';
 import { type Caller, notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
@@ -24,10 +35,16 @@ const lockColumns = [
   'expires_at',
 ] as const satisfies readonly (keyof LockRow)[];
 
-export const lockList = lockColumns.map((column) => `k.${column}`).join(', ');
+export const lockList = sql.columns('k', lockColumns);
 
 /** SQL for the locks that still are, by the time at which each row is looked at. */
-export const isLive = 'k.expires_at > clock_timestamp()';
+export const isLive = sql.part`k.expires_at > clock_timestamp()`;
+
+/**
+ * SQL for the locks that are past their time and go with work: whoever holds the work may go on with them. By the time
+ * of the transaction, which all of its statements have in common.
+ */
+export const isLapsed = sql.part`(k.execution_id is not null and k.expires_at <= now())`;
 
 export const toLock = (row: LockRow): Lock => ({
   id: row.id,
@@ -52,42 +69,40 @@ export function aboutLock({ id, project_id: projectId, resources }: LockRow): Su
 }
 
 /** Those of some locks, with all that is to be said of them. */
-export const getLocks = (db: Db, orgId: string, ids: readonly string[]): Promise<LockRow[]> =>
-  db.all(
-    sqlQuery(`select ${lockList} from locks k where k.org_id = $1 and k.id = any ($2::uuid[])`, [orgId, ids]),
-  );
+export const getLocks = (db: Db, ids: readonly string[]): Promise<LockRow[]> =>
+  db.all(sql`select ${lockList} from locks k where ${of('k')} and k.id = any (${ids}::uuid[])`);
 
 /** Locks a lock that still is. */
-export async function lockLock(db: Db, orgId: string, lockId: string): Promise<LockRow> {
+export async function lockLock(db: Db, lockId: string): Promise<LockRow> {
   const row = await db.find(
-    sqlQuery<LockRow>(
-      `select ${lockList} from locks k where k.org_id = $1 and k.id = $2 and ${isLive} for update`,
-      [orgId, lockId],
-    ),
+    sql<LockRow>`select ${lockList} from locks k where ${of('k')} and k.id = ${lockId} and ${isLive} for update`,
   );
   if (row === undefined) throw notFound();
   return row;
 }
 
-export const deleteLock = (orgId: string, lockId: string): Query<unknown> =>
-  sqlQuery('delete from locks where org_id = $1 and id = $2', [orgId, lockId]);
+export const deleteLock = (lockId: string): Query<unknown> =>
+  sql`delete from locks where ${of()} and id = ${lockId}`;
 
-export const insertLock = (orgId: string, row: LockRow): Query<unknown> =>
-  sqlQuery(
-    `insert into locks (org_id, ${lockColumns.join(', ')})
-     values ($1, ${lockColumns.map((_, index) => `$${index + 2}`).join(', ')})`,
-    [orgId, ...lockColumns.map((column) => row[column])],
-  );
+export const deleteLocks = (lockIds: readonly string[]): Query<unknown> =>
+  sql`delete from locks where ${of()} and /*guard: a grant takes out what it passes over*/id = any (${lockIds}::uuid[])/*end*/`;
+
+/**
+ * The locks of a locked execution last until then at least, also those that lapsed: a grant to somebody else takes out
+ * what it passes over, so that nobody has what is still there.
+ */
+export const keepLocks = (executionId: string, until: string): Query<unknown> =>
+  sql`update locks set expires_at = /*guard: locks last as long as their lease*/${until}/*end*/
+     where ${of()} and execution_id = ${executionId} and expires_at < ${until}::timestamptz`;
+
+export const insertLock = (row: LockRow): Query<unknown> => sql.insert('locks', lockColumns, row);
 
 /** Of a lock that is extended; its holder, resources and token stay. */
-export const setLock = (orgId: string, row: LockRow): Query<unknown> =>
-  sqlQuery(
-    `update locks set mode = $3, reason = $4, story_id = $5, execution_id = $6, expires_at = $7
-     where org_id = $1 and id = $2`,
-    [orgId, row.id, row.mode, row.reason, row.story_id, row.execution_id, row.expires_at],
-  );
+export const setLock = (row: LockRow): Query<unknown> =>
+  sql`update locks set mode = ${row.mode}, reason = ${row.reason}, story_id = ${row.story_id}, execution_id = ${row.execution_id}, expires_at = ${row.expires_at}
+     where ${of()} and id = ${row.id}`;
 
-const Key = z.tuple([z.uuid()]);
+const Key = z.tuple([CursorId]);
 
 interface Wanted {
   readonly projectRef: string;
@@ -103,14 +118,17 @@ export async function listLocks(
   { projectRef, mine, limit, cursor }: Wanted,
   isWanted: ((row: LockRow) => boolean) | null,
 ): Promise<{ items: Lock[]; nextCursor: string | null }> {
-  const found: LockRow[] = [];
-  const size = isWanted === null ? limit + 1 : manyAtOnce;
   let after = decodeCursor(cursor, Key)?.[0];
+  const page = (size: number) => db.all(liveLocks(caller, { projectRef, mine, after, size }));
+  if (isWanted === null) return pageOfRows(await page(limit + 1), limit, ({ id }) => [id], toLock);
+  const found: LockRow[] = [];
   while (found.length <= limit) {
-    const rows = await db.all(liveLocks(caller, { projectRef, mine, after, size }));
-    found.push(...(isWanted === null ? rows : rows.filter(isWanted)));
-    if (rows.length < size) break;
-    after = rows.at(-1)?.id;
+    const rows = await page(manyAtOnce);
+    // What follows them is looked at here, too.
+    found.push(...rows.filter(isWanted).map((row) => ({ ...row, more_follow: false })));
+    const last = rows.at(-1);
+    if (rows.length < manyAtOnce && last?.more_follow !== true) break;
+    after = last?.id;
   }
   return pageOfRows(found, limit, ({ id }) => [id], toLock);
 }
@@ -126,22 +144,21 @@ function liveLocks(
     readonly after: string | undefined;
     readonly size: number;
   },
-): Query<LockRow> {
-  const values = new Values(caller.orgId);
+): Query<LockRow & { readonly more_follow: boolean }> {
   const conditions = [
-    `k.org_id = ${values.org}`,
-    `k.project_id = ${values.projectId(page.projectRef)}`,
+    of('k'),
+    sql.part`k.project_id = ${projectIdOf(page.projectRef)}`,
     isLive,
-    ...(page.after === undefined ? [] : [`k.id > ${values.uuid(page.after)}`]),
+    ...(page.after === undefined ? [] : [sql.part`k.id > ${page.after}::uuid`]),
     ...(page.mine
       ? [
-          `k.member_id = ${values.uuid(caller.memberId)}`,
-          `k.agent_id is not distinct from ${values.$(caller.agentId)}::uuid`,
+          sql.part`k.member_id = ${caller.memberId}::uuid and k.agent_id is not distinct from ${caller.agentId}::uuid`,
         ]
       : []),
   ];
-  return sqlQuery<LockRow>(
-    `select ${lockList} from locks k where ${conditions.join(' and ')} order by k.id limit ${values.$(page.size)}`,
-    values.list,
-  );
+  return sql`${withinPage(
+    sql.part`select ${lockList} from locks k where ${sql.join(conditions, ' and ')} order by k.id limit ${page.size}`,
+    sql.part`octet_length(q.resources::text)`,
+    sql.part`q.id`,
+  )}`;
 }

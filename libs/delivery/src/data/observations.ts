@@ -1,52 +1,46 @@
 /** What was seen on the forge: kept as it came, once per dedupe key, for good. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/database';
 import { type Actor, type InputOf, type registry } from '@muster/registry';
 
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
 
+/** So far the clocks of those who observe may be ahead of the database's. */
+export const mostAheadMinutes = 5;
+
+/** Whether what was seen then is yet to come: it would hold against all that is seen until then. */
+export const isAheadOfClock = async (db: Db, observedAt: string): Promise<boolean> =>
+  (
+    await db.one(
+      sql<{
+        ahead: boolean;
+      }>`select ${observedAt}::timestamptz > clock_timestamp() + make_interval(mins => ${sql.literal(mostAheadMinutes)}) as ahead`,
+    )
+  ).ahead;
+
 /** Whether it was news: false where the key was recorded before. */
 export const recordObservation = async (
   db: Db,
-  orgId: string,
   executionId: string,
   observation: Observation,
   by: Actor,
 ): Promise<boolean> =>
   (await db.find(
-    sqlQuery(
-      `insert into forge_observations
+    sql`insert into forge_observations
          (org_id, execution_id, dedupe_key, kind, ref, sha, number, url, data, observed_at, recorded_by)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+       values (${organization}, ${executionId}, ${observation.dedupeKey}, ${observation.kind}, ${observation.ref ?? null}, ${observation.sha ?? null}, ${observation.number ?? null}, ${observation.url ?? null}, ${observation.data ?? null}, ${observation.observedAt}, ${by})
        on conflict (org_id, execution_id, dedupe_key) do nothing returning dedupe_key`,
-      [
-        orgId,
-        executionId,
-        observation.dedupeKey,
-        observation.kind,
-        observation.ref ?? null,
-        observation.sha ?? null,
-        observation.number ?? null,
-        observation.url ?? null,
-        observation.data ?? null,
-        observation.observedAt,
-        by,
-      ],
-    ),
   )) !== undefined;
 
 /** The stories that the first merge of this execution's work lands: its own, or those of its group, not finished yet. */
-export const landedStories = async (db: Db, orgId: string, executionId: string): Promise<string[]> =>
+export const landedStories = async (db: Db, executionId: string): Promise<string[]> =>
   (
     await db.all(
-      sqlQuery<{ id: string }>(
-        `select s.id from executions e
+      sql<{ id: string }>`select s.id from executions e
          join stories s on s.org_id = e.org_id and s.status not in ('done', 'canceled') and (
            (e.target_type = 'story' and s.id = e.target_id) or (e.target_type = 'delivery_group' and s.id in
              (select m.story_id from delivery_group_stories m
                join delivery_groups g on g.org_id = m.org_id and g.id = m.group_id
-               where m.org_id = $1 and m.group_id = e.target_id and (m.open or g.state = 'landed'))))
-         where e.org_id = $1 and e.id = $2 and e.merged_at is null order by s.id`,
-        [orgId, executionId],
-      ),
+               where ${of('m')} and m.group_id = e.target_id and (m.open or g.state = 'landed'))))
+         where ${of('e')} and e.id = ${executionId} and e.merged_at is null order by s.id`,
     )
   ).map(({ id }) => id);

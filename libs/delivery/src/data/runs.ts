@@ -1,8 +1,18 @@
 /** Runs as they are stored, each in one row that its events move. */
 import { createHash } from 'node:crypto';
-import { type DB, type Db, newId, type Query, sqlQuery, Values } from '@muster/database';
+import {
+  type DB,
+  type Db,
+  newId,
+  of,
+  type Part,
+  projectIdOf,
+  type Query,
+  sql,
+  storyIdOf,
+} from '@muster/database';
 import { type MemberRef, type ParamsOf, type Registry, type Run, type Subject } from '@muster/registry';
-import { type Caller, notFound, visibleProjects } from '@muster/runtime';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;
@@ -75,32 +85,24 @@ export async function claimRun(
   event: Event,
   agentId: string | null,
 ): Promise<ClaimedRun | undefined> {
-  const insert = new Values(caller.orgId);
-  const me = insert.uuid(caller.memberId);
-  const agent = `${insert.$(agentId)}::uuid`;
-  const read = new Values(caller.orgId);
   const [made, row] = await Promise.all([
     db.find(
-      sqlQuery<{ id: string }>(
-        `insert into agent_runs (org_id, id, project_id, run_id, member_id, agent_id, state, last_event)
-         select p.org_id, ${insert.uuid(newId())}, p.id, ${insert.$(event.runId)}, ${me}, ${agent}, 'running', 'null'
-         from projects p where p.org_id = ${insert.org} and p.id = ${insert.projectId(event.projectId)}
+      sql<{
+        id: string;
+      }>`insert into agent_runs (org_id, id, project_id, run_id, member_id, agent_id, state, last_event)
+         select p.org_id, ${newId()}::uuid, p.id, ${event.runId}, ${caller.memberId}::uuid, ${agentId}::uuid, 'running', 'null'
+         from projects p where ${of('p')} and p.id = ${projectIdOf(event.projectId)}
          on conflict (org_id, project_id, run_id) do update set run_id = excluded.run_id where false
          returning id`,
-        insert.list,
-      ),
     ),
     db.find(
-      sqlQuery<RunRow & { known: boolean; now: string }>(
-        `select ${runColumns.map((column) => `r.${column}`).join(', ')},
+      sql<RunRow & { known: boolean; now: string }>`select ${sql.columns('r', runColumns)},
            jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) as member,
-           coalesce(${read.$(keyHash(event.dedupeKey))}::uuid = any (r.recent_keys), false) as known,
+           coalesce(${keyHash(event.dedupeKey)}::uuid = any (r.recent_keys), false) as known,
            clock_timestamp()::timestamptz(3) as now
          from agent_runs r join members m on m.org_id = r.org_id and m.id = r.member_id
-         where r.org_id = ${read.org} and r.project_id = ${read.projectId(event.projectId)}
-           and r.run_id = ${read.$(event.runId)}`,
-        read.list,
-      ),
+         where ${of('r')} and r.project_id = ${projectIdOf(event.projectId)}
+           and r.run_id = ${event.runId}`,
     ),
   ]);
   if (row === undefined) return undefined;
@@ -109,33 +111,16 @@ export async function claimRun(
 }
 
 /** Writes a locked run as it is after an event. */
-export const setRun = (orgId: string, run: RunRow, dedupeKey: string | undefined): Query<unknown> =>
-  sqlQuery(
-    `update agent_runs set state = $3, last_event = $4, last_seen_at = $5, ended_at = $6, story_id = $7, execution_id = $8,
-       started_at = $9, recent_keys = case when $10::uuid is null then recent_keys else (array[$10::uuid] || recent_keys)[1:100] end
-     where org_id = $1 and id = $2`,
-    [
-      orgId,
-      run.id,
-      run.state,
-      run.last_event,
-      run.last_seen_at,
-      run.ended_at,
-      run.story_id,
-      run.execution_id,
-      run.started_at,
-      keyHash(dedupeKey),
-    ],
-  );
+export const setRun = (run: RunRow, dedupeKey: string | undefined): Query<unknown> =>
+  sql`update agent_runs set state = ${run.state}, last_event = ${run.last_event}, last_seen_at = ${run.last_seen_at}, ended_at = ${run.ended_at}, story_id = ${run.story_id}, execution_id = ${run.execution_id},
+       started_at = ${run.started_at}, recent_keys = case when ${keyHash(dedupeKey)}::uuid is null then recent_keys else (array[${keyHash(dedupeKey)}::uuid] || recent_keys)[1:100] end
+     where ${of()} and id = ${run.id}`;
 
 /** Whose agent it is; undefined where there is none. */
-export const findAgentMember = async (db: Db, orgId: string, agentId: string): Promise<string | undefined> =>
+export const findAgentMember = async (db: Db, agentId: string): Promise<string | undefined> =>
   (
     await db.find(
-      sqlQuery<{ memberId: string }>(
-        'select member_id as "memberId" from agents where org_id = $1 and id = $2',
-        [orgId, agentId],
-      ),
+      sql<{ memberId: string }>`select member_id as "memberId" from agents where ${of()} and id = ${agentId}`,
     )
   )?.memberId;
 
@@ -155,30 +140,30 @@ export async function findRunWork(
   event: Event,
   agentId: string | null,
 ): Promise<RunWork> {
-  const values = new Values(caller.orgId);
-  const project = values.projectId(event.projectId);
-  const agent = `${values.$(agentId)}::uuid`;
-  const isHere = (found: string) => `${found}.project_id = ${project}`;
-  const mayBeSeen = (found: string) =>
-    `(${isHere(found)} or ${found}.project_id in (select v.project_id from ${visibleProjects(values, caller)} v))`;
+  const project = projectIdOf(event.projectId);
+  const no = sql.part`false`;
+  const isHere = (found: Part) => sql.part`${found} = ${project}`;
+  const mayBeSeen = (found: Part) =>
+    sql.part`(${isHere(found)} or ${found} in (select v.project_id from ${visibleTo(caller)} v))`;
+  const ofStory = sql.part`s.project_id`;
+  const ofExecution = sql.part`e.project_id`;
   const story =
     event.storyId === undefined
-      ? 'false'
-      : `s.org_id = ${values.org} and s.id = ${values.storyId(event.storyId)} and ${mayBeSeen('s')}`;
+      ? no
+      : sql.part`${of('s')} and s.id = ${storyIdOf(event.storyId)} and ${mayBeSeen(ofStory)}`;
   const execution =
     event.executionId === undefined
-      ? 'false'
-      : `e.org_id = ${values.org} and e.id = ${values.uuid(event.executionId)} and ${mayBeSeen('e')}`;
+      ? no
+      : sql.part`${of('e')} and e.id = ${event.executionId}::uuid and ${mayBeSeen(ofExecution)}`;
   const [row] = await db.all(
-    sqlQuery<{
+    sql<{
       story: string | null;
       storyHere: boolean | null;
       execution: string | null;
       executionHere: boolean | null;
       held: string | null;
       worked: string | null;
-    }>(
-      `select s.id as story, ${isHere('s')} as "storyHere", e.id as execution, ${isHere('e')} as "executionHere",
+    }>`select s.id as story, ${isHere(ofStory)} as "storyHere", e.id as execution, ${isHere(ofExecution)} as "executionHere",
          h.id as held, case when w.target_type = 'story' then w.target_id end as worked
        from (select) one
        left join stories s on ${story}
@@ -186,12 +171,10 @@ export async function findRunWork(
        left join lateral (select x.id from leases l
          join executions x on x.org_id = l.org_id and x.target_type = l.unit_type and x.target_id = l.unit_id
            and x.state <> 'completed'
-         where l.org_id = ${values.org} and l.state = 'held' and l.member_id = ${values.uuid(caller.memberId)}
-           and l.agent_id is not distinct from ${agent} and l.run_id = ${values.$(event.runId)} and l.project_id = ${project}
+         where ${of('l')} and l.state = 'held' and l.member_id = ${caller.memberId}::uuid
+           and l.agent_id is not distinct from ${agentId}::uuid and l.run_id = ${event.runId} and l.project_id = ${project}
          order by l.granted_at desc limit 1) h on true
-       left join executions w on w.org_id = ${values.org} and w.id = coalesce(e.id, h.id)`,
-      values.list,
-    ),
+       left join executions w on ${of('w')} and w.id = coalesce(e.id, h.id)`,
   );
   if (row === undefined) throw new Error('a query without tables answers one row');
   const isMissing =

@@ -1,5 +1,5 @@
 /** What a holder should know: events of others on its execution, since it was last told. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, of, sql } from '@muster/database';
 import { type Actor, type Signal, signalKinds } from '@muster/registry';
 import { type ExecutionRow } from './executions.ts';
 
@@ -20,17 +20,13 @@ export const mostSignals = 200;
  */
 export async function listSignals(
   db: Db,
-  orgId: string,
   { id, told_seq: told, last_event_seq: last }: Pick<ExecutionRow, 'id' | 'told_seq' | 'last_event_seq'>,
 ): Promise<EventRow[]> {
   if (told === last) return [];
   const rows = await db.all(
-    sqlQuery<EventRow>(
-      `select v.seq, v.kind, v.actor, v.data, v.at from execution_events v
-       where v.org_id = $1 and v.execution_id = $2 and v.kind = any ($3) and v.seq > $4
-       order by v.seq desc limit $5`,
-      [orgId, id, signalKinds, told, mostSignals],
-    ),
+    sql<EventRow>`select v.seq, v.kind, v.actor, v.data, v.at from execution_events v
+       where ${of('v')} and v.execution_id = ${id} and v.kind = any (${signalKinds}) and v.seq > /*guard: a holder is told once*/${told}/*end*/
+       order by v.seq desc limit ${sql.literal(mostSignals)}`,
   );
   return rows.reverse();
 }

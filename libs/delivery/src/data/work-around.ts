@@ -1,5 +1,5 @@
 /** What others hold and touch around a story. */
-import { type Db, type Query, sqlQuery, Values } from '@muster/database';
+import { type Db, of, type Part, type Query, sql, storyIdOf } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { isLive, lockList, type LockRow } from './locks.ts';
 
@@ -34,22 +34,22 @@ export interface WorkAround {
 }
 
 /** SQL for the story, its project, and the work on it that is not over: its own and its group's. */
-const aroundSql = (values: Values, storyRef: string): string => `
+const aroundSql = (storyRef: string): Part => sql.part`
   story as materialized (select s.id, s.project_id from stories s
-    where s.org_id = ${values.org} and s.id = ${values.storyId(storyRef)}),
+    where ${of('s')} and s.id = ${storyIdOf(storyRef)}),
   own as materialized (select e.id, e.checkpoint from story s join executions e
-    on e.org_id = ${values.org} and e.state <> 'completed'
+    on ${of('e')} and e.state <> 'completed'
       and ((e.target_type = 'story' and e.target_id = s.id)
         or (e.target_type = 'delivery_group' and e.target_id in
           (select m.group_id from delivery_group_stories m
-            where m.org_id = ${values.org} and m.story_id = s.id and m.open))))`;
+            where ${of('m')} and m.story_id = s.id and m.open))))`;
 
 /** In one round trip. */
-export async function readWorkAround(db: Db, orgId: string, storyRef: string): Promise<WorkAround> {
+export async function readWorkAround(db: Db, storyRef: string): Promise<WorkAround> {
   const [locks, own, works] = await Promise.all([
-    db.all(locksAround(orgId, storyRef)),
-    db.one(ownFilesOf(orgId, storyRef)),
-    db.all(worksAround(orgId, storyRef)),
+    db.all(locksAround(storyRef)),
+    db.one(ownFilesOf(storyRef)),
+    db.all(worksAround(storyRef)),
   ]);
   return {
     locks: locks.slice(0, mostLocks),
@@ -60,51 +60,39 @@ export async function readWorkAround(db: Db, orgId: string, storyRef: string): P
   };
 }
 
-function locksAround(orgId: string, storyRef: string): Query<AroundLock> {
-  const values = new Values(orgId);
-  return sqlQuery(
-    `with ${aroundSql(values, storyRef)}
+function locksAround(storyRef: string): Query<AroundLock> {
+  return sql`with ${aroundSql(storyRef)}
      select ${lockList}, coalesce(k.story_id = s.id or k.execution_id in (select o.id from own o), false) as own
-     from story s join locks k on k.org_id = ${values.org} and k.project_id = s.project_id and ${isLive}
-     order by own desc, k.id limit ${mostLocks + 1}`,
-    values.list,
-  );
+     from story s join locks k on ${of('k')} and k.project_id = s.project_id and ${isLive}
+     order by own desc, k.id limit ${sql.literal(mostLocks + 1)}`;
 }
 
-function ownFilesOf(orgId: string, storyRef: string): Query<{ files: string[] }> {
-  const values = new Values(orgId);
-  return sqlQuery(
-    `with ${aroundSql(values, storyRef)}
+function ownFilesOf(storyRef: string): Query<{ files: string[] }> {
+  return sql`with ${aroundSql(storyRef)}
      select coalesce(array_agg(distinct t.path), '{}') as files
-     from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)`,
-    values.list,
-  );
+     from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)`;
 }
 
 /** Of other work only the files that are this story's too, or begin as a lock of its own does. */
-function worksAround(orgId: string, storyRef: string): Query<OtherWork> {
-  const values = new Values(orgId);
-  return sqlQuery(
-    `with ${aroundSql(values, storyRef)},
+function worksAround(storyRef: string): Query<OtherWork> {
+  return sql`with ${aroundSql(storyRef)},
      mine as materialized (
        select t.path from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)),
      heads as materialized (
        select distinct substring(r.text from '^[^*?{\\[\\\\]*') as head
-       from story s join locks k on k.org_id = ${values.org} and k.project_id = s.project_id and ${isLive}
+       from story s join locks k on ${of('k')} and k.project_id = s.project_id and ${isLive}
          and (k.story_id = s.id or k.execution_id in (select o.id from own o))
        cross join lateral unnest(k.resources) r(text))
      select w.id as "executionId", w.story_id as "storyId",
-       (select l.holder from leases l where l.org_id = ${values.org} and l.unit_type = w.target_type
+       (select l.holder from leases l where ${of('l')} and l.unit_type = w.target_type
          and l.unit_id = w.target_id and l.state = 'held') as holder,
        array(select t.path from jsonb_array_elements_text(w.checkpoint -> 'filesTouched') t(path)
          where t.path in (select m.path from mine m)
            or exists (select from heads h where starts_with(t.path, h.head))) as files
      from (select e.id, e.target_type, e.target_id, e.checkpoint,
          case e.target_type when 'story' then e.target_id end as story_id
-       from story s join executions e on e.org_id = ${values.org} and e.project_id = s.project_id
+       from story s join executions e on ${of('e')} and e.project_id = s.project_id
          and e.state in ('leased', 'waiting_input', 'offered', 'submitted') and e.id not in (select o.id from own o)
-       order by e.id desc limit ${mostWorks + 1}) w
-     order by w.id`,
-    values.list,
-  );
+       order by e.id desc limit ${sql.literal(mostWorks + 1)}) w
+     order by w.id`;
 }

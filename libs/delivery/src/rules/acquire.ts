@@ -3,7 +3,7 @@
  * before it is written. Everything that an acquire can hear is in this function.
  */
 import { type Actor, type ExecutionState, type ExecutionTarget } from '@muster/registry';
-import { shownState } from './execution-states.ts';
+import { shownState } from '../leases/states.ts';
 
 /** Member, agent and run; no run is a value of its own. */
 export interface Holder {

@@ -3,7 +3,13 @@
  * at which it was observed, so the order of arrival does not matter: folding is a join, and any order of the same facts
  * folds to the same. A merge is for good: whatever is observed of the pull request after it changes nothing.
  */
-import { type ForgeAspect, type ForgeFact, type ForgeState, type ObservationKind } from '@muster/registry';
+import {
+  type ForgeAspect,
+  type ForgeFact,
+  type ForgeState,
+  type ObservationKind,
+  type SeenHead,
+} from '@muster/registry';
 
 /** Each kind is about one aspect. At the same time the one with the higher weight holds. */
 const kinds: Readonly<Record<ObservationKind, { readonly aspect: ForgeAspect; readonly weight: number }>> = {
@@ -28,6 +34,15 @@ function holds(a: ForgeFact, b: ForgeFact): boolean {
   const weight = kinds[a.kind].weight - kinds[b.kind].weight;
   return weight === 0 ? a.dedupeKey > b.dedupeKey : weight > 0;
 }
+
+/** What a fact tells of the head commit; undefined: nothing. A push that does not name it tells that it is another. */
+export function seenHead({ kind, sha, at, dedupeKey }: ForgeFact): SeenHead | undefined {
+  const tells = kind === 'branch_pushed' || (sha !== null && headKinds.has(kind));
+  return tells ? { sha, at, dedupeKey } : undefined;
+}
+
+/** Of a merge, and of what was checked or reviewed, the commit may be another than the head. */
+const headKinds: ReadonlySet<ObservationKind> = new Set(['pr_opened', 'pr_updated', 'pr_reopened']);
 
 export const aspectOf = (kind: ObservationKind): ForgeAspect => kinds[kind].aspect;
 

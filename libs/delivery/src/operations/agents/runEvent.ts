@@ -12,13 +12,13 @@ import {
 import { decideRunEvent, isFinal, stateAfter } from '../../rules/run-states.ts';
 
 export const runEvent = handle(registry.agents.runEvent, async ({ params, caller, db, emit, refuse }) => {
-  const { memberId, orgId } = caller;
+  const { memberId } = caller;
   const agentId = params.agentId ?? caller.agentId;
   if (caller.agentId !== null && agentId !== caller.agentId) throw notOwnAgent();
   const [claimed, work, agentMember] = await Promise.all([
     claimRun(db, caller, params, agentId),
     findRunWork(db, caller, params, agentId),
-    params.agentId === undefined ? memberId : findAgentMember(db, orgId, params.agentId),
+    params.agentId === undefined ? memberId : findAgentMember(db, params.agentId),
   ]);
   if (agentMember === undefined) throw notFound();
   if (agentMember !== memberId) throw notOwnAgent();
@@ -30,7 +30,7 @@ export const runEvent = handle(registry.agents.runEvent, async ({ params, caller
   const event = { memberId, agentId, kind: params.kind, isKnown };
   const decision = begun ? 'accept' : decideRunEvent({ ...owner, state: run.state }, event);
   if (decision === 'not_own') {
-    throw forbidden('not_own_run', 'The run belongs to the member and agent that began it.');
+    throw forbidden('not_own_run');
   }
   if (decision === 'ended') throw refuse('run_ended', { state: run.state, endedAt: run.ended_at });
   if (decision === 'repeat') return { run: toRun(run) };
@@ -46,11 +46,11 @@ export const runEvent = handle(registry.agents.runEvent, async ({ params, caller
     story_id: work.storyId ?? run.story_id,
     execution_id: work.executionId ?? run.execution_id,
   };
-  db.later(setRun(orgId, changed, params.dedupeKey));
+  db.later(setRun(changed, params.dedupeKey));
   const about = { runId: run.run_id, agentId, storyId: changed.story_id };
   if (begun) emit('run.started', aboutRun(changed), about);
   if (isFinal(state)) emit(`run.${state}`, aboutRun(changed), about);
   return { run: toRun(changed) };
 });
 
-const notOwnAgent = () => forbidden('not_own_agent', 'A run is your own, or that of an agent of yours.');
+const notOwnAgent = () => forbidden('not_own_agent');

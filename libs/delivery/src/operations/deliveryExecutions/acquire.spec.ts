@@ -48,6 +48,36 @@ describe('deliveryExecutions.acquire', () => {
     expect(await given(60)).toEqual([60, 60]);
   });
 
+  it.each(['a member', 'an agent of theirs'])(
+    'takes what was offered to %s who was removed since',
+    async (to) => {
+      const { people } = await board();
+      const { orgId, ana, ben, chloe } = people;
+      const addressee = await world.token(orgId, ben.me.memberId, { agent: 'Bert' });
+      const { execution, leaseToken } = await chloe.deliveryExecutions.acquire(target);
+      const held = { executionId: execution.id, leaseToken };
+      await chloe.deliveryExecutions.checkpoint({ ...held, summary: 'Half' });
+      await chloe.deliveryExecutions.handoff({
+        ...held,
+        ...(to === 'a member' ? { toMemberId: ben.me.memberId } : { toAgentId: addressee.me.agentId ?? '' }),
+        offerTtlSeconds: 86_400,
+      });
+      await expect(people.robo.deliveryExecutions.acquire(target)).rejects.toMatchObject({
+        reason: 'reserved',
+      });
+      await world.rows(
+        `update members set status = 'removed' where org_id = $1 and id = $2`,
+        orgId,
+        ben.me.memberId,
+      );
+      const { execution: seen } = await ana.deliveryExecutions.get({ executionId: execution.id });
+      expect(seen).toMatchObject({ state: 'available', offer: null });
+      const { items, lastSeq } = await ana.deliveryExecutions.eventsSince({ executionId: execution.id });
+      expect(items.at(-1)).toMatchObject({ seq: lastSeq, kind: 'released', actor: { kind: 'system' } });
+      expect((await people.robo.deliveryExecutions.acquire(target)).resumed).toBe(true);
+    },
+  );
+
   it('works through a whole life', async () => {
     const { people } = await board();
     const { deliveryExecutions: api } = people.chloe;

@@ -1,21 +1,16 @@
-import { registry } from '@muster/registry';
+import { projectRoles, registry } from '@muster/registry';
 import { forbidden, handle, type HandlerContext } from '@muster/runtime';
 import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
-import {
-  addContributor,
-  changedExecution,
-  type Deed,
-  type ExecutionChanges,
-  freeLocksOf,
-  insertExecution,
-  setExecution,
-  toExecution,
-} from '../../data/executions.ts';
-import { grantedRow, grantLease, newGrant, toHeldLease } from '../../data/leases.ts';
+import { lockClaimant } from '../../data/claimants.ts';
+import { addContributor, insertExecution, toExecution } from '../../data/executions.ts';
+import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/leases.ts';
+import { keepLocks } from '../../data/locks.ts';
 import { passLocks } from '../../data/passing-locks.ts';
 import { listSignals, signalsFor } from '../../data/signals.ts';
-import { supersede } from '../../data/superseding.ts';
 import { aboutTarget, getTarget, getTargetOf, isOver } from '../../data/targets.ts';
+import { step } from '../../leases/step.ts';
+import { supersede } from '../../leases/superseding.ts';
+import { writeStep } from '../../leases/write-step.ts';
 import { decideAcquire, heldDetails, type HeldLease } from '../../rules/acquire.ts';
 import { leaseTtl } from '../../rules/ttl.ts';
 import { reissueToken } from './reissue.ts';
@@ -29,13 +24,14 @@ export const acquire = handle(
 
     // The story's move locks columns, which come before leases; so it goes first.
     if (start && targetType === 'story') {
-      const story = await getTarget(db, caller.orgId, targetType, targetId);
+      const [, story] = await Promise.all([lockClaimant(db, caller), getTarget(db, targetType, targetId)]);
       if (story.status === 'backlog' || story.status === 'ready') {
         await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
       }
     }
-    const [facts, policy, rank] = await Promise.all([
-      lockForAcquire(db, caller.orgId, targetType, targetId),
+    const [, facts, policy, rank] = await Promise.all([
+      lockClaimant(db, caller),
+      lockForAcquire(db, targetType, targetId),
       askPolicy(),
       projectRank(),
     ]);
@@ -48,13 +44,13 @@ export const acquire = handle(
       caller: me,
       isLead: rank >= leadRank,
       takeOver,
-      own: toHeldLease(lease),
+      own: heldLease(lease),
       rivals: facts.rivals,
       execution: toOpenExecution(facts.execution),
     });
     if (decision.kind === 'refuse') {
       if (decision.reason === 'take_over_forbidden') {
-        throw forbidden('take_over', 'Only a lead of the project may take it over.');
+        throw forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
       }
       if (decision.reason === 'lease_held') throw refuse('lease_held', heldDetails(decision.by));
       if (decision.reason === 'reserved') throw refuse('reserved', { offer: facts.execution?.offer ?? null });
@@ -74,46 +70,42 @@ export const acquire = handle(
 
     const before = facts.execution ?? newExecution(target, now);
     const isNew = facts.execution === undefined;
-    const signals = extends_ ? signalsFor(me, before, await listSignals(db, caller.orgId, before)) : [];
-    const taken = decision.kind === 'grant' ? decision.superseded : null;
-    const deeds: Deed[] = extends_
-      ? []
-      : [
-          ...(taken === null
-            ? []
-            : [{ kind: 'taken_over', data: { from: taken.actor, live: decision.takenOverLive } }]),
-          { kind: 'acquired', data: { epoch: granted.newEpoch, attempt: before.attempt + 1, runId } },
-        ];
-    const changes: ExecutionChanges = {
-      ...(params.phase !== undefined && { phase: params.phase }),
-      ...(params.deviceId !== undefined && { device_id: params.deviceId }),
-      told_seq: before.last_event_seq + deeds.length,
-      ...(!extends_ && {
-        state: 'leased',
-        epoch: granted.newEpoch,
-        attempt: before.attempt + 1,
-        run_id: runId,
-        device_id: params.deviceId ?? null,
-        spec_version: target.specVersion,
-        offer: null,
-        waiting_for: null,
-        outcome: null,
-        stop_requested: null,
-      }),
-    };
-    const changed = changedExecution(before, changes, now, deeds);
+    const signals = extends_ ? signalsFor(me, before, await listSignals(db, before)) : [];
+    const taken = extends_ ? null : decision.superseded;
+    const takenOverLive = !extends_ && decision.takenOverLive;
+    const attempt = before.attempt + 1;
+    const deed = extends_ ? 'renew' : isNew ? 'begin' : decision.offered ? 'accept' : 'acquire';
+    const taking = step(before, deed, {
+      now,
+      sets: {
+        ...(params.phase !== undefined && { phase: params.phase }),
+        ...(params.deviceId !== undefined && { device_id: params.deviceId }),
+        ...(!extends_ && {
+          epoch: granted.newEpoch,
+          attempt,
+          run_id: runId,
+          device_id: params.deviceId ?? null,
+          spec_version: target.specVersion,
+        }),
+      },
+      earlier:
+        taken === null ? [] : [{ kind: 'taken_over', data: { from: taken.actor, live: takenOverLive } }],
+      data: { epoch: granted.newEpoch, attempt, runId },
+      tellsHolder: true,
+    });
+    const changed = taking.row;
     // Leases first: what follows is fenced by them.
     if (decision.kind === 'grant') await freeRivals(context, facts, decision.freed);
-    db.later(grantLease(caller.orgId, granted));
-    if (isNew) db.later(insertExecution(caller.orgId, changed, caller.actor, deeds));
-    else {
-      const columns = Object.keys(changes) as (keyof ExecutionChanges)[];
-      db.later(setExecution(caller.orgId, changed, columns, caller.actor, deeds));
-    }
-    db.later(addContributor(caller.orgId, changed.id, caller, changed.attempt));
+    db.later(grantLease(granted));
+    if (isNew) db.later(insertExecution(taking, caller.actor));
+    else writeStep(context, taking, lease);
+    db.later(addContributor(changed.id, caller, changed.attempt));
+    const expiresAt = later(now, granted.ttlSeconds);
+    if (extends_) db.later(keepLocks(changed.id, expiresAt));
     if (decision.kind === 'grant') {
-      if (decision.offered) await passLocks(db, caller.orgId, changed.id, { ...me, actor: caller.actor });
-      else if (!isNew) db.later(freeLocksOf(caller.orgId, changed.id));
+      if (decision.offered) {
+        await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
+      }
       emit('execution.acquired', aboutTarget(target), {
         executionId: changed.id,
         attempt: changed.attempt,
@@ -124,7 +116,7 @@ export const acquire = handle(
           executionId: changed.id,
           fromMemberId: taken.holder.memberId,
           fromAgentId: taken.holder.agentId,
-          live: decision.takenOverLive,
+          live: takenOverLive,
         });
       }
     }
@@ -153,7 +145,7 @@ async function freeRivals(
     const execution = rivalExecutions.find(({ target_id: id }) => id === targetId);
     supersede(db, caller, row, execution, now);
     if (execution === undefined) continue;
-    emit('execution.superseded', aboutTarget(await getTargetOf(db, caller.orgId, execution.id)), {
+    emit('execution.superseded', aboutTarget(await getTargetOf(db, execution.id)), {
       executionId: execution.id,
       fromMemberId: holder.memberId,
       fromAgentId: holder.agentId,

@@ -1,23 +1,30 @@
-import { registry } from '@muster/registry';
+import { codeSaid, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
+import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder, goOn } from './as-holder.ts';
+import { asHolder, renewAndAnswer, standing } from '../../leases/execution-holder.ts';
 
 export const checkpoint = handle(registry.deliveryExecutions.checkpoint, async (context) => {
-  const { params, emit, refuse } = context;
+  const { params, db, emit, refuse } = context;
   const { executionId, leaseToken, expectedSeq, ...written } = params;
-  const grip = await asHolder(context, { executionId, leaseToken }, 'checkpoint');
-  if (grip.kind === 'repeated') return { execution: grip.execution, signals: [] };
-  const { execution, now } = grip;
+  const { headSha } = written;
+  // Stories come before leases.
+  const [codes, holder] = await Promise.all([
+    headSha === undefined ? [] : lockCode(db, executionId),
+    asHolder(context, { executionId, leaseToken }, 'checkpoint'),
+  ]);
+  if (holder.kind === 'repeated') return { execution: standing(holder), signals: [] };
+  const { execution, now, target } = holder;
   const currentSeq = execution.checkpoint_seq;
   if (expectedSeq !== undefined && expectedSeq !== currentSeq) {
     throw refuse('version_mismatch', { currentVersion: currentSeq });
   }
   const next = newCheckpoint(written, currentSeq, now);
-  emit('execution.checkpointed', aboutTarget(grip.target), { executionId, seq: next.seq });
-  return goOn(context, grip, {
-    changes: { checkpoint: next, checkpoint_seq: next.seq },
-    deeds: [{ kind: 'checkpointed', data: { seq: next.seq, summary: next.summary } }],
+  changeCode(db, codes, (code) => codeSaid(code, { headSha }, now));
+  emit('execution.checkpointed', aboutTarget(target), { executionId, seq: next.seq });
+  return renewAndAnswer(context, holder, 'checkpoint', {
+    sets: { checkpoint: next, checkpoint_seq: next.seq },
+    data: { seq: next.seq, summary: next.summary },
   });
 });

@@ -1,10 +1,9 @@
 import { ApiError, type Policy, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { type ExecutionChanges, freeLocksOfRun, mayHold } from '../../data/executions.ts';
+import { mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
+import { asHolder, endLease, type ExecutionHolder, standing } from '../../leases/execution-holder.ts';
 import { claimOf } from '../../rules/lease-tokens.ts';
-import { asHolder, type Grip } from './as-holder.ts';
-import { letGo } from './let-go.ts';
 
 export const complete = handle(registry.deliveryExecutions.complete, async (context) => {
   const { params, caller, db, policy: askPolicy, emit, refuse, perform } = context;
@@ -17,8 +16,8 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
   let moves = false;
   if (outcome === 'submitted' || outcome === 'succeeded') {
     const [target, isHolder] = await Promise.all([
-      getTargetOf(db, caller.orgId, executionId),
-      mayHold(db, caller.orgId, executionId, claimOf(leaseToken)),
+      getTargetOf(db, executionId),
+      mayHold(db, executionId, claimOf(leaseToken)),
     ]);
     if (isHolder && target.type === 'story' && target.status === 'in_progress') {
       moves = await perform(registry.stories.updateStatus, { storyId: target.id, status: 'in_review' }).then(
@@ -31,57 +30,48 @@ export const complete = handle(registry.deliveryExecutions.complete, async (cont
       );
     }
   }
-  const [policy, grip] = await Promise.all([
+  const [policy, holder] = await Promise.all([
     askPolicy(),
     asHolder(context, { executionId, leaseToken }, call),
   ]);
-  if (grip.kind === 'repeated') {
+  if (holder.kind === 'repeated') {
     // Its twin came in between, and then somebody took the story up again: this one's move would be written yet.
-    if (moves && grip.target.status === 'in_progress') {
-      throw refuse('stale_lease', { currentEpoch: grip.currentEpoch });
+    if (moves && holder.target.status === 'in_progress') {
+      throw refuse('stale_lease', { currentEpoch: holder.lease?.epoch ?? 0 });
     }
-    return { execution: grip.execution };
+    return { execution: standing(holder) };
   }
-  const pullRequest = params.pullRequest ?? grip.execution.pull_request;
-  if (outcome === 'submitted' && pullRequest === null && branchOf(grip) === null) {
+  const pullRequest = params.pullRequest ?? holder.execution.pull_request;
+  if (outcome === 'submitted' && pullRequest === null && branchOf(holder) === null) {
     throw refuse('branch_required');
   }
   if (outcome === 'succeeded') {
-    const unmet = unmetToSucceed(policy, grip, caller.agentId !== null);
+    const unmet = unmetToSucceed(policy, holder, caller.agentId !== null);
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
 
-  const about = aboutTarget(grip.target);
+  const about = aboutTarget(holder.target);
   if (outcome === 'submitted') emit('execution.submitted', about, { executionId });
   else emit('execution.completed', about, { executionId, outcome });
-  const changes: ExecutionChanges = {
-    outcome,
-    failure: params.failure ?? null,
-    summary: params.summary ?? grip.execution.summary,
-    pull_request: pullRequest,
-    waiting_for: null,
-    needs_rework: false,
-    ...(outcome === 'submitted'
-      ? { state: 'submitted' }
-      : { state: 'completed', completed_at: grip.now, stop_requested: null }),
-  };
-  const execution = letGo(context, grip, call, {
-    changes,
-    deed: { kind: outcome === 'submitted' ? 'submitted' : 'completed', data: { outcome } },
-    freesLocks: true,
+  const execution = endLease(context, holder, call, outcome === 'submitted' ? 'submit' : 'finish', {
+    sets: {
+      outcome,
+      failure: params.failure ?? null,
+      summary: params.summary ?? holder.execution.summary,
+      pull_request: pullRequest,
+    },
+    data: { outcome },
   });
-  const { run_id: runId } = grip.lease;
-  if (runId !== null) db.later(freeLocksOfRun(caller.orgId, execution.projectId, { ...caller, runId }));
   return { execution };
 });
 
-const branchOf = ({ execution }: Grip): string | null =>
+const branchOf = ({ execution }: ExecutionHolder): string | null =>
   execution.git?.branch ?? (execution.git?.pullRequest == null ? null : 'pull request');
 
 /** What the policy asks for before work counts as done. */
 function unmetToSucceed(
   policy: Policy,
-  { execution }: Grip,
+  { execution }: ExecutionHolder,
   isAgent: boolean,
 ): { gate: 'agentsMayComplete' | 'requireMergeProof' }[] {
   const unmet: { gate: 'agentsMayComplete' | 'requireMergeProof' }[] = [];

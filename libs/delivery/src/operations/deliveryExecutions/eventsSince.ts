@@ -1,13 +1,18 @@
+import { shortenable } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { listEvents } from '../../data/events.ts';
+import { listEvents } from '../../leases/events.ts';
 
 export const eventsSince = handle(
   registry.deliveryExecutions.eventsSince,
-  async ({ params, caller, db }) => {
+  async ({ params, db }) => {
     const { executionId, afterSeq, limit } = params;
-    const items = await listEvents(db, caller.orgId, executionId, { afterSeq, limit });
-    return { items, lastSeq: items.at(-1)?.seq ?? afterSeq };
+    const items = await listEvents(db, executionId, { afterSeq, limit });
+    const upTo = (count: number) => ({
+      items: items.slice(0, count),
+      lastSeq: items[count - 1]?.seq ?? afterSeq,
+    });
+    return shortenable(upTo(items.length), upTo);
   },
   {
     waitsFor: ({ executionId, afterSeq, waitSeconds }, { items }) =>

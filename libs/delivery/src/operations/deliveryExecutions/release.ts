@@ -1,19 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { aboutTarget } from '../../data/targets.ts';
-import { asHolder } from './as-holder.ts';
-import { letGo } from './let-go.ts';
+import { asHolder, endLease, standing } from '../../leases/execution-holder.ts';
 
 export const release = handle(registry.deliveryExecutions.release, async (context) => {
   const { params, emit } = context;
-  const grip = await asHolder(context, params, 'release');
-  if (grip.kind === 'repeated') return { execution: grip.execution };
-  emit('execution.released', aboutTarget(grip.target), { executionId: params.executionId });
-  return {
-    execution: letGo(context, grip, 'release', {
-      changes: { state: 'available', waiting_for: null },
-      deed: { kind: 'released', data: { reason: params.reason ?? null } },
-      freesLocks: true,
-    }),
-  };
+  const holder = await asHolder(context, params, 'release');
+  if (holder.kind === 'repeated') return { execution: standing(holder) };
+  emit('execution.released', aboutTarget(holder.target), { executionId: params.executionId });
+  const data = { reason: params.reason ?? null };
+  return { execution: endLease(context, holder, 'release', 'release', { data }) };
 });

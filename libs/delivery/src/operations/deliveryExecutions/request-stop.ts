@@ -1,59 +1,33 @@
 import { type registry } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
-import {
-  changedExecution,
-  type Deed,
-  type ExecutionChanges,
-  type ExecutionRow,
-  freeLocksOf,
-  setExecution,
-  toExecution,
-} from '../../data/executions.ts';
-import { heldOf } from '../../data/leases.ts';
+import { toExecution } from '../../data/executions.ts';
+import { heldLease } from '../../data/leases.ts';
 import { lockExecution } from '../../data/locked-executions.ts';
 import { aboutTarget } from '../../data/targets.ts';
+import { can } from '../../leases/states.ts';
+import { step, type Step } from '../../leases/step.ts';
+import { writeStep } from '../../leases/write-step.ts';
 
 /** Asks the holder to stop. Work that nobody holds ends at once, as canceled; what has ended stays as it is. */
-export async function requestStop({
-  params,
-  caller,
-  db,
-  emit,
-}: HandlerContext<typeof registry.deliveryExecutions.update>) {
+export async function requestStop(context: HandlerContext<typeof registry.deliveryExecutions.update>) {
+  const { params, caller, db, emit } = context;
   const { executionId } = params;
-  const { lease, execution, now, target } = await lockExecution(db, caller.orgId, executionId);
-  const answer = (row: ExecutionRow) => ({ execution: toExecution(row, lease, now), signals: [] });
-  if (execution.state === 'completed') return answer(execution);
+  const { lease, execution, now, target } = await lockExecution(db, executionId);
+  const after = ({ row }: Pick<Step, 'row'>) => ({ execution: toExecution(row, lease, now), signals: [] });
+  if (!can('cancel', execution.state)) return after({ row: execution });
 
   const reason = params.reason ?? null;
-  const held = heldOf(lease);
-  const isHeld = execution.state === 'leased' || execution.state === 'waiting_input';
-  if (isHeld && held !== undefined) {
-    const deeds: Deed[] = [{ kind: 'stop_requested', data: { reason } }];
-    const stop = {
-      seq: execution.last_event_seq + 1,
-      by: caller.actor,
-      reason,
-      at: now,
-      holder: held.holder,
-    };
-    const changed = changedExecution(execution, { stop_requested: stop }, now, deeds);
-    db.later(setExecution(caller.orgId, changed, ['stop_requested'], caller.actor, deeds));
+  const held = heldLease(lease);
+  if (held !== null && can('requestStop', execution.state)) {
+    const seq = execution.last_event_seq + 1;
+    const stop = { seq, by: caller.actor, reason, at: now, holder: held.holder };
+    const taken = step(execution, 'requestStop', { now, sets: { stop_requested: stop }, data: { reason } });
+    writeStep(context, taken, lease);
     emit('execution.stopRequested', aboutTarget(target), { executionId });
-    return answer(changed);
+    return after(taken);
   }
-  const deeds: Deed[] = [{ kind: 'completed', data: { outcome: 'canceled', reason } }];
-  const changes: ExecutionChanges = {
-    state: 'completed',
-    outcome: 'canceled',
-    completed_at: now,
-    offer: null,
-    stop_requested: null,
-  };
-  const changed = changedExecution(execution, changes, now, deeds);
-  const columns = Object.keys(changes) as (keyof ExecutionChanges)[];
-  db.later(setExecution(caller.orgId, changed, columns, caller.actor, deeds));
-  db.later(freeLocksOf(caller.orgId, executionId));
+  const taken = step(execution, 'cancel', { now, data: { reason } });
+  writeStep(context, taken, lease);
   emit('execution.completed', aboutTarget(target), { executionId, outcome: 'canceled' });
-  return answer(changed);
+  return after(taken);
 }

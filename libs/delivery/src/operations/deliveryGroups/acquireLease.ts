@@ -1,15 +1,16 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { lockClaimant } from '../../data/claimants.ts';
 import { insertCoordination, lockCoordination } from '../../data/group-leases.ts';
 import { listGroupSignals } from '../../data/group-signals.ts';
 import { aboutGroup, lockGroup, setGroup, toGroup } from '../../data/groups.ts';
 import {
   grantedRow,
   grantLease,
+  heldLease,
   newGrant,
   readClock,
   reissueLeaseToken,
-  toHeldLease,
 } from '../../data/leases.ts';
 import { decideAcquire, heldDetails } from '../../rules/acquire.ts';
 import { isOverGroup } from '../../rules/group-states.ts';
@@ -18,13 +19,14 @@ import { leaseTtl } from '../../rules/ttl.ts';
 export const acquireLease = handle(
   registry.deliveryGroups.acquireLease,
   async ({ params, caller, db, policy: askPolicy, emit, refuse }) => {
-    const { orgId, memberId, agentId } = caller;
+    const { memberId, agentId } = caller;
     const { groupId } = params;
     const runId = params.runId ?? null;
-    const [group, , lease, news, now, policy] = await Promise.all([
-      lockGroup(db, orgId, groupId),
-      insertCoordination(db, orgId, groupId),
-      lockCoordination(db, orgId, groupId),
+    const [, group, , lease, news, now, policy] = await Promise.all([
+      lockClaimant(db, caller),
+      lockGroup(db, groupId),
+      insertCoordination(db, groupId),
+      lockCoordination(db, groupId),
       listGroupSignals(db, caller, groupId),
       readClock(db),
       askPolicy(),
@@ -38,7 +40,7 @@ export const acquireLease = handle(
       caller: { memberId, agentId, runId },
       isLead: false,
       takeOver: false,
-      own: toHeldLease(lease),
+      own: heldLease(lease),
       rivals: [],
       execution: null,
     });
@@ -52,8 +54,8 @@ export const acquireLease = handle(
       ttlSeconds: leaseTtl(params.ttlSeconds, policy),
       now,
     });
-    db.later(grantLease(orgId, grant));
-    db.later(setGroup(orgId, { ...group, told_seq: news.toldSeq }, ['told_seq']));
+    db.later(grantLease(grant));
+    db.later(setGroup({ ...group, told_seq: news.toldSeq }, ['told_seq']));
     if (!goesOn) {
       emit('group.leaseAcquired', aboutGroup(group), {
         epoch: grant.newEpoch,

@@ -2,18 +2,18 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
 import { aboutGroup } from '../../data/groups.ts';
-import { asCoordinator, goOn } from './as-coordinator.ts';
+import { asCoordinator, renewAndAnswer, standing } from '../../leases/group-holder.ts';
 
 export const checkpoint = handle(registry.deliveryGroups.checkpoint, async (context) => {
   const { params, emit, refuse } = context;
   const { groupId, leaseToken, expectedSeq, ...written } = params;
-  const grip = await asCoordinator(context, { groupId, leaseToken }, 'checkpoint');
-  if (grip.kind === 'repeated') return grip.answer;
-  const currentSeq = grip.group.checkpoint_seq;
+  const holder = await asCoordinator(context, { groupId, leaseToken }, 'checkpoint');
+  if (holder.kind === 'repeated') return standing(holder);
+  const currentSeq = holder.group.checkpoint_seq;
   if (expectedSeq !== undefined && expectedSeq !== currentSeq) {
     throw refuse('version_mismatch', { currentVersion: currentSeq });
   }
-  const next = newCheckpoint(written, currentSeq, grip.now);
-  emit('group.checkpointed', aboutGroup(grip.group), { seq: next.seq });
-  return goOn(context, grip, { changes: { checkpoint: next, checkpoint_seq: next.seq } });
+  const next = newCheckpoint(written, currentSeq, holder.now);
+  emit('group.checkpointed', aboutGroup(holder.group), { seq: next.seq });
+  return renewAndAnswer(context, holder, { changes: { checkpoint: next, checkpoint_seq: next.seq } });
 });

@@ -1,25 +1,24 @@
-import { newId } from '@muster/database';
+import { newId, projectIdOf } from '@muster/database';
 import { registry } from '@muster/registry';
 import { changedGit, handle } from '@muster/runtime';
 import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';
 import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
 
 export const create = handle(registry.deliveryGroups.create, async (context) => {
-  const { params, caller, db, access, emit } = context;
-  const { orgId } = caller;
+  const { params, db, access, emit } = context;
   const place: Place = {
     refs: params.storyIds,
-    projectSql: (values) => values.projectId(params.projectId),
+    project: projectIdOf(params.projectId),
     groupId: null,
   };
   // Nobody works on a group that is not there yet, so whoever works on its stories is nobody's rival.
-  const [{ at, projectId }, found] = await Promise.all([access(), lockStories(db, orgId, place)]);
+  const [{ at, projectId }, found] = await Promise.all([access(), lockStories(db, place)]);
   if (projectId === null) throw new Error('a group is made in a project');
   const storyIds = await requireJoinable(context, place, projectId, found);
 
   const id = newId();
   const { git } = changedGit(null, params.git ?? {});
-  const made = insertGroup(orgId, {
+  const made = insertGroup({
     id,
     project_id: projectId,
     name: params.name,
@@ -27,7 +26,7 @@ export const create = handle(registry.deliveryGroups.create, async (context) => 
     git,
     created_at: at,
   });
-  const group = await getGroupAfter(db, orgId, id, [made, ...putStories(orgId, projectId, id, storyIds)]);
+  const group = await getGroupAfter(db, id, [made, ...putStories(projectId, id, storyIds)]);
   emit('group.created', aboutGroup(group), { stories: storyIds.length });
   return { group: toGroup(group) };
 });

@@ -2,6 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getGroup, toGroup } from '../../data/groups.ts';
 
-export const get = handle(registry.deliveryGroups.get, async ({ params, caller, db }) => ({
-  group: toGroup(await getGroup(db, caller.orgId, params.groupId)),
+export const get = handle(registry.deliveryGroups.get, async ({ params, db }) => ({
+  group: toGroup(await getGroup(db, params.groupId)),
 }));

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listGroups } from '../../data/groups.ts';
 
-export const list = handle(registry.deliveryGroups.list, ({ params, caller, db }) =>
-  listGroups(db, caller.orgId, params),
-);
+export const list = handle(registry.deliveryGroups.list, ({ params, db }) => listGroups(db, params));

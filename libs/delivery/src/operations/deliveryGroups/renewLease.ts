@@ -1,13 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
+import { asCoordinator, renewAndAnswer, standing } from '../../leases/group-holder.ts';
 import { askedTtl } from '../renewal.ts';
-import { asCoordinator, goOn } from './as-coordinator.ts';
 
 export const renewLease = handle(registry.deliveryGroups.renewLease, async (context) => {
-  const [ttlSeconds, grip] = await Promise.all([
+  const [ttlSeconds, holder] = await Promise.all([
     askedTtl(context),
     asCoordinator(context, context.params, 'renewLease'),
   ]);
-  if (grip.kind === 'repeated') return grip.answer;
-  return goOn(context, grip, { ttlSeconds });
+  if (holder.kind === 'repeated') return standing(holder);
+  return renewAndAnswer(context, holder, { ttlSeconds });
 });

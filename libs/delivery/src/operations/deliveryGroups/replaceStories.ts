@@ -1,4 +1,5 @@
-import { registry } from '@muster/registry';
+import { of, sql } from '@muster/database';
+import { codeSaid, registry } from '@muster/registry';
 import { handle, type HandlerContext } from '@muster/runtime';
 import {
   aboutGroup,
@@ -9,29 +10,28 @@ import {
   setGroup,
   toGroup,
 } from '../../data/groups.ts';
+import { changeCode, readCode } from '../../data/code-under-review.ts';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
 import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
-import { type LeaseRow, readClock, toHeldLease } from '../../data/leases.ts';
-import { supersede } from '../../data/superseding.ts';
+import { heldLease, type LeaseRow, readClock } from '../../data/leases.ts';
+import { supersede } from '../../leases/superseding.ts';
 import { heldByAnother, heldDetails, type HeldLease } from '../../rules/acquire.ts';
 import { isOverGroup } from '../../rules/group-states.ts';
 import { decideJoining } from '../../rules/joining.ts';
 
 export const replaceStories = handle(registry.deliveryGroups.replaceStories, async (context) => {
   const { params, caller, db, access, emit, refuse } = context;
-  const { orgId } = caller;
   const { groupId, expectedVersion } = params;
   const place: Place = {
     refs: params.storyIds,
-    projectSql: (values) =>
-      `(select g.project_id from delivery_groups g where g.org_id = ${values.org} and g.id = ${values.uuid(groupId)})`,
+    project: sql.part`(select g.project_id from delivery_groups g where ${of('g')} and g.id = ${groupId}::uuid)`,
     groupId,
   };
   const [{ at }, group, found, leases, now] = await Promise.all([
     access(),
-    lockGroup(db, orgId, groupId),
-    lockStories(db, orgId, place),
-    lockGroupLeases(db, orgId, groupId, params.storyIds),
+    lockGroup(db, groupId),
+    lockStories(db, place),
+    lockGroupLeases(db, groupId, params.storyIds),
     readClock(db),
   ]);
   if (expectedVersion !== undefined && expectedVersion !== group.version) {
@@ -40,7 +40,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   if (isOverGroup(group.state)) throw refuse('invalid_transition', { from: group.state });
   const storyIds = await requireJoinable(context, place, group.project_id, found);
   for (const lease of [leases.coordination, leases.work]) {
-    const inTheWay = heldByAnother(lease && toHeldLease(lease), caller, now);
+    const inTheWay = heldByAnother(heldLease(lease), caller, now);
     if (inTheWay !== null) throw refuse('lease_held', heldDetails(inTheWay));
   }
   const added = storyIds.filter((id) => !group.story_ids.includes(id));
@@ -51,21 +51,37 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   const joining = leases.stories.filter((lease) => added.includes(lease.unit_id));
   const decision = decideJoining({
     now,
-    group: (leases.work && toHeldLease(leases.work)) ?? null,
-    stories: joining.map(toHeldLease).filter((lease) => lease !== null),
+    group: heldLease(leases.work),
+    stories: joining.map(heldLease).filter((lease) => lease !== null),
   });
   if (decision.kind === 'refuse') throw refuse('lease_held', heldDetails(decision.by));
   const ownAndJoining = leases.work === undefined ? joining : [leases.work, ...joining];
   await endExpired(context, decision.freed, ownAndJoining, now);
 
+  await takeOverCode(context, groupId, added, now);
   const changed = changedGroup(group, {}, at);
-  const after = await getGroupAfter(db, orgId, groupId, [
-    ...putStories(orgId, group.project_id, groupId, storyIds),
-    setGroup(orgId, changed, asChanged([])),
+  const after = await getGroupAfter(db, groupId, [
+    ...putStories(group.project_id, groupId, storyIds),
+    setGroup(changed, asChanged([])),
   ]);
   emit('group.storiesReplaced', aboutGroup(after), { added, removed });
   return { group: toGroup(after), added, removed };
 });
+
+/** Work on the group is delivered with the stories that join it: its code is theirs from then on. */
+async function takeOverCode(
+  { db }: HandlerContext<typeof registry.deliveryGroups.replaceStories>,
+  groupId: string,
+  added: readonly string[],
+  now: string,
+): Promise<void> {
+  if (added.length === 0) return;
+  const [[work], codes] = await Promise.all([lockOpenExecutions(db, [groupId]), readCode(db, added)]);
+  const headSha = work?.git?.headSha ?? work?.checkpoint?.headSha ?? undefined;
+  if (headSha === undefined) return;
+  const diffHash = work?.git?.diffHash ?? undefined;
+  changeCode(db, codes, (code) => codeSaid(code, { headSha, diffHash }, now));
+}
 
 /** Ends the expired leases that are in the way of the group and its stories coming together. */
 async function endExpired(
@@ -76,7 +92,7 @@ async function endExpired(
 ): Promise<void> {
   if (freed.length === 0) return;
   const ids = freed.map(({ targetId }) => targetId);
-  const executions = await lockOpenExecutions(db, caller.orgId, ids);
+  const executions = await lockOpenExecutions(db, ids);
   for (const lease of leases.filter(({ unit_id: id }) => ids.includes(id))) {
     const execution = executions.find(({ target_id: id }) => id === lease.unit_id);
     supersede(db, caller, lease, execution, now);

@@ -13,12 +13,12 @@ import { canMoveGroup, isOverGroup } from '../../rules/group-states.ts';
 import { endGroup, lockEnd } from './end-group.ts';
 
 export const update = handle(registry.deliveryGroups.update, async (context) => {
-  const { params, caller, db, access, emit, refuse } = context;
+  const { params, db, access, emit, refuse } = context;
   const { groupId, name, state, expectedVersion } = params;
   const ends = state !== undefined && isOverGroup(state);
   const [{ at }, group, end] = await Promise.all([
     access(),
-    lockGroup(db, caller.orgId, groupId),
+    lockGroup(db, groupId),
     ends ? lockEnd(context) : undefined,
   ]);
   if (expectedVersion !== undefined && expectedVersion !== group.version) {
@@ -34,7 +34,7 @@ export const update = handle(registry.deliveryGroups.update, async (context) => 
   if (end !== undefined) endGroup(context, group, to, end);
 
   const changed = changedGroup(group, { name: name ?? group.name, state: to }, at);
-  db.later(setGroup(caller.orgId, changed, asChanged(fields)));
+  db.later(setGroup(changed, asChanged(fields)));
   if (fields.includes('name')) emit('group.updated', aboutGroup(changed), { fields: ['name'] });
   if (to !== from) emit('group.stateChanged', aboutGroup(changed), { from, to });
   return { group: toGroup(end === undefined ? changed : withoutLease(changed)) };

@@ -4,12 +4,12 @@ import { aboutGroup, asChanged, changedGroup, lockGroup, setGroup, toGroup } fro
 
 export const updateGitMeta = handle(
   registry.deliveryGroups.updateGitMeta,
-  async ({ params, caller, db, access, emit }) => {
-    const [{ at }, group] = await Promise.all([access(), lockGroup(db, caller.orgId, params.groupId)]);
+  async ({ params, db, access, emit }) => {
+    const [{ at }, group] = await Promise.all([access(), lockGroup(db, params.groupId)]);
     const { git, fields } = changedGit(group.git, params.git);
     if (fields.length === 0) return { group: toGroup(group) };
     const changed = changedGroup(group, { git }, at);
-    db.later(setGroup(caller.orgId, changed, asChanged(['git'])));
+    db.later(setGroup(changed, asChanged(['git'])));
     emit('group.gitMetaUpdated', aboutGroup(group), { fields });
     return { group: toGroup(changed) };
   },

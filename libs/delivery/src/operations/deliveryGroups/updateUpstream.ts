@@ -4,14 +4,14 @@ import { aboutGroup, asChanged, changedGroup, lockGroup, setGroup, toGroup } fro
 
 export const updateUpstream = handle(
   registry.deliveryGroups.updateUpstream,
-  async ({ params, caller, db, access, emit }) => {
-    const [{ at }, group] = await Promise.all([access(), lockGroup(db, caller.orgId, params.groupId)]);
+  async ({ params, db, access, emit }) => {
+    const [{ at }, group] = await Promise.all([access(), lockGroup(db, params.groupId)]);
     const upstream = params.upstream && toUpstream(params.upstream);
     const fields = changedFields({ upstream: group.upstream }, { upstream });
     if (fields.length === 0) return { group: toGroup(group) };
     const changed = changedGroup(group, { upstream }, at);
     // A second group with the same one is what the unique index refuses: already_exists.
-    db.later(setGroup(caller.orgId, changed, asChanged(['upstream'])));
+    db.later(setGroup(changed, asChanged(['upstream'])));
     emit('group.upstreamUpdated', aboutGroup(group), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,

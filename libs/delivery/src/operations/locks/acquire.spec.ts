@@ -132,7 +132,7 @@ describe('locks.acquire', () => {
       people.ben.locks.acquire({ projectId: 'WEB', resources, dryRun: true });
     const clash = await ask(['docs/**', 'src/a.ts']);
     expect(clash).toMatchObject({ lock: null, extended: false, conflicts: [{ witness: 'src/a.ts' }] });
-    expect(await ask(['docs/**'])).toEqual({ lock: null, extended: false, conflicts: [] });
+    expect(await ask(['docs/**'])).toEqual({ lock: null, extended: false, conflicts: [], leftOut: null });
     expect(await everyLock()).toEqual(before);
     const counters = await world.rows(
       'select fencing_token from lock_counters where org_id = $1',
@@ -148,6 +148,18 @@ describe('locks.acquire', () => {
     expect([counters, events]).toEqual([[], []]);
   });
 
+  it('is refused in an archived project, and locks nothing there', async () => {
+    const { lock } = await acquire(people.chloe, ['docs/**']);
+    await world.rows('update projects set archived_at = now() where id = $1', projectId);
+    for (const more of [{}, { dryRun: true }])
+      await expect(acquire(people.ben, ['src/**'], more)).rejects.toMatchObject({
+        status: 422,
+        reason: 'archived',
+      });
+    expect((await everyLock()).map(({ id }) => id)).toEqual([lock.id]);
+    await people.chloe.locks.release({ lockId: lock.id });
+  });
+
   it('names each resource that is none', async () => {
     const body = await refusalOf(acquire(people.chloe, ['src/**', '/etc', '..', 'name:']));
     expect([body.status, body.code, body.details?.reason]).toEqual([400, 'bad_request', 'invalid_params']);
@@ -156,6 +168,27 @@ describe('locks.acquire', () => {
       'resources[2]',
       'resources[3]',
     ]);
+  });
+
+  it('answers conflicts of large locks within 64 KiB, and says how many it leaves out', async () => {
+    const large = Array.from({ length: 50 }, (_, nth) => `src/${nth}/${'x'.repeat(500)}`);
+    await acquire(people.chloe, large);
+    const asked = { projectId: 'WEB', resources: large };
+    const refused = await refusalOf(people.ben.locks.acquire(asked));
+    const trial = await people.ben.locks.acquire({ ...asked, dryRun: true });
+    for (const { conflicts, leftOut } of [refused.details ?? {}, trial]) {
+      const shown = conflicts as unknown[];
+      expect(JSON.stringify(shown).length).toBeLessThanOrEqual(64 * 1024);
+      expect(shown).toHaveLength(2);
+      expect(leftOut).toEqual({ conflicts: 48 });
+    }
+  });
+
+  it('names the first conflict whole, however large its lock is', async () => {
+    const large = Array.from({ length: 50 }, (_, nth) => `src/${nth}/${'€'.repeat(500)}`);
+    const { lock } = await acquire(people.chloe, large);
+    const { details } = await refusalOf(acquire(people.ben, large.slice(0, 2)));
+    expect(details).toMatchObject({ conflicts: [{ lock }], leftOut: { conflicts: 1 } });
   });
 
   it('gives up patterns that were made to be slow, whoever sent them first', async () => {

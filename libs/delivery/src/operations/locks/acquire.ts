@@ -1,15 +1,31 @@
 import { newId } from '@muster/database';
-import { type LockConflict, type ParamsOf, registry } from '@muster/registry';
+import { type LockConflict, type ParamsOf, registry, withShortLists } from '@muster/registry';
 import { badRequest, handle, type HandlerContext } from '@muster/runtime';
-import { deleteExpired, type Granting, lockForGrant, setCounter } from '../../data/granting-locks.ts';
+import { lockClaimant } from '../../data/claimants.ts';
+import {
+  deleteExpired,
+  type Granting,
+  type LapsedClaim,
+  lockForGrant,
+  setCounter,
+} from '../../data/granting-locks.ts';
 import {
   listTouchedWork,
   type LockConflictSignal,
   signalLockConflicts,
+  timeItself,
   type TouchedWork,
 } from '../../data/lock-conflicts.ts';
 import { later } from '../../data/leases.ts';
-import { aboutLock, getLocks, insertLock, type LockRow, setLock, toLock } from '../../data/locks.ts';
+import {
+  aboutLock,
+  deleteLocks,
+  getLocks,
+  insertLock,
+  type LockRow,
+  setLock,
+  toLock,
+} from '../../data/locks.ts';
 import { Effort } from '../../rules/glob-intersection.ts';
 import {
   clashesWith,
@@ -35,7 +51,8 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   const runId = params.runId ?? null;
   const holder = { memberId: caller.memberId, agentId: caller.agentId, runId };
 
-  const [facts, touched, policy] = await Promise.all([
+  const [, facts, touched, policy] = await Promise.all([
+    dryRun ? undefined : lockClaimant(db, caller),
     lockForGrant(db, caller, {
       projectRef: params.projectId,
       holder,
@@ -60,18 +77,21 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   if (execution?.held === false) throw refuse('stale_lease', { currentEpoch: execution.epoch });
 
   const conflicts = await conflictsOf(context, resources, others);
-  if (dryRun) return { lock: null, extended: false, conflicts };
+  if (dryRun) return { lock: null, extended: false, leftOut: null, ...withShortLists({ conflicts }) };
   if (conflicts.length > 0) throw refuse('lock_held', { conflicts });
 
   const before = own.find((lock) => isSameSet(lock.resources, resources));
-  const expiresAt = later(now, grantedTtl(params.ttlSeconds, params.ttlSeconds, policy.maxLockTtlSeconds));
+  const asked = later(now, grantedTtl(params.ttlSeconds, params.ttlSeconds, policy.maxLockTtlSeconds));
+  // Work may be held for longer than a lock: then what goes with it lasts as long.
+  const expiresAt = latest(asked, execution?.leaseExpiresAt);
   if (before !== undefined) {
     const extended = extendedLock(before, params, facts, expiresAt);
-    db.later(setLock(caller.orgId, extended));
+    passOver(context, extended, facts.lapsed);
+    db.later(setLock(extended));
     if (extended.mode !== before.mode) {
       emit('lock.acquired', aboutLock(extended), { resources: extended.resources, mode });
     }
-    return { lock: toLock(extended), extended: true, conflicts };
+    return { lock: toLock(extended), extended: true, conflicts, leftOut: null };
   }
   refuseTooMany(context, resources, facts);
   const row: LockRow = {
@@ -90,13 +110,14 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
     acquired_at: now,
     expires_at: expiresAt,
   };
-  db.later(setCounter(caller.orgId, { ...counter, fencing_token: row.fencing_token }));
-  db.later(deleteExpired(caller.orgId, counter.project_id));
-  db.later(insertLock(caller.orgId, row));
+  db.later(setCounter({ ...counter, fencing_token: row.fencing_token }));
+  db.later(deleteExpired(counter.project_id));
+  passOver(context, row, facts.lapsed);
+  db.later(insertLock(row));
   const signals = signalsOf(row, touched);
-  if (signals.length > 0) db.later(signalLockConflicts(caller.orgId, caller.actor, signals));
+  if (signals.length > 0) db.later(signalLockConflicts(caller.actor, signals));
   emit('lock.acquired', aboutLock(row), { resources, mode });
-  return { lock: toLock(row), extended: false, conflicts };
+  return { lock: toLock(row), extended: false, conflicts, leftOut: null };
 });
 
 /** What is in the way, with the locks as they are shown. */
@@ -105,13 +126,13 @@ async function conflictsOf(
   resources: readonly string[],
   others: Granting['others'],
 ): Promise<LockConflict[]> {
-  const { params, caller, db, refuse } = context;
+  const { params, db, refuse } = context;
   const clashes = unlessTooIntricate(() =>
     clashesWith({ mode: params.mode, resources }, others, new Effort(mostSteps), mostConflicts),
   );
   if (clashes === undefined) throw refuse('limit_exceeded', { limit: 'pattern_effort' });
   if (clashes.length === 0) return [];
-  const shown = await getLocks(db, caller.orgId, [...new Set(clashes.map(({ b }) => b.lock.id))]);
+  const shown = await getLocks(db, [...new Set(clashes.map(({ b }) => b.lock.id))]);
   const byId = new Map(shown.map((row) => [row.id, toLock(row)]));
   // One that was freed while we looked is in the way no more, and another may be behind it.
   const isGone = (lockId: string): boolean =>
@@ -128,9 +149,9 @@ async function conflictsOf(
 function refuseTooMany(
   { refuse }: Context,
   resources: readonly string[],
-  { own, others }: Pick<Granting, 'own' | 'others'>,
+  { own, others, lapsed }: Pick<Granting, 'own' | 'others' | 'lapsed'>,
 ): void {
-  const locked = [...own, ...others].reduce((sum, lock) => sum + lock.resources.length, 0);
+  const locked = [...own, ...others, ...lapsed].reduce((sum, lock) => sum + lock.resources.length, 0);
   if (locked + resources.length > mostLocked) {
     throw refuse('limit_exceeded', { limit: 'locked_resources', max: mostLocked, locked });
   }
@@ -148,8 +169,35 @@ const extendedLock = (
   reason: reason ?? before.reason,
   execution_id: execution?.id ?? before.execution_id,
   story_id: story?.id ?? before.story_id,
-  expires_at: expiresAt > before.expires_at ? expiresAt : before.expires_at,
+  expires_at: latest(expiresAt, before.expires_at),
 });
+
+const latest = (time: string, other: string | null | undefined): string =>
+  other != null && other > time ? other : time;
+
+/**
+ * Takes out what lapsed and cannot be beside this lock, so that the work goes on without it, and is told. Patterns too
+ * intricate to compare are taken for a clash.
+ */
+function passOver({ db }: Context, lock: LockRow, lapsed: readonly LapsedClaim[]): void {
+  if (lapsed.length === 0) return;
+  const clashes = unlessTooIntricate(() =>
+    clashesWith(lock, lapsed, new Effort(mostTellingSteps), Number.POSITIVE_INFINITY),
+  );
+  const ended = clashes === undefined ? lapsed : [...new Set(clashes.map(({ b }) => b.lock))];
+  if (ended.length === 0) return;
+  db.later(deleteLocks(ended.map(({ id }) => id)));
+  const signals = [...Map.groupBy(ended, ({ executionId }) => executionId)].map(([executionId, locks]) => ({
+    executionId,
+    data: {
+      cause: 'expired',
+      lockIds: locks.map(({ id }) => id),
+      resources: locks.flatMap(({ resources }) => resources).slice(0, mostPaths),
+      grantedLockId: lock.id,
+    },
+  }));
+  db.later(signalLockConflicts(timeItself, signals));
+}
 
 /** So many of the files are named; that there are any is what counts. */
 const mostPaths = 20;

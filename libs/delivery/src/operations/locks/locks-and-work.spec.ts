@@ -105,9 +105,13 @@ describe('a lock that goes with work', () => {
     await acquire(chloe, ['docs/**'], { executionId: held.executionId });
     const { lock: staying } = await acquire(chloe, ['docs/mine.md']);
     await chloe.deliveryExecutions.handoff({ ...held, toMemberId: ben.me.memberId });
-    await ben.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
+    const { execution } = await ben.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
     expect(await listed(people.dan)).toEqual([
-      { ...passing, holder: { ...passing.holder, memberId: ben.me.memberId, name: 'Ben' } },
+      {
+        ...passing,
+        holder: { ...passing.holder, memberId: ben.me.memberId, name: 'Ben' },
+        expiresAt: execution.lease?.expiresAt,
+      },
       staying,
     ]);
     expect((await listed(ben, { mine: true })).map(({ id }) => id)).toEqual([passing.id]);

@@ -24,4 +24,16 @@ describe('locks.release', () => {
     await people.ben.locks.release({ lockId: again.id });
     expect(await listed(people.dan)).toEqual([]);
   });
+
+  it('is for a holder who only looks on by now', async () => {
+    const { lock } = await acquire(people.chloe, ['a']);
+    const { orgId, chloe, dan } = people;
+    await world.rows(
+      `update members set role = 'viewer' where org_id = $1 and id = $2`,
+      orgId,
+      chloe.me.memberId,
+    );
+    await expect(dan.locks.release({ lockId: lock.id })).rejects.toMatchObject({ reason: 'not_the_holder' });
+    expect(await chloe.locks.release({ lockId: lock.id })).toEqual({ deleted: true });
+  });
 });

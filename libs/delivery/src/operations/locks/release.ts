@@ -1,29 +1,30 @@
 import { projectRank as rankOf, registry } from '@muster/registry';
-import { forbidden, handle } from '@muster/runtime';
+import { handle } from '@muster/runtime';
 import { lockExecutionOf, signalLockConflicts } from '../../data/lock-conflicts.ts';
 import { aboutLock, deleteLock, lockLock } from '../../data/locks.ts';
 
-export const release = handle(registry.locks.release, async ({ params, caller, db, projectRank, emit }) => {
-  const { orgId, actor } = caller;
-  const [, lock, rank] = await Promise.all([
-    lockExecutionOf(db, orgId, params.lockId),
-    lockLock(db, orgId, params.lockId),
-    projectRank(),
-  ]);
-  const isHolder = lock.member_id === caller.memberId && lock.agent_id === caller.agentId;
-  if (!isHolder && rank < rankOf('lead')) {
-    throw forbidden('not_the_holder', 'Only its holder or a lead of the project may free a lock.');
-  }
-  db.later(deleteLock(orgId, lock.id));
-  const { execution_id: executionId, resources, mode } = lock;
-  if (!isHolder && executionId !== null) {
-    const data = { cause: 'released', lockId: lock.id, mode, resources, paths: [] };
-    db.later(signalLockConflicts(orgId, actor, [{ executionId, data }]));
-  }
-  emit('lock.released', aboutLock(lock), {
-    resources,
-    fromMemberId: isHolder ? null : lock.member_id,
-    fromAgentId: isHolder ? null : lock.agent_id,
-  });
-  return { deleted: true as const };
-});
+export const release = handle(
+  registry.locks.release,
+  async ({ params, caller, db, projectRank, requireGround, emit }) => {
+    const { actor } = caller;
+    const [, lock, rank] = await Promise.all([
+      lockExecutionOf(db, params.lockId),
+      lockLock(db, params.lockId),
+      projectRank(),
+    ]);
+    const isHolder = lock.member_id === caller.memberId && lock.agent_id === caller.agentId;
+    await requireGround(isHolder && 'holder', rank >= rankOf('lead') && 'projectLead');
+    db.later(deleteLock(lock.id));
+    const { execution_id: executionId, resources, mode } = lock;
+    if (!isHolder && executionId !== null) {
+      const data = { cause: 'released', lockId: lock.id, mode, resources, paths: [] };
+      db.later(signalLockConflicts(actor, [{ executionId, data }]));
+    }
+    emit('lock.released', aboutLock(lock), {
+      resources,
+      fromMemberId: isHolder ? null : lock.member_id,
+      fromAgentId: isHolder ? null : lock.agent_id,
+    });
+    return { deleted: true as const };
+  },
+);

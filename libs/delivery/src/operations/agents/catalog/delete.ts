@@ -8,34 +8,28 @@ import {
   setLatest,
 } from '../../../data/catalog.ts';
 import { newestFirst } from '../../../rules/catalog-versions.ts';
-import { requirePublisher } from './require-publisher.ts';
 
 // `delete` is a reserved word.
 export const deleteOperation = handle(
   registry.agents.catalog.delete,
-  async ({ params, caller, db, access, emit }) => {
+  async ({ params, caller, db, requireGround, emit }) => {
     const { slug, version } = params;
-    const [agent, { orgRole }] = await Promise.all([lockAgent(db, caller.orgId, slug), access()]);
+    const agent = await lockAgent(db, slug);
     if (agent === undefined) throw notFound();
     const { head, versions } = agent;
-    requirePublisher(head, caller, orgRole);
+    await requireGround(head.publisherId === caller.memberId && 'publisher');
     const gone = versions.filter((known) => version === undefined || known.version === version);
     if (gone.length === 0) throw notFound();
 
     db.later(
       deleteVersions(
-        caller.orgId,
         head.id,
         slug,
         gone.map((known) => known.version),
       ),
     );
     const [newest] = newestFirst(versions.filter((known) => !gone.includes(known)));
-    db.later(
-      newest === undefined
-        ? deleteAgent(caller.orgId, head.id)
-        : setLatest(caller.orgId, head.id, newest.version),
-    );
+    db.later(newest === undefined ? deleteAgent(head.id) : setLatest(head.id, newest.version));
     emit('agent.deleted', aboutCatalogAgent(head.id, slug, slug), { slug, version: version ?? null });
     return { deleted: true as const };
   },

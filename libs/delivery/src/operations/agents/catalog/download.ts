@@ -4,8 +4,8 @@ import { findContent } from '../../../data/catalog.ts';
 import { encodeContent } from '../../../rules/catalog-content.ts';
 import { wantedVersion } from './wanted-version.ts';
 
-export const download = handle(registry.agents.catalog.download, async ({ params, caller, db }) => {
-  const { row } = await wantedVersion(db, caller.orgId, params, findContent);
+export const download = handle(registry.agents.catalog.download, async ({ params, db }) => {
+  const { row } = await wantedVersion(db, params, findContent);
   return {
     slug: row.slug,
     version: row.version,

@@ -4,7 +4,7 @@ import { findVersion, toCatalogAgent } from '../../../data/catalog.ts';
 import { newestFirst } from '../../../rules/catalog-versions.ts';
 import { wantedVersion } from './wanted-version.ts';
 
-export const get = handle(registry.agents.catalog.get, async ({ params, caller, db }) => {
-  const { row, versions } = await wantedVersion(db, caller.orgId, params, findVersion);
+export const get = handle(registry.agents.catalog.get, async ({ params, db }) => {
+  const { row, versions } = await wantedVersion(db, params, findVersion);
   return { agent: toCatalogAgent(row), versions: newestFirst(versions) };
 });

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listAgents } from '../../../data/catalog.ts';
 
-export const list = handle(registry.agents.catalog.list, ({ params, caller, db }) =>
-  listAgents(db, caller.orgId, params),
-);
+export const list = handle(registry.agents.catalog.list, ({ params, db }) => listAgents(db, params));

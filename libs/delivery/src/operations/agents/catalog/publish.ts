@@ -11,11 +11,10 @@ import {
 } from '../../../data/catalog.ts';
 import { decodeContent, defaultContentType, sha256Of } from '../../../rules/catalog-content.ts';
 import { mostVersions, newestFirst } from '../../../rules/catalog-versions.ts';
-import { requirePublisher } from './require-publisher.ts';
 
 export const publish = handle(
   registry.agents.catalog.publish,
-  async ({ params, caller, db, access, emit, refuse }) => {
+  async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { slug, version, encoding } = params;
     const decoded = decodeContent(params.content, encoding);
     if ('problem' in decoded) {
@@ -24,11 +23,11 @@ export const publish = handle(
     const { bytes } = decoded;
     const sha256 = sha256Of(bytes);
 
-    const [{ head, made, versions, published, buriedSha256 }, { at, orgRole }] = await Promise.all([
+    const [{ head, made, versions, published, buriedSha256 }, { at }] = await Promise.all([
       claimAgent(db, caller, slug, version),
       access(),
     ]);
-    requirePublisher(head, caller, orgRole);
+    await requireGround(head.publisherId === caller.memberId && 'publisher');
     const known = published?.sha256 ?? buriedSha256;
     if (known !== undefined && known !== sha256) {
       throw refuse('already_exists', { sha256: known, deleted: published === undefined });
@@ -38,7 +37,7 @@ export const publish = handle(
       throw refuse('limit_exceeded', { limit: mostVersions, used: versions.length });
     }
     if (made) {
-      const { limit, used } = await lockCatalogRoom(db, caller.orgId);
+      const { limit, used } = await lockCatalogRoom(db);
       if (limit !== null && used > limit) throw refuse('limit_exceeded', { limit, used: used - 1 });
     }
 
@@ -57,9 +56,9 @@ export const publish = handle(
       published_by: caller.actor,
       created_at: at,
     };
-    db.later(insertVersion(caller.orgId, row, bytes));
+    db.later(insertVersion(row, bytes));
     const [newest] = newestFirst([...versions, { version }]);
-    if (newest?.version === version) db.later(setLatest(caller.orgId, head.id, version));
+    if (newest?.version === version) db.later(setLatest(head.id, version));
     emit('agent.published', aboutCatalogAgent(head.id, slug, params.name), { slug, version });
     return { agent: toCatalogAgent(row) };
   },

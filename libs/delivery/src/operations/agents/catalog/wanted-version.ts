@@ -5,17 +5,11 @@ import { badRequest, notFound } from '@muster/runtime';
 import { type AgentRef, listVersions } from '../../../data/catalog.ts';
 import { isRange, newestIn } from '../../../rules/catalog-versions.ts';
 
-type Find<Row> = (
-  db: Db,
-  orgId: string,
-  ref: AgentRef,
-  version: string | undefined,
-) => Promise<Row | undefined>;
+type Find<Row> = (db: Db, ref: AgentRef, version: string | undefined) => Promise<Row | undefined>;
 
 /** Finds it with `find`, and answers all versions that there are. Only a range takes a second look. */
 export async function wantedVersion<Row>(
   db: Db,
-  orgId: string,
   { version, ...ref }: AgentRef & { readonly version?: string | undefined },
   find: Find<Row>,
 ): Promise<{ readonly row: Row; readonly versions: CatalogVersionRef[] }> {
@@ -24,7 +18,7 @@ export async function wantedVersion<Row>(
       { path: 'version', message: 'must be a version, or a range such as ^1.2' },
     ]);
   }
-  const [exact, versions] = await Promise.all([find(db, orgId, ref, version), listVersions(db, orgId, ref)]);
+  const [exact, versions] = await Promise.all([find(db, ref, version), listVersions(db, ref)]);
   if (exact !== undefined) return { row: exact, versions };
   const newest =
     version === undefined
@@ -33,7 +27,7 @@ export async function wantedVersion<Row>(
           versions.map((known) => known.version),
           version,
         );
-  const row = newest === undefined ? undefined : await find(db, orgId, ref, newest);
+  const row = newest === undefined ? undefined : await find(db, ref, newest);
   if (row === undefined) throw notFound();
   return { row, versions };
 }

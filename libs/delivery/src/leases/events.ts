@@ -1,0 +1,28 @@
+/** The streams of executions. Their numbers are counted on the execution's row: no gaps, in the order of commits. */
+import { type Db, of, organization, type Part, sql, withinPage } from '@muster/database';
+import { type ExecutionEvent } from '@muster/registry';
+
+/**
+ * The one statement that appends to streams. `news` is a set of `(id, seq, kind, data, at)`, whose numbers were counted on
+ * rows that the same statement locks.
+ */
+export const appendEvents = (news: Part, actor: unknown): Part =>
+  sql.part`insert into execution_events (org_id, execution_id, seq, kind, actor, data, at)
+   select ${organization}, n.id, n.seq, n.kind, ${actor}::jsonb, n.data, n.at from ${news} n`;
+
+/** What came after a place, in order. The numbers have no gaps, so nothing can come between what was read before. */
+export async function listEvents(
+  db: Db,
+  executionId: string,
+  { afterSeq, limit }: { readonly afterSeq: number; readonly limit: number },
+): Promise<ExecutionEvent[]> {
+  const rows = await db.all(
+    sql<ExecutionEvent>`${withinPage(
+      sql.part`select seq, kind, actor, data, at from execution_events
+         where ${of()} and execution_id = ${executionId} and seq > ${afterSeq} order by seq limit ${limit}`,
+      sql.part`octet_length(q.data::text)`,
+      sql.part`q.seq`,
+    )}`,
+  );
+  return rows.map(({ seq, kind, actor, data, at }) => ({ seq, kind, actor, data, at }));
+}

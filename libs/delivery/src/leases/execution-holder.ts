@@ -1,0 +1,99 @@
+/** The holder of work on a story or a delivery group, in each of its calls. */
+import { type Execution, type Signal } from '@muster/registry';
+import { setExecution, toExecution } from '../data/executions.ts';
+import { later } from '../data/leases.ts';
+import {
+  type LockedExecution,
+  type LockedRows,
+  lockExecution,
+  lockExecutionRows,
+} from '../data/locked-executions.ts';
+import { keepLocks } from '../data/locks.ts';
+import { listSignals, signalsFor } from '../data/signals.ts';
+import {
+  checkHolder,
+  type HolderContext,
+  type LeaseHolder,
+  renewAfter,
+  type RepeatedEnd,
+  type Writer,
+} from './holder.ts';
+import { can, type Deed } from './states.ts';
+import { step, type StepFacts } from './step.ts';
+import { writeStep } from './write-step.ts';
+
+interface Asked {
+  readonly executionId: string;
+  readonly leaseToken: string;
+}
+
+type Held<Unit extends LockedRows> = LeaseHolder<Unit> & { readonly signals: Signal[] };
+
+/** With what it works on, for those who say what happened. */
+export type ExecutionHolder = Held<LockedExecution>;
+
+/** Lets the holder on, with what it should know. */
+export const asHolder = async (context: HolderContext, asked: Asked, call: string) =>
+  check(context, await lockExecution(context.db, asked.executionId), asked, call);
+
+/** The same for those who say nothing: a look at the target costs as much as the rest of a renewal. */
+export const asQuietHolder = async (context: HolderContext, asked: Asked, call: string) =>
+  check(context, await lockExecutionRows(context.db, asked.executionId), asked, call);
+
+async function check<Unit extends LockedRows>(
+  context: HolderContext,
+  unit: Unit,
+  { leaseToken }: Asked,
+  call: string,
+): Promise<Held<Unit> | RepeatedEnd<Unit>> {
+  const { db, caller } = context;
+  const { execution } = unit;
+  const holder = checkHolder(
+    context,
+    unit,
+    { leaseToken, call },
+    ({ epoch }) => execution.epoch === epoch && can('renew', execution.state),
+  );
+  if (holder.kind === 'repeated') return holder;
+  const events = await listSignals(db, execution);
+  return { ...holder, signals: signalsFor(caller, execution, events) };
+}
+
+/** How it stands, for a call that is repeated. */
+export const standing = ({ execution, lease, now }: LockedRows): Execution =>
+  toExecution(execution, lease, now);
+
+/** Writes what the holder did, renews lease and locks, and answers with what it should know. */
+export function renewAndAnswer(
+  context: Writer,
+  holder: Held<LockedRows>,
+  deed: Deed,
+  {
+    ttlSeconds,
+    ...facts
+  }: Pick<StepFacts, 'sets' | 'data'> & { readonly ttlSeconds?: number | undefined } = {},
+): { execution: Execution; signals: Signal[] } {
+  const { db, caller } = context;
+  const { execution, now, claim, signals } = holder;
+  const taken = step(execution, deed, { ...facts, now, tellsHolder: true });
+  const isNews = taken.columns.length > 1 || taken.row.told_seq !== execution.told_seq;
+  const ttl = ttlSeconds ?? holder.lease.ttl_seconds ?? 0;
+  // Where only the lease's time has changed, that statement has the fence in it.
+  const write = isNews ? setExecution(taken, caller.actor, claim) : null;
+  const lease = renewAfter(context, holder, write, ttl);
+  db.later(keepLocks(execution.id, later(now, ttl)));
+  return { execution: toExecution(isNews ? taken.row : execution, lease, now), signals };
+}
+
+/** Writes the holder's last deed while its grant still holds, and frees lease and locks as the deed does. */
+export function endLease(
+  context: Writer,
+  { execution, lease, claim, now }: Held<LockedRows>,
+  call: string,
+  deed: Deed,
+  facts: Pick<StepFacts, 'sets' | 'data'>,
+): Execution {
+  const taken = step(execution, deed, { ...facts, now, tellsHolder: true });
+  writeStep(context, taken, lease, { claim, call });
+  return toExecution(taken.row, undefined, now);
+}

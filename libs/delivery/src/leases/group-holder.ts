@@ -1,0 +1,84 @@
+/** The coordinator of a delivery group, in each of its calls. */
+import { type Group, type Signal } from '@muster/registry';
+import { lockCoordination } from '../data/group-leases.ts';
+import { type GroupNews, listGroupSignals } from '../data/group-signals.ts';
+import {
+  asChanged,
+  changedGroup,
+  type GroupChanges,
+  type GroupRow,
+  lockGroup,
+  setGroup,
+  toGroup,
+  withoutLease,
+} from '../data/groups.ts';
+import { freeLease, readClock } from '../data/leases.ts';
+import {
+  checkHolder,
+  type HolderContext,
+  type Leased,
+  type LeaseHolder,
+  renewAfter,
+  type Writer,
+} from './holder.ts';
+
+interface LockedGroup extends Leased {
+  readonly group: GroupRow;
+  readonly news: GroupNews;
+}
+
+type GroupHolder = LeaseHolder<LockedGroup>;
+
+interface Answer {
+  readonly group: Group;
+  readonly signals: Signal[];
+}
+
+/** Lets the coordinator on, with what it should know. */
+export async function asCoordinator(
+  context: HolderContext,
+  { groupId, leaseToken }: { readonly groupId: string; readonly leaseToken: string },
+  call: string,
+) {
+  const { db, caller } = context;
+  const [group, lease, news, now] = await Promise.all([
+    lockGroup(db, groupId),
+    lockCoordination(db, groupId),
+    listGroupSignals(db, caller, groupId),
+    readClock(db),
+  ]);
+  return checkHolder(context, { group, lease, news, now }, { leaseToken, call });
+}
+
+/** How it stands, for a call that is repeated. */
+export const standing = ({ group, lease }: LockedGroup): Answer => ({
+  group: toGroup(group, lease),
+  signals: [],
+});
+
+/** That the coordinator was told is no change to the group. */
+const asTold = ({ group, news }: GroupHolder): GroupRow => ({ ...group, told_seq: news.toldSeq });
+
+/** Writes what the coordinator did, renews, and answers with what it should know. */
+export function renewAndAnswer(
+  context: Writer,
+  holder: GroupHolder,
+  { changes, ttlSeconds }: { readonly changes?: GroupChanges; readonly ttlSeconds?: number | undefined },
+): Answer {
+  const told = asTold(holder);
+  const after = changes === undefined ? told : changedGroup(told, changes, holder.now);
+  const columns: (keyof GroupChanges)[] =
+    changes === undefined ? [] : asChanged(Object.keys(changes) as (keyof GroupChanges)[]);
+  const write = setGroup(after, [...columns, 'told_seq'], holder.claim);
+  const lease = renewAfter(context, holder, write, ttlSeconds ?? holder.lease.ttl_seconds ?? 0);
+  return { group: toGroup(after, lease), signals: holder.news.signals };
+}
+
+/** The coordinator's own end of its lease. */
+export function endLease({ db }: Writer, holder: GroupHolder, call: string): Answer {
+  const told = asTold(holder);
+  const { lease, claim } = holder;
+  db.later(setGroup(told, ['told_seq'], claim));
+  db.later(freeLease(lease, { claim, call }));
+  return { group: toGroup(withoutLease(told)), signals: holder.news.signals };
+}

@@ -1,0 +1,45 @@
+/** What the table of transitions says, as parts of statements. Each is made once: it is the same in every call. */
+import { type Part, sql } from '@muster/database';
+import { type Deed, type empty, storedFrom, type StoredState, transitions } from './states.ts';
+
+const stored: Readonly<Record<StoredState, Part>> = {
+  available: sql.part`'available'`,
+  leased: sql.part`'leased'`,
+  waiting_input: sql.part`'waiting_input'`,
+  offered: sql.part`'offered'`,
+  submitted: sql.part`'submitted'`,
+  completed: sql.part`'completed'`,
+};
+const isStored = (state: string): state is StoredState => state in stored;
+
+const cleared: Readonly<Record<keyof typeof empty, Part>> = {
+  offer: sql.part`offer = null`,
+  waiting_for: sql.part`waiting_for = null`,
+  stop_requested: sql.part`stop_requested = null`,
+  outcome: sql.part`outcome = null`,
+  failure: sql.part`failure = null`,
+  needs_rework: sql.part`needs_rework = false`,
+};
+
+/** The deed can be done to the row `e` of executions. */
+export const canSql = (deed: Deed): Part =>
+  sql.part`e.state in (${sql.join(storedFrom(deed).flatMap((state) => (isStored(state) ? stored[state] : [])))})`;
+
+/** The work `e` is held, live or past its time. */
+export const isHeldSql = canSql('renew');
+
+/** The work `e` is not over. As the index says it, which knows no other way. */
+export const isOpenSql = sql.part`e.state <> 'completed'`;
+
+/** What a deed sets that is the same for every execution `e`. */
+export function assignmentsOf(deed: Deed): Part {
+  const { to, clears, outcome } = transitions[deed];
+  return sql.join([
+    ...(to !== null && isStored(to) ? [sql.part`state = ${stored[to]}`] : []),
+    ...clears.map((column) => cleared[column]),
+    ...(outcome === undefined ? [] : [sql.part`outcome = ${outcome}`]),
+    ...(to === 'completed' ? [sql.part`completed_at = clock_timestamp()`] : []),
+    sql.part`updated_at = now()`,
+    sql.part`version = e.version + 1`,
+  ]);
+}

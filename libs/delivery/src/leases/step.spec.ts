@@ -1,0 +1,85 @@
+import { describe, expect, it } from '@jest/globals';
+import { executionStates } from '@muster/registry';
+import { newExecution } from '../data/acquiring.ts';
+import { type ExecutionRow } from '../data/executions.ts';
+import { can, type Deed, type StoredState, transitions } from './states.ts';
+import { step } from './step.ts';
+
+const at = '2026-11-21T09:30:00.000Z';
+const stored = executionStates.filter((state): state is StoredState => state !== 'stalled');
+const deeds = Object.keys(transitions) as Deed[];
+
+/** An execution in this state, about which everything is said that can be. */
+const executionIn = (state: StoredState): ExecutionRow => ({
+  ...newExecution(
+    { type: 'story', id: 's', projectId: 'p', key: 'WEB-1', title: '', status: 'ready', specVersion: 1 },
+    at,
+  ),
+  state,
+  version: 3,
+  last_event_seq: 7,
+  told_seq: 2,
+  waiting_for: 'a question',
+  offer: { toMemberId: 'ben', toAgentId: null, note: null, expiresAt: at },
+  needs_rework: true,
+  outcome: 'submitted',
+  failure: 'timeout',
+});
+
+describe('a step of an execution', () => {
+  it('leads where its table says, and from nowhere else', () => {
+    for (const deed of deeds)
+      for (const state of stored) {
+        const { to } = transitions[deed];
+        const take = () => step(executionIn(state), deed, { now: at });
+        if (can(deed, state)) expect([deed, take().row.state]).toEqual([deed, to ?? state]);
+        else expect(take).toThrow(`no ${deed} of an execution that is ${state}`);
+      }
+  });
+
+  it('that completes leaves nothing open, whoever completes: no question, offer or stop, and nothing to be taken up again', () => {
+    const completing = deeds.filter((deed) => transitions[deed].to === 'completed');
+    expect(completing).toEqual(['finish', 'observeMerge', 'cancel', 'land']);
+    for (const deed of completing) {
+      const [from] = stored.filter((state) => can(deed, state));
+      if (from === undefined) throw new Error('it can be done to nothing');
+      const { row } = step(executionIn(from), deed, { now: at });
+      expect(row).toMatchObject({
+        ...{ waiting_for: null, offer: null, stop_requested: null },
+        ...{ needs_rework: false, failure: null, completed_at: at },
+      });
+    }
+  });
+
+  it('frees the locks of the work when it ends or is given up, and never while it is held on', () => {
+    const freeing = deeds.filter((deed) => transitions[deed].locks.startsWith('free'));
+    expect(freeing).toEqual([
+      ...['acquire', 'supersede', 'withdrawOffer', 'release', 'submit', 'finish'],
+      ...['observeMerge', 'cancel', 'land'],
+    ]);
+  });
+
+  it('leaves no lease on what is not held afterwards', () => {
+    for (const deed of deeds) {
+      const { to, endsLease } = transitions[deed];
+      const wasHeld = can(deed, 'leased');
+      const isHeld = to === null ? wasHeld : ['leased', 'waiting_input', 'stalled'].includes(to);
+      expect([deed, endsLease]).toEqual([deed, wasHeld && !isHeld]);
+    }
+  });
+
+  it('numbers its events behind the last, and tells its holder of all of them', () => {
+    const taken = step(executionIn('leased'), 'acquire', {
+      now: at,
+      earlier: [{ kind: 'taken_over', data: { live: true } }],
+      data: { epoch: 2 },
+      tellsHolder: true,
+    });
+    expect(taken.events).toEqual([
+      { kind: 'taken_over', data: { live: true } },
+      { kind: 'acquired', data: { epoch: 2 } },
+    ]);
+    expect(taken.row).toMatchObject({ last_event_seq: 9, told_seq: 9, version: 4, updated_at: at });
+    expect(step(executionIn('leased'), 'renew', { now: at }).row).toMatchObject({ told_seq: 2 });
+  });
+});

@@ -1,0 +1,51 @@
+/** A step as it is written: the execution and its stream, its lease, and the locks that go with the work. */
+import { type Db, of, type Part, sql } from '@muster/database';
+import { type Actor } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { freeLocksOf, freeLocksOfRun, setExecution } from '../data/executions.ts';
+import { freeLease, heldLease, type LeaseRow, type OwnEnd } from '../data/leases.ts';
+import { appendEvents } from './events.ts';
+import { assignmentsOf, canSql } from './states-sql.ts';
+import { type Deed, transitions } from './states.ts';
+import { type Step } from './step.ts';
+
+/** Writes a step of a locked execution, whose lease is locked as well; a holder's only while its grant still holds. */
+export function writeStep(
+  { db, caller }: { readonly db: Db; readonly caller: Pick<Caller, 'actor'> },
+  taken: Step,
+  lease: LeaseRow | undefined,
+  own?: OwnEnd,
+): void {
+  const { actor } = caller;
+  const { row, deed } = taken;
+  const { endsLease, locks } = transitions[deed];
+  db.later(setExecution(taken, actor, own?.claim));
+  const held = heldLease(lease);
+  if (endsLease && held !== null) db.later(freeLease(held.row, own));
+  if (locks === 'free' || locks === 'freeWithRun') db.later(freeLocksOf(row.id));
+  const runId = held?.holder.runId ?? null;
+  if (locks === 'freeWithRun' && held !== null && runId !== null) {
+    db.later(freeLocksOfRun(row.project_id, { ...held.holder, runId }));
+  }
+}
+
+/**
+ * The same step of many executions at once, without their leases, which are locked and freed before: CTEs by which those
+ * of `chosen` that can take it have, `stepped` among them. `data` is that of their events; null: the stream says nothing.
+ */
+export function stepAll(
+  deed: Deed,
+  { chosen, actor, data }: { readonly chosen: Part; readonly actor: Actor; readonly data: Part | null },
+): Part {
+  const { event, locks } = transitions[deed];
+  const counted = data === null ? sql.empty : sql.part`, last_event_seq = e.last_event_seq + 1`;
+  const stepped = sql.part`stepped as (
+       update executions e set ${assignmentsOf(deed)}${counted}
+       where ${of('e')} and ${chosen} and ${canSql(deed)}
+       returning e.id, e.project_id, e.target_type, e.target_id, e.last_event_seq)`;
+  const news = sql.part`(select s.id, s.last_event_seq as seq, ${event}::text as kind, ${data} as data,
+      clock_timestamp() as at from stepped s)`;
+  const said = sql.part`said as (${appendEvents(news, actor)})`;
+  const unlocked = sql.part`unlocked as (delete from locks k using stepped s where ${of('k')} and k.execution_id = s.id)`;
+  return sql.join([stepped, ...(data === null ? [] : [said]), ...(locks === 'stay' ? [] : [unlocked])]);
+}

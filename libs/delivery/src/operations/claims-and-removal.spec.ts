@@ -1,0 +1,140 @@
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { peopleHandlers } from '@muster/organizations';
+import { type People, useWorld } from '@muster/testing';
+import { acquire, workOn } from '../../test/locks.ts';
+import { arrangeStories } from '../../test/stories.ts';
+import { type ExecutionRow } from '../data/executions.ts';
+import { deliveryHandlers, executionReactions } from '../index.ts';
+import { type Deed } from '../leases/states.ts';
+import { step } from '../leases/step.ts';
+
+const world = useWorld({ ...deliveryHandlers, ...peopleHandlers }, [executionReactions]);
+
+let people: People;
+let projectId: string;
+let stories: readonly string[];
+beforeEach(async () => {
+  ({ people, projectId, stories } = await arrangeStories(world));
+});
+
+const story = { targetType: 'story', targetId: 'WEB-1' } as const;
+const holdings = async (): Promise<unknown[]> => [
+  ...(await world.rows(`select unit_type from leases where org_id = $1 and state = 'held'`, people.orgId)),
+  ...(await world.rows('select id from locks where org_id = $1', people.orgId)),
+  ...(await world.rows(`select id from executions where org_id = $1 and state = 'offered'`, people.orgId)),
+];
+
+/** Who claims has passed the door and waits for a row; meanwhile Chloé is removed. */
+async function meet(row: { table: string; where: string; id: string }, claim: () => Promise<unknown>) {
+  const { ana, chloe, orgId } = people;
+  const holder = await world.database.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query(`select 1 from ${row.table} where org_id = $1 and ${row.where} for update`, [
+      orgId,
+      row.id,
+    ]);
+    const claiming = claim();
+    await world.waiting(1);
+    const removing = ana.members.removeMember({ memberId: chloe.me.memberId });
+    await Promise.race([world.waiting(2), removing]);
+    await holder.query('rollback');
+    await Promise.allSettled([claiming, removing]);
+    await removing;
+  } finally {
+    holder.release();
+  }
+}
+
+describe('a member who is removed while claiming work', () => {
+  it('holds no lease on a story', async () => {
+    await meet({ table: 'stories', where: 'id = $2', id: stories[0] ?? '' }, () =>
+      people.chloe.deliveryExecutions.acquire(story),
+    );
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('holds no lease on a group', async () => {
+    const { group } = await people.ana.deliveryGroups.create({
+      projectId: 'WEB',
+      name: 'Passkeys',
+      storyIds: ['WEB-1'],
+    });
+    await meet({ table: 'delivery_groups', where: 'id = $2', id: group.id }, () =>
+      people.chloe.deliveryGroups.acquireLease({ groupId: group.id }),
+    );
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('holds no lock', async () => {
+    await acquire(people.ana, ['docs/**']);
+    await meet({ table: 'lock_counters', where: 'project_id = $2', id: projectId }, () =>
+      acquire(people.chloe, ['src/**']),
+    );
+    expect(await holdings()).toHaveLength(1);
+  });
+
+  it('is offered nothing', async () => {
+    const held = await workOn(people.ben, 'WEB-1', ['a.ts']);
+    await meet({ table: 'executions', where: 'id = $2', id: held.executionId }, () =>
+      people.ben.deliveryExecutions.handoff({ ...held, toMemberId: people.chloe.me.memberId }),
+    );
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('claims nothing once the removal is under way', async () => {
+    const outcomes = await world.contend<unknown>(
+      { table: 'members', id: people.chloe.me.memberId },
+      () => people.ana.members.removeMember({ memberId: people.chloe.me.memberId }),
+      () => people.chloe.deliveryExecutions.acquire(story),
+      () => acquire(people.chloe, ['src/**']),
+    );
+    expect(outcomes[0]?.status).toBe('fulfilled');
+    expect(await holdings()).toEqual([]);
+  });
+});
+
+describe('the work of a member who is removed', () => {
+  const remove = () => people.ana.members.removeMember({ memberId: people.chloe.me.memberId });
+  const rowOf = async (executionId: string) => {
+    const [row] = await world.rows<ExecutionRow>(
+      'select * from executions where org_id = $1 and id = $2',
+      people.orgId,
+      executionId,
+    );
+    if (row === undefined) throw new Error('the execution is gone');
+    return row;
+  };
+  /** What the trigger wrote is what the table of transitions says of this deed. */
+  async function expectStep(executionId: string, before: ExecutionRow, deed: Deed): Promise<void> {
+    const after = await rowOf(executionId);
+    const data = { reason: 'member removed' };
+    const { row, events } = step(before, deed, { now: after.updated_at, data });
+    expect(after).toEqual(row);
+    const { items } = await people.ana.deliveryExecutions.eventsSince({
+      executionId,
+      afterSeq: before.last_event_seq,
+    });
+    expect(items.map(({ kind, data: said }) => ({ kind, data: said }))).toEqual(events);
+  }
+
+  it('is given up as by a release', async () => {
+    const { executionId } = await workOn(people.chloe, 'WEB-1');
+    const before = await rowOf(executionId);
+    await remove();
+    await expectStep(executionId, before, 'release');
+    expect(await holdings()).toEqual([]);
+  });
+
+  it('is there for others where it was offered to them, and so is what was locked for it', async () => {
+    const { ana, ben, chloe } = people;
+    const held = await workOn(ben, 'WEB-1', ['a.ts']);
+    await acquire(ben, ['src/**'], { executionId: held.executionId });
+    await ben.deliveryExecutions.handoff({ ...held, toMemberId: chloe.me.memberId });
+    const before = await rowOf(held.executionId);
+    await remove();
+    await expectStep(held.executionId, before, 'withdrawOffer');
+    expect(await holdings()).toEqual([]);
+    expect((await ana.deliveryExecutions.acquire(story)).execution.state).toBe('leased');
+  });
+});
