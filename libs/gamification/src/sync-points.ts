@@ -1,5 +1,5 @@
 /** The counting: a job of the worker. */
-import { type Db, outboxRow, sqlQuery } from '@muster/database';
+import { type Db, organization, outboxRow, sql } from '@muster/database';
 import { Policy } from '@muster/registry';
 import { findAssignees, listResets, listStanding, listUncounted, setEntries } from './data/ledger.ts';
 import { lockState, setCounted, setIdle } from './data/state.ts';
@@ -21,9 +21,9 @@ export interface Synced {
   readonly hasMore: boolean;
 }
 
-const isSwitchedOn = async (db: Db, orgId: string): Promise<boolean> => {
+const isSwitchedOn = async (db: Db): Promise<boolean> => {
   const { policy } = await db.one(
-    sqlQuery<{ policy: unknown }>('select policy from orgs where id = $1', [orgId]),
+    sql<{ policy: unknown }>`select policy from orgs where id = ${organization}`,
   );
   return Policy.parse(policy).gamificationEnabled;
 };
@@ -35,33 +35,28 @@ const isSwitchedOn = async (db: Db, orgId: string): Promise<boolean> => {
  */
 export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   const [state, isOn, occurrences, resets] = await Promise.all([
-    lockState(db, orgId),
-    isSwitchedOn(db, orgId),
-    listUncounted(db, orgId, mostPerTransaction),
-    listResets(db, orgId),
+    lockState(db),
+    isSwitchedOn(db),
+    listUncounted(db, mostPerTransaction),
+    listResets(db),
   ]);
   if (!isOn) {
-    db.later(setIdle(orgId));
+    db.later(setIdle());
     return { counted: 0, hasMore: false };
   }
-  const news = await setEntries(db, orgId, await count(db, orgId, occurrences, resets));
+  const news = await setEntries(db, await count(db, occurrences, resets));
   if (news.given.length + news.takenBack.length > 0) {
-    addToSums(db, orgId, sumChanges(orgId, news));
-    db.later(deleteOldScores(orgId));
+    addToSums(db, sumChanges(orgId, news));
+    db.later(deleteOldScores());
   }
   const hasMore = occurrences.length === mostPerTransaction;
-  db.later(setCounted(orgId, occurrences.at(-1)?.seq ?? state.counted_seq, hasMore));
+  db.later(setCounted(occurrences.at(-1)?.seq ?? state.counted_seq, hasMore));
   if (hasMore) db.later(outboxRow(orgId, syncJob, {}));
   return { counted: occurrences.length, hasMore };
 }
 
 /** What they give and take back, with all that has to be known for it. */
-async function count(
-  db: Db,
-  orgId: string,
-  occurrences: readonly Occurrence[],
-  resets: Known['resets'],
-): Promise<Counted> {
+async function count(db: Db, occurrences: readonly Occurrence[], resets: Known['resets']): Promise<Counted> {
   const judged = occurrences.flatMap((occurrence) => {
     const verdict = judge(occurrence);
     return verdict === undefined ? [] : [{ occurrence, verdict }];
@@ -69,10 +64,9 @@ async function count(
   if (judged.length === 0) return { given: [], takenBack: [] };
   const ofAssignees = judged.filter(({ verdict }) => verdict.whose === 'assignee');
   const [standing, assignees] = await Promise.all([
-    listStanding(db, orgId, [...new Set(judged.map(({ verdict }) => verdict.subjectId))]),
+    listStanding(db, [...new Set(judged.map(({ verdict }) => verdict.subjectId))]),
     findAssignees(
       db,
-      orgId,
       ofAssignees.map(({ occurrence }) => occurrence),
     ),
   ]);

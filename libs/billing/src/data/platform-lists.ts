@@ -2,7 +2,17 @@
  * The operators' lists, over all organizations: functions of the database, which ask for the pass of a platform token.
  * Each walks down an index, and looks at so many at most; a page that found little comes with a cursor all the same.
  */
-import { containing, type Db, decodeCursor, encodeCursor, sqlQuery } from '@muster/database';
+import {
+  containing,
+  CursorId,
+  CursorText,
+  type Db,
+  decodeCursor,
+  mostLookedAt,
+  type Page,
+  pageOfSearch,
+  sql,
+} from '@muster/database';
 import {
   type Plan,
   type PlatformAccount,
@@ -12,18 +22,10 @@ import {
 } from '@muster/registry';
 import { z } from 'zod';
 
-/** As the contract says in words. */
-export const mostLookedAt = 5_000;
-
 interface Params {
   readonly query?: string | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
-}
-
-interface Page<Item> {
-  readonly items: Item[];
-  readonly nextCursor: string | null;
 }
 
 /** What was looked at, counted from where the page began; an item of it where it fits. */
@@ -47,20 +49,12 @@ const listOf =
   async (db: Db, { query, limit, cursor }: Params): Promise<Page<Item>> => {
     const pattern = query === undefined ? null : containing(query);
     const parameters = [...(decodeCursor(cursor, key) ?? start), pattern, mostLookedAt, limit];
-    const places = parameters.map((_, index) => `$${index + 1}`).join(', ');
-    const rows = await db.all(sqlQuery<Row>(`select * from app.platform_${name}(${places})`, parameters));
-    const found = rows.filter(({ fits }) => fits);
-    // With as many as asked for the next page goes on after the last of them, else after the last looked at.
-    const last = found.length > limit ? found[limit - 1] : rows.find(({ nth }) => nth === mostLookedAt);
-    return {
-      items: found.slice(0, limit).map(toItem),
-      nextCursor: last === undefined ? null : encodeCursor(keyOf(last)),
-    };
+    const list = sql.word(`platform_${name}`);
+    const rows = await db.all(sql<Row>`select * from app.${list}(${sql.join(parameters)})`);
+    return pageOfSearch(rows, limit, keyOf, toItem);
   };
 
-/** Texts that are sorted by hold no NUL, which Postgres takes for no text at all. */
-const Text = z.string().refine((text) => !text.includes('\0'));
-const OneText = z.tuple([Text]);
+const OneText = z.tuple([CursorText]);
 
 interface AccountRow extends Step {
   readonly address: string;
@@ -129,7 +123,7 @@ interface TeamRow extends Step {
 export const listTeams = listOf<TeamRow, PlatformTeam>({
   name: 'teams',
   keyOf: (row) => [row.sort_name, row.id],
-  key: z.tuple([Text, z.uuid()]),
+  key: z.tuple([CursorText, CursorId]),
   start: [null, null],
   toItem: (row) => ({
     id: row.id,

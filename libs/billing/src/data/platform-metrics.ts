@@ -1,5 +1,6 @@
 /** The installation in numbers. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, sql } from '@muster/database';
+import { isOutboxJob, jobNames } from '@muster/jobs';
 import { type PlatformMetrics } from '@muster/registry';
 
 interface MetricsRow {
@@ -17,7 +18,7 @@ interface MetricsRow {
   readonly operations_last_24h: number;
 }
 
-const metricsSql = `
+const metrics = sql<MetricsRow>`
   select m.*, e.states as execution_states, e.estimated as executions_estimated
   from app.platform_metrics() m cross join app.platform_executions() e`;
 
@@ -32,8 +33,13 @@ const noExecutions: PlatformMetrics['executions'] = {
   completed: 0,
 };
 
+/** Likewise of the work that follows from writes. */
+const nothingQueued: PlatformMetrics['queues'] = Object.fromEntries(
+  jobNames.filter(isOutboxJob).map((name) => [name, { waiting: 0, active: 0, delayed: 0, failed: 0 }]),
+);
+
 export async function getMetrics(db: Db): Promise<PlatformMetrics> {
-  const row = await db.one(sqlQuery<MetricsRow>(metricsSql, []));
+  const row = await db.one(metrics);
   return {
     orgs: row.orgs,
     accounts: row.accounts,
@@ -42,7 +48,7 @@ export async function getMetrics(db: Db): Promise<PlatformMetrics> {
     estimated: [...row.estimated, ...(row.executions_estimated ? ['executions'] : [])],
     plans: { free: 0, team: 0, enterprise: 0, ...row.plans },
     executions: { ...noExecutions, ...row.execution_states },
-    queues: row.queues,
+    queues: { ...nothingQueued, ...row.queues },
     outboxLagSeconds: row.outbox_lag_seconds,
     operationsLast24h: row.operations_last_24h,
     measuredAt: row.at,

@@ -1,5 +1,5 @@
 /** What seats cost, and what a change of their number costs for the rest of a period. Whole minor units throughout. */
-import { type Period } from '@muster/people';
+import { type Period } from '@muster/organizations';
 import { type Proration } from '@muster/registry';
 import { type SeatPrice } from './prices.ts';
 

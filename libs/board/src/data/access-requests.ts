@@ -1,17 +1,17 @@
 /** The access_requests table: one request, found, locked, written; and the list of a project's. */
 import {
+  CursorId,
   type DB,
   type Db,
   decodeCursor,
+  of,
   pageOfRows,
+  projectIdOf,
   type Query,
-  query,
-  sqlQuery,
-  Values,
+  sql,
 } from '@muster/database';
 import {
   type AccessRequest,
-  isUuid,
   type OrgRole,
   type ParamsOf,
   type ProjectRole,
@@ -25,9 +25,9 @@ type RequestRow = Omit<Selectable<DB['access_requests']>, 'org_id'>;
 /** A request with what is shown of who made it. */
 export type AccessRequestRow = RequestRow & { readonly member_name: string; readonly member_handle: string };
 
-const requestColumns = `r.id, r.project_id, r.member_id, r.role, r.message, r.state, r.resolved_by, r.resolved_at, r.note,
+const requestColumns = sql.part`r.id, r.project_id, r.member_id, r.role, r.message, r.state, r.resolved_by, r.resolved_at, r.note,
   r.created_at, r.updated_at, r.version, m.name as member_name, m.handle as member_handle`;
-const requests = 'access_requests r join members m on m.org_id = r.org_id and m.id = r.member_id';
+const requests = sql.part`access_requests r join members m on m.org_id = r.org_id and m.id = r.member_id`;
 
 export const toAccessRequest = (row: AccessRequestRow): AccessRequest => ({
   id: row.id,
@@ -52,19 +52,11 @@ export interface Applicant {
 }
 
 /** The caller, before the project that they ask for. */
-export async function getApplicant(
-  db: Db,
-  { orgId, memberId }: Caller,
-  projectRef: string,
-): Promise<Applicant> {
-  const values = new Values(orgId);
+export async function getApplicant(db: Db, { memberId }: Caller, projectRef: string): Promise<Applicant> {
   const applicant = await db.find(
-    sqlQuery<Applicant>(
-      `select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
-       from projects p join members m on m.org_id = p.org_id and m.id = ${values.uuid(memberId)}
-       where p.org_id = ${values.org} and p.id = ${values.projectId(projectRef)}`,
-      values.list,
-    ),
+    sql<Applicant>`select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
+       from projects p join members m on m.org_id = p.org_id and m.id = ${memberId}::uuid
+       where ${of('p')} and p.id = ${projectIdOf(projectRef)}`,
   );
   if (applicant === undefined) throw notFound();
   return applicant;
@@ -73,19 +65,28 @@ export async function getApplicant(
 /** The request of a member that waits for an answer. */
 export function findPending(
   db: Db,
-  orgId: string,
   projectRef: string,
   memberId: string,
 ): Promise<AccessRequestRow | undefined> {
-  const values = new Values(orgId);
   return db.find(
-    sqlQuery<AccessRequestRow>(
-      `select ${requestColumns} from ${requests}
-       where r.org_id = ${values.org} and r.project_id = ${values.projectId(projectRef)} and r.member_id = ${values.uuid(memberId)}
+    sql<AccessRequestRow>`select ${requestColumns} from ${requests}
+       where ${of('r')} and r.project_id = ${projectIdOf(projectRef)} and r.member_id = ${memberId}::uuid
          and r.state = 'pending'`,
-      values.list,
-    ),
   );
+}
+
+/** So long a denial stands before the same member may ask again. */
+const restsAfterDenial = sql.part`interval '1 day'`;
+
+/** When the member may ask again, where a denial still stands. */
+export async function findRest(db: Db, projectRef: string, memberId: string): Promise<string | undefined> {
+  const row = await db.find(
+    sql<{ until: string }>`select max(r.resolved_at) + ${restsAfterDenial} as until from access_requests r
+       where ${of('r')} and r.project_id = ${projectIdOf(projectRef)} and r.member_id = ${memberId}::uuid
+         and r.state = 'denied' and r.resolved_at > now() - ${restsAfterDenial}
+       having max(r.resolved_at) is not null`,
+  );
+  return row?.until;
 }
 
 /** What is decided on: a request, and what its member is and has today. */
@@ -96,65 +97,58 @@ export type LockedRequest = AccessRequestRow & {
 };
 
 /** A request of a locked project, whose member stays one until this transaction ends. */
-export async function lockAccessRequest(db: Db, orgId: string, id: string): Promise<LockedRequest> {
+export async function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
   const row = await db.find(
-    sqlQuery<LockedRequest>(
-      `select ${requestColumns}, m.role as member_role,
+    sql<LockedRequest>`select ${requestColumns}, m.role as member_role,
          (select pm.role from project_members pm
            where pm.org_id = r.org_id and pm.project_id = r.project_id and pm.member_id = r.member_id) as given_role
        from ${requests}
-       where r.org_id = $1 and r.id = $2 and m.status = 'active' for no key update of r for share of m`,
-      [orgId, id],
-    ),
+       where ${of('r')} and r.id = ${id} and m.status = 'active' for no key update of r for share of m`,
   );
   if (row === undefined) throw notFound();
   return row;
 }
 
-const Cursor = z.tuple([z.string().refine(isUuid)]);
+const Cursor = z.tuple([CursorId]);
 
 /** A page of the requests for a project, newest first. What a member asked who is none any more waits for nobody. */
 export async function listAccessRequests(
   db: Db,
-  orgId: string,
   { projectId, state, limit, cursor }: ParamsOf<Registry['projects']['accessRequests']['list']>,
 ): Promise<{ items: AccessRequest[]; nextCursor: string | null }> {
-  const values = new Values(orgId);
   const where = [
-    `r.org_id = ${values.org}`,
-    `r.project_id = ${values.projectId(projectId)}`,
-    `(r.state <> 'pending' or m.status = 'active')`,
+    of('r'),
+    sql.part`r.project_id = ${projectIdOf(projectId)}`,
+    sql.part`(r.state <> 'pending' or m.status = 'active')`,
   ];
-  if (state !== undefined) where.push(`r.state = ${values.$(state)}`);
+  if (state !== undefined) where.push(sql.part`r.state = ${state}`);
   const after = decodeCursor(cursor, Cursor);
-  if (after !== undefined) where.push(`r.id < ${values.uuid(after[0])}`);
+  if (after !== undefined) where.push(sql.part`r.id < ${after[0]}::uuid`);
   const rows = await db.all(
-    sqlQuery<AccessRequestRow>(
-      `select ${requestColumns} from ${requests}
-       where ${where.join(' and ')} order by r.id desc limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+    sql<AccessRequestRow>`select ${requestColumns} from ${requests}
+       where ${sql.join(where, ' and ')} order by r.id desc limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toAccessRequest);
 }
 
-export const insertAccessRequest = (
-  orgId: string,
-  { member_name: _name, member_handle: _handle, ...row }: AccessRequestRow,
-): Query<unknown> => query.insertInto('access_requests').values({ ...row, org_id: orgId });
+const inserted = [
+  'id',
+  'project_id',
+  'member_id',
+  'role',
+  'message',
+  'state',
+  'resolved_by',
+  'resolved_at',
+  'note',
+  'created_at',
+  'updated_at',
+  'version',
+] as const;
+
+export const insertAccessRequest = (row: AccessRequestRow): Query<unknown> =>
+  sql.insert('access_requests', inserted, row);
 
 /** Writes what was decided about a locked request. */
-export const setAccessRequest = (orgId: string, row: RequestRow): Query<unknown> =>
-  query
-    .updateTable('access_requests')
-    .set({
-      role: row.role,
-      state: row.state,
-      resolved_by: row.resolved_by,
-      resolved_at: row.resolved_at,
-      note: row.note,
-      updated_at: row.updated_at,
-      version: row.version,
-    })
-    .where('org_id', '=', orgId)
-    .where('id', '=', row.id);
+export const setAccessRequest = (row: RequestRow): Query<unknown> =>
+  sql`update access_requests set role = ${row.role}, state = ${row.state}, resolved_by = ${row.resolved_by}, resolved_at = ${row.resolved_at}, note = ${row.note}, updated_at = ${row.updated_at}, version = ${row.version} where ${of()} and id = ${row.id}`;

@@ -1,7 +1,20 @@
 /** The assignments table: who works on what. There is a row where somebody does. */
-import { type DB, type Db, decodeCursor, pageOfRows, type Query, sqlQuery, Values } from '@muster/database';
-import { type Assignment, isUuid, type Subject, targetTypes } from '@muster/registry';
-import { type Caller, visibleProjects } from '@muster/runtime';
+import {
+  CursorId,
+  type DB,
+  type Db,
+  decodeCursor,
+  of,
+  organization,
+  pageOfRows,
+  type Part,
+  projectIdOf,
+  type Query,
+  sql,
+  storyIdOf,
+} from '@muster/database';
+import { type Assignment, type Subject, targetTypes } from '@muster/registry';
+import { type Caller, visibleTo } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { idOfTarget, type TargetRef } from './targets.ts';
@@ -29,9 +42,9 @@ const nobody: AssignmentState = {
   updatedAt: null,
 };
 
-const columns = `a.target_type, a.target_id, a.project_id, a.member_id, a.agent_id, a.assigned_by, a.created_at, a.updated_at,
+const columns = sql.part`a.target_type, a.target_id, a.project_id, a.member_id, a.agent_id, a.assigned_by, a.created_at, a.updated_at,
   m.name as member_name, m.handle as member_handle, g.name as agent_name`;
-const withAssignees = `left join members m on m.org_id = a.org_id and m.id = a.member_id
+const withAssignees = sql.part`left join members m on m.org_id = a.org_id and m.id = a.member_id
   left join agents g on g.org_id = a.org_id and g.id = a.agent_id`;
 
 const toState = (row: AssigneesRow): AssignmentState => ({
@@ -65,52 +78,31 @@ export const toAssignment = (
 };
 
 /** Locks the target's assignment where there is one; the target itself must be locked before. */
-export async function lockAssignment(db: Db, orgId: string, target: TargetRef): Promise<AssignmentState> {
-  const values = new Values(orgId);
+export async function lockAssignment(db: Db, target: TargetRef): Promise<AssignmentState> {
   const row = await db.find(
-    sqlQuery<AssigneesRow>(
-      `select ${columns} from assignments a ${withAssignees}
-       where a.org_id = ${values.org} and a.target_type = ${values.$(target.targetType)}
-         and a.target_id = ${idOfTarget(values, target)}
+    sql<AssigneesRow>`select ${columns} from assignments a ${withAssignees}
+       where ${of('a')} and a.target_type = ${target.targetType}
+         and a.target_id = ${idOfTarget(target)}
        for no key update of a`,
-      values.list,
-    ),
   );
   return row === undefined ? nobody : toState(row);
 }
 
 /** Writes who is assigned to a locked target, and by whom. */
-export const setAssignment = (orgId: string, assignment: Assignment): Query<unknown> =>
-  sqlQuery(
-    `insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id, assigned_by, created_at, updated_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
+export const setAssignment = (assignment: Assignment): Query<unknown> =>
+  sql`insert into assignments (org_id, target_type, target_id, project_id, member_id, agent_id, assigned_by, created_at, updated_at)
+     values (${organization}, ${assignment.targetType}, ${assignment.targetId}, ${assignment.projectId}, ${assignment.member?.id ?? null}, ${assignment.agent?.id ?? null}, ${assignment.assignedBy}, ${assignment.createdAt}, ${assignment.updatedAt})
      on conflict (org_id, target_type, target_id) do update
        set member_id = excluded.member_id, agent_id = excluded.agent_id,
-         assigned_by = excluded.assigned_by, updated_at = excluded.updated_at`,
-    [
-      orgId,
-      assignment.targetType,
-      assignment.targetId,
-      assignment.projectId,
-      assignment.member?.id ?? null,
-      assignment.agent?.id ?? null,
-      assignment.assignedBy,
-      assignment.createdAt,
-      assignment.updatedAt,
-    ],
-  );
+         assigned_by = excluded.assigned_by, updated_at = excluded.updated_at`;
 
-export const deleteAssignment = (orgId: string, { targetType, targetId }: TargetRef): Query<unknown> =>
-  sqlQuery('delete from assignments where org_id = $1 and target_type = $2 and target_id = $3', [
-    orgId,
-    targetType,
-    targetId,
-  ]);
+export const deleteAssignment = ({ targetType, targetId }: TargetRef): Query<unknown> =>
+  sql`delete from assignments where ${of()} and target_type = ${targetType} and target_id = ${targetId}`;
 
 /** The assignment of a target for which nobody works any more, or nobody did. */
 export const assignedToNobody = nobody;
 
-const Cursor = z.tuple([z.enum(targetTypes), z.string().refine(isUuid)]);
+const Cursor = z.tuple([z.enum(targetTypes), CursorId]);
 
 interface Page {
   readonly limit: number;
@@ -120,21 +112,19 @@ interface Page {
 /** Assignments that pass `where`, by kind and then the newest target first: both orders are the primary key's. */
 async function listAssignments(
   db: Db,
-  values: Values,
-  where: readonly string[],
+  where: readonly Part[],
   page: Page,
 ): Promise<{ items: Assignment[]; nextCursor: string | null }> {
   const after = decodeCursor(page.cursor, Cursor);
-  const conditions = [`a.org_id = ${values.org}`, ...where];
+  const conditions = [of('a'), ...where];
   if (after !== undefined) {
     const [type, id] = after;
-    conditions.push(`(a.target_type, a.target_id) < (${values.$(type)}, ${values.uuid(id)})`);
+    conditions.push(sql.part`(a.target_type, a.target_id) < (${type}, ${id}::uuid)`);
   }
   const rows = await db.all(
-    sqlQuery<ListedRow>(
-      `select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key
-       from (select a.* from assignments a where ${conditions.join(' and ')}
-         order by a.target_type desc, a.target_id desc limit ${values.$(page.limit + 1)}) a
+    sql<ListedRow>`select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key
+       from (select a.* from assignments a where ${sql.join(conditions, ' and ')}
+         order by a.target_type desc, a.target_id desc limit ${page.limit + 1}) a
        join projects p on p.org_id = a.org_id and p.id = a.project_id
        left join stories s on a.target_type = 'story' and s.org_id = a.org_id and s.id = a.target_id
        left join epics e on a.target_type = 'epic' and e.org_id = a.org_id and e.id = a.target_id
@@ -142,26 +132,18 @@ async function listAssignments(
          on a.target_type = 'delivery_group' and d.org_id = a.org_id and d.id = a.target_id
        ${withAssignees}
        order by a.target_type desc, a.target_id desc`,
-      values.list,
-    ),
   );
   return pageOfRows(rows, page.limit, (row) => [row.target_type, row.target_id], toListed);
 }
 
 /** Who is assigned to a story; null where nobody is. */
-export async function findStoryAssignment(
-  db: Db,
-  orgId: string,
-  storyRef: string,
-): Promise<Assignment | null> {
-  const values = new Values(orgId);
-  const where = [`a.target_type = 'story'`, `a.target_id = ${values.storyId(storyRef)}`];
-  return (await listAssignments(db, values, where, { limit: 1 })).items[0] ?? null;
+export async function findStoryAssignment(db: Db, storyRef: string): Promise<Assignment | null> {
+  const where = [sql.part`a.target_type = 'story'`, sql.part`a.target_id = ${storyIdOf(storyRef)}`];
+  return (await listAssignments(db, where, { limit: 1 })).items[0] ?? null;
 }
 
-export function listAssignmentsOfProject(db: Db, orgId: string, projectRef: string, page: Page) {
-  const values = new Values(orgId);
-  return listAssignments(db, values, [`a.project_id = ${values.projectId(projectRef)}`], page);
+export function listAssignmentsOfProject(db: Db, projectRef: string, page: Page) {
+  return listAssignments(db, [sql.part`a.project_id = ${projectIdOf(projectRef)}`], page);
 }
 
 /** Those in projects that the caller may see, of a member or an agent where one is named. */
@@ -170,9 +152,8 @@ export function listAssignmentsOfOrg(
   caller: Caller,
   page: Page & { readonly memberId?: string | undefined; readonly agentId?: string | undefined },
 ) {
-  const values = new Values(caller.orgId);
-  const where = [`a.project_id in (select v.project_id from ${visibleProjects(values, caller)} v)`];
-  if (page.memberId !== undefined) where.push(`a.member_id = ${values.uuid(page.memberId)}`);
-  if (page.agentId !== undefined) where.push(`a.agent_id = ${values.uuid(page.agentId)}`);
-  return listAssignments(db, values, where, page);
+  const where = [sql.part`a.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
+  if (page.memberId !== undefined) where.push(sql.part`a.member_id = ${page.memberId}::uuid`);
+  if (page.agentId !== undefined) where.push(sql.part`a.agent_id = ${page.agentId}::uuid`);
+  return listAssignments(db, where, page);
 }

@@ -1,5 +1,5 @@
 /** Which stories wait for which: a story's blockers are stories of its own project, and no circle of them exists. */
-import { type Db, type Query, sqlQuery } from '@muster/database';
+import { type Db, of, organization, type Query, sql } from '@muster/database';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { notInProject } from './elsewhere.ts';
 import { parseStoryRef } from './stories.ts';
@@ -17,21 +17,18 @@ const spelled = (ref: string): string => {
 };
 
 /** The stories that the references name, of whatever project; those that do not exist are missing. */
-export async function findStories(db: Db, orgId: string, refs: readonly string[]): Promise<Found[]> {
+export async function findStories(db: Db, refs: readonly string[]): Promise<Found[]> {
   if (refs.length === 0) return [];
   const parsed = refs.map(parseStoryRef);
   const ids = parsed.flatMap((ref) => ('id' in ref ? [ref.id] : []));
   const keys = parsed.flatMap((ref) => ('id' in ref ? [] : [ref]));
   return db.all(
-    sqlQuery<Found>(
-      `select s.id::text as ref, s.id, s.project_id from stories s where s.org_id = $1 and s.id = any ($2::uuid[])
+    sql<Found>`select s.id::text as ref, s.id, s.project_id from stories s where ${of('s')} and s.id = any (${ids}::uuid[])
        union all
        select k.project_key || '-' || k.number, s.id, s.project_id
-       from unnest($3::text[], $4::int[]) k (project_key, number)
-       join projects p on p.org_id = $1 and p.key = k.project_key
-       join stories s on s.org_id = $1 and s.project_id = p.id and s.number = k.number`,
-      [orgId, ids, keys.map(({ projectKey }) => projectKey), keys.map(({ number }) => number)],
-    ),
+       from unnest(${keys.map(({ projectKey }) => projectKey)}::text[], ${keys.map(({ number }) => number)}::int[]) k (project_key, number)
+       join projects p on ${of('p')} and p.key = k.project_key
+       join stories s on ${of('s')} and s.project_id = p.id and s.number = k.number`,
   );
 }
 
@@ -52,45 +49,26 @@ export async function blockersIn(
 }
 
 /** Whether the story is among what its blockers wait for. Exact while the project's counters are locked. */
-export async function closesCircle(
-  db: Db,
-  orgId: string,
-  storyId: string,
-  blockerIds: readonly string[],
-): Promise<boolean> {
+export async function closesCircle(db: Db, storyId: string, blockerIds: readonly string[]): Promise<boolean> {
   if (blockerIds.length === 0) return false;
   // Each story is visited once, so this ends, and the limit ends it at the first way back.
   const back = await db.find(
-    sqlQuery(
-      `with recursive waits (id) as (
-         select unnest($3::uuid[])
+    sql`with recursive waits (id) as (
+         select unnest(${blockerIds}::uuid[])
          union
          select b.blocker_id from waits w cross join lateral (
-           select n.blocker_id from story_blockers n where n.org_id = $1 and n.story_id = w.id offset 0) b)
-       select w.id from waits w where w.id = $2 limit 1`,
-      [orgId, storyId, blockerIds],
-    ),
+           select n.blocker_id from story_blockers n where ${of('n')} and n.story_id = w.id offset 0) b)
+       select w.id from waits w where w.id = ${storyId} limit 1`,
   );
   return back !== undefined;
 }
 
 export const insertBlockers = (
-  orgId: string,
   projectId: string,
   storyId: string,
   blockerIds: readonly string[],
 ): Query<unknown> =>
-  sqlQuery(
-    `insert into story_blockers (org_id, project_id, story_id, blocker_id) select $1, $2, $3, unnest($4::uuid[])`,
-    [orgId, projectId, storyId, blockerIds],
-  );
+  sql`insert into story_blockers (org_id, project_id, story_id, blocker_id) select ${organization}, ${projectId}, ${storyId}, unnest(${blockerIds}::uuid[])`;
 
-export const deleteBlockers = (
-  orgId: string,
-  storyId: string,
-  blockerIds: readonly string[],
-): Query<unknown> =>
-  sqlQuery(
-    `delete from story_blockers where org_id = $1 and story_id = $2 and blocker_id = any ($3::uuid[])`,
-    [orgId, storyId, blockerIds],
-  );
+export const deleteBlockers = (storyId: string, blockerIds: readonly string[]): Query<unknown> =>
+  sql`delete from story_blockers where ${of()} and story_id = ${storyId} and blocker_id = any (${blockerIds}::uuid[])`;

@@ -1,55 +1,68 @@
 /** The stories of a column, all at once. */
-import { type Db, type Query, sqlQuery } from '@muster/database';
+import { type Db, of, type Query, sql } from '@muster/database';
+import { type ColumnStatus } from '@muster/registry';
+import { isFinished } from '../rules/workflow.ts';
+import { type StoryRow } from './stories.ts';
 
-/** Locks all stories of a locked column; their ids from top to bottom. */
-export async function lockStoriesIn(db: Db, orgId: string, columnId: string): Promise<string[]> {
+/** What a story's way into another column goes by. */
+export type ColumnStory = Pick<
+  StoryRow,
+  'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'rank' | 'spec_version' | 'code' | 'completed_at'
+>;
+
+/** Locks all stories of a locked column; from top to bottom. */
+export async function lockStoriesIn(db: Db, columnId: string): Promise<ColumnStory[]> {
   const stories = await db.all(
-    sqlQuery<{ id: string; rank: string }>(
-      `select s.id, s.rank from stories s
-       where s.org_id = $1 and s.column_id = $2
-         and s.project_id = (select c.project_id from board_columns c where c.org_id = $1 and c.id = $2)
-       order by s.id for no key update`,
-      [orgId, columnId],
-    ),
+    sql<ColumnStory>`select s.id, s.project_id, p.key as project_key, s.number, s.title, s.rank, s.spec_version, s.code,
+         s.completed_at
+       from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+       where ${of('s')} and s.column_id = ${columnId}
+         and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})
+       order by s.id for no key update of s`,
   );
-  return stories.sort((one, other) => (one.rank < other.rank ? -1 : 1)).map(({ id }) => id);
+  return stories.sort((one, other) => (one.rank < other.rank ? -1 : 1));
 }
 
 /** The rank of the last story of a locked column. */
-export async function findLastRank(db: Db, orgId: string, columnId: string): Promise<string | null> {
+export async function findLastRank(db: Db, columnId: string): Promise<string | null> {
   const last = await db.find(
-    sqlQuery<{ rank: string }>(
-      `select s.rank from stories s
-       where s.org_id = $1 and s.column_id = $2
-         and s.project_id = (select c.project_id from board_columns c where c.org_id = $1 and c.id = $2)
+    sql<{ rank: string }>`select s.rank from stories s
+       where ${of('s')} and s.column_id = ${columnId}
+         and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})
        order by s.rank desc limit 1`,
-      [orgId, columnId],
-    ),
   );
   return last?.rank ?? null;
 }
 
-/** Puts locked stories into another column of their status, at these ranks. The columns' counts are the caller's. */
-export const moveStories = (
-  orgId: string,
-  columnId: string,
+/** So many stories are moved well within the time that a statement has. */
+export const storiesPerMove = 2_000;
+
+/**
+ * Puts locked stories into another column, at these ranks, with its status; when each was finished is as a move makes it.
+ * The counts are the caller's.
+ */
+export async function moveStories(
+  db: Db,
+  column: { readonly id: string; readonly status: ColumnStatus },
   storyIds: readonly string[],
   ranks: readonly string[],
   at: string,
-): Query<unknown> =>
-  sqlQuery(
-    `update stories s set column_id = $2, rank = m.rank, updated_at = $3, version = s.version + 1
-     from unnest($4::uuid[], $5::text[]) m (id, rank) where s.org_id = $1 and s.id = m.id`,
-    [orgId, columnId, at, storyIds, ranks],
-  );
+): Promise<void> {
+  // A round trip each: what goes out together shares one time limit.
+  for (let from = 0; from < storyIds.length; from += storiesPerMove) {
+    const to = from + storiesPerMove;
+    await db.all(
+      sql`update stories s set column_id = ${column.id}, rank = m.rank, status = ${column.status}, updated_at = ${at}, version = s.version + 1,
+           completed_at = case when ${isFinished(column.status)}::boolean then coalesce(s.completed_at, ${at}) end
+         from unnest(${storyIds.slice(from, to)}::uuid[], ${ranks.slice(from, to)}::text[]) m (id, rank) where ${of('s')} and s.id = m.id`,
+    );
+  }
+}
 
-/** So many stories go well within the time that a statement has, whatever hangs on them. */
-export const storiesPerDelete = 2_000;
-
-/** Removes some of a project's stories, with all that hangs on them. Nothing counts them any more. */
-export const deleteStoriesOf = (orgId: string, projectId: string): Query<unknown> =>
-  sqlQuery(
-    `with gone as (select s.id from stories s where s.org_id = $1 and s.project_id = $2 order by s.id limit $3 for update)
-     delete from stories s using gone g where s.org_id = $1 and s.id = g.id`,
-    [orgId, projectId, storiesPerDelete],
-  );
+/** Counts these stories as done in their epics, or (-1) no longer; the epics are locked in the order of their ids. */
+export const countDone = (projectId: string, storyIds: readonly string[], each: number): Query<unknown> =>
+  sql`with n as (select s.epic_id, count(*)::int as stories from stories s
+       where ${of('s')} and s.project_id = ${projectId} and s.id = any (${storyIds}::uuid[]) and s.epic_id is not null group by 1),
+     l as (select e.id from epics e where ${of('e')} and e.id in (select n.epic_id from n) order by e.id for no key update)
+     update epics e set done_count = e.done_count + ${each} * n.stories from n, l
+     where ${of('e')} and e.id = n.epic_id and l.id = e.id`;

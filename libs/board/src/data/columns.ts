@@ -1,20 +1,20 @@
 /** The board_columns table. Who changes the shape of a board locks it whole; who moves a story, only its columns. */
 import {
+  CursorCount,
+  CursorId,
+  CursorTime,
   type DB,
   type Db,
   decodeCursor,
   newId,
+  of,
   pageOfRows,
-  type Param,
+  projectIdOf,
   type Query,
-  query,
-  sqlQuery,
-  statement,
-  Values,
+  sql,
 } from '@muster/database';
 import {
   type BoardColumn,
-  isUuid,
   type ParamsOf,
   type Registry,
   type ResultOf,
@@ -28,8 +28,7 @@ import { type ColumnPlan, countsByStatus } from '../rules/columns.ts';
 
 export type ColumnRow = Omit<Selectable<DB['board_columns']>, 'org_id'>;
 
-const columnColumns =
-  'c.id, c.project_id, c.name, c.status, c.position, c.wip_limit, c.story_count, c.archived_at, c.created_at, c.updated_at, c.version';
+const columnColumns = sql.part`c.id, c.project_id, c.name, c.status, c.position, c.wip_limit, c.story_count, c.archived_at, c.created_at, c.updated_at, c.version`;
 
 export const toColumn = (row: ColumnRow): BoardColumn => ({
   id: row.id,
@@ -77,37 +76,28 @@ export const changedColumn = (column: ColumnRow, changes: Partial<ColumnRow>, at
 });
 
 /** When it was taken off the board ('' for one that is on it), its position, its id. */
-const Cursor = z.tuple([
-  z.iso.datetime({ precision: 3 }).or(z.literal('')),
-  z.int32().min(0),
-  z.string().refine(isUuid),
-]);
+const Cursor = z.tuple([CursorTime.or(z.literal('')), CursorCount, CursorId]);
 
 /** A page of the columns of a board from left to right; those taken off it come last. */
 export async function listColumns(
   db: Db,
-  orgId: string,
   { projectId, includeArchived, limit, cursor }: ParamsOf<Registry['boardColumns']['list']>,
 ): Promise<ResultOf<Registry['boardColumns']['list']>> {
-  const values = new Values(orgId);
-  const where = [`c.org_id = ${values.org}`, `c.project_id = ${values.projectId(projectId)}`];
-  if (!includeArchived) where.push('c.archived_at is null');
+  const where = [of('c'), sql.part`c.project_id = ${projectIdOf(projectId)}`];
+  if (!includeArchived) where.push(sql.part`c.archived_at is null`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) {
     const [archivedAt, position, id] = after;
-    const place = `${values.$(position)}::int, ${values.uuid(id)}`;
+    const place = sql.part`${position}::int, ${id}::uuid`;
     where.push(
       archivedAt === ''
-        ? `(c.archived_at is not null or (c.position, c.id) > (${place}))`
-        : `(c.archived_at, c.position, c.id) > (${values.instant(archivedAt)}, ${place})`,
+        ? sql.part`(c.archived_at is not null or (c.position, c.id) > (${place}))`
+        : sql.part`(c.archived_at, c.position, c.id) > (${archivedAt}::timestamptz, ${place})`,
     );
   }
   const rows = await db.all(
-    sqlQuery<ColumnRow>(
-      `select ${columnColumns} from board_columns c where ${where.join(' and ')}
-       order by c.archived_at nulls first, c.position, c.id limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+    sql<ColumnRow>`select ${columnColumns} from board_columns c where ${sql.join(where, ' and ')}
+       order by c.archived_at nulls first, c.position, c.id limit ${limit + 1}`,
   );
   return pageOfRows(
     rows,
@@ -120,18 +110,15 @@ export async function listColumns(
 /** The active columns and the counts of the whole board, by one statement: so no story on its way counts twice. */
 export async function getBoard(
   db: Db,
-  orgId: string,
   projectRef: string,
 ): Promise<{ columns: ColumnRow[]; counts: Record<StoryStatus, number> }> {
-  const values = new Values(orgId);
   const rows = await db.all(
-    sqlQuery<ColumnRow & { canceled_stories: number }>(
-      `select ${columnColumns}, k.canceled_stories from project_counters k
+    sql<
+      ColumnRow & { canceled_stories: number }
+    >`select ${columnColumns}, k.canceled_stories from project_counters k
        join board_columns c on c.org_id = k.org_id and c.project_id = k.project_id and c.archived_at is null
-       where k.org_id = ${values.org} and k.project_id = ${values.projectId(projectRef)}
+       where ${of('k')} and k.project_id = ${projectIdOf(projectRef)}
        order by c.position, c.id`,
-      values.list,
-    ),
   );
   return { columns: rows, counts: countsByStatus(rows, rows[0]?.canceled_stories ?? 0) };
 }
@@ -151,76 +138,62 @@ export interface Board {
  * Locks a board against whoever would change its shape, or what is in its columns. The counters go first: they are
  * what such calls wait at, so what is read here is from after the wait, and has a column that was added meanwhile.
  */
-export async function lockBoard(db: Db, orgId: string, board: BoardRef): Promise<Board> {
-  const values = new Values(orgId);
+export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
   const project =
     'projectId' in board
-      ? values.projectId(board.projectId)
-      : `(select o.project_id from board_columns o where o.org_id = ${values.org} and o.id = ${values.uuid(board.columnId)})`;
+      ? projectIdOf(board.projectId)
+      : sql.part`(select o.project_id from board_columns o where ${of('o')} and o.id = ${board.columnId}::uuid)`;
   const [counters, columns] = await Promise.all([
     db.find(
-      sqlQuery<{ project_id: string; canceled_stories: number }>(
-        `select k.project_id, k.canceled_stories from project_counters k
-         where k.org_id = ${values.org} and k.project_id = ${project} for no key update`,
-        values.list,
-      ),
+      sql<{
+        project_id: string;
+        canceled_stories: number;
+      }>`select k.project_id, k.canceled_stories from project_counters k
+         where ${of('k')} and k.project_id = ${project} for no key update`,
     ),
     db.all(
-      sqlQuery<ColumnRow>(
-        `select ${columnColumns} from board_columns c
-         where c.org_id = ${values.org} and c.project_id = ${project} order by c.id for no key update`,
-        values.list,
-      ),
+      sql<ColumnRow>`select ${columnColumns} from board_columns c
+         where ${of('c')} and c.project_id = ${project} order by c.id for no key update`,
     ),
   ]);
   if (counters === undefined) throw notFound();
   return { projectId: counters.project_id, columns, canceledStories: counters.canceled_stories };
 }
 
-export async function lockColumn(db: Db, orgId: string, columnId: string): Promise<ColumnRow> {
+export async function lockColumn(db: Db, columnId: string): Promise<ColumnRow> {
   const row = await db.find(
-    sqlQuery<ColumnRow>(
-      `select ${columnColumns} from board_columns c where c.org_id = $1 and c.id = $2 for no key update`,
-      [orgId, columnId],
-    ),
+    sql<ColumnRow>`select ${columnColumns} from board_columns c where ${of('c')} and c.id = ${columnId} for no key update`,
   );
   if (row === undefined) throw notFound();
   return row;
 }
 
-const updateColumn = statement((param: Param<ColumnRow & { org_id: string }>) =>
-  query
-    .updateTable('board_columns')
-    .set({
-      name: param('name'),
-      wip_limit: param('wip_limit'),
-      archived_at: param('archived_at'),
-      updated_at: param('updated_at'),
-      version: param('version'),
-    })
-    .where('org_id', '=', param('org_id'))
-    .where('id', '=', param('id')),
-);
-
 /** Writes a locked column as it is now, but for its position and its count: see setPositions and addStoryCount. */
-export const setColumn = (orgId: string, column: ColumnRow): Query<unknown> =>
-  updateColumn({ ...column, org_id: orgId });
+export const setColumn = (column: ColumnRow): Query<unknown> =>
+  sql`update board_columns set name = ${column.name}, wip_limit = ${column.wip_limit}, archived_at = ${column.archived_at}, updated_at = ${column.updated_at}, version = ${column.version} where ${of()} and id = ${column.id}`;
 
 /** Counts so many stories more in a locked column. */
-export const addStoryCount = (orgId: string, columnId: string, count: number): Query<unknown> =>
-  sqlQuery('update board_columns set story_count = story_count + $3 where org_id = $1 and id = $2', [
-    orgId,
-    columnId,
-    count,
-  ]);
+export const addStoryCount = (columnId: string, count: number): Query<unknown> =>
+  sql`update board_columns set story_count = story_count + ${count} where ${of()} and id = ${columnId}`;
 
 /** Writes the positions of locked columns that stand elsewhere now. */
-export const setPositions = (orgId: string, moved: readonly ColumnRow[], at: string): Query<unknown> =>
-  sqlQuery(
-    `update board_columns c set position = m.position, updated_at = $2, version = c.version + 1
-     from unnest($3::uuid[], $4::int[]) m (id, position) where c.org_id = $1 and c.id = m.id`,
-    [orgId, at, moved.map(({ id }) => id), moved.map(({ position }) => position)],
-  );
+export const setPositions = (moved: readonly ColumnRow[], at: string): Query<unknown> =>
+  sql`update board_columns c set position = m.position, updated_at = ${at}, version = c.version + 1
+     from unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ position }) => position)}::int[]) m (id, position) where ${of('c')} and c.id = m.id`;
 
-export const insertColumns = (orgId: string, columns: readonly ColumnRow[]): Query<unknown> =>
-  query.insertInto('board_columns').values(columns.map((column) => ({ ...column, org_id: orgId })));
+const inserted = [
+  'id',
+  'project_id',
+  'name',
+  'status',
+  'position',
+  'wip_limit',
+  'story_count',
+  'archived_at',
+  'created_at',
+  'updated_at',
+  'version',
+] as const;
+
+export const insertColumns = (columns: readonly ColumnRow[]): Query<unknown> =>
+  sql.insert('board_columns', inserted, columns);

@@ -1,64 +1,118 @@
-/** The comments of a story as threads: pages of roots, each with all its replies and reactions. */
-import { type Db, decodeCursor, pageOfRows, sqlQuery, Values } from '@muster/database';
-import { type Registry, type ResultOf } from '@muster/registry';
+/** The comments of a story as threads: pages of roots, each with its first replies; and the replies of one, page by page. */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  encodeCursor,
+  of,
+  pageOfRows,
+  type Part,
+  sql,
+  storyIdOf,
+  withinPage,
+} from '@muster/database';
+import { mostRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
 import { commentColumns, type CommentRow, type Reaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';
 
 type Threads = ResultOf<Registry['comments']['list']>;
+type Replies = ResultOf<Registry['comments']['replies']>;
 
-interface ThreadRow extends CommentRow {
+interface ReactedRow extends CommentRow {
   readonly reactions: Reaction[] | null;
 }
-
-const ThreadCursor = z.tuple([z.uuid()]);
-
-const columns = commentColumns.join(', ');
-
-interface Page {
-  readonly storyId: string;
-  readonly includeResolved: boolean;
-  readonly limit: number;
-  readonly cursor?: string | undefined;
+interface ThreadRow extends ReactedRow {
+  /** Of a reply: whether there are more after it. */
+  readonly goes_on: boolean | null;
 }
 
+/** Of roots, and of the replies of one. */
+const CommentCursor = z.tuple([CursorId]);
+
+/** A quarter of a page: so a thread is a part of it, however long its replies are. */
+const mostBytesOfReplies = 256 * 1024;
+
+/** SQL for the reactions to a comment `c`; they are few, and as JSON beside it they cost less than a row for each. */
+const reactionsTo = (memberId: string): Part =>
+  sql.part`(select json_agg(g) from (
+     select ${reactionColumns(sql.part`${memberId}`)} from comment_reactions x
+     where ${of('x')} and x.comment_id = c.id group by x.emoji order by x.emoji) g) as reactions`;
+
 /**
- * A page of threads, oldest first. One statement, so that roots, replies and reactions are of one moment; the
- * reactions of a comment are few, and as JSON beside it they cost less than a row for each.
+ * A page of threads, oldest first. One statement, so that roots, replies and reactions are of one moment; of replies and
+ * roots beyond what a page holds no text is read.
  */
-export async function listThreads(db: Db, orgId: string, memberId: string, page: Page): Promise<Threads> {
-  const after = decodeCursor(page.cursor, ThreadCursor);
-  const values = new Values(orgId);
-  const viewer = values.$(memberId);
-  const story = values.storyId(page.storyId);
+export async function listThreads(
+  db: Db,
+  memberId: string,
+  page: ParamsOf<Registry['comments']['list']>,
+): Promise<Threads> {
+  const after = decodeCursor(page.cursor, CommentCursor);
+  const repliesAfter = decodeCursor(page.repliesCursor, CommentCursor);
+  const story = storyIdOf(page.storyId);
   const filters = [
-    page.includeResolved ? '' : 'and c.resolved_at is null',
-    after === undefined ? '' : `and c.id > ${values.uuid(after[0])}`,
+    page.includeResolved ? sql.part`true` : sql.part`c.resolved_at is null`,
+    page.threadId === undefined ? sql.part`true` : sql.part`c.id = ${page.threadId}::uuid`,
+    after === undefined ? sql.part`true` : sql.part`c.id > ${after[0]}::uuid`,
   ];
+  const later = repliesAfter === undefined ? sql.empty : sql.part`and c.id > ${repliesAfter[0]}::uuid`;
+  const roots = sql.part`select ${commentColumns}, coalesce(octet_length(c.body), 0) + coalesce(
+      (select sum(octet_length(p.body)) from replies p where p.parent_id = c.id), 0) as bytes from roots c`;
   const rows = await db.all(
-    sqlQuery<ThreadRow>(
-      `with roots as materialized (
-         select ${columns} from comments c
-         where c.org_id = ${values.org} and c.story_id = ${story} and c.parent_id is null ${filters.join(' ')}
-         order by c.id limit ${values.$(page.limit + 1)}),
+    sql<ThreadRow>`with roots as materialized (
+         select ${commentColumns} from comments c
+         where ${of('c')} and c.story_id = ${story} and c.parent_id is null and ${sql.join(filters, ' and ')}
+         order by c.id limit ${page.limit + 1}),
+       replies as materialized (
+         select p.* from roots t cross join lateral (
+           select c.*, lead(c.id) over w is not null as goes_on, row_number() over w as nth,
+             coalesce(sum(octet_length(c.body)) over (w rows between unbounded preceding and 1 preceding), 0) as before
+           from (select ${commentColumns} from comments c
+             where ${of('c')} and c.parent_id = t.id ${later}
+             order by c.id limit ${sql.literal(mostRepliesShown + 1)}) c
+           window w as (order by c.id)) p
+         where p.nth <= ${sql.literal(mostRepliesShown)} and p.before < ${sql.literal(mostBytesOfReplies)}),
+       fitting as materialized (${withinPage(roots, sql.part`q.bytes`, sql.part`q.id`)}),
        shown as (
-         select * from roots
+         select ${commentColumns}, null::boolean as goes_on from fitting c
          union all
-         select ${columns} from roots t join comments c on c.org_id = ${values.org} and c.parent_id = t.id)
-       select c.*, (select json_agg(g) from (
-           select ${reactionColumns(viewer)} from comment_reactions x
-           where x.org_id = ${values.org} and x.comment_id = c.id group by x.emoji order by x.emoji) g) as reactions
-       from shown c order by c.id`,
-      values.list,
-    ),
+         select ${commentColumns}, c.goes_on from replies c where c.parent_id in (select f.id from fitting f))
+       select c.*, ${reactionsTo(memberId)} from shown c order by c.id`,
   );
   const replies = Map.groupBy(rows, (row) => row.parent_id);
   return pageOfRows(
     replies.get(null) ?? [],
     page.limit,
     (root) => [root.id],
-    (root) => ({ ...whole(root), replies: (replies.get(root.id) ?? []).map(whole) }),
+    (root) => {
+      const first = replies.get(root.id) ?? [];
+      const last = first.at(-1);
+      return {
+        ...whole(root),
+        replies: first.map(whole),
+        repliesCursor: last?.goes_on === true ? encodeCursor([last.id]) : null,
+      };
+    },
   );
 }
 
-const whole = (row: ThreadRow) => toComment(row, row.reactions ?? []);
+/** A page of the replies to a comment, oldest first. */
+export async function listReplies(
+  db: Db,
+  memberId: string,
+  { commentId, limit, cursor }: ParamsOf<Registry['comments']['replies']>,
+): Promise<Replies> {
+  const after = decodeCursor(cursor, CommentCursor);
+  const later = after === undefined ? sql.empty : sql.part`and c.id > ${after[0]}::uuid`;
+  const replies = sql.part`select ${commentColumns} from comments c
+    where ${of('c')} and c.parent_id = ${commentId}::uuid ${later}
+    order by c.id limit ${limit + 1}`;
+  const rows = await db.all(
+    sql<ReactedRow>`select ${commentColumns}, ${reactionsTo(memberId)}
+       from (${withinPage(replies, sql.part`octet_length(q.body)`, sql.part`q.id`)}) c order by c.id`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], whole);
+}
+
+const whole = (row: ReactedRow) => toComment(row, row.reactions ?? []);

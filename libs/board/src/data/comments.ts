@@ -1,14 +1,5 @@
 /** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
-import {
-  type DB,
-  type Db,
-  type Param,
-  type Query,
-  query,
-  sqlQuery,
-  statement,
-  Values,
-} from '@muster/database';
+import { type DB, type Db, of, type Query, sql, storyIdOf } from '@muster/database';
 import { type Comment, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
@@ -20,25 +11,26 @@ export type Reaction = Comment['reactions'][number];
 /** A comment with what has to be known of its story to speak of it. */
 export type CommentInStory = CommentRow & Pick<StoryRow, 'project_id' | 'project_key' | 'number' | 'title'>;
 
-export const commentColumns = [
-  'c.id',
-  'c.story_id',
-  'c.parent_id',
-  'c.kind',
-  'c.body',
-  'c.author',
-  'c.author_member_id',
-  'c.directed_to',
-  'c.mentions',
-  'c.anchor',
-  'c.resolved_at',
-  'c.resolved_by',
-  'c.edited_at',
-  'c.deleted_at',
-  'c.created_at',
-  'c.updated_at',
-  'c.version',
-] as const;
+export const commentColumns = sql.columns('c', [
+  'id',
+  'story_id',
+  'parent_id',
+  'kind',
+  'body',
+  'author',
+  'author_member_id',
+  'directed_to',
+  'mentions',
+  'told',
+  'anchor',
+  'resolved_at',
+  'resolved_by',
+  'edited_at',
+  'deleted_at',
+  'created_at',
+  'updated_at',
+  'version',
+]);
 
 export const toComment = (row: CommentRow, reactions: Reaction[]): Comment => ({
   id: row.id,
@@ -64,27 +56,14 @@ export const toComment = (row: CommentRow, reactions: Reaction[]): Comment => ({
 export const aboutStoryOf = (comment: CommentInStory): Subject =>
   aboutStory({ ...comment, id: comment.story_id });
 
-const commentInStory = query
-  .selectFrom('comments as c')
-  .innerJoin('stories as s', (join) =>
-    join.onRef('s.org_id', '=', 'c.org_id').onRef('s.id', '=', 'c.story_id'),
-  )
-  .innerJoin('projects as p', (join) =>
-    join.onRef('p.org_id', '=', 's.org_id').onRef('p.id', '=', 's.project_id'),
-  )
-  .select([...commentColumns, 's.project_id', 's.number', 's.title', 'p.key as project_key']);
-
-interface ById {
-  orgId: string;
-  id: string;
-}
-
-const lockById = statement((param: Param<ById>) =>
-  commentInStory.where('c.org_id', '=', param('orgId')).where('c.id', '=', param('id')).forNoKeyUpdate('c'),
-);
 /** Locks a comment against other writers until this transaction ends. */
-export async function lockComment(db: Db, orgId: string, id: string): Promise<CommentInStory> {
-  const comment = await db.find(lockById({ orgId, id }));
+export async function lockComment(db: Db, id: string): Promise<CommentInStory> {
+  const comment = await db.find(
+    sql<CommentInStory>`select ${commentColumns}, s.project_id, s.number, s.title, p.key as project_key
+       from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
+       join projects p on p.org_id = s.org_id and p.id = s.project_id
+       where ${of('c')} and c.id = ${id} for no key update of c`,
+  );
   if (comment === undefined) throw notFound();
   return comment;
 }
@@ -102,21 +81,19 @@ export interface LockedThread {
  * Locks the comment's thread. The root with the lock that a new reply's foreign key waits for: so a reply is either
  * seen here, or comes after, and never goes with a root that seemed to have none.
  */
-export async function lockThread(db: Db, orgId: string, id: string): Promise<LockedThread> {
-  const rootId = 'coalesce((select t.parent_id from comments t where t.org_id = $1 and t.id = $2), $2)';
+export async function lockThread(db: Db, id: string): Promise<LockedThread> {
+  const rootId = sql.part`coalesce((select t.parent_id from comments t where ${of('t')} and t.id = ${id}), ${id}::uuid)`;
   const [root, comment, { has_others: hasOthers }] = await Promise.all([
     db.find(
-      sqlQuery<LockedThread['root']>(
-        `select c.id, c.deleted_at from comments c where c.org_id = $1 and c.id = ${rootId} for update`,
-        [orgId, id],
-      ),
+      sql<
+        LockedThread['root']
+      >`select c.id, c.deleted_at from comments c where ${of('c')} and c.id = ${rootId} for update`,
     ),
-    lockComment(db, orgId, id),
+    lockComment(db, id),
     db.one(
-      sqlQuery<{ has_others: boolean }>(
-        `select exists (select from comments r where r.org_id = $1 and r.parent_id = ${rootId} and r.id <> $2) as has_others`,
-        [orgId, id],
-      ),
+      sql<{
+        has_others: boolean;
+      }>`select exists (select from comments r where ${of('r')} and r.parent_id = ${rootId} and r.id <> ${id}) as has_others`,
     ),
   ]);
   if (root === undefined) throw notFound();
@@ -126,39 +103,32 @@ export async function lockThread(db: Db, orgId: string, id: string): Promise<Loc
 /** The comment that a new one replies to. */
 export const findParent = (
   db: Db,
-  orgId: string,
   id: string,
 ): Promise<Pick<CommentRow, 'id' | 'story_id' | 'parent_id'> | undefined> =>
-  db.find(parentById({ orgId, id }));
+  db.find(
+    sql<
+      Pick<Selectable<DB['comments']>, 'id' | 'story_id' | 'parent_id'>
+    >`select id, story_id, parent_id from comments where ${of()} and id = ${id}`,
+  );
 
-const parentById = statement((param: Param<ById>) =>
-  query
-    .selectFrom('comments')
-    .select(['id', 'story_id', 'parent_id'])
-    .where('org_id', '=', param('orgId'))
-    .where('id', '=', param('id')),
-);
+const inserted = [
+  'id',
+  'story_id',
+  'parent_id',
+  'kind',
+  'body',
+  'author',
+  'author_member_id',
+  'directed_to',
+  'mentions',
+  'told',
+  'anchor',
+  'created_at',
+  'updated_at',
+] as const;
 
-const insert = statement((param: Param<CommentRow & { org_id: string }>) =>
-  query.insertInto('comments').values({
-    org_id: param('org_id'),
-    id: param('id'),
-    story_id: param('story_id'),
-    parent_id: param('parent_id'),
-    kind: param('kind'),
-    body: param('body'),
-    author: param('author'),
-    author_member_id: param('author_member_id'),
-    directed_to: param('directed_to'),
-    mentions: param('mentions'),
-    anchor: param('anchor'),
-    created_at: param('created_at'),
-    updated_at: param('updated_at'),
-  }),
-);
-
-export const insertComment = (orgId: string, comment: CommentRow): Query<unknown> =>
-  insert({ ...comment, org_id: orgId });
+export const insertComment = (comment: CommentRow): Query<unknown> =>
+  sql.insert('comments', inserted, comment);
 
 /** The row after the changes: the next version, changed `at`. */
 export const changedComment = <Row extends CommentRow>(
@@ -172,54 +142,44 @@ export const changedComment = <Row extends CommentRow>(
   version: row.version + 1,
 });
 
-const update = statement((param: Param<CommentRow & { org_id: string }>) =>
-  query
-    .updateTable('comments')
-    .set({
-      body: param('body'),
-      mentions: param('mentions'),
-      resolved_at: param('resolved_at'),
-      resolved_by: param('resolved_by'),
-      edited_at: param('edited_at'),
-      deleted_at: param('deleted_at'),
-      updated_at: param('updated_at'),
-      version: param('version'),
-    })
-    .where('org_id', '=', param('org_id'))
-    .where('id', '=', param('id')),
-);
+const changing = [
+  'body',
+  'mentions',
+  'told',
+  'resolved_at',
+  'resolved_by',
+  'edited_at',
+  'deleted_at',
+  'updated_at',
+  'version',
+] as const;
 
 /** Writes what can change of a locked comment. */
-export const setComment = (orgId: string, comment: CommentRow): Query<unknown> =>
-  update({ ...comment, org_id: orgId });
+export const setComment = (comment: CommentRow): Query<unknown> =>
+  sql`${sql.update('comments', changing, comment)} where ${of()} and id = ${comment.id}`;
 
 /** The comment goes, and with it its replies and reactions. */
-export const deleteComment = (orgId: string, id: string): Query<unknown> =>
-  query.deleteFrom('comments').where('org_id', '=', orgId).where('id', '=', id);
+export const deleteComment = (id: string): Query<unknown> =>
+  sql`delete from comments where ${of()} and id = ${id}`;
 
 /** Of these handles, the active members who can see the story's project; in the order of their ids. */
 export async function findMentioned(
   db: Db,
-  orgId: string,
   story: { readonly ref: string } | { readonly ofComment: string },
   handles: readonly string[],
 ): Promise<string[]> {
   if (handles.length === 0) return [];
-  const values = new Values(orgId);
   const storyId =
     'ref' in story
-      ? values.storyId(story.ref)
-      : `(select c.story_id from comments c where c.org_id = ${values.org} and c.id = ${values.uuid(story.ofComment)})`;
+      ? storyIdOf(story.ref)
+      : sql.part`(select c.story_id from comments c where ${of('c')} and c.id = ${story.ofComment}::uuid)`;
   const rows = await db.all(
-    sqlQuery<{ id: string }>(
-      `select m.id from stories s
+    sql<{ id: string }>`select m.id from stories s
        join projects p on p.org_id = s.org_id and p.id = s.project_id
-       join members m on m.org_id = s.org_id and m.status = 'active' and m.handle = any (${values.$(handles)}::text[])
-       where s.org_id = ${values.org} and s.id = ${storyId}
+       join members m on m.org_id = s.org_id and m.status = 'active' and m.handle = any (${handles}::text[])
+       where ${of('s')} and s.id = ${storyId}
          and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null
        order by m.id`,
-      values.list,
-    ),
   );
   return rows.map((row) => row.id);
 }

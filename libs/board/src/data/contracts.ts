@@ -4,14 +4,20 @@
  */
 import { createHash } from 'node:crypto';
 import {
+  CursorCount,
+  CursorText,
   type DB,
   type Db,
   decodeCursor,
   newId,
+  of,
+  organization,
   pageOfRows,
+  projectIdOf,
   type Query,
-  sqlQuery,
-  Values,
+  sql,
+  storyIdOf,
+  withinPage,
 } from '@muster/database';
 import { type Contract, type ParamsOf, type Registry, type ResultOf, type Subject } from '@muster/registry';
 import { type Caller, notFound } from '@muster/runtime';
@@ -30,8 +36,7 @@ type Listed = ParamsOf<Registry['contracts']['list']>;
 type Page = ResultOf<Registry['contracts']['list']>;
 
 /** All columns of a version `v` but its content, with those of its contract `c`. */
-export const contractColumns =
-  'v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.created_at, c.slug, octet_length(v.content) as size';
+export const contractColumns = sql.part`v.contract_id, v.version, v.project_id, v.kind, v.content_hash, v.story_id, v.note, v.published_by, v.created_at, c.slug, octet_length(v.content) as size`;
 
 export const toContract = (row: ContractRow): Contract => ({
   id: row.contract_id,
@@ -60,17 +65,12 @@ export const aboutContract = (
 });
 
 /** Keeps a story from being deleted until this transaction ends; undefined where there is none. */
-export function holdStory(
-  db: Db,
-  orgId: string,
-  ref: string,
-): Promise<{ id: string; project_id: string } | undefined> {
-  const values = new Values(orgId);
+export function holdStory(db: Db, ref: string): Promise<{ id: string; project_id: string } | undefined> {
   return db.find(
-    sqlQuery<{ id: string; project_id: string }>(
-      `select s.id, s.project_id from stories s where s.org_id = ${values.org} and s.id = ${values.storyId(ref)} for key share`,
-      values.list,
-    ),
+    sql<{
+      id: string;
+      project_id: string;
+    }>`select s.id, s.project_id from stories s where ${of('s')} and s.id = ${storyIdOf(ref)} for key share`,
   );
 }
 
@@ -89,36 +89,22 @@ interface Head {
  */
 export async function lockContract(
   db: Db,
-  orgId: string,
   projectRef: string,
   slug: string,
 ): Promise<{ head: Head; newest: ContractRow | undefined }> {
-  const insert = new Values(orgId);
-  const read = new Values(orgId);
-  const isIt = `c.org_id = ${read.org} and c.project_id = ${read.projectId(projectRef)} and c.slug = ${read.$(slug)}`;
+  const isIt = sql.part`${of('c')} and c.project_id = ${projectIdOf(projectRef)} and c.slug = ${slug}`;
   const [, head, newest] = await Promise.all([
     db.find(
-      sqlQuery(
-        `insert into contracts (org_id, id, project_id, slug)
-         select ${insert.org}, ${insert.uuid(newId())}, p.id, ${insert.$(slug)} from projects p
-         where p.org_id = ${insert.org} and p.id = ${insert.projectId(projectRef)}
+      sql`insert into contracts (org_id, id, project_id, slug)
+         select ${organization}, ${newId()}::uuid, p.id, ${slug} from projects p
+         where ${of('p')} and p.id = ${projectIdOf(projectRef)}
          on conflict (org_id, project_id, slug) do update set slug = excluded.slug where false`,
-        insert.list,
-      ),
     ),
+    db.find(sql<Head>`select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`),
     db.find(
-      sqlQuery<Head>(
-        `select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`,
-        read.list,
-      ),
-    ),
-    db.find(
-      sqlQuery<ContractRow>(
-        `select ${contractColumns}, v.content from contracts c
+      sql<ContractRow>`select ${contractColumns}, v.content from contracts c
          join contract_versions v on v.org_id = c.org_id and v.contract_id = c.id and v.version = c.version
          where ${isIt}`,
-        read.list,
-      ),
     ),
   ]);
   if (head === undefined) throw notFound();
@@ -148,73 +134,46 @@ export const nextVersion = (
 });
 
 /** Writes a version, and that it is the newest of its locked contract. */
-export const setVersion = (orgId: string, row: ContractRow): Query<unknown>[] => [
-  sqlQuery(
-    `insert into contract_versions (org_id, contract_id, version, project_id, kind, content, content_hash, story_id, note, published_by, created_at)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)`,
-    [
-      orgId,
-      row.contract_id,
-      row.version,
-      row.project_id,
-      row.kind,
-      row.content,
-      row.content_hash,
-      row.story_id,
-      row.note,
-      row.published_by,
-      row.created_at,
-    ],
-  ),
-  sqlQuery('update contracts set version = $3 where org_id = $1 and id = $2', [
-    orgId,
-    row.contract_id,
-    row.version,
-  ]),
+export const setVersion = (row: ContractRow): Query<unknown>[] => [
+  sql`insert into contract_versions (org_id, contract_id, version, project_id, kind, content, content_hash, story_id, note, published_by, created_at)
+     values (${organization}, ${row.contract_id}, ${row.version}, ${row.project_id}, ${row.kind}, ${row.content}, ${row.content_hash}, ${row.story_id}, ${row.note}, ${row.published_by}, ${row.created_at})`,
+  sql`update contracts set version = ${row.version} where ${of()} and id = ${row.contract_id}`,
 ];
 
 /** From now on the contract is among those of the story. */
-export const linkContract = (orgId: string, contract: ContractRow, storyId: string): Query<unknown> =>
-  sqlQuery(
-    `insert into contract_stories (org_id, story_id, slug, contract_id, project_id) values ($1, $2, $3, $4, $5)
-     on conflict (org_id, story_id, slug) do nothing`,
-    [orgId, storyId, contract.slug, contract.contract_id, contract.project_id],
-  );
+export const linkContract = (contract: ContractRow, storyId: string): Query<unknown> =>
+  sql`insert into contract_stories (org_id, story_id, slug, contract_id, project_id) values (${organization}, ${storyId}, ${contract.slug}, ${contract.contract_id}, ${contract.project_id})
+     on conflict (org_id, story_id, slug) do nothing`;
 
-const SlugCursor = z.tuple([z.string()]);
-const VersionCursor = z.tuple([z.int32().min(1)]);
+const SlugCursor = z.tuple([CursorText]);
+const VersionCursor = z.tuple([CursorCount]);
 
 /** A page of contracts: the newest version of each by slug, or all versions of one, newest first. */
-export async function listContracts(db: Db, orgId: string, listed: Listed): Promise<Page> {
+export async function listContracts(db: Db, listed: Listed): Promise<Page> {
   const { projectId, slug, storyId, includeContent, limit, cursor } = listed;
-  const values = new Values(orgId);
-  const project = values.projectId(projectId);
-  const where = [`c.org_id = ${values.org}`, `c.project_id = ${project}`];
+  const project = projectIdOf(projectId);
+  const where = [of('c'), sql.part`c.project_id = ${project}`];
   // Of a story's contracts its links are walked, so that a page costs the same however many the project has.
-  const key = storyId === undefined ? 'c.slug' : 'l.slug';
-  let from = 'contracts c';
+  const key = storyId === undefined ? sql.part`c.slug` : sql.part`l.slug`;
+  let from = sql.part`contracts c`;
   if (storyId !== undefined) {
-    from = `contract_stories l join contracts c on c.org_id = l.org_id and c.id = l.contract_id`;
-    where.push(`l.org_id = ${values.org}`, `l.story_id = ${values.storyId(storyId)}`);
+    from = sql.part`contract_stories l join contracts c on c.org_id = l.org_id and c.id = l.contract_id`;
+    where.push(of('l'), sql.part`l.story_id = ${storyIdOf(storyId)}`);
   }
-  let joined = 'v.version = c.version';
-  let order = key;
+  let joined = sql.part`v.version = c.version`;
   if (slug === undefined) {
     const after = decodeCursor(cursor, SlugCursor);
-    if (after !== undefined) where.push(`${key} > ${values.$(after[0])}`);
+    if (after !== undefined) where.push(sql.part`${key} > ${after[0]}`);
   } else {
     const before = decodeCursor(cursor, VersionCursor);
-    where.push(`${key} = ${values.$(slug)}`);
-    joined = before === undefined ? 'true' : `v.version < ${values.$(before[0])}`;
-    order = 'v.version desc';
+    where.push(sql.part`${key} = ${slug}`);
+    joined = before === undefined ? sql.part`true` : sql.part`v.version < ${before[0]}`;
   }
+  const page = sql.part`select ${contractColumns}, ${includeContent ? sql.part`v.content` : sql.part`null as content`} from ${from}
+    join contract_versions v on ${of('v')} and v.contract_id = c.id and ${joined}
+    where ${sql.join(where, ' and ')} order by ${slug === undefined ? key : sql.part`v.version desc`} limit ${limit + 1}`;
   const rows = await db.all(
-    sqlQuery<ContractRow>(
-      `select ${contractColumns}, ${includeContent ? 'v.content' : 'null as content'} from ${from}
-       join contract_versions v on v.org_id = ${values.org} and v.contract_id = c.id and ${joined}
-       where ${where.join(' and ')} order by ${order} limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+    sql<ContractRow>`${includeContent ? withinPage(page, sql.part`q.size`, slug === undefined ? sql.part`q.slug` : sql.part`q.version desc`) : page}`,
   );
   return pageOfRows(rows, limit, (row) => (slug === undefined ? [row.slug] : [row.version]), toContract);
 }

@@ -1,5 +1,5 @@
 /** A whole board written at once: rows made here, and few statements whatever their number. */
-import { type Db, type DB, newId, type Query, sqlQuery } from '@muster/database';
+import { type Db, type DB, newId, organization, type Query, sql } from '@muster/database';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
@@ -11,7 +11,7 @@ import { type EpicRow, insertEpics } from './epics.ts';
 import { firstSpecRow } from './specs.ts';
 
 type LocalBoard = ParamsOf<Registry['projects']['convertLocal']>;
-type StoryRow = Selectable<DB['stories']>;
+type StoryRow = Omit<Selectable<DB['stories']>, 'org_id'>;
 type SpecRow = ReturnType<typeof firstSpecRow>;
 
 /** The rows of a board that is brought in, counted, and which became of what. */
@@ -31,7 +31,7 @@ const mappingOf = (
 
 /** Makes the rows of a local board in which conversionIssues finds nothing. */
 export function convert(
-  { orgId, actor }: Caller,
+  { actor }: Caller,
   projectId: string,
   board: LocalBoard,
   emptyColumns: readonly ColumnRow[],
@@ -46,7 +46,6 @@ export function convert(
     const place = placements[index];
     if (place === undefined) throw new Error('each story has a place');
     return {
-      org_id: orgId,
       id: newId(),
       project_id: projectId,
       number: index + 1,
@@ -63,6 +62,7 @@ export function convert(
       blocked_by: [],
       spec_version: (story.spec ?? '') === '' ? 0 : 1,
       git: null,
+      code: null,
       upstream: null,
       created_by: actor,
       completed_at: isFinished(story.status) ? at : null,
@@ -72,7 +72,7 @@ export function convert(
     };
   });
   const specs = localStories.flatMap(({ spec = '' }, index) =>
-    spec === '' ? [] : [firstSpecRow(orgId, stories[index]?.id ?? '', { content: spec, author: actor, at })],
+    spec === '' ? [] : [firstSpecRow(stories[index]?.id ?? '', { content: spec, author: actor, at })],
   );
 
   const inColumn = Map.groupBy(stories, ({ column_id }) => column_id);
@@ -106,29 +106,15 @@ export function convert(
 }
 
 const insertStories = (stories: readonly StoryRow[]): Query<unknown> =>
-  sqlQuery('insert into stories select s.* from jsonb_populate_recordset(null::stories, $1) s', [
-    JSON.stringify(stories),
-  ]);
+  sql`insert into stories select s.* from jsonb_populate_recordset(
+    jsonb_populate_record(null::stories, jsonb_build_object('org_id', ${organization}::uuid)), ${JSON.stringify(stories)}) s`;
 
 /** The long texts go as an array of their own: as jsonb they would be parsed twice more. */
-const insertSpecs = ({ orgId, actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown> =>
-  sqlQuery(
-    `insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, created_at)
-     select $1, v.story_id, v.version, v.content, v.content_hash, v.lines_added, v.lines_removed, $2, $3
-     from unnest($4::uuid[], $5::int[], $6::text[], $7::text[], $8::int[], $9::int[])
-       v (story_id, version, content, content_hash, lines_added, lines_removed)`,
-    [
-      orgId,
-      actor,
-      at,
-      specs.map(({ story_id }) => story_id),
-      specs.map(({ version }) => version),
-      specs.map(({ content }) => content),
-      specs.map(({ content_hash }) => content_hash),
-      specs.map(({ lines_added }) => lines_added),
-      specs.map(({ lines_removed }) => lines_removed),
-    ],
-  );
+const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown> =>
+  sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, created_at)
+     select ${organization}, v.story_id, v.version, v.content, v.content_hash, v.lines_added, v.lines_removed, ${actor}, ${at}
+     from unnest(${specs.map(({ story_id }) => story_id)}::uuid[], ${specs.map(({ version }) => version)}::int[], ${specs.map(({ content }) => content)}::text[], ${specs.map(({ content_hash }) => content_hash)}::text[], ${specs.map(({ lines_added }) => lines_added)}::int[], ${specs.map(({ lines_removed }) => lines_removed)}::int[])
+       v (story_id, version, content, content_hash, lines_added, lines_removed)`;
 
 /** Writes what is on the board; its project and its columns are there already, with their counts. */
 export function setConversion(
@@ -138,7 +124,7 @@ export function setConversion(
   at: string,
 ): void {
   db.later(countByHand());
-  db.later(insertEpics(caller.orgId, epics));
+  db.later(insertEpics(epics));
   db.later(insertStories(stories));
   db.later(insertSpecs(caller, specs, at));
 }

@@ -1,6 +1,6 @@
 /** Records that a call names beside its target, and that are not in the target's project. */
-import { type Db, sqlQuery, Values } from '@muster/database';
-import { type ApiError, type Caller, notFound, visibleProjects } from '@muster/runtime';
+import { type Db, of, sql } from '@muster/database';
+import { type ApiError, type Caller, notFound, visibleTo } from '@muster/runtime';
 import { parseStoryRef } from './stories.ts';
 
 type Kind = 'board_columns' | 'epics' | 'stories';
@@ -15,26 +15,19 @@ export async function notInProject(
   kind: Kind,
   ref: string,
 ): Promise<ApiError> {
-  const values = new Values(caller.orgId);
-  const visible = visibleProjects(values, caller);
-  const here = values.uuid(projectId);
+  const visible = visibleTo(caller);
+  const here = sql.part`${projectId}::uuid`;
   const parsed = kind === 'stories' ? parseStoryRef(ref) : { id: ref };
   const found =
     'id' in parsed
       ? await db.find(
-          sqlQuery(
-            `select r.id from ${kind} r join ${visible} v on v.project_id = r.project_id
-             where r.org_id = ${values.org} and r.id = ${values.uuid(parsed.id)} and r.project_id <> ${here}`,
-            values.list,
-          ),
+          sql`select r.id from ${sql.word(kind)} r join ${visible} v on v.project_id = r.project_id
+             where ${of('r')} and r.id = ${parsed.id}::uuid and r.project_id <> ${here}`,
         )
       : await db.find(
-          sqlQuery(
-            `select s.id from projects p join ${visible} v on v.project_id = p.id
-             join stories s on s.org_id = p.org_id and s.project_id = p.id and s.number = ${values.$(parsed.number)}
-             where p.org_id = ${values.org} and p.key = ${values.$(parsed.projectKey)} and p.id <> ${here}`,
-            values.list,
-          ),
+          sql`select s.id from projects p join ${visible} v on v.project_id = p.id
+             join stories s on s.org_id = p.org_id and s.project_id = p.id and s.number = ${parsed.number}
+             where ${of('p')} and p.key = ${parsed.projectKey} and p.id <> ${here}`,
         );
   return found === undefined ? notFound() : refuse('mismatched_project');
 }

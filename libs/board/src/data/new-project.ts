@@ -1,5 +1,5 @@
 /** A project as it comes into being, with what each has from its first moment: counters, a lead, a board. */
-import { type Db, newId, query } from '@muster/database';
+import { type Db, newId, organization, sql } from '@muster/database';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type ColumnRow, insertColumns } from './columns.ts';
@@ -40,28 +40,18 @@ interface Contents {
 }
 
 /** Writes a new project with its contents; the caller becomes its lead. */
-export function setNewProject(
-  db: Db,
-  { orgId, memberId }: Caller,
-  project: ProjectRow,
-  contents: Contents,
-): void {
+export function setNewProject(db: Db, { memberId }: Caller, project: ProjectRow, contents: Contents): void {
   const { local } = contents;
   db.later(
-    insertProject(orgId, {
+    insertProject({
       ...project,
       local_project_id: local?.id ?? null,
       conversion: local?.mapping ?? null,
     }),
   );
   db.later(
-    query.insertInto('project_counters').values({
-      org_id: orgId,
-      project_id: project.id,
-      last_story_number: contents.lastStoryNumber,
-      canceled_stories: contents.canceledStories,
-    }),
+    sql`insert into project_counters (org_id, project_id, last_story_number, canceled_stories) values (${organization}, ${project.id}, ${contents.lastStoryNumber}, ${contents.canceledStories})`,
   );
-  db.later(insertLead(orgId, project, memberId));
-  db.later(insertColumns(orgId, contents.columns));
+  db.later(insertLead(project, memberId));
+  db.later(insertColumns(contents.columns));
 }

@@ -1,5 +1,5 @@
 /** Who leads a project by a role given in it. Ask with the project locked: roles in it change under that lock alone. */
-import { type Db, sqlQuery, Values } from '@muster/database';
+import { type Db, of, projectIdOf, sql } from '@muster/database';
 import { type Leads } from '../rules/project-roles.ts';
 
 /** Whose lead is about to go; nobody's. */
@@ -9,28 +9,24 @@ type Leaving = { readonly memberId: string } | { readonly teamId: string } | nul
  * The leads of a project, and whether one stays. Members who leave the organization or a team are not asked for: what
  * a project loses so, its organization's admins still lead.
  */
-export async function getLeads(db: Db, orgId: string, projectRef: string, leaving: Leaving): Promise<Leads> {
-  const values = new Values(orgId);
-  const project = values.projectId(projectRef);
-  let goes = 'false';
+export async function getLeads(db: Db, projectRef: string, leaving: Leaving): Promise<Leads> {
+  const project = projectIdOf(projectRef);
+  let goes = sql.part`false`;
   if (leaving !== null && 'memberId' in leaving)
-    goes = `l.team_id is null and l.member_id = ${values.uuid(leaving.memberId)}`;
+    goes = sql.part`l.team_id is null and l.member_id = ${leaving.memberId}::uuid`;
   if (leaving !== null && 'teamId' in leaving)
-    goes = `l.team_id is not distinct from ${values.uuid(leaving.teamId)}`;
+    goes = sql.part`l.team_id is not distinct from ${leaving.teamId}::uuid`;
   const leads = await db.one(
-    sqlQuery<{ has_lead: boolean; keeps_lead: boolean }>(
-      `with leads as (
+    sql<{ has_lead: boolean; keeps_lead: boolean }>`with leads as (
          select pm.member_id, null::uuid as team_id from project_members pm
-         where pm.org_id = ${values.org} and pm.project_id = ${project} and pm.role = 'lead'
+         where ${of('pm')} and pm.project_id = ${project} and pm.role = 'lead'
          union all
          select tm.member_id, tm.team_id from project_teams pt
          join team_members tm on tm.org_id = pt.org_id and tm.team_id = pt.team_id
-         where pt.org_id = ${values.org} and pt.project_id = ${project} and pt.role = 'lead')
+         where ${of('pt')} and pt.project_id = ${project} and pt.role = 'lead')
        select count(*) > 0 as has_lead, count(*) filter (where not (${goes})) > 0 as keeps_lead
        from leads l
-       join members m on m.org_id = ${values.org} and m.id = l.member_id and m.status = 'active' and m.role <> 'viewer'`,
-      values.list,
-    ),
+       join members m on ${of('m')} and m.id = l.member_id and m.status = 'active' and m.role <> 'viewer'`,
   );
   return { hasLead: leads.has_lead, keepsLead: leads.keeps_lead };
 }

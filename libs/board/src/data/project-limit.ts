@@ -1,6 +1,7 @@
 /** How many projects the organization's plan allows. */
-import { type Db, query, sqlQuery } from '@muster/database';
-import { planLimits } from '@muster/people';
+import { type Db, type DB, of, sql } from '@muster/database';
+import { type Selectable } from 'kysely';
+import { planLimits } from '@muster/organizations';
 
 export interface ProjectRoom {
   /** Null: no limit. */
@@ -12,10 +13,14 @@ export interface ProjectRoom {
  * The limit and what is used of it; whoever else opens a project waits until this transaction ends, and counts
  * anew. Archived projects count: they can be brought back at any time.
  */
-export async function lockProjectRoom(db: Db, orgId: string): Promise<ProjectRoom> {
+export async function lockProjectRoom(db: Db): Promise<ProjectRoom> {
   const [{ plan }, { used }] = await Promise.all([
-    db.one(query.selectFrom('subscriptions').select('plan').where('org_id', '=', orgId).forNoKeyUpdate()),
-    db.one(sqlQuery<{ used: number }>('select count(*) as used from projects where org_id = $1', [orgId])),
+    db.one(
+      sql<
+        Pick<Selectable<DB['subscriptions']>, 'plan'>
+      >`select plan from subscriptions where ${of()} for no key update`,
+    ),
+    db.one(sql<{ used: number }>`select count(*) as used from projects where ${of()}`),
   ]);
   return { limit: planLimits(plan).projects, used };
 }

@@ -1,87 +1,72 @@
 /** The project_teams table: roles given to teams in a project, seen from the project and from the team. */
-import { type Db, decodeCursor, pageOfRows, type Query, query, sqlQuery, Values } from '@muster/database';
 import {
-  isCleanText,
-  type ParamsOf,
-  ProjectKey,
-  type ProjectRole,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
-import { type Caller, notFound, visibleProjects } from '@muster/runtime';
+  CursorText,
+  type Db,
+  type DB,
+  decodeCursor,
+  of,
+  organization,
+  pageOfRows,
+  projectIdOf,
+  type Query,
+  sql,
+} from '@muster/database';
+import { type Selectable } from 'kysely';
+import { type ParamsOf, type ProjectRole, type Registry, type ResultOf } from '@muster/registry';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { type GivenRole } from './project-members.ts';
 
 /** A team that is not deleted until this transaction ends. */
-export async function lockTeam(db: Db, orgId: string, teamId: string): Promise<{ name: string }> {
+export async function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
   const team = await db.find(
-    query
-      .selectFrom('teams')
-      .select('name')
-      .where('org_id', '=', orgId)
-      .where('id', '=', teamId)
-      .forKeyShare(),
+    sql<
+      Pick<Selectable<DB['teams']>, 'name'>
+    >`select name from teams where ${of()} and id = ${teamId} for key share`,
   );
   if (team === undefined) throw notFound();
   return team;
 }
 
 /** The role that a team was given in a project. */
-export function findTeamRole(
-  db: Db,
-  orgId: string,
-  projectRef: string,
-  teamId: string,
-): Promise<GivenRole | undefined> {
-  const values = new Values(orgId);
+export function findTeamRole(db: Db, projectRef: string, teamId: string): Promise<GivenRole | undefined> {
   return db.find(
-    sqlQuery<GivenRole>(
-      `select pt.role, pt.created_at from project_teams pt
-       where pt.org_id = ${values.org} and pt.project_id = ${values.projectId(projectRef)} and pt.team_id = ${values.uuid(teamId)}`,
-      values.list,
-    ),
+    sql<GivenRole>`select pt.role, pt.created_at from project_teams pt
+       where ${of('pt')} and pt.project_id = ${projectIdOf(projectRef)} and pt.team_id = ${teamId}::uuid`,
   );
 }
 
 /** Gives a team a role in a locked project, in place of the one given before. */
 export const setTeamRole = (
-  orgId: string,
   projectId: string,
   teamId: string,
   { role, created_at }: GivenRole,
 ): Query<unknown> =>
-  query
-    .insertInto('project_teams')
-    .values({ org_id: orgId, project_id: projectId, team_id: teamId, role, created_at })
-    .onConflict((conflict) => conflict.columns(['org_id', 'project_id', 'team_id']).doUpdateSet({ role }));
+  sql`insert into project_teams (org_id, project_id, team_id, role, created_at) values (${organization}, ${projectId}, ${teamId}, ${role}, ${created_at}) on conflict (org_id, project_id, team_id) do update set role = excluded.role`;
 
-export const deleteTeamRole = (orgId: string, projectId: string, teamId: string): Query<unknown> =>
-  query
-    .deleteFrom('project_teams')
-    .where('org_id', '=', orgId)
-    .where('project_id', '=', projectId)
-    .where('team_id', '=', teamId);
+export const deleteTeamRole = (projectId: string, teamId: string): Query<unknown> =>
+  sql`delete from project_teams where ${of()} and project_id = ${projectId} and team_id = ${teamId}`;
 
 /** Names of teams differ in more than case, so the name in small letters is a key. */
-const TeamCursor = z.tuple([z.string().refine(isCleanText)]);
+const TeamCursor = z.tuple([CursorText]);
 
 /** A page of the teams of a project, by name. */
 export async function listTeamsOfProject(
   db: Db,
-  orgId: string,
   { projectId, limit, cursor }: ParamsOf<Registry['projects']['teams']['list']>,
 ): Promise<ResultOf<Registry['projects']['teams']['list']>> {
-  const values = new Values(orgId);
-  const where = [`pt.org_id = ${values.org}`, `pt.project_id = ${values.projectId(projectId)}`];
+  const where = [of('pt'), sql.part`pt.project_id = ${projectIdOf(projectId)}`];
   const after = decodeCursor(cursor, TeamCursor);
-  if (after !== undefined) where.push(`lower(t.name) > ${values.$(after[0])}`);
+  if (after !== undefined) where.push(sql.part`lower(t.name) > ${after[0]}`);
   const rows = await db.all(
-    sqlQuery<{ id: string; name: string; role: ProjectRole; place: string }>(
-      `select t.id, t.name, pt.role, lower(t.name) as place from project_teams pt
+    sql<{
+      id: string;
+      name: string;
+      role: ProjectRole;
+      place: string;
+    }>`select t.id, t.name, pt.role, lower(t.name) as place from project_teams pt
        join teams t on t.org_id = pt.org_id and t.id = pt.team_id
-       where ${where.join(' and ')} order by lower(t.name) limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+       where ${sql.join(where, ' and ')} order by lower(t.name) limit ${limit + 1}`,
   );
   return pageOfRows(
     rows,
@@ -91,7 +76,7 @@ export async function listTeamsOfProject(
   );
 }
 
-const KeyCursor = z.tuple([ProjectKey]);
+const KeyCursor = z.tuple([CursorText]);
 
 /** A page of the projects of a team that the caller may see, by key. */
 export async function listProjectsOfTeam(
@@ -99,18 +84,19 @@ export async function listProjectsOfTeam(
   caller: Caller,
   { teamId, limit, cursor }: ParamsOf<Registry['teams']['projects']['list']>,
 ): Promise<ResultOf<Registry['teams']['projects']['list']>> {
-  const values = new Values(caller.orgId);
-  const where = [`pt.org_id = ${values.org}`, `pt.team_id = ${values.uuid(teamId)}`];
+  const where = [of('pt'), sql.part`pt.team_id = ${teamId}::uuid`];
   const after = decodeCursor(cursor, KeyCursor);
-  if (after !== undefined) where.push(`p.key > ${values.$(after[0])}`);
+  if (after !== undefined) where.push(sql.part`p.key > ${after[0]}`);
   const rows = await db.all(
-    sqlQuery<{ id: string; key: string; name: string; role: ProjectRole }>(
-      `select p.id, p.key, p.name, pt.role from project_teams pt
+    sql<{
+      id: string;
+      key: string;
+      name: string;
+      role: ProjectRole;
+    }>`select p.id, p.key, p.name, pt.role from project_teams pt
        join projects p on p.org_id = pt.org_id and p.id = pt.project_id
-       join ${visibleProjects(values, caller)} v on v.project_id = p.id
-       where ${where.join(' and ')} order by p.key limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${sql.join(where, ' and ')} order by p.key limit ${limit + 1}`,
   );
   return pageOfRows(
     rows,
@@ -121,9 +107,9 @@ export async function listProjectsOfTeam(
 }
 
 /** 404 unless there is the team. */
-export async function requireTeam(db: Db, orgId: string, teamId: string): Promise<void> {
+export async function requireTeam(db: Db, teamId: string): Promise<void> {
   const team = await db.find(
-    query.selectFrom('teams').select('id').where('org_id', '=', orgId).where('id', '=', teamId),
+    sql<Pick<Selectable<DB['teams']>, 'id'>>`select id from teams where ${of()} and id = ${teamId}`,
   );
   if (team === undefined) throw notFound();
 }

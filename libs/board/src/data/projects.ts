@@ -1,34 +1,29 @@
 /** The projects table: one project, found, locked, written; and the list of those that a member may see. */
 import {
   containing,
+  CursorText,
   type DB,
   type Db,
   decodeCursor,
-  pageOfRows,
-  type Param,
+  of,
+  organization,
+  pageOfSearch,
+  type Part,
+  projectIdOf,
   type Query,
-  query,
-  sqlQuery,
-  statement,
-  Values,
+  searched,
+  sql,
+  withinPage,
 } from '@muster/database';
-import {
-  type ParamsOf,
-  type Project,
-  ProjectKey,
-  projectRoles,
-  type Registry,
-  type Subject,
-} from '@muster/registry';
-import { type Caller, notFound, visibleProjects } from '@muster/runtime';
+import { type ParamsOf, type Project, projectRoles, type Registry, type Subject } from '@muster/registry';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-type WholeRow = Omit<Selectable<DB['projects']>, 'org_id'>;
+type WholeRow = Omit<Selectable<DB['projects']>, 'org_id' | 'deleted_at'>;
 export type ProjectRow = Omit<WholeRow, 'local_project_id' | 'conversion'>;
 
-const projectColumns =
-  'p.id, p.key, p.name, p.description, p.visibility, p.repository, p.origin, p.archived_at, p.created_at, p.updated_at, p.version';
+const projectColumns = sql.part`p.id, p.key, p.name, p.description, p.visibility, p.repository, p.origin, p.archived_at, p.created_at, p.updated_at, p.version`;
 
 /** The project as somebody sees it whose role there has this rank. */
 export function toProject(row: ProjectRow, rank: number | null): Project {
@@ -59,53 +54,39 @@ export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): 
   projectId: project.id,
 });
 
-async function readProject(db: Db, orgId: string, ref: string, lock: string): Promise<ProjectRow> {
-  const values = new Values(orgId);
+async function readProject(db: Db, ref: string, lock: Part): Promise<ProjectRow> {
   const row = await db.find(
-    sqlQuery<ProjectRow>(
-      `select ${projectColumns} from projects p where p.org_id = ${values.org} and p.id = ${values.projectId(ref)} ${lock}`,
-      values.list,
-    ),
+    sql<ProjectRow>`select ${projectColumns} from projects p where ${of('p')} and p.id = ${projectIdOf(ref)} ${lock}`,
   );
   if (row === undefined) throw notFound();
   return row;
 }
 
 /** A project that the door let the caller see. */
-export const getProject = (db: Db, orgId: string, ref: string): Promise<ProjectRow> =>
-  readProject(db, orgId, ref, '');
+export const getProject = (db: Db, ref: string): Promise<ProjectRow> => readProject(db, ref, sql.empty);
 
-export const lockProject = (db: Db, orgId: string, ref: string): Promise<ProjectRow> =>
-  readProject(db, orgId, ref, 'for no key update');
+export const lockProject = (db: Db, ref: string): Promise<ProjectRow> =>
+  readProject(db, ref, sql.part`for no key update`);
+
+/** Waits for those who write into the project, and holds off those who come: before any row, as they do. */
+export const barProject = (): Query<unknown> =>
+  sql`select pg_advisory_xact_lock(app.bar_of(app.project_id()))`;
 
 /** Locks the project that a request for access is for. */
-export async function lockProjectOfRequest(
-  db: Db,
-  orgId: string,
-  accessRequestId: string,
-): Promise<ProjectRow> {
+export async function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<ProjectRow> {
   const row = await db.find(
-    sqlQuery<ProjectRow>(
-      `select ${projectColumns} from projects p where p.org_id = $1
-         and p.id = (select r.project_id from access_requests r where r.org_id = $1 and r.id = $2) for no key update`,
-      [orgId, accessRequestId],
-    ),
+    sql<ProjectRow>`select ${projectColumns} from projects p where ${of('p')}
+         and p.id = (select r.project_id from access_requests r where ${of('r')} and r.id = ${accessRequestId}) for no key update`,
   );
   if (row === undefined) throw notFound();
   return row;
 }
 
-/** Locks a project that the caller asks for, whether or not they may see it: a token bound elsewhere may not ask. */
-export async function lockAskedProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {
-  const values = new Values(caller.orgId);
+/** Locks a project that the caller asks for, whether or not they may see it. */
+export async function lockAskedProject(db: Db, ref: string): Promise<ProjectRow> {
   const row = await db.find(
-    sqlQuery<ProjectRow>(
-      `select ${projectColumns} from projects p
-       join tokens t on t.org_id = p.org_id and t.id = ${values.uuid(caller.tokenId)}
-       where p.org_id = ${values.org} and p.id = ${values.projectId(ref)}
-         and (t.project_ids is null or p.id = any (t.project_ids)) for no key update of p`,
-      values.list,
-    ),
+    sql<ProjectRow>`select ${projectColumns} from projects p
+       where ${of('p')} and p.id = ${projectIdOf(ref)} for no key update of p`,
   );
   if (row === undefined) throw notFound();
   return row;
@@ -113,14 +94,10 @@ export async function lockAskedProject(db: Db, caller: Caller, ref: string): Pro
 
 /** A project if the caller may see it, for operations of the organization, where the door does not look. */
 export async function getVisibleProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {
-  const values = new Values(caller.orgId);
   const row = await db.find(
-    sqlQuery<ProjectRow>(
-      `select ${projectColumns} from projects p
-       join ${visibleProjects(values, caller)} v on v.project_id = p.id
-       where p.org_id = ${values.org} and p.id = ${values.projectId(ref)}`,
-      values.list,
-    ),
+    sql<ProjectRow>`select ${projectColumns} from projects p
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${of('p')} and p.id = ${projectIdOf(ref)}`,
   );
   if (row === undefined) throw notFound();
   return row;
@@ -137,18 +114,14 @@ export async function findConverted(
   caller: Caller,
   localProjectId: string,
 ): Promise<Converted | undefined> {
-  const values = new Values(caller.orgId);
   return db.find(
-    sqlQuery<Converted>(
-      `select ${projectColumns}, p.local_project_id, p.conversion, v.project_rank as rank from projects p
-       left join ${visibleProjects(values, caller)} v on v.project_id = p.id
-       where p.org_id = ${values.org} and p.local_project_id = ${values.$(localProjectId)}`,
-      values.list,
-    ),
+    sql<Converted>`select ${projectColumns}, p.local_project_id, p.conversion, v.project_rank as rank from projects p
+       left join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${of('p')} and p.local_project_id = ${localProjectId}`,
   );
 }
 
-const Cursor = z.tuple([ProjectKey]);
+const Cursor = z.tuple([CursorText]);
 
 /** A page of the projects that the caller may see, by key. */
 export async function listProjects(
@@ -156,24 +129,22 @@ export async function listProjects(
   caller: Caller,
   { includeArchived, query: text, limit, cursor }: ParamsOf<Registry['projects']['list']>,
 ): Promise<{ items: Project[]; nextCursor: string | null }> {
-  const values = new Values(caller.orgId);
-  const where = [`p.org_id = ${values.org}`];
-  if (!includeArchived) where.push('p.archived_at is null');
-  if (text !== undefined) {
-    const pattern = values.$(containing(text));
-    where.push(`(p.name ilike ${pattern} or p.key ilike ${pattern})`);
-  }
+  const where = [of('p')];
+  if (!includeArchived) where.push(sql.part`p.archived_at is null`);
+  const pattern = text === undefined ? null : sql.part`${containing(text)}`;
+  const fits = pattern === null ? null : sql.part`q.name ilike ${pattern} or q.key ilike ${pattern}`;
   const after = decodeCursor(cursor, Cursor);
-  if (after !== undefined) where.push(`p.key > ${values.$(after[0])}`);
+  if (after !== undefined) where.push(sql.part`p.key > ${after[0]}`);
+  const visible = sql.part`select ${projectColumns}, v.project_rank as rank from projects p
+    join ${visibleTo(caller)} v on v.project_id = p.id
+    where ${sql.join(where, ' and ')} order by p.key`;
+  const page = searched(visible, fits, sql.part`q.key`, sql.part`${limit + 1}`);
   const rows = await db.all(
-    sqlQuery<ProjectRow & { rank: number }>(
-      `select ${projectColumns}, v.project_rank as rank from projects p
-       join ${visibleProjects(values, caller)} v on v.project_id = p.id
-       where ${where.join(' and ')} order by p.key limit ${values.$(limit + 1)}`,
-      values.list,
-    ),
+    sql<
+      ProjectRow & { rank: number }
+    >`${withinPage(page, sql.part`octet_length(q.description)`, sql.part`q.key`)}`,
   );
-  return pageOfRows(
+  return pageOfSearch(
     rows,
     limit,
     (row) => [row.key],
@@ -181,39 +152,39 @@ export async function listProjects(
   );
 }
 
-const updateProject = statement((param: Param<ProjectRow & { org_id: string }>) =>
-  query
-    .updateTable('projects')
-    .set({
-      name: param('name'),
-      description: param('description'),
-      visibility: param('visibility'),
-      repository: param('repository'),
-      archived_at: param('archived_at'),
-      updated_at: param('updated_at'),
-      version: param('version'),
-    })
-    .where('org_id', '=', param('org_id'))
-    .where('id', '=', param('id')),
-);
-
 /** Writes a locked project as it is now. */
-export const setProject = (orgId: string, project: ProjectRow): Query<unknown> =>
-  updateProject({ ...project, org_id: orgId });
+export const setProject = (project: ProjectRow): Query<unknown> =>
+  sql`update projects set name = ${project.name}, description = ${project.description}, visibility = ${project.visibility}, repository = ${project.repository}, archived_at = ${project.archived_at}, updated_at = ${project.updated_at}, version = ${project.version} where ${of()} and id = ${project.id}`;
 
-export const insertProject = (orgId: string, project: WholeRow): Query<unknown> =>
-  query.insertInto('projects').values({ ...project, org_id: orgId });
+const inserted = [
+  'id',
+  'key',
+  'name',
+  'description',
+  'visibility',
+  'repository',
+  'origin',
+  'archived_at',
+  'created_at',
+  'updated_at',
+  'version',
+  'local_project_id',
+  'conversion',
+] as const;
+
+export const insertProject = (project: WholeRow): Query<unknown> => sql.insert('projects', inserted, project);
 
 /** Makes a member the lead of a new project. */
-export const insertLead = (orgId: string, project: ProjectRow, memberId: string): Query<unknown> =>
-  query.insertInto('project_members').values({
-    org_id: orgId,
-    project_id: project.id,
-    member_id: memberId,
-    role: 'lead',
-    created_at: project.created_at,
-  });
+export const insertLead = (project: ProjectRow, memberId: string): Query<unknown> =>
+  sql`insert into project_members (org_id, project_id, member_id, role, created_at) values (${organization}, ${project.id}, ${memberId}, 'lead', ${project.created_at})`;
 
-/** Removes the project; all that hangs on it goes by cascade. Its stories go first: see deleteStoriesOf. */
-export const deleteProject = (orgId: string, projectId: string): Query<unknown> =>
-  query.deleteFrom('projects').where('org_id', '=', orgId).where('id', '=', projectId);
+/**
+ * Ends a project for everybody, with all that is in it; the worker removes the rows. Nothing more is numbered or locked in
+ * it: whoever waits for one of its counters finds none.
+ */
+export const deleteProject = (projectId: string): Query<unknown>[] => [
+  sql`select set_config('muster.deleting', ${projectId}, true)`,
+  sql`update projects set deleted_at = now(), key = id::text, local_project_id = null where ${of()} and id = ${projectId}`,
+  sql`delete from project_counters where ${of()} and project_id = ${projectId}`,
+  sql`delete from lock_counters where ${of()} and project_id = ${projectId}`,
+];

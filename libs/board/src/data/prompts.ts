@@ -1,20 +1,32 @@
 /** The prompts table: those of the organization, and those that projects have of their own. */
 import {
+  CursorText,
   type DB,
   type Db,
   decodeCursor,
   newId,
+  of,
+  organization,
   pageOfRows,
+  type Part,
+  projectIdOf,
   type Query,
-  sqlQuery,
-  Values,
+  sql,
+  withinPage,
 } from '@muster/database';
-import { type ParamsOf, type Prompt, type Registry, type ResultOf, type Subject } from '@muster/registry';
+import {
+  mostUnaskedBytes,
+  type ParamsOf,
+  type Prompt,
+  type Registry,
+  type ResultOf,
+  type Subject,
+} from '@muster/registry';
 import { type Caller, notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-type Row = Omit<Selectable<DB['prompts']>, 'org_id'>;
+type Row = Omit<Selectable<DB['prompts']>, 'org_id'> & { readonly body_bytes: number };
 /** A prompt whose text may have been left where it is. */
 export type PromptRow = Omit<Row, 'body'> & { readonly body: string | null };
 type Draft = ParamsOf<Registry['prompts']['org']['upsert']>;
@@ -22,8 +34,7 @@ type Listed = ParamsOf<Registry['prompts']['org']['list']>;
 type Page = ResultOf<Registry['prompts']['org']['list']>;
 
 /** All columns but the text. */
-export const promptColumns =
-  'p.id, p.project_id, p.slug, p.title, p.arguments, p.tags, p.created_by, p.updated_by, p.created_at, p.updated_at, p.version';
+export const promptColumns = sql.part`p.id, p.project_id, p.slug, p.title, p.arguments, p.tags, p.created_by, p.updated_by, p.created_at, p.updated_at, p.version, octet_length(p.body) as body_bytes`;
 
 export const toPrompt = (row: PromptRow): Prompt => ({
   id: row.id,
@@ -32,6 +43,7 @@ export const toPrompt = (row: PromptRow): Prompt => ({
   slug: row.slug,
   title: row.title,
   body: row.body,
+  bodyBytes: row.body_bytes,
   arguments: row.arguments,
   tags: row.tags,
   createdBy: row.created_by,
@@ -51,8 +63,8 @@ export const aboutPrompt = (prompt: Pick<Row, 'id' | 'slug' | 'title' | 'project
 });
 
 /** SQL for the owner of a prompt: the project that is meant by a reference, or null for the organization. */
-const ownerIs = (values: Values, projectRef: string | null): string =>
-  projectRef === null ? 'p.project_id is null' : `p.project_id = ${values.projectId(projectRef)}`;
+const ownerIs = (projectRef: string | null): Part =>
+  projectRef === null ? sql.part`p.project_id is null` : sql.part`p.project_id = ${projectIdOf(projectRef)}`;
 
 /**
  * Makes the prompt if there is none of its slug, else locks the one that there is; answers it as it stands. The
@@ -60,36 +72,30 @@ const ownerIs = (values: Values, projectRef: string | null): string =>
  */
 export async function claimPrompt(
   db: Db,
-  { orgId, actor }: Caller,
+  { actor }: Caller,
   projectRef: string | null,
   draft: Draft,
 ): Promise<{ prompt: Row; created: boolean }> {
-  const insert = new Values(orgId);
   // The organization's row stands for the project where there is none, so that an unknown project makes nothing.
   const owner =
     projectRef === null
-      ? `(select null::uuid as project_id from orgs o where o.id = ${insert.org}) w`
-      : `(select o.id as project_id from projects o where o.org_id = ${insert.org} and o.id = ${insert.projectId(projectRef)}) w`;
-  const by = `${insert.$(actor)}::jsonb`;
-  const read = new Values(orgId);
+      ? sql.part`(select null::uuid as project_id from orgs o where o.id = ${organization}) w`
+      : sql.part`(select o.id as project_id from projects o where ${of('o')} and o.id = ${projectIdOf(projectRef)}) w`;
+  const by = sql.part`${actor}::jsonb`;
   const [made, prompt] = await Promise.all([
     db.find(
-      sqlQuery<{ id: string }>(
-        `insert into prompts (org_id, id, project_id, slug, title, body, arguments, tags, created_by, updated_by)
-         select ${insert.org}, ${insert.uuid(newId())}, w.project_id, ${insert.$(draft.slug)}, ${insert.$(draft.title)},
-           ${insert.$(draft.body)}, ${insert.$(JSON.stringify(draft.arguments))}::jsonb, ${insert.$(draft.tags)}::text[], ${by}, ${by}
+      sql<{
+        id: string;
+      }>`insert into prompts (org_id, id, project_id, slug, title, body, arguments, tags, created_by, updated_by)
+         select ${organization}, ${newId()}::uuid, w.project_id, ${draft.slug}, ${draft.title},
+           ${draft.body}, ${JSON.stringify(draft.arguments)}::jsonb, ${draft.tags}::text[], ${by}, ${by}
          from ${owner}
          on conflict (org_id, project_id, slug) do update set slug = excluded.slug where false
          returning id`,
-        insert.list,
-      ),
     ),
     db.find(
-      sqlQuery<Row>(
-        `select ${promptColumns}, p.body from prompts p
-         where p.org_id = ${read.org} and ${ownerIs(read, projectRef)} and p.slug = ${read.$(draft.slug)}`,
-        read.list,
-      ),
+      sql<Row>`select ${promptColumns}, p.body from prompts p
+         where ${of('p')} and ${ownerIs(projectRef)} and p.slug = ${draft.slug}`,
     ),
   ]);
   if (prompt === undefined) throw notFound();
@@ -97,107 +103,86 @@ export async function claimPrompt(
 }
 
 /** Writes a locked prompt as it is now. */
-export const setPrompt = (orgId: string, prompt: Row): Query<unknown> =>
-  sqlQuery(
-    `update prompts set title = $3, body = $4, arguments = $5::jsonb, tags = $6, updated_by = $7, updated_at = $8, version = $9
-     where org_id = $1 and id = $2`,
-    [
-      orgId,
-      prompt.id,
-      prompt.title,
-      prompt.body,
-      JSON.stringify(prompt.arguments),
-      prompt.tags,
-      prompt.updated_by,
-      prompt.updated_at,
-      prompt.version,
-    ],
-  );
+export const setPrompt = (prompt: Row): Query<unknown> =>
+  sql`update prompts set title = ${prompt.title}, body = ${prompt.body}, arguments = ${JSON.stringify(prompt.arguments)}::jsonb, tags = ${prompt.tags}, updated_by = ${prompt.updated_by}, updated_at = ${prompt.updated_at}, version = ${prompt.version}
+     where ${of()} and id = ${prompt.id}`;
 
 /** Removes a prompt; answers what it was. */
 export async function deletePrompt(
   db: Db,
-  orgId: string,
   projectRef: string | null,
   slug: string,
 ): Promise<Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>> {
-  const values = new Values(orgId);
   const gone = await db.find(
-    sqlQuery<Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>>(
-      `delete from prompts p where p.org_id = ${values.org} and ${ownerIs(values, projectRef)}
-         and p.slug = ${values.$(slug)}
+    sql<
+      Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>
+    >`delete from prompts p where ${of('p')} and ${ownerIs(projectRef)}
+         and p.slug = ${slug}
        returning p.id, p.slug, p.title, p.project_id`,
-      values.list,
-    ),
   );
   if (gone === undefined) throw notFound();
   return gone;
 }
 
-const Cursor = z.tuple([z.string()]);
+const Cursor = z.tuple([CursorText]);
 
 /** A page of the organization's prompts, or of a project's own, by slug. */
 export async function listPrompts(
   db: Db,
-  orgId: string,
   projectRef: string | null,
   { slug, includeBody, limit, cursor }: Listed,
 ): Promise<Page> {
   const after = decodeCursor(cursor, Cursor);
-  const values = new Values(orgId);
-  const where = [`p.org_id = ${values.org}`, ownerIs(values, projectRef)];
-  if (slug !== undefined) where.push(`p.slug = ${values.$(slug)}`);
-  if (after !== undefined) where.push(`p.slug > ${values.$(after[0])}`);
-  return pageOf(
-    await db.all(
-      sqlQuery<PromptRow>(
-        `select ${promptColumns}, ${includeBody ? 'p.body' : 'null as body'} from prompts p
-         where ${where.join(' and ')} order by p.project_id, p.slug limit ${values.$(limit + 1)}`,
-        values.list,
-      ),
-    ),
-    limit,
-  );
+  const where = [of('p'), ownerIs(projectRef)];
+  if (slug !== undefined) where.push(sql.part`p.slug = ${slug}`);
+  if (after !== undefined) where.push(sql.part`p.slug > ${after[0]}`);
+  const rows = sql.part`select p.* from prompts p
+    where ${sql.join(where, ' and ')} order by p.project_id, p.slug limit ${limit + 1}`;
+  return pageOf(db, rows, { body: shownBody(includeBody, slug), limit });
 }
 
 /** A page of what a project has: its own prompts, and the organization's that none of them hides, by slug. */
 export async function listEffectivePrompts(
   db: Db,
-  orgId: string,
   projectRef: string,
   { slug, includeBody, limit, cursor }: Listed,
 ): Promise<Page> {
   const after = decodeCursor(cursor, Cursor);
-  const values = new Values(orgId);
-  const where: string[] = [];
-  if (slug !== undefined) where.push(`p.slug = ${values.$(slug)}`);
-  if (after !== undefined) where.push(`p.slug > ${values.$(after[0])}`);
-  const effective = effectivePrompts(values, values.projectId(projectRef), limit + 1, where);
-  return pageOf(
-    await db.all(
-      sqlQuery<PromptRow>(
-        `select ${promptColumns}, ${includeBody ? 'p.body' : 'null as body'} from (${effective}) p order by p.slug`,
-        values.list,
-      ),
-    ),
-    limit,
-  );
+  const where: Part[] = [];
+  if (slug !== undefined) where.push(sql.part`p.slug = ${slug}`);
+  if (after !== undefined) where.push(sql.part`p.slug > ${after[0]}`);
+  const effective = effectivePrompts(projectIdOf(projectRef), limit + 1, where);
+  return pageOf(db, effective, { body: shownBody(includeBody, slug), limit });
 }
 
 /** SQL for the first prompts that a project has, as rows of the table: two walks along the index of slugs, merged. */
-export function effectivePrompts(
-  values: Values,
-  project: string,
-  limit: number,
-  where: readonly string[] = [],
-): string {
-  const first = (conditions: readonly string[]): string =>
-    `(select p.* from prompts p where ${[`p.org_id = ${values.org}`, ...conditions, ...where].join(' and ')}
-      order by p.project_id, p.slug limit ${limit})`;
-  const hidden = `exists (select from prompts h where h.org_id = ${values.org} and h.project_id = ${project} and h.slug = p.slug)`;
-  return `select p.* from (${first([`p.project_id = ${project}`])} union all ${first(['p.project_id is null', `not ${hidden}`])}) p
-    order by p.slug limit ${limit}`;
+export function effectivePrompts(project: Part, limit: number, where: readonly Part[] = []): Part {
+  const first = (conditions: readonly Part[]): Part =>
+    sql.part`(select p.* from prompts p where ${sql.join([of('p'), ...conditions, ...where], ' and ')}
+      order by p.project_id, p.slug limit ${sql.literal(limit)})`;
+  const hidden = sql.part`exists (select from prompts h where ${of('h')} and h.project_id = ${project} and h.slug = p.slug)`;
+  return sql.part`select p.* from (${first([sql.part`p.project_id = ${project}`])} union all ${first([sql.part`p.project_id is null`, sql.part`not ${hidden}`])}) p
+    order by p.slug limit ${sql.literal(limit)}`;
 }
 
-const pageOf = (rows: readonly PromptRow[], limit: number): Page =>
-  pageOfRows(rows, limit, (row) => [row.slug], toPrompt);
+/** SQL for the text of a prompt `p` in a list: a long one only where it is asked for. */
+function shownBody(includeBody: boolean | undefined, slug: string | undefined): Part {
+  if (includeBody === false) return sql.part`null::text`;
+  if (includeBody === true || slug !== undefined) return sql.part`p.body`;
+  return sql.part`case when octet_length(p.body) <= ${sql.literal(mostUnaskedBytes)} then p.body end`;
+}
+
+/** A page of these rows of the table, which are in the order of their slugs. */
+async function pageOf(
+  db: Db,
+  rows: Part,
+  { body, limit }: { readonly body: Part; readonly limit: number },
+): Promise<Page> {
+  const shown = sql.part`select ${promptColumns}, ${body} as body from (${rows}) p order by p.slug`;
+  return pageOfRows(
+    await db.all(sql<PromptRow>`${withinPage(shown, sql.part`octet_length(q.body)`, sql.part`q.slug`)}`),
+    limit,
+    (row) => [row.slug],
+    toPrompt,
+  );
+}

@@ -1,61 +1,137 @@
-/** What reviewers said of a story, and whose work it is: what the way into done is judged by. */
-import { type Db, sqlQuery, Values } from '@muster/database';
-import { type Authors, type Review, type Who } from '../rules/reviews.ts';
-import { type ReviewRow, toReview } from './reviewers.ts';
+/** What the way into done is judged by: what reviewers said of a story, whose work it is, and what the forge showed. */
+import { type Db, of, organization, type Part, sql, storyIdOf } from '@muster/database';
+import { type Caller } from '@muster/runtime';
+import { type Policy } from '@muster/registry';
+import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';
+import { type Gates } from '../rules/workflow.ts';
+import { reviewable, type ReviewRow, toReview } from './reviewers.ts';
+import { type StoryRow } from './stories.ts';
 
-/** The verdicts that weigh something, fresh or stale, and the authors whose approval may not count. */
+/** The verdicts that weigh something, fresh or stale, the authors whose approval may not count, and the merge. */
 export interface Reviews {
-  readonly verdicts: readonly (Review & Who)[];
+  readonly verdicts: readonly (Review & Giver)[];
   readonly authors: Authors;
+  readonly isMerged: boolean;
 }
 
 /** Of a story that is not going to be done. */
-export const noReviews: Reviews = { verdicts: [], authors: { memberIds: [], agentIds: [] } };
+export const noReviews: Reviews = { verdicts: [], authors: new Set(), isMerged: false };
 
+/** What the gates on a story's way are judged by. */
+export const gatesOf = (
+  story: Pick<StoryRow, 'spec_version' | 'code'>,
+  { verdicts, authors, isMerged }: Reviews,
+  policy: Policy,
+  caller: Caller,
+): Gates => ({
+  specVersion: story.spec_version,
+  ...countFresh(verdicts, reviewable(story), authors, policy),
+  isMerged,
+  isAgent: caller.agentId !== null,
+});
+
+interface Row {
+  readonly id: string;
+  readonly verdicts: readonly VerdictRow[];
+  readonly authors: readonly string[];
+  readonly is_merged: boolean;
+}
 type VerdictRow = Pick<
   ReviewRow,
-  'verdict' | 'spec_version' | 'head_sha' | 'diff_hash' | 'member_id' | 'agent_id'
+  | 'verdict'
+  | 'spec_version'
+  | 'code_seq'
+  | 'head_sha'
+  | 'diff_hash'
+  | 'member_id'
+  | 'agent_id'
+  | 'acting_member_id'
+  | 'is_active'
 >;
 
-/** A story has few reviewers, so their verdicts are judged by the rules themselves and not by a copy of them in SQL. */
-export async function findReviews(db: Db, orgId: string, storyRef: string): Promise<Reviews> {
-  const values = new Values(orgId);
-  const [rows, authors] = await Promise.all([
-    db.all(
-      sqlQuery<VerdictRow>(
-        `select r.verdict, r.spec_version, r.head_sha, r.diff_hash, r.member_id, r.agent_id from story_reviewers r
-         where r.org_id = ${values.org} and r.story_id = ${values.storyId(storyRef)}
-           and r.verdict in ('approved', 'changes_requested')`,
-        values.list,
-      ),
-    ),
-    authorsOf(db, orgId, storyRef),
-  ]);
-  return { verdicts: rows.map(toReview), authors };
-}
+/**
+ * SQL for the verdicts on a story that weigh something. A story has few reviewers, so they are judged by the rules
+ * themselves and not by a copy of them in SQL.
+ */
+const verdictsOf = (story: Part): Part => sql.part`
+  select r.verdict, r.spec_version, r.code_seq, r.head_sha, r.diff_hash, r.member_id, r.agent_id,
+    m.id as acting_member_id, m.status = 'active' as is_active
+  from story_reviewers r
+  left join agents g on g.org_id = r.org_id and g.id = r.agent_id
+  join members m on m.org_id = r.org_id and m.id = coalesce(r.member_id, g.member_id)
+  where r.org_id = ${story}.org_id and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
 
 /**
- * Whose work the story is: the member who is assigned, the agent that is, the member whose agent it is, and whoever had
- * a lease on it. Whoever
- * wrote the spec asked for the work and did not do it.
+ * SQL for the members whose work a story is: who is assigned, whose agent is, and who had a lease on it or on a group
+ * that it is in, by an agent or not. Who wrote the spec asked for the work and did not do it.
  */
-export async function authorsOf(db: Db, orgId: string, storyRef: string): Promise<Authors> {
-  const values = new Values(orgId);
+const authorsSql = (org: Part, story: Part): Part => sql.part`
+  select unnest(array[a.member_id, g.member_id]) as member_id
+  from assignments a left join agents g on g.org_id = a.org_id and g.id = a.agent_id
+  where a.org_id = ${org} and a.target_type = 'story' and a.target_id = ${story}
+  union
+  select c.member_id
+  from executions e join execution_contributors c on c.org_id = e.org_id and c.execution_id = e.id
+  where e.org_id = ${org} and (e.target_type, e.target_id) in (
+    select 'story', ${story}
+    union all
+    select 'delivery_group', d.group_id from delivery_group_stories d where d.org_id = ${org} and d.story_id = ${story})`;
+
+/**
+ * SQL for whether a merge was observed of the newest work on a story, or of work on a group that it is in or landed with,
+ * since which nobody began to work on the story itself. By the observations: one that is made by this very call counts.
+ */
+const isMergedSql = (story: Part): Part => sql.part`
+  exists (
+    select from (select e.org_id, e.id from executions e
+        where e.org_id = ${story}.org_id and e.target_type = 'story' and e.target_id = ${story}.id
+        order by e.id desc limit 1) n
+      join forge_observations o on o.org_id = n.org_id and o.execution_id = n.id and o.kind = 'pr_merged')
+  or exists (
+    select from delivery_group_stories d
+      join delivery_groups g on g.org_id = d.org_id and g.id = d.group_id and (d.open or g.state = 'landed')
+      join executions e on e.org_id = d.org_id and e.target_type = 'delivery_group' and e.target_id = d.group_id
+      join forge_observations o on o.org_id = e.org_id and o.execution_id = e.id and o.kind = 'pr_merged'
+    where d.org_id = ${story}.org_id and d.story_id = ${story}.id
+      and not exists (select from executions b where b.org_id = d.org_id and b.target_type = 'story'
+        and b.target_id = d.story_id and b.created_at > o.recorded_at))`;
+
+const rowsOf = (where: Part): Part => sql.part`
+  select s.id,
+    (select coalesce(jsonb_agg(v), '[]') from (${verdictsOf(sql.part`s`)}) v) as verdicts,
+    (select coalesce(jsonb_agg(a.member_id), '[]') from (${authorsSql(sql.part`s.org_id`, sql.part`s.id`)}) a
+      where a.member_id is not null) as authors,
+    ${isMergedSql(sql.part`s`)} as is_merged
+  from stories s where ${where}`;
+
+const toReviews = (row: Row): Reviews => ({
+  verdicts: row.verdicts.map(toReview),
+  authors: new Set(row.authors),
+  isMerged: row.is_merged,
+});
+
+export async function findReviews(db: Db, storyRef: string): Promise<Reviews> {
+  const row = await db.find(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = ${storyIdOf(storyRef)}`)}`);
+  return row === undefined ? noReviews : toReviews(row);
+}
+
+/** Of all stories of a column, where the other stands for done; nothing of them otherwise. */
+export async function findReviewsIn(
+  db: Db,
+  { columnId, targetId }: { readonly columnId: string; readonly targetId: string },
+): Promise<ReadonlyMap<string, Reviews>> {
   const rows = await db.all(
-    sqlQuery<{ member_id: string | null; agent_id: string | null; agent_member_id: string | null }>(
-      `select a.member_id, a.agent_id, g.member_id as agent_member_id
-       from assignments a left join agents g on g.org_id = a.org_id and g.id = a.agent_id
-       where a.org_id = ${values.org} and a.target_type = 'story' and a.target_id = ${values.storyId(storyRef)}
-       union all
-       select c.member_id, nullif(c.agent_id, '00000000-0000-0000-0000-000000000000'), c.member_id
-       from executions e join execution_contributors c on c.org_id = e.org_id and c.execution_id = e.id
-       where e.org_id = ${values.org} and e.target_type = 'story' and e.target_id = ${values.storyId(storyRef)}`,
-      values.list,
-    ),
+    sql<Row>`${rowsOf(sql.part`${of('s')} and s.column_id = ${columnId}
+        and s.project_id = (select c.project_id from board_columns c where ${of('c')} and c.id = ${columnId})
+        and s.status <> 'done' and exists (select from board_columns t where ${of('t')} and t.id = ${targetId} and t.status = 'done')`)}`,
   );
-  const isId = (id: string | null): id is string => id !== null;
-  return {
-    memberIds: rows.flatMap((row) => [row.member_id, row.agent_member_id].filter(isId)),
-    agentIds: rows.map((row) => row.agent_id).filter(isId),
-  };
+  return new Map(rows.map((row) => [row.id, toReviews(row)]));
+}
+
+/** The members whose work the story is. */
+export async function authorsOf(db: Db, storyRef: string): Promise<Authors> {
+  const rows = await db.all(
+    sql<{ member_id: string | null }>`${authorsSql(sql.part`${organization}`, storyIdOf(storyRef))}`,
+  );
+  return new Set(rows.flatMap(({ member_id }) => member_id ?? []));
 }

@@ -1,6 +1,6 @@
 /** The stories table: one row, found, locked, written. Lists are in story-lists.ts, the board's order in ranks.ts. */
-import { type Db, type DB, type Param, type Query, query, sqlQuery, statement } from '@muster/database';
-import { isUuid, type Story, type StorySummary, type Subject } from '@muster/registry';
+import { type Db, type DB, of, type Part, type Query, sql } from '@muster/database';
+import { type CodeUnderReview, isUuid, type Story, type StorySummary, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 
@@ -14,27 +14,28 @@ export interface StoryRow extends StorySummaryRow {
 }
 
 export const summaryColumns = [
-  's.id',
-  's.project_id',
-  's.number',
-  's.title',
-  's.status',
-  's.column_id',
-  's.rank',
-  's.epic_id',
-  's.priority',
-  's.labels',
-  's.estimate',
-  's.blocked',
-  's.blocked_by',
-  's.spec_version',
-  's.git',
-  's.upstream',
-  's.created_by',
-  's.completed_at',
-  's.created_at',
-  's.updated_at',
-  's.version',
+  'id',
+  'project_id',
+  'number',
+  'title',
+  'status',
+  'column_id',
+  'rank',
+  'epic_id',
+  'priority',
+  'labels',
+  'estimate',
+  'blocked',
+  'blocked_by',
+  'spec_version',
+  'git',
+  'code',
+  'upstream',
+  'created_by',
+  'completed_at',
+  'created_at',
+  'updated_at',
+  'version',
 ] as const;
 
 /** The key that people say, such as WEB-42. */
@@ -86,67 +87,29 @@ export function parseStoryRef(ref: string): { id: string } | { projectKey: strin
   return { projectKey: ref.slice(0, dash).toUpperCase(), number: Number(ref.slice(dash + 1)) };
 }
 
-const storyInProject = query
-  .selectFrom('stories as s')
-  .innerJoin('projects as p', (join) =>
-    join.onRef('p.org_id', '=', 's.org_id').onRef('p.id', '=', 's.project_id'),
+const columns = sql.columns('s', summaryColumns);
+const storyInProject = sql.part`stories s join projects p on p.org_id = s.org_id and p.id = s.project_id`;
+
+/** The condition that a story `s` of a project `p` is the one that is meant. */
+function isMeant(ref: string): Part {
+  const parsed = parseStoryRef(ref);
+  return 'id' in parsed
+    ? sql.part`${of('s')} and s.id = ${parsed.id}`
+    : sql.part`${of('p')} and p.key = ${parsed.projectKey} and ${of('s')} and s.number = ${parsed.number}`;
+}
+
+const lockStatement = (ref: string): Query<unknown> =>
+  isUuid(ref)
+    ? sql`select s.id from stories s where ${isMeant(ref)} for no key update`
+    : sql`select s.id from ${storyInProject} where ${isMeant(ref)} for no key update of s`;
+
+export const findStory = (db: Db, ref: string): Promise<StoryRow | undefined> =>
+  db.find(
+    sql<StoryRow>`select ${columns}, s.description, p.key as project_key from ${storyInProject} where ${isMeant(ref)}`,
   );
 
-const wholeStory = storyInProject.select([...summaryColumns, 's.description', 'p.key as project_key']);
-
-interface ById {
-  orgId: string;
-  id: string;
-}
-interface ByKey {
-  orgId: string;
-  projectKey: string;
-  number: number;
-}
-
-const readById = statement((param: Param<ById>) =>
-  wholeStory.where('s.org_id', '=', param('orgId')).where('s.id', '=', param('id')),
-);
-const readByKey = statement((param: Param<ByKey>) =>
-  wholeStory
-    .where('p.org_id', '=', param('orgId'))
-    .where('p.key', '=', param('projectKey'))
-    .where('s.org_id', '=', param('orgId'))
-    .where('s.number', '=', param('number')),
-);
-const lockById = statement((param: Param<ById>) =>
-  query
-    .selectFrom('stories as s')
-    .select('s.id')
-    .where('s.org_id', '=', param('orgId'))
-    .where('s.id', '=', param('id'))
-    .forNoKeyUpdate(),
-);
-const lockByKey = statement((param: Param<ByKey>) =>
-  storyInProject
-    .select('s.id')
-    .where('p.org_id', '=', param('orgId'))
-    .where('p.key', '=', param('projectKey'))
-    .where('s.org_id', '=', param('orgId'))
-    .where('s.number', '=', param('number'))
-    .forNoKeyUpdate('s'),
-);
-
-function readStory(orgId: string, ref: string): Query<StoryRow> {
-  const parsed = parseStoryRef(ref);
-  return 'id' in parsed ? readById({ orgId, ...parsed }) : readByKey({ orgId, ...parsed });
-}
-
-function lockStatement(orgId: string, ref: string): Query<{ id: string }> {
-  const parsed = parseStoryRef(ref);
-  return 'id' in parsed ? lockById({ orgId, ...parsed }) : lockByKey({ orgId, ...parsed });
-}
-
-export const findStory = (db: Db, orgId: string, ref: string): Promise<StoryRow | undefined> =>
-  db.find(readStory(orgId, ref));
-
-export async function getStory(db: Db, orgId: string, ref: string): Promise<StoryRow> {
-  const story = await findStory(db, orgId, ref);
+export async function getStory(db: Db, ref: string): Promise<StoryRow> {
+  const story = await findStory(db, ref);
   if (story === undefined) throw notFound();
   return story;
 }
@@ -155,8 +118,8 @@ export async function getStory(db: Db, orgId: string, ref: string): Promise<Stor
  * Locks the story against other writers until this transaction ends, and reads it. Two statements in one burst:
  * what a statement reads beside the row it waited for (here the blockers) is from before the wait.
  */
-export async function lockStory(db: Db, orgId: string, ref: string): Promise<StoryRow> {
-  const [, story] = await Promise.all([db.find(lockStatement(orgId, ref)), findStory(db, orgId, ref)]);
+export async function lockStory(db: Db, ref: string): Promise<StoryRow> {
+  const [, story] = await Promise.all([db.find(lockStatement(ref)), findStory(db, ref)]);
   if (story === undefined) throw notFound();
   return story;
 }
@@ -186,57 +149,22 @@ export const changedStory = (story: StoryRow, changes: StoryChanges, at: string)
 });
 
 /** Writes these columns of a locked story as they are in the changed row. */
-export function setStory(
-  orgId: string,
-  changed: StoryRow,
-  columns: readonly (keyof StoryChanges)[],
-): Query<unknown> {
+export function setStory(changed: StoryRow, columns: readonly (keyof StoryChanges)[]): Query<unknown> {
   const written = [...columns, 'updated_at', 'version'] as const;
-  const assignments = written.map((column, index) => `${column} = $${index + 3}`);
-  return sqlQuery(`update stories set ${assignments.join(', ')} where org_id = $1 and id = $2`, [
-    orgId,
-    changed.id,
-    ...written.map((column) => changed[column]),
-  ]);
+  return sql`${sql.update('stories', written, changed)} where ${of()} and id = ${changed.id}`;
 }
 
-const insert = statement((param: Param<Omit<StoryRow, 'project_key' | 'blocked_by'> & { org_id: string }>) =>
-  query.insertInto('stories').values({
-    org_id: param('org_id'),
-    id: param('id'),
-    project_id: param('project_id'),
-    number: param('number'),
-    title: param('title'),
-    description: param('description'),
-    status: param('status'),
-    column_id: param('column_id'),
-    rank: param('rank'),
-    epic_id: param('epic_id'),
-    priority: param('priority'),
-    labels: param('labels'),
-    estimate: param('estimate'),
-    blocked: param('blocked'),
-    spec_version: param('spec_version'),
-    git: param('git'),
-    upstream: param('upstream'),
-    created_by: param('created_by'),
-    completed_at: param('completed_at'),
-    created_at: param('created_at'),
-    updated_at: param('updated_at'),
-    version: param('version'),
-  }),
-);
+/** Writes what code of a locked story is under review. It is no edit of the story, so its version stays. */
+export const setCode = (storyId: string, code: CodeUnderReview): Query<unknown> =>
+  sql`update stories set code = ${code} where ${of()} and id = ${storyId}`;
+
+const inserted = [...summaryColumns.filter((column) => column !== 'blocked_by'), 'description'] as const;
 
 /** Writes a new story; its blockers have a table of their own. */
-export const insertStory = (orgId: string, story: StoryRow): Query<unknown> =>
-  insert({ ...story, org_id: orgId });
+export const insertStory = (story: StoryRow): Query<unknown> => sql.insert('stories', inserted, story);
 
 /** The story goes, and with it what hangs on it; an assignment hangs on several kinds of things, so by hand. */
-export const deleteStory = (orgId: string, storyId: string): Query<unknown>[] => [
-  query
-    .deleteFrom('assignments')
-    .where('org_id', '=', orgId)
-    .where('target_type', '=', 'story')
-    .where('target_id', '=', storyId),
-  query.deleteFrom('stories').where('org_id', '=', orgId).where('id', '=', storyId),
+export const deleteStory = (storyId: string): Query<unknown>[] => [
+  sql`delete from assignments where ${of()} and target_type = 'story' and target_id = ${storyId}`,
+  sql`delete from stories where ${of()} and id = ${storyId}`,
 ];

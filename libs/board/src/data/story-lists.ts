@@ -1,26 +1,34 @@
 /**
  * Pages of a project's stories. Hand-written for the board's order, which is by column and then by rank: a page
- * reads its own rows and no others, wherever it begins and however long the board.
+ * reads its own rows and no others, wherever it begins and however long the board. A search by words or label looks
+ * through the stories in the order asked for, so many at most.
  */
-import { containing, type Db, decodeCursor, pageOfRows, sqlQuery, Values } from '@muster/database';
 import {
-  isCleanText,
-  isUuid,
-  type ParamsOf,
-  type Registry,
-  type StoryStatus,
-  type StorySummary,
-} from '@muster/registry';
+  containing,
+  CursorCount,
+  CursorId,
+  CursorText,
+  CursorTime,
+  type Db,
+  decodeCursor,
+  mostLookedAt,
+  of,
+  pageOfSearch,
+  type Part,
+  projectIdOf,
+  searched,
+  sql,
+} from '@muster/database';
+import { type ParamsOf, type Registry, type StoryStatus, type StorySummary } from '@muster/registry';
 import { z } from 'zod';
 import { type StorySummaryRow, summaryColumns, toStorySummary } from './stories.ts';
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
-/** What pages are cut from: the organization, the project, and the conditions on a story `s`. */
+/** What pages are cut from: the project, and the conditions on a story `s`. */
 interface Source {
-  readonly org: string;
-  readonly project: string;
-  readonly where: readonly string[];
+  readonly project: Part;
+  readonly where: readonly Part[];
 }
 
 type BoardRow = StorySummaryRow & { readonly position: number };
@@ -28,47 +36,47 @@ type BoardRow = StorySummaryRow & { readonly position: number };
 /** Canceled stories come after any column. */
 const afterAllColumns = 2_147_483_647;
 
-const Uuid = z.string().refine(isUuid);
 const cursors = {
   /** The last row's column, by position and id ('' for the canceled ones), and its rank. */
-  board: z.tuple([
-    z.literal('board'),
-    z.int().min(0).max(afterAllColumns),
-    Uuid.or(z.literal('')),
-    z.string().refine(isCleanText),
-  ]),
-  updated: z.tuple([z.literal('updated'), z.iso.datetime({ precision: 3 }), Uuid]),
-  created: z.tuple([z.literal('created'), Uuid]),
+  board: z.tuple([z.literal('board'), CursorCount, CursorId.or(z.literal('')), CursorText]),
+  updated: z.tuple([z.literal('updated'), CursorTime, CursorId]),
+  created: z.tuple([z.literal('created'), CursorId]),
 };
 
-const columns = summaryColumns.join(', ');
+const columns = sql.columns('s', summaryColumns);
 
-const keyOfProject = (org: string, project: string): string =>
-  `(select k.key from projects k where k.org_id = ${org} and k.id = ${project})`;
+const keyOfProject = (project: Part): Part =>
+  sql.part`(select k.key from projects k where ${of('k')} and k.id = ${project})`;
 
-const shown = (source: Source): string =>
-  `${columns}, ${keyOfProject(source.org, source.project)} as project_key`;
+const shown = (source: Source): Part => sql.part`${columns}, ${keyOfProject(source.project)} as project_key`;
 
-const stories = ({ org, project, where }: Source, ...more: string[]): string =>
-  `from stories s where ${[`s.org_id = ${org}`, `s.project_id = ${project}`, ...where, ...more].join(' and ')}`;
+const stories = ({ project, where }: Source, ...more: Part[]): Part =>
+  sql.part`from stories s where ${sql.join([of('s'), sql.part`s.project_id = ${project}`, ...where, ...more], ' and ')}`;
 
 const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
   typeof status === 'string' ? [status] : status;
 
-/** The filters that go by the story itself; in the board's order, status and column choose lanes instead. */
-function filters(values: Values, params: ListParams, key: () => string): string[] {
-  const where: string[] = [];
-  const assigned = (column: string, id: string) =>
-    where.push(`exists (select from assignments a where a.org_id = ${values.org} and a.target_type = 'story'
-      and a.target_id = s.id and a.${column} = ${values.$(id)})`);
-  if (params.epicId !== undefined) where.push(`s.epic_id = ${values.$(params.epicId)}`);
-  if (params.label !== undefined) where.push(`s.labels @> ${values.$([params.label])}::text[]`);
-  if (params.updatedSince !== undefined) where.push(`s.updated_at >= ${values.$(params.updatedSince)}`);
+/** What an index cannot find: then the stories are looked through. */
+const isSearch = ({ query, label }: ListParams): boolean => query !== undefined || label !== undefined;
+
+/** The filters that go by the story itself, a row of this name; in the board's order, status and column choose lanes instead. */
+function filters(params: ListParams, alias: 's' | 'q'): Part[] {
+  const row = sql.word(alias);
+  const where: Part[] = [];
+  const assigned = (column: 'member_id' | 'agent_id', id: string) =>
+    where.push(sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story'
+      and a.target_id = ${row}.id and a.${sql.word(column)} = ${id})`);
+  if (params.epicId !== undefined) where.push(sql.part`${row}.epic_id = ${params.epicId}`);
+  if (params.label !== undefined) where.push(sql.part`${row}.labels @> ${[params.label]}::text[]`);
+  if (params.updatedSince !== undefined && params.sort !== 'updated')
+    where.push(sql.part`${row}.updated_at >= ${params.updatedSince}`);
   if (params.assigneeId !== undefined) assigned('member_id', params.assigneeId);
   if (params.agentId !== undefined) assigned('agent_id', params.agentId);
   if (params.query !== undefined) {
-    const pattern = values.$(containing(params.query));
-    where.push(`(s.title ilike ${pattern} or (${key()} || '-' || s.number) ilike ${pattern})`);
+    const pattern = containing(params.query);
+    where.push(
+      sql.part`(${row}.title ilike ${pattern} or (${row}.project_key || '-' || ${row}.number) ilike ${pattern})`,
+    );
   }
   return where;
 }
@@ -78,66 +86,74 @@ function filters(values: Values, params: ListParams, key: () => string): string[
  * page. Columns know how many stories they have; of the cursor's own, those that are left are counted, as far as
  * the page goes. A filter leaves any number of them, so then each lane may have the whole page.
  */
-function boardPage(values: Values, source: Source, params: ListParams, limit: string): string {
-  const { org, project } = source;
+function boardPage(source: Source, params: ListParams, limit: Part): Part {
+  const { project } = source;
   const cursor = decodeCursor(params.cursor, cursors.board);
   const statuses = statusesOf(params);
   const filtered = source.where.length > 0;
-  const lanesWhere = [`c.org_id = ${org}`, `c.project_id = ${project}`];
-  if (params.columnId !== undefined) lanesWhere.push(`c.id = ${values.$(params.columnId)}`);
-  if (statuses !== undefined) lanesWhere.push(`c.status = any (${values.$(statuses)}::text[])`);
-  let after = `''`;
-  let count = 'c.story_count';
+  const lanesWhere = [of('c'), sql.part`c.project_id = ${project}`];
+  if (params.columnId !== undefined) lanesWhere.push(sql.part`c.id = ${params.columnId}`);
+  if (statuses !== undefined) lanesWhere.push(sql.part`c.status = any (${statuses}::text[])`);
+  let after = sql.part`''`;
+  let count = sql.part`c.story_count`;
   if (cursor !== undefined) {
     const [, position, column, rank] = cursor;
-    const rankAfter = column === '' ? `''` : values.$(rank);
-    const at = values.$(column === '' ? null : column);
-    lanesWhere.push(`(c.position, c.id) >= (${values.$(position)}::int, ${at}::uuid)`);
-    after = `case when c.id = ${at} then ${rankAfter} else '' end`;
-    const left = `select from stories n where n.org_id = ${org} and n.project_id = ${project}
+    const rankAfter = column === '' ? sql.part`''` : sql.part`${rank}`;
+    const at = sql.part`${column === '' ? null : column}`;
+    lanesWhere.push(sql.part`(c.position, c.id) >= (${position}::int, ${at}::uuid)`);
+    after = sql.part`case when c.id = ${at} then ${rankAfter} else '' end`;
+    const left = sql.part`select from stories n where ${of('n')} and n.project_id = ${project}
       and n.column_id = c.id and n.rank > ${rankAfter} limit ${limit}`;
-    count = `case when c.id = ${at} then (select count(*) from (${left}) n) else c.story_count end`;
+    count = sql.part`case when c.id = ${at} then (select count(*) from (${left}) n) else c.story_count end`;
   }
-  const lanes = `
-    select c.id, c.position, ${after} as after, ${filtered ? '0' : count} as stories
-    from board_columns c where ${lanesWhere.join(' and ')}`;
+  const lanes = sql.part`
+    select c.id, c.position, ${after} as after, ${filtered ? sql.part`0` : count} as stories
+    from board_columns c where ${sql.join(lanesWhere, ' and ')}`;
   const parts = [
-    `select l.position, s.* from lanes l cross join lateral (
-       select ${columns} ${stories(source, 's.column_id = l.id', 's.rank > l.after')} order by s.rank limit l.room) s
+    sql.part`select l.position, s.* from lanes l cross join lateral (
+       select ${columns} ${stories(source, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
      where l.room > 0`,
   ];
   if (params.columnId === undefined && (statuses === undefined || statuses.includes('canceled'))) {
-    const canceledAfter = cursor?.[2] === '' ? values.$(cursor[3]) : `''`;
-    parts.push(`(select ${afterAllColumns}, ${columns}
-      ${stories(source, 's.column_id is null', `s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
+    const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
+    parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${columns}
+      ${stories(source, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
       limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from lanes l), 0))`);
   }
-  return `
+  return sql.part`
     with counted as materialized (${lanes}),
     lanes as materialized (
       select c.id, c.position, c.after, c.stories, ${limit} - coalesce(sum(c.stories)
         over (order by c.position, c.id rows between unbounded preceding and 1 preceding), 0) as room from counted c)
-    select s.position, ${shown(source)} from (${parts.join(' union all ')}) s
-    order by s.position, s.column_id, s.rank limit ${limit}`;
+    select s.position, ${shown(source)} from (${sql.join(parts, ' union all ')}) s
+    order by s.position, s.column_id, s.rank`;
 }
 
-function timePage(values: Values, source: Source, params: ListParams, limit: string): string {
-  const where: string[] = [];
+function timePage(source: Source, params: ListParams): Part {
+  const where: Part[] = [];
   const statuses = statusesOf(params);
-  if (params.columnId !== undefined) where.push(`s.column_id = ${values.$(params.columnId)}`);
-  if (statuses !== undefined) where.push(`s.status = any (${values.$(statuses)}::text[])`);
-  const page = (order: string) =>
-    `select ${shown(source)} ${stories(source, ...where)} order by ${order} limit ${limit}`;
+  if (params.columnId !== undefined) where.push(sql.part`s.column_id = ${params.columnId}`);
+  if (statuses !== undefined) where.push(sql.part`s.status = any (${statuses}::text[])`);
+  const page = (order: Part) =>
+    sql.part`select ${shown(source)} ${stories(source, ...where)} order by ${order}`;
   if (params.sort === 'created') {
     const cursor = decodeCursor(params.cursor, cursors.created);
-    if (cursor !== undefined) where.push(`s.id < ${values.$(cursor[1])}`);
-    return page('s.id desc');
+    if (cursor !== undefined) where.push(sql.part`s.id < ${cursor[1]}`);
+    return page(sql.part`s.id desc`);
   }
+  // In this order it ends the walk, also where something is looked for.
+  if (params.updatedSince !== undefined) where.push(sql.part`s.updated_at >= ${params.updatedSince}`);
   const cursor = decodeCursor(params.cursor, cursors.updated);
   if (cursor !== undefined)
-    where.push(`(s.updated_at, s.id) < (${values.$(cursor[1])}::timestamptz, ${values.$(cursor[2])}::uuid)`);
-  return page('s.updated_at desc, s.id desc');
+    where.push(sql.part`(s.updated_at, s.id) < (${cursor[1]}::timestamptz, ${cursor[2]}::uuid)`);
+  return page(sql.part`s.updated_at desc, s.id desc`);
 }
+
+const orderOf = {
+  board: sql.part`q.position, q.column_id, q.rank`,
+  updated: sql.part`q.updated_at desc, q.id desc`,
+  created: sql.part`q.id desc`,
+} satisfies Record<ListParams['sort'], Part>;
 
 const cursorOf = {
   board: (row: BoardRow) => ['board', row.position, row.column_id ?? '', row.rank],
@@ -148,19 +164,19 @@ const cursorOf = {
 /** A page of the stories of a project that pass the filters, in the order asked for. */
 export async function listStories(
   db: Db,
-  orgId: string,
   params: ListParams,
 ): Promise<{ items: StorySummary[]; nextCursor: string | null }> {
-  const values = new Values(orgId);
-  const project = values.projectId(params.projectId);
+  const project = projectIdOf(params.projectId);
+  const isSearched = isSearch(params);
+  const where = filters(params, isSearched ? 'q' : 's');
+  const source: Source = { project, where: isSearched ? [] : where };
   // Written out: of a limit that is a parameter Postgres expects a tenth of the project, and plans for that.
-  const limit = String(params.limit + 1);
-  const where = filters(values, params, () => keyOfProject(values.org, project));
-  const source: Source = { org: values.org, project, where };
+  const limit = sql.literal(params.limit + 1);
   const text =
     params.sort === 'board'
-      ? boardPage(values, source, params, limit)
-      : timePage(values, source, params, limit);
-  const rows = await db.all(sqlQuery<BoardRow>(text, values.list));
-  return pageOfRows(rows, params.limit, cursorOf[params.sort], toStorySummary);
+      ? boardPage(source, params, isSearched ? sql.literal(mostLookedAt) : limit)
+      : timePage(source, params);
+  const fits = isSearched ? sql.join(where, ' and ') : null;
+  const rows = await db.all(sql<BoardRow>`${searched(text, fits, orderOf[params.sort], limit)}`);
+  return pageOfSearch(rows, params.limit, cursorOf[params.sort], toStorySummary);
 }

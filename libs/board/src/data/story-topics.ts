@@ -1,6 +1,6 @@
 /** A story as something to speak of: without its texts, its blockers and its lock. */
-import { type Db, sqlQuery, Values } from '@muster/database';
-import { type Caller, notFound, visibleProjects } from '@muster/runtime';
+import { type Db, of, sql, storyIdOf } from '@muster/database';
+import { type Caller, notFound, visibleTo } from '@muster/runtime';
 import { type StoryRow } from './stories.ts';
 
 export type StoryTopic = Pick<
@@ -8,15 +8,11 @@ export type StoryTopic = Pick<
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version'
 >;
 
-export async function getStoryTopic(db: Db, orgId: string, ref: string): Promise<StoryTopic> {
-  const values = new Values(orgId);
+export async function getStoryTopic(db: Db, ref: string): Promise<StoryTopic> {
   const story = await db.find(
-    sqlQuery<StoryTopic>(
-      `select s.id, s.project_id, s.number, s.title, s.spec_version, p.key as project_key
+    sql<StoryTopic>`select s.id, s.project_id, s.number, s.title, s.spec_version, p.key as project_key
        from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-       where s.org_id = ${values.org} and s.id = ${values.storyId(ref)}`,
-      values.list,
-    ),
+       where ${of('s')} and s.id = ${storyIdOf(ref)}`,
   );
   if (story === undefined) throw notFound();
   return story;
@@ -24,13 +20,9 @@ export async function getStoryTopic(db: Db, orgId: string, ref: string): Promise
 
 /** Whether the caller may see the project of a story that is not the call's own. */
 export async function canSeeStory(db: Db, caller: Caller, storyId: string): Promise<boolean> {
-  const values = new Values(caller.orgId);
   const found = await db.find(
-    sqlQuery(
-      `select s.id from stories s join ${visibleProjects(values, caller)} v on v.project_id = s.project_id
-       where s.org_id = ${values.org} and s.id = ${values.uuid(storyId)}`,
-      values.list,
-    ),
+    sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
+       where ${of('s')} and s.id = ${storyId}::uuid`,
   );
   return found !== undefined;
 }

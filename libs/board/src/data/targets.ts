@@ -1,5 +1,5 @@
 /** The records that two parameters name together: what kind of thing, and which one. */
-import { type Db, sqlQuery, type Values } from '@muster/database';
+import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
 import { type Subject, type TargetType } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { aboutEpic, lockEpic } from './epics.ts';
@@ -12,30 +12,30 @@ export interface TargetRef {
 }
 
 /** Locks the target against other writers until this transaction ends, and answers what there is to say of it. */
-export async function lockTarget(db: Db, orgId: string, target: TargetRef): Promise<Subject> {
+export async function lockTarget(db: Db, target: TargetRef): Promise<Subject> {
   switch (target.targetType) {
     case 'story':
-      return aboutStory(await lockStory(db, orgId, target.targetId));
+      return aboutStory(await lockStory(db, target.targetId));
     case 'epic':
-      return aboutEpic(await lockEpic(db, orgId, target.targetId));
+      return aboutEpic(await lockEpic(db, target.targetId));
     case 'delivery_group':
-      return lockDeliveryGroup(db, orgId, target.targetId);
+      return lockDeliveryGroup(db, target.targetId);
   }
 }
 
 /** Groups are delivery's, and here only somebody is assigned to one. */
-async function lockDeliveryGroup(db: Db, orgId: string, id: string): Promise<Subject> {
+async function lockDeliveryGroup(db: Db, id: string): Promise<Subject> {
   const group = await db.find(
-    sqlQuery<{ title: string; projectId: string }>(
-      `select g.name as title, g.project_id as "projectId" from delivery_groups g
-       where g.org_id = $1 and g.id = $2 for no key update`,
-      [orgId, id],
-    ),
+    sql<{
+      title: string;
+      projectId: string;
+    }>`select g.name as title, g.project_id as "projectId" from delivery_groups g
+       where ${of('g')} and g.id = ${id} for no key update`,
   );
   if (group === undefined) throw notFound();
   return { type: 'delivery_group', id, key: null, ...group };
 }
 
 /** SQL for the target's id; only a story may be named by a key. */
-export const idOfTarget = (values: Values, { targetType, targetId }: TargetRef): string =>
-  targetType === 'story' ? values.storyId(targetId) : values.uuid(targetId);
+export const idOfTarget = ({ targetType, targetId }: TargetRef): Part =>
+  targetType === 'story' ? storyIdOf(targetId) : sql.part`${targetId}::uuid`;

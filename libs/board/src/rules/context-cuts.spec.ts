@@ -52,7 +52,17 @@ const spec = (content: string) => ({
   ...{ storyId: id, version: 1, contentHash: null, author: actor, note: null, createdAt: at, content },
 });
 const prompt = (body: string): NonNullable<ContextSections['prompts']>[number] => ({
-  ...{ id, scope: 'org', projectId: null, slug: 'start', title: 'Start', body, arguments: [], tags: [] },
+  ...{
+    id,
+    scope: 'org',
+    projectId: null,
+    slug: 'start',
+    title: 'Start',
+    body,
+    bodyBytes: 1,
+    arguments: [],
+    tags: [],
+  },
   ...{ createdBy: actor, updatedBy: actor, ...times },
 });
 const contract = (content: string): NonNullable<ContextSections['contracts']>[number] => ({
@@ -64,6 +74,7 @@ const reviewer = (note: string): NonNullable<ContextSections['reviewers']>[numbe
     id,
     storyId: id,
     storyKey: 'WEB-1',
+    underReview: { specVersion: 1, headSha: null, diffHash: null },
     storyTitle: 'Story',
     projectId: id,
     verdict: 'approved',
@@ -101,7 +112,7 @@ const contextOf = (text: (section: string) => string, count: number): ContextSec
     collisions: many('collisions', (path) => ({ path, kind: 'lock', id, storyId: null, holder: null })),
     prompts: many('prompts', prompt),
     contracts: many('contracts', contract),
-    policy: Policy.parse({}),
+    policy: { ...Policy.parse({}), version: 1 },
     recentActivity: many('recentActivity', activity),
     others: many('others', (name) => ({ member: { id, name, handle: 'ana' }, since: at })),
     readiness: { canStart: false, reasons: ['blocked_by'], openBlockers: many('readiness', blocker) },

@@ -1,6 +1,6 @@
 /** Whether work on a story can begin: the rules of its move to `in_progress`, asked before anybody tries. */
 import { type Obstacle, type Policy, type Readiness, type StoryStatus } from '@muster/registry';
-import { isFinished, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
+import { isFinished, nothingShown, type Unmet, unmetGates, wipVerdict } from './workflow.ts';
 
 export interface ReadinessFacts {
   readonly archived: boolean;
@@ -19,6 +19,8 @@ const ofGate: Record<Unmet['gate'], Obstacle> = {
   requireSpecToStart: 'spec_missing',
   requiredApprovals: 'policy',
   changesRequested: 'policy',
+  requireMergeProof: 'policy',
+  agentsMayComplete: 'policy',
 };
 
 /** Statuses from which work begins with a move; from the later ones it goes on. */
@@ -30,7 +32,7 @@ function* obstaclesOf(facts: ReadinessFacts, openBlockers: number, policy: Polic
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
   if (beforeWork.has(facts.status)) {
-    const gates = { specVersion: facts.specVersion, freshApprovals: 0, freshChangesRequested: 0 };
+    const gates = { ...nothingShown, specVersion: facts.specVersion };
     for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
     if (facts.column === null) yield 'no_column';
     else if (wipVerdict(facts.column, policy.wipLimits) === 'refuse') yield 'wip_limit';

@@ -4,8 +4,8 @@ import { type Verdict } from '@muster/registry';
 /** A verdict, and what becomes of it when the story moves on from what was reviewed. */
 export type ReviewState = Verdict | 'stale_approval' | 'stale_request';
 
-/** The reviewer gives a verdict; the story moves on from what was reviewed; it comes back to it. */
-type ReviewEvent = Verdict | 'moved_on' | 'came_back';
+/** The reviewer gives a verdict; the story moves on from what was reviewed. What is stale stays so, whatever comes back. */
+type ReviewEvent = Verdict | 'moved_on';
 
 interface StateOfReview {
   /** What it says about the way into done; null: nothing. */
@@ -28,8 +28,8 @@ export const reviewStates: Readonly<Record<ReviewState, StateOfReview>> = {
   commented: { weighs: null, stale: false, on: said },
   approved: { weighs: 'for', stale: false, on: { ...said, moved_on: 'stale_approval' } },
   changes_requested: { weighs: 'against', stale: false, on: { ...said, moved_on: 'stale_request' } },
-  stale_approval: { weighs: null, stale: true, on: { ...said, came_back: 'approved' } },
-  stale_request: { weighs: null, stale: true, on: { ...said, came_back: 'changes_requested' } },
+  stale_approval: { weighs: null, stale: true, on: said },
+  stale_request: { weighs: null, stale: true, on: said },
 };
 
 /** The state of a verdict that was given before the story moved on, or was not. */

@@ -1,58 +1,75 @@
 /** What a verdict is about, when it is stale, and which verdicts count. */
-import { type Policy, type Verdict } from '@muster/registry';
+import {
+  codeSaid,
+  type CodeUnderReview,
+  isOtherCode,
+  type KnownCode,
+  type Policy,
+  type Verdict,
+} from '@muster/registry';
 import { reviewState, reviewStates } from './review-states.ts';
 import { type Gates } from './workflow.ts';
 
-/** The code at some moment, as far as it is known. */
-export interface Code {
-  readonly headSha: string | null;
-  readonly diffHash: string | null;
-}
-
-/** What there is to review, or what was reviewed. */
-export interface Reviewable extends Code {
+/** What there is to review. */
+export interface Reviewable {
   readonly specVersion: number;
+  readonly code: CodeUnderReview;
 }
 
-/** A verdict and what it is about; while it is pending, about nothing. */
-export interface Review extends Code {
-  readonly verdict: Verdict;
+/** What a verdict is about; while it is pending, nothing. */
+export interface Reviewed extends KnownCode {
   readonly specVersion: number | null;
+  /** The number of the code that was under review; null: it was about other code than that. */
+  readonly codeSeq: number | null;
 }
 
-/** One may be written shorter than the other. */
-const isSameCommit = (one: string, other: string): boolean => one.startsWith(other) || other.startsWith(one);
-
-/** Whether the code is known to be another: by the diff where both are known, else by the head commit where both are. */
-function isOtherCode(one: Code, other: Code): boolean {
-  if (one.diffHash !== null && other.diffHash !== null) return one.diffHash !== other.diffHash;
-  return one.headSha !== null && other.headSha !== null && !isSameCommit(one.headSha, other.headSha);
+export interface Review extends Reviewed {
+  readonly verdict: Verdict;
 }
 
 /** Whether the story has moved on from what the verdict is about, so that the verdict says nothing any more. */
 export const isStale = (review: Review, now: Reviewable): boolean => reviewStates[stateOf(review, now)].stale;
 
 const stateOf = (review: Review, now: Reviewable) =>
-  reviewState(review.verdict, review.specVersion !== now.specVersion || isOtherCode(review, now));
+  reviewState(review.verdict, review.specVersion !== now.specVersion || review.codeSeq !== now.code.seq);
+
+/** What a reviewer names of what was reviewed. */
+export interface Named {
+  readonly specVersion?: number | undefined;
+  readonly headSha?: string | undefined;
+  readonly diffHash?: string | undefined;
+}
 
 /**
- * What was reviewed, from what the reviewer names of it: what is not named is as it is now, unless the named part is
- * known to be of other code, of which the rest is not known.
+ * What was reviewed, and the code that is under review from then on. What is not named is as it is now, unless the named
+ * part is known to be of other code, of which the rest is not known. A reviewer who names what nobody told of yet tells
+ * of it.
  */
 export function reviewed(
-  named: {
-    readonly specVersion?: number | undefined;
-    readonly headSha?: string | undefined;
-    readonly diffHash?: string | undefined;
-  },
+  named: Named,
   now: Reviewable,
-): Reviewable {
-  const code = { headSha: named.headSha ?? null, diffHash: named.diffHash ?? null };
-  const rest = isOtherCode(code, now) ? { headSha: null, diffHash: null } : now;
+  at: string,
+): { readonly reviewed: Reviewed; readonly code: CodeUnderReview } {
+  const specVersion = named.specVersion ?? now.specVersion;
+  const said = { headSha: named.headSha ?? null, diffHash: named.diffHash ?? null };
+  if (isOtherCode(said, now.code))
+    return { reviewed: { specVersion, codeSeq: null, ...said }, code: now.code };
+  const code = codeSaid(
+    now.code,
+    {
+      headSha: now.code.headSha ?? named.headSha,
+      diffHash: now.code.diffHash ?? named.diffHash,
+    },
+    at,
+  );
   return {
-    specVersion: named.specVersion ?? now.specVersion,
-    headSha: code.headSha ?? rest.headSha,
-    diffHash: code.diffHash ?? rest.diffHash,
+    reviewed: {
+      specVersion,
+      codeSeq: code.seq,
+      headSha: said.headSha ?? code.headSha,
+      diffHash: said.diffHash ?? code.diffHash,
+    },
+    code,
   };
 }
 
@@ -62,45 +79,52 @@ export interface Who {
   readonly agentId: string | null;
 }
 
-/** Those whose work a story is. */
-export interface Authors {
-  readonly memberIds: readonly string[];
-  readonly agentIds: readonly string[];
+/** Who gave a verdict, or is about to. */
+export interface Giver extends Who {
+  /** The member, or the one whose agent it is. */
+  readonly actingMemberId: string;
+  /** Whether that member is one still. */
+  readonly isActive: boolean;
 }
 
-export const isAuthor = ({ memberId, agentId }: Who, { memberIds, agentIds }: Authors): boolean =>
-  agentId === null ? memberId !== null && memberIds.includes(memberId) : agentIds.includes(agentId);
+/**
+ * The members whose work a story is, by their own hands or by an agent of theirs. Agents of one member count as one with
+ * it, both ways: nobody approves their own work through an agent, nor what their agent did.
+ */
+export type Authors = ReadonlySet<string>;
 
 type ReviewPolicy = Pick<Policy, 'agentsMayReview' | 'authorMayApprove'>;
 
 /** What the policy has against a verdict; goes out as `details.unmet`. Anybody may take a verdict back. */
 export function unmetForVerdict(
   verdict: Verdict,
-  who: Who,
+  who: Pick<Giver, 'agentId' | 'actingMemberId'>,
   authors: Authors,
   policy: ReviewPolicy,
 ): { readonly gate: 'agentsMayReview' | 'authorMayApprove' }[] {
   if (verdict === 'pending') return [];
   const unmet: { gate: 'agentsMayReview' | 'authorMayApprove' }[] = [];
   if (who.agentId !== null && !policy.agentsMayReview) unmet.push({ gate: 'agentsMayReview' });
-  if (verdict === 'approved' && !policy.authorMayApprove && isAuthor(who, authors)) {
+  if (verdict === 'approved' && !policy.authorMayApprove && authors.has(who.actingMemberId)) {
     unmet.push({ gate: 'authorMayApprove' });
   }
   return unmet;
 }
 
 /**
- * The fresh verdicts that count on the way into done. By the policy and the authors of today: what could not be said
- * today does not count, whenever it was said.
+ * The fresh verdicts that count on the way into done. By the members, the policy and the authors of today: what could not
+ * be said today does not count, whenever it was said.
  */
 export function countFresh(
-  reviews: readonly (Review & Who)[],
+  reviews: readonly (Review & Giver)[],
   now: Reviewable,
   authors: Authors,
   policy: ReviewPolicy,
 ): Pick<Gates, 'freshApprovals' | 'freshChangesRequested'> {
   const weights = reviews
-    .filter((review) => unmetForVerdict(review.verdict, review, authors, policy).length === 0)
+    .filter(
+      (review) => review.isActive && unmetForVerdict(review.verdict, review, authors, policy).length === 0,
+    )
     .map((review) => reviewStates[stateOf(review, now)].weighs);
   return {
     freshApprovals: weights.filter((weight) => weight === 'for').length,

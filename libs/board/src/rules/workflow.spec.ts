@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { type StoryStatus, storyStatuses } from '@muster/registry';
 import fc from 'fast-check';
-import { canMove, isFinished, unmetGates, wipVerdict, workflow } from './workflow.ts';
+import { canMove, isFinished, nothingShown, unmetGates, wipVerdict, workflow } from './workflow.ts';
 
 const open: StoryStatus[] = ['backlog', 'ready', 'in_progress', 'in_review'];
 const status = fc.constantFrom(...storyStatuses);
@@ -31,8 +31,13 @@ describe('the workflow', () => {
 });
 
 describe('gates', () => {
-  const policy = { requireSpecToStart: true, requiredApprovals: 2 };
-  const shut = { specVersion: 0, freshApprovals: 0, freshChangesRequested: 1 };
+  const policy = {
+    requireSpecToStart: true,
+    requiredApprovals: 2,
+    requireMergeProof: false,
+    agentsMayComplete: true,
+  };
+  const shut = { ...nothingShown, specVersion: 0, freshChangesRequested: 1, isAgent: true };
 
   it('ask for a spec on the way into in_progress', () => {
     expect(unmetGates('in_progress', policy, shut)).toEqual([{ gate: 'requireSpecToStart' }]);
@@ -48,9 +53,20 @@ describe('gates', () => {
     expect(unmetGates('done', policy, { ...shut, freshApprovals: 2, freshChangesRequested: 0 })).toEqual([]);
   });
 
+  it('ask for a merge, and for a person, on the way into done', () => {
+    const reviewed = { ...shut, freshApprovals: 2, freshChangesRequested: 0 };
+    const strict = { ...policy, requireMergeProof: true, agentsMayComplete: false };
+    expect(unmetGates('done', strict, reviewed)).toEqual([
+      { gate: 'requireMergeProof' },
+      { gate: 'agentsMayComplete' },
+    ]);
+    expect(unmetGates('done', strict, { ...reviewed, isMerged: true, isAgent: false })).toEqual([]);
+  });
+
   it('are on no other way', () => {
     for (const to of ['backlog', 'ready', 'in_review', 'canceled'] as const) {
-      expect(unmetGates(to, policy, shut)).toEqual([]);
+      const strict = { ...policy, requireMergeProof: true, agentsMayComplete: false };
+      expect(unmetGates(to, strict, shut)).toEqual([]);
     }
   });
 });

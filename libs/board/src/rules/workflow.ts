@@ -22,30 +22,47 @@ export interface Gates {
   readonly specVersion: number;
   readonly freshApprovals: number;
   readonly freshChangesRequested: number;
+  /** A merge was observed of the work on it, and no work was begun since. */
+  readonly isMerged: boolean;
+  /** Whether an agent wants the move. */
+  readonly isAgent: boolean;
 }
+
+/** Of a story on which nobody worked, and of which nobody said anything. */
+export const nothingShown: Omit<Gates, 'specVersion'> = {
+  freshApprovals: 0,
+  freshChangesRequested: 0,
+  isMerged: false,
+  isAgent: false,
+};
 
 /** A gate that is shut, and what would open it; goes out as `details.unmet`. */
 export type Unmet =
   | { readonly gate: 'requireSpecToStart' }
   | { readonly gate: 'requiredApprovals'; readonly required: number; readonly fresh: number }
-  | { readonly gate: 'changesRequested'; readonly fresh: number };
+  | { readonly gate: 'changesRequested'; readonly fresh: number }
+  | { readonly gate: 'requireMergeProof' | 'agentsMayComplete' };
 
 /** What is missing for a story to enter a status; empty when it may. */
 export function unmetGates(
   to: StoryStatus,
-  policy: Pick<Policy, 'requireSpecToStart' | 'requiredApprovals'>,
-  { specVersion, freshApprovals, freshChangesRequested }: Gates,
+  policy: Pick<
+    Policy,
+    'requireSpecToStart' | 'requiredApprovals' | 'requireMergeProof' | 'agentsMayComplete'
+  >,
+  { specVersion, freshApprovals, freshChangesRequested, isMerged, isAgent }: Gates,
 ): Unmet[] {
   const unmet: Unmet[] = [];
   if (to === 'in_progress' && policy.requireSpecToStart && specVersion === 0) {
     unmet.push({ gate: 'requireSpecToStart' });
   }
-  if (to === 'done' && freshApprovals < policy.requiredApprovals) {
+  if (to !== 'done') return unmet;
+  if (freshApprovals < policy.requiredApprovals) {
     unmet.push({ gate: 'requiredApprovals', required: policy.requiredApprovals, fresh: freshApprovals });
   }
-  if (to === 'done' && freshChangesRequested > 0) {
-    unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
-  }
+  if (freshChangesRequested > 0) unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
+  if (policy.requireMergeProof && !isMerged) unmet.push({ gate: 'requireMergeProof' });
+  if (isAgent && !policy.agentsMayComplete) unmet.push({ gate: 'agentsMayComplete' });
   return unmet;
 }
 

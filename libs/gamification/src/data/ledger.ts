@@ -1,5 +1,5 @@
 /** The ledger, and the activity that it is counted from. */
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, of, organization, sql } from '@muster/database';
 import { type Counted, type Given, type Known, type TakenBack } from '../rules/ledger.ts';
 import { isPointKind, type Occurrence } from '../rules/points.ts';
 
@@ -10,15 +10,12 @@ interface OccurrenceRow extends Omit<Occurrence, 'actorMemberId' | 'projectId' |
 }
 
 /** What is not counted yet, oldest first. Numbers have no gaps and follow commits, so nothing comes in between later. */
-export async function listUncounted(db: Db, orgId: string, limit: number): Promise<Occurrence[]> {
+export async function listUncounted(db: Db, limit: number): Promise<Occurrence[]> {
   const rows = await db.all(
-    sqlQuery<OccurrenceRow>(
-      `select e.seq, e.kind, e.project_id, e.subject ->> 'id' as subject_id, e.data, e.at, m.id as actor_member_id
+    sql<OccurrenceRow>`select e.seq, e.kind, e.project_id, e.subject ->> 'id' as subject_id, e.data, e.at, m.id as actor_member_id
        from activity e left join members m on m.org_id = e.org_id and m.id = e.member_id
-       where e.org_id = $1 and e.seq > (select g.counted_seq from gamification_state g where g.org_id = $1)
-       order by e.seq limit $2`,
-      [orgId, limit],
-    ),
+       where ${of('e')} and e.seq > (select g.counted_seq from gamification_state g where ${of('g')})
+       order by e.seq limit ${limit}`,
   );
   return rows.map(({ actor_member_id, project_id, subject_id, ...row }) => ({
     ...row,
@@ -55,16 +52,13 @@ const toGiven = ({ kind, ...row }: EntryRow): Given[] =>
     : [];
 
 /** What stands of what was given for these, and counts: what is from before a reset does not. */
-export async function listStanding(db: Db, orgId: string, subjectIds: readonly string[]): Promise<Given[]> {
+export async function listStanding(db: Db, subjectIds: readonly string[]): Promise<Given[]> {
   const rows = await db.all(
-    sqlQuery<EntryRow>(
-      `select e.activity_seq, e.member_id, e.kind, e.subject_id, e.project_id, e.points, e.at
+    sql<EntryRow>`select e.activity_seq, e.member_id, e.kind, e.subject_id, e.project_id, e.points, e.at
        from point_entries e left join point_resets r on r.org_id = e.org_id and r.member_id = e.member_id
-       where e.org_id = $1 and e.subject_id = any ($2::uuid[]) and e.taken_back_seq is null
+       where ${of('e')} and e.subject_id = any (${subjectIds}::uuid[]) and e.taken_back_seq is null
          and e.activity_seq > coalesce(r.reset_seq, 0)
        order by e.activity_seq`,
-      [orgId, subjectIds],
-    ),
   );
   return rows.flatMap(toGiven);
 }
@@ -74,36 +68,29 @@ export async function listStanding(db: Db, orgId: string, subjectIds: readonly s
  * agent's member. As the activity has it, since the story may have changed hands by the time that it is counted.
  * Not those who are no members any more.
  */
-export async function findAssignees(
-  db: Db,
-  orgId: string,
-  done: readonly Occurrence[],
-): Promise<Known['assignees']> {
+export async function findAssignees(db: Db, done: readonly Occurrence[]): Promise<Known['assignees']> {
   const rows = await db.all(
-    sqlQuery<{ seq: number; member_id: string }>(
-      `select d.seq, m.id as member_id
-       from unnest($2::bigint[], $3::uuid[]) d (seq, story_id)
+    sql<{ seq: number; member_id: string }>`select d.seq, m.id as member_id
+       from unnest(${done.map(({ seq }) => seq)}::bigint[], ${done.map(({ subjectId }) => subjectId)}::uuid[]) d (seq, story_id)
        cross join lateral (
          select e.kind, e.data from activity e
-         where e.org_id = $1 and e.story_id = d.story_id and e.seq < d.seq
+         where ${of('e')} and e.story_id = d.story_id and e.seq < d.seq
            and e.kind in ('assignment.changed', 'assignment.cleared')
          order by e.seq desc limit 1) last
-       left join agents g on g.org_id = $1 and g.id = (last.data ->> 'agentId')::uuid
-       join members m on m.org_id = $1 and m.id = coalesce((last.data ->> 'memberId')::uuid, g.member_id)
+       left join agents g on ${of('g')} and g.id = (last.data ->> 'agentId')::uuid
+       join members m on ${of('m')} and m.id = coalesce((last.data ->> 'memberId')::uuid, g.member_id)
          and m.status = 'active'
        where last.kind = 'assignment.changed'`,
-      [orgId, done.map(({ seq }) => seq), done.map(({ subjectId }) => subjectId)],
-    ),
   );
   return new Map(rows.map((row) => [row.seq, row.member_id]));
 }
 
-export async function listResets(db: Db, orgId: string): Promise<Known['resets']> {
+export async function listResets(db: Db): Promise<Known['resets']> {
   const rows = await db.all(
-    sqlQuery<{ member_id: string; reset_seq: number }>(
-      'select member_id, reset_seq from point_resets where org_id = $1',
-      [orgId],
-    ),
+    sql<{
+      member_id: string;
+      reset_seq: number;
+    }>`select member_id, reset_seq from point_resets where ${of()}`,
   );
   return new Map(rows.map((row) => [row.member_id, row.reset_seq]));
 }
@@ -118,28 +105,22 @@ interface KeyRow {
 }
 
 /** Writes entries, and answers those of them that are news: counted once more, nothing is. */
-export async function setEntries(db: Db, orgId: string, { given, takenBack }: Counted): Promise<Counted> {
+export async function setEntries(db: Db, { given, takenBack }: Counted): Promise<Counted> {
   if (given.length + takenBack.length === 0) return { given, takenBack };
   const [added, taken] = await Promise.all([
     db.all(
-      sqlQuery<KeyRow>(
-        `insert into point_entries (org_id, activity_seq, member_id, kind, subject_id, project_id, points, at)
-         select $1, e.* from jsonb_to_recordset($2::jsonb) as e (
+      sql<KeyRow>`insert into point_entries (org_id, activity_seq, member_id, kind, subject_id, project_id, points, at)
+         select ${organization}, e.* from jsonb_to_recordset(${JSON.stringify(given)}::jsonb) as e (
            "activitySeq" bigint, "memberId" uuid, kind text, "subjectId" uuid, "projectId" uuid, points int, at timestamptz)
          on conflict do nothing
          returning activity_seq, member_id, kind`,
-        [orgId, JSON.stringify(given)],
-      ),
     ),
     db.all(
-      sqlQuery<KeyRow>(
-        `update point_entries e set taken_back_seq = t."bySeq"
-         from jsonb_to_recordset($2::jsonb) as t ("activitySeq" bigint, "memberId" uuid, kind text, "bySeq" bigint)
-         where e.org_id = $1 and e.activity_seq = t."activitySeq" and e.member_id = t."memberId" and e.kind = t.kind
+      sql<KeyRow>`update point_entries e set taken_back_seq = t."bySeq"
+         from jsonb_to_recordset(${JSON.stringify(takenBack.map((entry) => ({ ...entry.given, bySeq: entry.bySeq })))}::jsonb) as t ("activitySeq" bigint, "memberId" uuid, kind text, "bySeq" bigint)
+         where ${of('e')} and e.activity_seq = t."activitySeq" and e.member_id = t."memberId" and e.kind = t.kind
            and e.taken_back_seq is null
          returning e.activity_seq, e.member_id, e.kind`,
-        [orgId, JSON.stringify(takenBack.map((entry) => ({ ...entry.given, bySeq: entry.bySeq })))],
-      ),
     ),
   ]);
   const isIn = (rows: readonly KeyRow[]) => {

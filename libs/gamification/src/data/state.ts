@@ -1,5 +1,5 @@
 /** How far an organization's activity is counted. */
-import { type DB, type Db, newId, sqlQuery } from '@muster/database';
+import { type DB, type Db, newId, of, organization, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
 
 export type State = Pick<
@@ -7,22 +7,18 @@ export type State = Pick<
   'counted_seq' | 'state' | 'job_id' | 'synced_at'
 >;
 
-const columns = 'counted_seq, state, job_id, synced_at';
+const columns = sql.part`counted_seq, state, job_id, synced_at`;
 
-export const findState = (db: Db, orgId: string): Promise<State | undefined> =>
-  db.find(sqlQuery<State>(`select ${columns} from gamification_state where org_id = $1`, [orgId]));
+export const findState = (db: Db): Promise<State | undefined> =>
+  db.find(sql<State>`select ${columns} from gamification_state where ${of()}`);
 
 /** Keeps every other count, request and reset out until this transaction ends. */
-export async function lockState(db: Db, orgId: string): Promise<State> {
+export async function lockState(db: Db): Promise<State> {
   const [, state] = await Promise.all([
     db.all(
-      sqlQuery('insert into gamification_state (org_id) values ($1) on conflict (org_id) do nothing', [
-        orgId,
-      ]),
+      sql`insert into gamification_state (org_id) values (${organization}) on conflict (org_id) do nothing`,
     ),
-    db.one(
-      sqlQuery<State>(`select ${columns} from gamification_state where org_id = $1 for update`, [orgId]),
-    ),
+    db.one(sql<State>`select ${columns} from gamification_state where ${of()} for update`),
   ]);
   return state;
 }
@@ -32,38 +28,28 @@ export async function lockState(db: Db, orgId: string): Promise<State> {
  * for over an hour ago and never ran is lost, whatever became of it. Answers how it stands then, and whether this
  * asked for it.
  */
-export async function requestCount(
-  db: Db,
-  orgId: string,
-  jobId: string,
-): Promise<{ state: State; isAsked: boolean }> {
+export async function requestCount(db: Db, jobId: string): Promise<{ state: State; isAsked: boolean }> {
   const [, state] = await Promise.all([
     db.all(
-      sqlQuery(
-        `insert into gamification_state as g (org_id, state, job_id, requested_at) values ($1, 'queued', $2, now())
+      sql`insert into gamification_state as g (org_id, state, job_id, requested_at) values (${organization}, 'queued', ${jobId}, now())
          on conflict (org_id) do update set state = 'queued', job_id = excluded.job_id, requested_at = now()
          where case g.state when 'done'
-           then g.synced_at is null or g.counted_seq < (select s.activity from streams s where s.org_id = $1)
+           then g.synced_at is null or g.counted_seq < (select s.activity from streams s where ${of('s')})
            else g.requested_at < now() - interval '1 hour' end`,
-        [orgId, jobId],
-      ),
     ),
-    db.one(sqlQuery<State>(`select ${columns} from gamification_state where org_id = $1`, [orgId])),
+    db.one(sql<State>`select ${columns} from gamification_state where ${of()}`),
   ]);
   return { state, isAsked: state.job_id === jobId };
 }
 
 /** Notes that everything up to this entry is counted, and whether there is more. */
-export const setCounted = (orgId: string, seq: number, hasMore: boolean) =>
-  sqlQuery(
-    `update gamification_state set counted_seq = $2, state = case when $3 then 'running' else 'done' end,
-       job_id = coalesce(job_id, $4),
-       requested_at = case when $3 then now() else requested_at end,
-       synced_at = case when $3 then synced_at else now() end
-     where org_id = $1`,
-    [orgId, seq, hasMore, newId()],
-  );
+export const setCounted = (seq: number, hasMore: boolean) =>
+  sql`update gamification_state set counted_seq = ${seq}, state = case when ${hasMore}::boolean then 'running' else 'done' end,
+       job_id = coalesce(job_id, ${newId()}),
+       requested_at = case when ${hasMore}::boolean then now() else requested_at end,
+       synced_at = case when ${hasMore}::boolean then synced_at else now() end
+     where ${of()}`;
 
 /** Notes that whoever asked for a count gets none. */
-export const setIdle = (orgId: string) =>
-  sqlQuery(`update gamification_state set state = 'done' where org_id = $1 and state <> 'done'`, [orgId]);
+export const setIdle = () =>
+  sql`update gamification_state set state = 'done' where ${of()} and state <> 'done'`;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
-import { peopleHandlers } from '@muster/people';
+import { peopleHandlers } from '@muster/organizations';
 import { useWorld } from '@muster/testing';
 import { costOf } from '../../rules/proration.ts';
 import { defaultSeatPrices, type SeatPrices } from '../../rules/prices.ts';

@@ -1,7 +1,7 @@
-import { getEntitlement } from '@muster/people';
+import { getEntitlement } from '@muster/organizations';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 
-export const orgEntitlement = handle(registry.billing.orgEntitlement, async ({ caller, db }) => ({
-  entitlement: await getEntitlement(db, caller.orgId),
+export const orgEntitlement = handle(registry.billing.orgEntitlement, async ({ db }) => ({
+  entitlement: await getEntitlement(db),
 }));

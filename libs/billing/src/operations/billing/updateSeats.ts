@@ -1,4 +1,4 @@
-import { getSeats, lockSeats, planLimits } from '@muster/people';
+import { getSeats, lockSeats, planLimits } from '@muster/organizations';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { countByRole, toSeatUsage } from '../../data/seat-usage.ts';
@@ -17,12 +17,11 @@ import { prorate } from '../../rules/proration.ts';
 export const updateSeats = (prices: SeatPrices) =>
   handle(registry.billing.updateSeats, async ({ params, caller, db, access, emit, refuse }) => {
     const { seats: wanted, expectedVersion, preview } = params;
-    const { orgId } = caller;
     const [seats, subscription, byRole, { at }] = await Promise.all([
       // A preview gives nothing away, so nobody waits for it.
-      preview ? getSeats(db, orgId) : lockSeats(db, orgId),
-      getSubscription(db, orgId),
-      countByRole(db, orgId),
+      preview ? getSeats(db) : lockSeats(db),
+      getSubscription(db),
+      countByRole(db),
       access(),
     ]);
     const { plan, version } = subscription;

@@ -1,8 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
+import { isOutboxJob, jobNames } from '@muster/jobs';
 import { newId } from '@muster/database';
 import { type Scope } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { mostLookedAt } from '../../data/platform-lists.ts';
+import { mostLookedAt } from '@muster/database';
 import { platform } from './handlers.ts';
 
 const world = useWorld({ admin: { platform } });
@@ -224,6 +225,7 @@ describe('operators of the installation', () => {
     );
     await arrangeExecutions(more.orgId);
     const { metrics } = await operator.admin.platform.metrics();
+    const nothing = { waiting: 0, active: 0, delayed: 0, failed: 0 };
     expect(metrics).toEqual({
       orgs: before.orgs + 1,
       // The same people by their addresses.
@@ -242,7 +244,9 @@ describe('operators of the installation', () => {
         submitted: before.executions.submitted + 1,
         completed: before.executions.completed + 1,
       },
+      // Each kind of work is named, also those of which there is none.
       queues: {
+        ...Object.fromEntries(jobNames.filter(isOutboxJob).map((name) => [name, nothing])),
         event: { waiting: 1, active: 0, delayed: 0, failed: 0 },
         'invitation.mail': { waiting: 0, active: 1, delayed: 1, failed: 1 },
       },
@@ -288,7 +292,7 @@ describe('nobody else', () => {
       await client.query('begin');
       try {
         if (token !== null)
-          await client.query(`select app.enter(sha256($1), $2, '', 1, 0)`, [
+          await client.query(`select app.enter(sha256($1), 1, $2, '', 0, null, null, null, null, null)`, [
             Buffer.from(token.me.token),
             target,
           ]);

@@ -1,5 +1,5 @@
 /** What happened to the story lately. */
-import { type DB, sqlQuery, Values } from '@muster/database';
+import { type DB, of, sql, storyIdOf } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { type Section, whole } from './scope.ts';
 
@@ -11,15 +11,11 @@ type Row = Pick<
   'id' | 'kind' | 'actor' | 'project_id' | 'subject' | 'data' | 'at'
 >;
 
-export const recentActivity: Section<'recentActivity'> = async ({ db, caller, storyRef }) => {
-  const values = new Values(caller.orgId);
+export const recentActivity: Section<'recentActivity'> = async ({ db, storyRef }) => {
   const rows = await db.all(
-    sqlQuery<Row>(
-      `select e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at from activity e
-       where e.org_id = ${values.org} and e.story_id = ${values.storyId(storyRef)}
-       order by e.seq desc limit ${mostRecent}`,
-      values.list,
-    ),
+    sql<Row>`select e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at from activity e
+       where ${of('e')} and e.story_id = ${storyIdOf(storyRef)}
+       order by e.seq desc limit ${sql.literal(mostRecent)}`,
   );
   return whole(rows.map(({ project_id: projectId, ...item }) => ({ ...item, projectId })));
 };

@@ -1,5 +1,5 @@
 /** What people agreed on beforehand: prompts and contracts. */
-import { sqlQuery, Values } from '@muster/database';
+import { of, type Part, sql, storyIdOf } from '@muster/database';
 import { contractColumns, type ContractRow, toContract } from '../contracts.ts';
 import { effectivePrompts, promptColumns, type PromptRow, toPrompt } from '../prompts.ts';
 import { firstOf, type Section } from './scope.ts';
@@ -8,50 +8,42 @@ const mostPrompts = 50;
 const mostContracts = 50;
 
 /** SQL for a text, or null where those before it in the order fill the room already. */
-const ifRoom = (values: Values, text: string, order: string, maxBytes: number): string =>
-  `case when coalesce(sum(octet_length(${text})) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
-     <= ${values.$(maxBytes)} then ${text} end`;
+const ifRoom = (text: Part, order: Part, maxBytes: number): Part =>
+  sql.part`case when coalesce(sum(octet_length(${text})) over (order by ${order} rows between unbounded preceding and 1 preceding), 0)
+     <= ${maxBytes} then ${text} end`;
 
 /** What the project has, its own hiding the organization's. */
-export const prompts: Section<'prompts'> = async ({ db, caller, maxBytes }) => {
-  const values = new Values(caller.orgId);
-  const effective = effectivePrompts(values, '(select app.project_id())', mostPrompts + 1);
+export const prompts: Section<'prompts'> = async ({ db, maxBytes }) => {
+  const effective = effectivePrompts(sql.part`(select app.project_id())`, mostPrompts + 1);
   const rows = await db.all(
-    sqlQuery<PromptRow>(
-      `select ${promptColumns}, ${ifRoom(values, 'p.body', 'p.slug', maxBytes)} as body
+    sql<PromptRow>`select ${promptColumns}, ${ifRoom(sql.part`p.body`, sql.part`p.slug`, maxBytes)} as body
        from (${effective}) p order by p.slug`,
-      values.list,
-    ),
   );
   const { value, more } = firstOf(rows, mostPrompts);
   return { value: value.map(toPrompt), more: more || value.some((row) => row.body === null) };
 };
 
 /** The newest versions: first those of contracts that were published for the story, then the rest of the project's. */
-export const contracts: Section<'contracts'> = async ({ db, caller, storyRef, maxBytes }) => {
-  const values = new Values(caller.orgId);
-  const story = values.storyId(storyRef);
+export const contracts: Section<'contracts'> = async ({ db, storyRef, maxBytes }) => {
+  const story = storyIdOf(storyRef);
   const limit = mostContracts + 1;
   const rows = await db.all(
-    sqlQuery<ContractRow>(
-      `with linked as materialized (
+    sql<ContractRow>`with linked as materialized (
          select l.contract_id as id, l.slug from contract_stories l
-         where l.org_id = ${values.org} and l.story_id = ${story} order by l.slug limit ${limit}),
+         where ${of('l')} and l.story_id = ${story} order by l.slug limit ${sql.literal(limit)}),
        chosen as (
          select l.id, l.slug, 0 as place from linked l
          union all
          (select c.id, c.slug, 1 from contracts c
-          where c.org_id = ${values.org} and c.project_id = (select app.project_id())
+          where ${of('c')} and c.project_id = (select app.project_id())
             and not exists (select from linked l where l.id = c.id)
-          order by c.slug limit ${limit})
-         order by place, slug limit ${limit})
-       select ${contractColumns}, ${ifRoom(values, 'v.content', 'h.place, h.slug', maxBytes)} as content
+          order by c.slug limit ${sql.literal(limit)})
+         order by place, slug limit ${sql.literal(limit)})
+       select ${contractColumns}, ${ifRoom(sql.part`v.content`, sql.part`h.place, h.slug`, maxBytes)} as content
        from chosen h
-       join contracts c on c.org_id = ${values.org} and c.id = h.id
-       join contract_versions v on v.org_id = ${values.org} and v.contract_id = c.id and v.version = c.version
+       join contracts c on ${of('c')} and c.id = h.id
+       join contract_versions v on ${of('v')} and v.contract_id = c.id and v.version = c.version
        order by h.place, h.slug`,
-      values.list,
-    ),
   );
   const { value, more } = firstOf(rows, mostContracts);
   return { value: value.map(toContract), more: more || value.some((row) => row.content === null) };

@@ -6,10 +6,10 @@ import { type Section, whole } from './scope.ts';
 /** A story cannot have more. */
 const mostReviewers = 50;
 
-export const assignment: Section<'assignment'> = async ({ db, caller, storyRef }) =>
-  whole(await findStoryAssignment(db, caller.orgId, storyRef));
+export const assignment: Section<'assignment'> = async ({ db, storyRef }) =>
+  whole(await findStoryAssignment(db, storyRef));
 
-export const reviewers: Section<'reviewers'> = async ({ db, caller, storyRef }) => {
-  const page = await listReviewers(db, caller.orgId, storyRef, { limit: mostReviewers });
+export const reviewers: Section<'reviewers'> = async ({ db, storyRef }) => {
+  const page = await listReviewers(db, storyRef, { limit: mostReviewers });
   return { value: page.items, more: page.nextCursor !== null };
 };

@@ -1,5 +1,5 @@
 /** Whether work can begin: what the rules ask of the board. */
-import { sqlQuery, Values } from '@muster/database';
+import { of, sql, storyIdOf } from '@muster/database';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { readinessOf } from '../../rules/readiness.ts';
@@ -20,16 +20,16 @@ interface Row {
 }
 
 export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, policy }) => {
-  const values = new Values(caller.orgId);
   const [row, rules] = await Promise.all([
     db.find(
-      sqlQuery<Row>(
-        `select p.archived_at is not null as archived, s.status, s.blocked is not null as is_blocked, s.spec_version,
+      sql<Row>`select p.archived_at is not null as archived, s.status, 
+           exists (select from members u where u.org_id = s.org_id and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
+             and u.status = 'active') as is_blocked, s.spec_version,
            exists (select from leases l where l.org_id = s.org_id and (l.unit_type, l.unit_id) in
                (select 'story', s.id union all select 'delivery_group', d.group_id from delivery_group_stories d
                  where d.org_id = s.org_id and d.story_id = s.id and d.open)
              and l.state = 'held' and l.expires_at > clock_timestamp()
-             and (l.member_id, l.agent_id) is distinct from (${values.uuid(caller.memberId)}, ${values.$(caller.agentId)}::uuid)) as lease_held,
+             and (l.member_id, l.agent_id) is distinct from (${caller.memberId}::uuid, ${caller.agentId}::uuid)) as lease_held,
            exists (select from executions e where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id
              and e.state <> 'completed' and e.stop_requested is not null) as stop_requested,
            c.id as column_id, c.wip_limit, c.story_count,
@@ -37,10 +37,8 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, po
             from story_blockers b join stories o on o.org_id = b.org_id and o.id = b.blocker_id
             where b.org_id = s.org_id and b.story_id = s.id) as blockers
          from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-         left join board_columns c on c.org_id = s.org_id and c.id = ${firstColumn(values, 's.project_id', 'in_progress')}
-         where s.org_id = ${values.org} and s.id = ${values.storyId(storyRef)}`,
-        values.list,
-      ),
+         left join board_columns c on c.org_id = s.org_id and c.id = ${firstColumn(sql.part`s.project_id`, 'in_progress')}
+         where ${of('s')} and s.id = ${storyIdOf(storyRef)}`,
     ),
     policy(),
   ]);

@@ -39,7 +39,7 @@ export const sections: { readonly [Name in ContextSection]: Section<Name> } = {
   },
   prompts,
   contracts,
-  policy: async ({ policy }) => whole(await policy()),
+  policy: async ({ perform }) => whole((await perform(registry.policy.get, {})).policy),
   recentActivity,
   others,
   readiness,

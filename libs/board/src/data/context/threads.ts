@@ -1,13 +1,11 @@
 /** The open threads of a story. */
-import { sqlQuery, Values } from '@muster/database';
+import { of, sql, storyIdOf } from '@muster/database';
 import { type OpenThread } from '@muster/registry';
 import { commentColumns, type CommentRow, toComment } from '../comments.ts';
 import { type Scope, type Section } from './scope.ts';
 
 const mostThreads = 100;
 const mostReplies = 100;
-
-const columns = commentColumns.join(', ');
 
 interface Row extends CommentRow {
   readonly root_id: string;
@@ -24,29 +22,25 @@ function openComment(row: Row): Omit<OpenThread, 'replies'> {
  * The newest threads with their newest replies, shown oldest first. The statement weighs them in the order in which
  * they are worth most, and leaves the text of those that have no room anyway where it is.
  */
-export const openThreads: Section<'openThreads'> = async ({ db, caller, storyRef, maxBytes }: Scope) => {
-  const values = new Values(caller.orgId);
+export const openThreads: Section<'openThreads'> = async ({ db, storyRef, maxBytes }: Scope) => {
   const rows = await db.all(
-    sqlQuery<Row>(
-      `with roots as materialized (
-         select ${columns} from comments c
-         where c.org_id = ${values.org} and c.story_id = ${values.storyId(storyRef)}
+    sql<Row>`with roots as materialized (
+         select ${commentColumns} from comments c
+         where ${of('c')} and c.story_id = ${storyIdOf(storyRef)}
            and c.parent_id is null and c.resolved_at is null
-         order by c.id desc limit ${mostThreads + 1}),
+         order by c.id desc limit ${sql.literal(mostThreads + 1)}),
        found as (
          select r.*, r.id as root_id from roots r
          union all
          select c.*, r.id as root_id from roots r cross join lateral (
-           select ${columns} from comments c where c.org_id = ${values.org} and c.parent_id = r.id
-           order by c.id desc limit ${mostReplies + 1}) c),
+           select ${commentColumns} from comments c where ${of('c')} and c.parent_id = r.id
+           order by c.id desc limit ${sql.literal(mostReplies + 1)}) c),
        weighed as (
          select f.*, count(*) over ()::int as seen, sum(octet_length(f.body)) over (
            order by f.root_id desc, f.parent_id nulls first, f.id desc
            rows between unbounded preceding and 1 preceding) as before
          from found f)
-       select * from weighed w where coalesce(w.before, 0) <= ${values.$(maxBytes)} order by w.id`,
-      values.list,
-    ),
+       select * from weighed w where coalesce(w.before, 0) <= ${maxBytes} order by w.id`,
   );
   const inThread = Map.groupBy(rows, (row) => row.root_id);
   let more = rows.length < (rows[0]?.seen ?? 0);

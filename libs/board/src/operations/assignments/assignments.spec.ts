@@ -28,6 +28,14 @@ const idOf = (person: People['ana']) => person.me.memberId;
 const roboId = () => people.robo.me.agentId ?? '';
 
 describe('assignments.set', () => {
+  it('wants to know whom: a member, an agent, or null for nobody', async () => {
+    await expect(people.chloe.assignments.set(onStory())).rejects.toMatchObject({
+      status: 400,
+      body: { details: { issues: [{ path: 'memberId' }] } },
+    });
+    await people.chloe.assignments.set({ ...onStory(), agentId: null });
+  });
+
   it('puts a person and an agent side by side, and says so', async () => {
     const { chloe, ben } = people;
     const { assignment } = await chloe.assignments.set({
@@ -99,7 +107,7 @@ describe('assignments.set', () => {
   it('changes nothing and says nothing when nothing is new', async () => {
     const { ana, ben } = people;
     const { assignment } = await ana.assignments.set({ ...onStory(), memberId: idOf(ben) });
-    for (const again of [{ memberId: idOf(ben) }, {}, { agentId: null }]) {
+    for (const again of [{ memberId: idOf(ben) }, { agentId: null }]) {
       expect(await people.chloe.assignments.set({ ...onStory(), ...again })).toEqual({ assignment });
     }
     expect(await events()).toHaveLength(1);

@@ -3,14 +3,11 @@ import { handle, notFound } from '@muster/runtime';
 import { deleteAssignment, lockAssignment } from '../../data/assignments.ts';
 import { lockTarget } from '../../data/targets.ts';
 
-export const clear = handle(registry.assignments.clear, async ({ params, caller, db, emit }) => {
+export const clear = handle(registry.assignments.clear, async ({ params, db, emit }) => {
   const { targetType } = params;
-  const [target, { member, agent }] = await Promise.all([
-    lockTarget(db, caller.orgId, params),
-    lockAssignment(db, caller.orgId, params),
-  ]);
+  const [target, { member, agent }] = await Promise.all([lockTarget(db, params), lockAssignment(db, params)]);
   if (member === null && agent === null) throw notFound();
-  db.later(deleteAssignment(caller.orgId, { targetType, targetId: target.id }));
+  db.later(deleteAssignment({ targetType, targetId: target.id }));
   emit('assignment.cleared', target, {
     previousMemberId: member?.id ?? null,
     previousAgentId: agent?.id ?? null,

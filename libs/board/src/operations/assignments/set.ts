@@ -13,13 +13,12 @@ import { lockTarget } from '../../data/targets.ts';
 
 export const set = handle(registry.assignments.set, async ({ params, caller, db, access, emit, refuse }) => {
   const { targetType, memberId, agentId } = params;
-  const { orgId } = caller;
   const [{ at }, target, foundMember, foundAgent, current] = await Promise.all([
     access(),
-    lockTarget(db, orgId, params),
-    memberId == null ? undefined : lockMember(db, orgId, memberId),
-    agentId == null ? undefined : lockAgent(db, orgId, agentId),
-    lockAssignment(db, orgId, params),
+    lockTarget(db, params),
+    memberId == null ? undefined : lockMember(db, memberId),
+    agentId == null ? undefined : lockAgent(db, agentId),
+    lockAssignment(db, params),
   ]);
   let { member, agent }: Assignees = current;
   if (memberId === null) member = null;
@@ -41,7 +40,7 @@ export const set = handle(registry.assignments.set, async ({ params, caller, db,
     previousAgentId: current.agent?.id ?? null,
   };
   if (member === null && agent === null) {
-    db.later(deleteAssignment(orgId, { targetType, targetId: target.id }));
+    db.later(deleteAssignment({ targetType, targetId: target.id }));
     emit('assignment.cleared', target, previous);
     return { assignment: toAssignment(targetType, target, assignedToNobody) };
   }
@@ -52,7 +51,7 @@ export const set = handle(registry.assignments.set, async ({ params, caller, db,
     createdAt: current.createdAt ?? at,
     updatedAt: at,
   });
-  db.later(setAssignment(orgId, assignment));
+  db.later(setAssignment(assignment));
   emit('assignment.changed', target, {
     memberId: member?.id ?? null,
     agentId: agent?.id ?? null,

@@ -4,10 +4,13 @@ import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
 import { arrangeBoard } from '../../arrange-board.ts';
 import { wrongCounts } from '../../true-counts.ts';
+import { epics } from '../epics/handlers.ts';
+import { reviewers } from '../reviewers/handlers.ts';
 import { stories } from '../stories/handlers.ts';
+import { storySpec } from '../storySpec/handlers.ts';
 import { boardColumns } from './handlers.ts';
 
-const world = useWorld({ boardColumns, stories });
+const world = useWorld({ boardColumns, epics, reviewers, stories, storySpec });
 
 /** A board with two columns for ready. */
 async function twoReady() {
@@ -37,6 +40,7 @@ describe('boardColumns.archive', () => {
     expect(answer).toMatchObject({
       column: { id: from, archivedAt: expect.any(String), version: 2 },
       movedStories: 3,
+      warnings: [],
     });
 
     const { items } = await chloe.stories.list({ projectId, columnId: to });
@@ -70,12 +74,16 @@ describe('boardColumns.archive', () => {
     const { ana, orgId, from } = await twoReady();
     const { column } = await ana.boardColumns.archive({ columnId: from });
     const said = await world.rows('select from activity where org_id = $1', orgId);
-    expect(await ana.boardColumns.archive({ columnId: from })).toEqual({ column, movedStories: 0 });
+    expect(await ana.boardColumns.archive({ columnId: from })).toEqual({
+      column,
+      movedStories: 0,
+      warnings: [],
+    });
     expect(await world.rows('select from activity where org_id = $1', orgId)).toHaveLength(said.length);
   });
 
-  it('needs a target for stories, on the same board, of the same status, and still on it', async () => {
-    const { ana, orgId, projectId, columns, from, to } = await twoReady();
+  it('needs a target for stories, on the same board, and still on it', async () => {
+    const { ana, orgId, projectId, from, to } = await twoReady();
     const { orgId: elsewhere } = await world.org();
     const other = await arrangeBoard(world, orgId, { key: 'APP' });
     const foreign = await arrangeBoard(world, elsewhere);
@@ -83,7 +91,6 @@ describe('boardColumns.archive', () => {
     const archive = (moveStoriesToColumnId?: string) =>
       ana.boardColumns.archive({ columnId: from, ...(moveStoriesToColumnId && { moveStoriesToColumnId }) });
     await expect(archive()).rejects.toMatchObject({ status: 422, reason: 'column_not_empty' });
-    await expect(archive(columns.done)).rejects.toMatchObject({ status: 422, reason: 'invalid_transition' });
     await expect(archive(other.columns.ready)).rejects.toMatchObject({
       status: 422,
       reason: 'mismatched_project',
@@ -149,6 +156,94 @@ describe('boardColumns.archive', () => {
       expect(await world.rows('select id from stories where column_id = $1', from)).toEqual([]);
       expect(await wrongCounts(world, projectId)).toEqual([]);
     }
+  });
+
+  describe('into a column of another status', () => {
+    /** A column for ready with two stories, one of them in an epic. */
+    async function arrange(policy: object = {}) {
+      const arranged = await twoReady();
+      const { ana, orgId, projectId, from } = arranged;
+      await policyOf(orgId, policy);
+      const { epic } = await ana.epics.create({ projectId, title: 'Sign in' });
+      const first = await ana.stories.create({ projectId, title: 'a', columnId: from, epicId: epic.id });
+      const second = await ana.stories.create({ projectId, title: 'b', columnId: from });
+      return { ...arranged, epic, first: first.story, second: second.story };
+    }
+    const policyOf = (orgId: string, policy: object) =>
+      world.rows('update orgs set policy = $2 where id = $1', orgId, policy);
+
+    it('changes the status of each story as a move does, and says so', async () => {
+      const { ana, orgId, projectId, columns, from, epic, first, second } = await arrange();
+      const { column } = await ana.boardColumns.create({ projectId, name: 'Shipped', status: 'done' });
+      const moved = await ana.boardColumns.archive({ columnId: from, moveStoriesToColumnId: column.id });
+      expect(moved.movedStories).toBe(2);
+      for (const { id } of [first, second]) {
+        const { story } = await ana.stories.get({ storyId: id });
+        expect(story).toMatchObject({ status: 'done', columnId: column.id, version: 2 });
+        expect(story.completedAt).toBe(story.updatedAt);
+      }
+      expect(await wrongCounts(world, projectId)).toEqual([]);
+      const counted = await world.rows('select done_count from epics where id = $1', epic.id);
+      expect(counted).toEqual([{ done_count: 1 }]);
+      const said = { kind: 'story.statusChanged', data: { from: 'ready', to: 'done', columnId: column.id } };
+      expect(
+        await world.rows(
+          'select kind, data from activity where org_id = $1 order by seq desc limit 3',
+          orgId,
+        ),
+      ).toEqual([{ kind: 'column.archived', data: { movedStories: 2 } }, said, said]);
+
+      // And back: from done only to where a story may be reopened.
+      const back = (to: string) =>
+        ana.boardColumns.archive({ columnId: column.id, moveStoriesToColumnId: to });
+      await expect(back(columns.in_review)).rejects.toMatchObject({ reason: 'invalid_transition' });
+      await back(columns.backlog);
+      const { story } = await ana.stories.get({ storyId: first.id });
+      expect(story).toMatchObject({ status: 'backlog', completedAt: null });
+      expect(await wrongCounts(world, projectId)).toEqual([]);
+    });
+
+    it('lets none in that could not move there by itself', async () => {
+      const { ana, ben, orgId, projectId, columns, from, first, second } = await arrange();
+      const archiveInto = (to: string) =>
+        ana.boardColumns.archive({ columnId: from, moveStoriesToColumnId: to });
+      const refusedFor = (storyId: string, ...unmet: object[]) => ({
+        status: 422,
+        body: { details: { reason: 'policy', storyId, unmet } },
+      });
+      await policyOf(orgId, { requireSpecToStart: true });
+      await ana.storySpec.update({ storyId: first.id, content: 'x' });
+      await expect(archiveInto(columns.in_progress)).rejects.toMatchObject(
+        refusedFor(second.id, { gate: 'requireSpecToStart' }),
+      );
+      await policyOf(orgId, { requiredApprovals: 1 });
+      await ana.reviewers.add({ storyId: first.id, memberId: ben.me.memberId });
+      await ben.reviewers.setVerdict({ storyId: first.id, verdict: 'approved' });
+      await expect(archiveInto(columns.done)).rejects.toMatchObject(
+        refusedFor(second.id, { gate: 'requiredApprovals', required: 1, fresh: 0 }),
+      );
+      await policyOf(orgId, { requireMergeProof: true });
+      await expect(archiveInto(columns.done)).rejects.toMatchObject(
+        refusedFor(first.id, { gate: 'requireMergeProof' }),
+      );
+      await policyOf(orgId, { agentsMayComplete: false });
+      const agent = await world.token(orgId, ana.me.memberId, { agent: 'Max' });
+      await expect(
+        agent.boardColumns.archive({ columnId: from, moveStoriesToColumnId: columns.done }),
+      ).rejects.toMatchObject(refusedFor(first.id, { gate: 'agentsMayComplete' }));
+      expect(await world.rows('select id from stories where column_id = $1', from)).toHaveLength(2);
+      expect(await wrongCounts(world, projectId)).toEqual([]);
+    });
+
+    it('keeps the limit of the column, as the policy wants it', async () => {
+      const { ana, orgId, columns, from } = await arrange({ wipLimits: 'block' });
+      const into = { columnId: from, moveStoriesToColumnId: columns.in_progress };
+      await world.rows('update board_columns set wip_limit = 1 where id = $1', columns.in_progress);
+      await expect(ana.boardColumns.archive(into)).rejects.toMatchObject({ reason: 'wip_limit' });
+      await policyOf(orgId, { wipLimits: 'warn' });
+      const { warnings } = await ana.boardColumns.archive(into);
+      expect(warnings).toMatchObject([{ code: 'wip_limit', columnId: columns.in_progress }]);
+    });
   });
 
   it('moves 5,000 stories and keeps their order', async () => {

@@ -12,11 +12,11 @@ import { notInProject } from '../../data/elsewhere.ts';
 import { misplaced, mostColumns, onBoard } from '../../rules/columns.ts';
 
 export const create = handle(registry.boardColumns.create, async (context) => {
-  const { params, caller, db, access, emit, refuse } = context;
+  const { params, db, access, emit, refuse } = context;
   const { projectId: projectRef, afterColumnId, ...plan } = params;
   const [{ at }, { projectId, columns }] = await Promise.all([
     access(),
-    lockBoard(db, caller.orgId, { projectId: projectRef }),
+    lockBoard(db, { projectId: projectRef }),
   ]);
   const active = onBoard(columns);
   const before =
@@ -28,9 +28,9 @@ export const create = handle(registry.boardColumns.create, async (context) => {
     throw refuse('limit_exceeded', { limit: mostColumns, used: active.length });
 
   const column = newColumn(projectId, plan, before + 1, at);
-  db.later(insertColumns(caller.orgId, [column]));
+  db.later(insertColumns([column]));
   const moved = misplaced(active.toSpliced(column.position, 0, column));
-  if (moved.length > 0) db.later(setPositions(caller.orgId, moved, at));
+  if (moved.length > 0) db.later(setPositions(moved, at));
   emit('column.created', aboutColumn(column), { status: column.status });
   return { column: toColumn(column) };
 });

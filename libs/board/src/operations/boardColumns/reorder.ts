@@ -4,24 +4,21 @@ import { changedColumn, lockBoard, setPositions, toColumn } from '../../data/col
 import { aboutProject, getProject } from '../../data/projects.ts';
 import { inOrderOf, misplaced, onBoard } from '../../rules/columns.ts';
 
-export const reorder = handle(
-  registry.boardColumns.reorder,
-  async ({ params, caller, db, access, emit, refuse }) => {
-    const { projectId: projectRef, columnIds } = params;
-    const [{ at }, { columns }, project] = await Promise.all([
-      access(),
-      lockBoard(db, caller.orgId, { projectId: projectRef }),
-      getProject(db, caller.orgId, projectRef),
-    ]);
-    const ordered = inOrderOf(onBoard(columns), columnIds);
-    if (ordered === undefined) throw refuse('incomplete_order');
+export const reorder = handle(registry.boardColumns.reorder, async ({ params, db, access, emit, refuse }) => {
+  const { projectId: projectRef, columnIds } = params;
+  const [{ at }, { columns }, project] = await Promise.all([
+    access(),
+    lockBoard(db, { projectId: projectRef }),
+    getProject(db, projectRef),
+  ]);
+  const ordered = inOrderOf(onBoard(columns), columnIds);
+  if (ordered === undefined) throw refuse('incomplete_order');
 
-    const moved = misplaced(ordered);
-    if (moved.length > 0) {
-      db.later(setPositions(caller.orgId, moved, at));
-      emit('columns.reordered', aboutProject(project), { columnIds });
-    }
-    const changed = new Map(moved.map((column) => [column.id, changedColumn(column, {}, at)]));
-    return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
-  },
-);
+  const moved = misplaced(ordered);
+  if (moved.length > 0) {
+    db.later(setPositions(moved, at));
+    emit('columns.reordered', aboutProject(project), { columnIds });
+  }
+  const changed = new Map(moved.map((column) => [column.id, changedColumn(column, {}, at)]));
+  return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
+});

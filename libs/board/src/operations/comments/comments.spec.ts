@@ -89,6 +89,20 @@ describe('comments.list', () => {
 });
 
 describe('comments.update', () => {
+  it('tells each member once, however often a mention comes and goes', async () => {
+    const comment = await say('See @ana');
+    for (const body of ['x', 'See @ana', 'See @dan', 'x', '@ana and @dan']) {
+      await people.chloe.comments.update({ commentId: comment.id, body });
+    }
+    expect((await happened()).map(({ data }) => (data as { mentions: string[] }).mentions)).toEqual([
+      [],
+      [],
+      [people.dan.me.memberId],
+      [],
+      [],
+    ]);
+  });
+
   it('changes the text and whom it mentions, and tells only whom it mentions anew', async () => {
     const comment = await say('@ana?');
     const { comment: edited } = await people.chloe.comments.update({
@@ -104,7 +118,7 @@ describe('comments.update', () => {
       editedAt: edited.updatedAt,
       updatedAt: edited.updatedAt,
     });
-    expect(await threads()).toEqual([{ ...edited, replies: [] }]);
+    expect(await threads()).toEqual([{ ...edited, replies: [], repliesCursor: null }]);
     expect(await happened()).toEqual([
       { kind: 'comment.updated', data: { commentId: comment.id, mentions: [people.dan.me.memberId] } },
     ]);
@@ -363,5 +377,5 @@ it('refuses every write in an archived project', async () => {
   ]) {
     await expect(call()).rejects.toMatchObject({ status: 422, reason: 'archived' });
   }
-  expect(await threads()).toEqual([{ ...comment, replies: [] }]);
+  expect(await threads()).toEqual([{ ...comment, replies: [], repliesCursor: null }]);
 });

@@ -55,7 +55,7 @@ describe('comments.create', () => {
     });
     expect(comment.updatedAt).toBe(comment.createdAt);
     expect((await people.dan.comments.list({ storyId: story.id })).items).toEqual([
-      { ...comment, replies: [] },
+      { ...comment, replies: [], repliesCursor: null },
     ]);
     const [event] = await world.rows(
       `select * from activity where org_id = $1 and kind = 'comment.created'`,

@@ -11,13 +11,12 @@ export const create = handle(
   registry.comments.create,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { storyId, parentId, directedTo, body, anchor } = params;
-    const { orgId } = caller;
     const [story, { at }, parent, addresseeIsThere, mentions] = await Promise.all([
-      getStoryTopic(db, orgId, storyId),
+      getStoryTopic(db, storyId),
       access(),
-      parentId === undefined ? undefined : findParent(db, orgId, parentId),
-      directedTo === undefined ? true : isActiveMember(db, orgId, directedTo),
-      findMentioned(db, orgId, { ref: storyId }, mentionedHandles(body)),
+      parentId === undefined ? undefined : findParent(db, parentId),
+      directedTo === undefined ? true : isActiveMember(db, directedTo),
+      findMentioned(db, { ref: storyId }, mentionedHandles(body)),
     ]);
     if (!addresseeIsThere) throw notFound();
     if (anchor !== undefined && anchor.specVersion > story.spec_version) throw notFound();
@@ -37,6 +36,7 @@ export const create = handle(
       author_member_id: caller.memberId,
       directed_to: directedTo ?? null,
       mentions,
+      told: mentions,
       anchor: anchor ?? null,
       resolved_at: null,
       resolved_by: null,
@@ -46,7 +46,7 @@ export const create = handle(
       updated_at: at,
       version: 1,
     };
-    db.later(insertComment(orgId, comment));
+    db.later(insertComment(comment));
     emit('comment.created', aboutStory(story), {
       commentId: comment.id,
       parentId: comment.parent_id,

@@ -1,5 +1,5 @@
 import { projectRank as rankOf, registry } from '@muster/registry';
-import { forbidden, handle, notFound } from '@muster/runtime';
+import { handle, notFound } from '@muster/runtime';
 import { aboutStoryOf, changedComment, deleteComment, lockThread, setComment } from '../../data/comments.ts';
 import { deleteReactions } from '../../data/reactions.ts';
 import { isAuthor } from '../../rules/comment-rights.ts';
@@ -7,26 +7,26 @@ import { isAuthor } from '../../rules/comment-rights.ts';
 // `delete` is a reserved word.
 export const deleteOperation = handle(
   registry.comments.delete,
-  async ({ params, caller, db, access, projectRank, emit }) => {
+  async ({ params, caller, db, access, projectRank, requireGround, emit }) => {
     const { commentId } = params;
-    const { orgId } = caller;
     const [{ comment, root, hasOthers }, { at }, rank] = await Promise.all([
-      lockThread(db, orgId, commentId),
+      lockThread(db, commentId),
       access(),
       projectRank(),
     ]);
     if (comment.deleted_at !== null) throw notFound();
-    if (!isAuthor(comment.author, caller) && rank < rankOf('lead')) {
-      throw forbidden('not_the_author', 'Only its author or a lead of the project may delete a comment.');
-    }
+    await requireGround(
+      isAuthor(comment.author, caller) && 'author',
+      rank >= rankOf('lead') && 'projectLead',
+    );
 
     if (comment.id === root.id && hasOthers) {
-      db.later(setComment(orgId, changedComment(comment, { body: null, mentions: [], deleted_at: at }, at)));
-      db.later(deleteReactions(orgId, commentId));
+      db.later(setComment(changedComment(comment, { body: null, mentions: [], deleted_at: at }, at)));
+      db.later(deleteReactions(commentId));
     } else {
       // A tombstone is kept for its replies; with the last of them it goes too.
       const tombstoneIsDone = root.deleted_at !== null && !hasOthers;
-      db.later(deleteComment(orgId, tombstoneIsDone ? root.id : commentId));
+      db.later(deleteComment(tombstoneIsDone ? root.id : commentId));
     }
     emit('comment.deleted', aboutStoryOf(comment), { commentId });
     return { deleted: true as const };

@@ -3,5 +3,5 @@ import { handle } from '@muster/runtime';
 import { listThreads } from '../../data/comment-threads.ts';
 
 export const list = handle(registry.comments.list, ({ params, caller, db }) =>
-  listThreads(db, caller.orgId, caller.memberId, params),
+  listThreads(db, caller.memberId, params),
 );

@@ -9,10 +9,10 @@ const mostEmojis = 50;
 
 export const react = handle(registry.comments.react, async ({ params, caller, db, access, emit, refuse }) => {
   const { commentId, emoji, on } = params;
-  const { orgId, memberId } = caller;
+  const { memberId } = caller;
   const [comment, before, { at }] = await Promise.all([
-    lockComment(db, orgId, commentId),
-    listReactions(db, orgId, memberId, commentId),
+    lockComment(db, commentId),
+    listReactions(db, memberId, commentId),
     access(),
   ]);
   if (comment.deleted_at !== null) throw refuse('tombstone');
@@ -21,7 +21,7 @@ export const react = handle(registry.comments.react, async ({ params, caller, db
     throw refuse('limit_exceeded', { limit: mostEmojis });
   if (after !== before) {
     const given = { commentId, memberId, emoji, at };
-    db.later(on ? insertReaction(orgId, given) : deleteReaction(orgId, given));
+    db.later(on ? insertReaction(given) : deleteReaction(given));
     emit('comment.reacted', aboutStoryOf(comment), { commentId, emoji, on });
   }
   return { comment: toComment(comment, after) };

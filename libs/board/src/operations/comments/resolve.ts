@@ -7,10 +7,9 @@ export const resolve = handle(
   registry.comments.resolve,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { commentId, resolved } = params;
-    const { orgId } = caller;
     const [comment, reactions, { at }] = await Promise.all([
-      lockComment(db, orgId, commentId),
-      listReactions(db, orgId, caller.memberId, commentId),
+      lockComment(db, commentId),
+      listReactions(db, caller.memberId, commentId),
       access(),
     ]);
     if (comment.parent_id !== null) throw refuse('not_a_root', { rootId: comment.parent_id });
@@ -20,7 +19,7 @@ export const resolve = handle(
       ? { resolved_at: at, resolved_by: caller.actor }
       : { resolved_at: null, resolved_by: null };
     const changed = changedComment(comment, resolution, at);
-    db.later(setComment(orgId, changed));
+    db.later(setComment(changed));
     emit(resolved ? 'comment.resolved' : 'comment.reopened', aboutStoryOf(comment), { commentId });
     return { comment: toComment(changed, reactions) };
   },

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { forbidden, handle } from '@muster/runtime';
+import { handle } from '@muster/runtime';
 import {
   aboutStoryOf,
   changedComment,
@@ -14,27 +14,26 @@ import { mentionedHandles } from '../../rules/mentions.ts';
 
 export const update = handle(
   registry.comments.update,
-  async ({ params, caller, db, access, emit, refuse }) => {
+  async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { commentId, body, expectedVersion } = params;
-    const { orgId } = caller;
     const [comment, reactions, mentions, { at }] = await Promise.all([
-      lockComment(db, orgId, commentId),
-      listReactions(db, orgId, caller.memberId, commentId),
-      findMentioned(db, orgId, { ofComment: commentId }, mentionedHandles(body)),
+      lockComment(db, commentId),
+      listReactions(db, caller.memberId, commentId),
+      findMentioned(db, { ofComment: commentId }, mentionedHandles(body)),
       access(),
     ]);
-    if (!isAuthor(comment.author, caller))
-      throw forbidden('not_the_author', 'Only its author may edit a comment.');
+    await requireGround(isAuthor(comment.author, caller) && 'author');
     if (comment.deleted_at !== null) throw refuse('tombstone');
     if (expectedVersion !== undefined && expectedVersion !== comment.version) {
       throw refuse('version_mismatch', { currentVersion: comment.version });
     }
     if (body === comment.body) return { comment: toComment(comment, reactions) };
 
-    const changed = changedComment(comment, { body, mentions, edited_at: at }, at);
-    db.later(setComment(orgId, changed));
-    // Who was mentioned before has been told.
-    const mentionedAnew = mentions.filter((memberId) => !comment.mentions.includes(memberId));
+    const mentionedAnew = mentions.filter((memberId) => !comment.told.includes(memberId));
+    const told = [...comment.told, ...mentionedAnew];
+    const changed = changedComment(comment, { body, mentions, told, edited_at: at }, at);
+    db.later(setComment(changed));
+    // Whoever was mentioned in it at any time has been told.
     emit('comment.updated', aboutStoryOf(comment), { commentId, mentions: mentionedAnew });
     return { comment: toComment(changed, reactions) };
   },

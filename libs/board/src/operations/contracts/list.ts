@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listContracts } from '../../data/contracts.ts';
 
-export const list = handle(registry.contracts.list, ({ params, caller, db }) =>
-  listContracts(db, caller.orgId, params),
-);
+export const list = handle(registry.contracts.list, ({ params, db }) => listContracts(db, params));

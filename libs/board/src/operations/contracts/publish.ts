@@ -19,8 +19,8 @@ export const publish = handle(registry.contracts.publish, async (context) => {
 
   // Stories go before what hangs on them, in the order of locks.
   const [story, { head, newest }, { at }] = await Promise.all([
-    params.storyId === undefined ? undefined : holdStory(db, caller.orgId, params.storyId),
-    lockContract(db, caller.orgId, params.projectId, params.slug),
+    params.storyId === undefined ? undefined : holdStory(db, params.storyId),
+    lockContract(db, params.projectId, params.slug),
     access(),
   ]);
   if (params.storyId !== undefined && story?.project_id !== head.project_id) {
@@ -32,9 +32,9 @@ export const publish = handle(registry.contracts.publish, async (context) => {
   const isCurrent = newest?.kind === params.kind && newest.content === params.content;
   const contract = isCurrent ? newest : nextVersion(caller, head, params, story?.id ?? null, at);
   if (!isCurrent) {
-    for (const query of setVersion(caller.orgId, contract)) db.later(query);
+    for (const query of setVersion(contract)) db.later(query);
     emit('contract.published', aboutContract(contract), { slug: contract.slug, version: contract.version });
   }
-  if (story !== undefined) db.later(linkContract(caller.orgId, contract, story.id));
+  if (story !== undefined) db.later(linkContract(contract, story.id));
   return { contract: toContract(contract), created: !isCurrent };
 });

@@ -4,8 +4,8 @@ import { handle } from '@muster/runtime';
 import { aboutEpic, type EpicRow, insertEpics, toEpic } from '../../data/epics.ts';
 import { getProject } from '../../data/projects.ts';
 
-export const create = handle(registry.epics.create, async ({ params, caller, db, access, emit }) => {
-  const [{ at }, project] = await Promise.all([access(), getProject(db, caller.orgId, params.projectId)]);
+export const create = handle(registry.epics.create, async ({ params, db, access, emit }) => {
+  const [{ at }, project] = await Promise.all([access(), getProject(db, params.projectId)]);
   const epic: EpicRow = {
     id: newId(),
     project_id: project.id,
@@ -20,7 +20,7 @@ export const create = handle(registry.epics.create, async ({ params, caller, db,
     updated_at: at,
     version: 1,
   };
-  db.later(insertEpics(caller.orgId, [epic]));
+  db.later(insertEpics([epic]));
   emit('epic.created', aboutEpic(epic), {});
   return { epic: toEpic(epic) };
 });

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listEpics } from '../../data/epics.ts';
 
-export const list = handle(registry.epics.list, ({ params, caller, db }) =>
-  listEpics(db, caller.orgId, params),
-);
+export const list = handle(registry.epics.list, ({ params, db }) => listEpics(db, params));

@@ -2,10 +2,10 @@ import { registry } from '@muster/registry';
 import { changedFields, cleared, handle } from '@muster/runtime';
 import { aboutEpic, type EpicRow, lockEpic, setEpic, toEpic } from '../../data/epics.ts';
 
-export const update = handle(registry.epics.update, async ({ params, caller, db, access, emit, refuse }) => {
+export const update = handle(registry.epics.update, async ({ params, db, access, emit, refuse }) => {
   const { epicId, expectedVersion, ...given } = params;
   const plain = { ...given, description: cleared(given.description, '') };
-  const [{ at }, epic] = await Promise.all([access(), lockEpic(db, caller.orgId, epicId)]);
+  const [{ at }, epic] = await Promise.all([access(), lockEpic(db, epicId)]);
   if (expectedVersion !== undefined && expectedVersion !== epic.version) {
     throw refuse('version_mismatch', { currentVersion: epic.version });
   }
@@ -22,7 +22,7 @@ export const update = handle(registry.epics.update, async ({ params, caller, db,
     updated_at: at,
     version: epic.version + 1,
   };
-  db.later(setEpic(caller.orgId, changed));
+  db.later(setEpic(changed));
   emit('epic.updated', aboutEpic(changed), { fields });
   return { epic: toEpic(changed) };
 });

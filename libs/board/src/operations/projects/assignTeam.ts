@@ -7,20 +7,20 @@ import { losesItsLead } from '../../rules/project-roles.ts';
 
 export const assignTeam = handle(
   registry.projects.assignTeam,
-  async ({ params, caller: { orgId }, db, access, emit, refuse }) => {
+  async ({ params, db, access, emit, refuse }) => {
     const { projectId, teamId, role } = params;
     const [project, team, given, leads, { at }] = await Promise.all([
-      lockProject(db, orgId, projectId),
-      lockTeam(db, orgId, teamId),
-      findTeamRole(db, orgId, projectId, teamId),
-      getLeads(db, orgId, projectId, { teamId }),
+      lockProject(db, projectId),
+      lockTeam(db, teamId),
+      findTeamRole(db, projectId, teamId),
+      getLeads(db, projectId, { teamId }),
       access(),
     ]);
     if (role !== 'lead' && losesItsLead(project.visibility, leads)) throw refuse('lead_required');
 
     const assignedAt = given?.created_at ?? at;
     if (given?.role !== role) {
-      db.later(setTeamRole(orgId, project.id, teamId, { role, created_at: assignedAt }));
+      db.later(setTeamRole(project.id, teamId, { role, created_at: assignedAt }));
       emit('project.teamAssigned', aboutProject(project), { teamId, role });
     }
     return { projectTeam: { projectId: project.id, teamId, name: team.name, role, assignedAt } };

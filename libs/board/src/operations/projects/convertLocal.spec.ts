@@ -2,6 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { createHash } from 'node:crypto';
 import { type InputOf, registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
+import { nobodyWorks } from '../../arrange-board.ts';
 import { wrongCounts } from '../../true-counts.ts';
 import { boardColumns } from '../boardColumns/handlers.ts';
 import { epics } from '../epics/handlers.ts';
@@ -9,7 +10,7 @@ import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, boardColumns, epics, stories, storySpec });
+const world = useWorld({ projects, boardColumns, epics, stories, storySpec, inside: nobodyWorks });
 
 type Board = InputOf<typeof registry.projects.convertLocal>;
 
@@ -177,7 +178,7 @@ describe('projects.convertLocal', () => {
     });
   });
 
-  it('is not for a token that is bound to projects, but for what such a token reaches already', async () => {
+  it('is not for a token that is bound to projects, also not to be answered again', async () => {
     const { orgId, chloe } = await world.org();
     const nowhere = await world.token(orgId, chloe.me.memberId, { projectIds: [] });
     await expect(nowhere.projects.convertLocal(tools)).rejects.toMatchObject({
@@ -186,7 +187,7 @@ describe('projects.convertLocal', () => {
     });
     const made = await chloe.projects.convertLocal(tools);
     const bound = await world.token(orgId, chloe.me.memberId, { projectIds: [made.project.id] });
-    expect(await bound.projects.convertLocal(tools)).toEqual(made);
+    await expect(bound.projects.convertLocal(tools)).rejects.toMatchObject({ reason: 'bound_token' });
   });
 
   it('can be done again once the project is deleted', async () => {

@@ -1,6 +1,5 @@
 import { registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
-import { boundToken, isBound } from '../../data/bound-tokens.ts';
 import { newColumn } from '../../data/columns.ts';
 import { convert, setConversion } from '../../data/conversion.ts';
 import { newProject, setNewProject } from '../../data/new-project.ts';
@@ -19,17 +18,15 @@ export const convertLocal = handle(
       throw badRequest('The local board does not hold together.', issues.slice(0, mostIssues));
 
     // Whoever converts waits at the plan's limit: so the second of two calls for one local board finds the first.
-    const [{ at }, room, converted, bound] = await Promise.all([
+    const [{ at }, room, converted] = await Promise.all([
       access(),
-      lockProjectRoom(db, caller.orgId),
+      lockProjectRoom(db),
       findConverted(db, caller, localProjectId),
-      isBound(db, caller),
     ]);
     if (converted !== undefined) {
       if (converted.rank === null || converted.conversion === null) throw refuse('already_exists');
       return { project: toProject(converted, converted.rank), mapping: converted.conversion };
     }
-    if (bound) throw boundToken();
     if (isFull(room)) throw refuse('limit_exceeded', { ...room });
 
     const project = newProject(params, 'converted', at);

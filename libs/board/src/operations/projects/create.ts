@@ -1,6 +1,5 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { boundToken, isBound } from '../../data/bound-tokens.ts';
 import { newColumn, toColumn } from '../../data/columns.ts';
 import { newProject, setNewProject } from '../../data/new-project.ts';
 import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
@@ -11,12 +10,7 @@ import { leadRank } from './lead-rank.ts';
 export const create = handle(
   registry.projects.create,
   async ({ params, caller, db, access, emit, refuse }) => {
-    const [{ at }, room, bound] = await Promise.all([
-      access(),
-      lockProjectRoom(db, caller.orgId),
-      isBound(db, caller),
-    ]);
-    if (bound) throw boundToken();
+    const [{ at }, room] = await Promise.all([access(), lockProjectRoom(db)]);
     if (isFull(room)) throw refuse('limit_exceeded', { ...room });
 
     const project = newProject(params, 'hosted', at);

@@ -1,13 +1,21 @@
 import { describe, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
+import { newId, removeInPortions } from '@muster/database';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../arrange-board.ts';
+import { arrangeBoard, nobodyWorks } from '../../arrange-board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, epics, stories, comments });
+const world = useWorld({ projects, epics, stories, comments, inside: nobodyWorks });
+
+/** What the worker does later. */
+const remove = (orgId: string, id: string): Promise<boolean> =>
+  removeInPortions(world.database.app, {
+    table: 'projects',
+    key: { org_id: orgId, id },
+    signal: new AbortController().signal,
+  });
 
 const eventsOf = (orgId: string) =>
   world.rows<{ kind: string; data: unknown }>(
@@ -18,8 +26,9 @@ const eventsOf = (orgId: string) =>
 describe('projects.delete', () => {
   it('takes everything in the project along, and only that; what was recorded of it stays', async () => {
     const { orgId, ana, ben, chloe } = await world.org();
+    const ids: string[] = [];
     for (const key of ['WEB', 'APP']) {
-      await ana.projects.create({ key, name: key });
+      ids.push((await ana.projects.create({ key, name: key })).project.id);
       const { epic } = await chloe.epics.create({ projectId: key, title: 'x' });
       for (const status of ['ready', 'backlog'] as const) {
         await chloe.stories.create({ projectId: key, title: 'x', status, epicId: epic.id, spec: '# x' });
@@ -42,6 +51,7 @@ describe('projects.delete', () => {
     expect(await left()).toEqual([{ rows: '2 2 2 10 2 4 4 2 2' }]);
     const before = await eventsOf(orgId);
     expect(await ben.projects.delete({ projectId: 'web', confirmKey: 'WEB' })).toEqual({ deleted: true });
+    expect(await remove(orgId, ids[0] ?? '')).toBe(true);
     expect(await left()).toEqual([{ rows: '1 1 1 5 1 2 2 1 1' }]);
     expect(await eventsOf(orgId)).toEqual([...before, { kind: 'project.deleted', data: { stories: 2 } }]);
     const seen = await world.rows(
@@ -67,7 +77,7 @@ describe('projects.delete', () => {
     await ana.projects.get({ projectId: 'WEB' });
   });
 
-  it('is for admins, private projects too, and never for another organization or a token bound elsewhere', async () => {
+  it('is for admins, private projects too, and never for another organization or a token bound to projects', async () => {
     const { orgId, ben, chloe } = await world.org();
     const { ana: stranger } = await world.org();
     const { project } = await chloe.projects.create({ key: 'WEB', name: 'Web', visibility: 'private' });
@@ -78,14 +88,16 @@ describe('projects.delete', () => {
     await expect(stranger.projects.delete({ ...params, projectId: newId() })).rejects.toMatchObject({
       code: 'not_found',
     });
-    const bound = await world.token(orgId, ben.me.memberId, { projectIds: [other.projectId] });
-    await expect(bound.projects.delete(params)).rejects.toMatchObject({ code: 'not_found' });
+    for (const projectIds of [[other.projectId], [project.id]]) {
+      const bound = await world.token(orgId, ben.me.memberId, { projectIds });
+      await expect(bound.projects.delete(params)).rejects.toMatchObject({ reason: 'bound_token' });
+    }
     await ben.projects.delete(params);
     const audited = await world.rows(
       `select outcome from audit where org_id = $1 and operation = 'projects.delete' order by seq`,
       orgId,
     );
-    expect(audited).toEqual([{ outcome: 'denied' }, { outcome: 'allowed' }]);
+    expect(audited).toEqual(['denied', 'denied', 'denied', 'allowed'].map((outcome) => ({ outcome })));
     // Only who saw the project is to see that it went; of a private one, nobody.
     expect(await world.rows('select project_id from activity where org_id = $1', orgId)).toEqual([
       { project_id: project.id },
@@ -105,24 +117,59 @@ describe('projects.delete', () => {
     expect(outcomes[1]?.status).toBe('fulfilled');
     for (const outcome of outcomes)
       if (outcome.status === 'rejected') expect(outcome.reason).toMatchObject({ code: 'not_found' });
+    expect(await remove(orgId, project.id)).toBe(true);
     expect(await world.rows('select id from stories where project_id = $1', project.id)).toEqual([]);
     expect((await eventsOf(orgId)).at(-1)).toMatchObject({ kind: 'project.deleted' });
   });
 
-  it('takes a large board along, under the statement timeout', async () => {
+  it('is done at once, however much is in it, and nobody sees anything of it before the worker has removed it', async () => {
     const { orgId, ana } = await world.org();
     const { project, columns } = await ana.projects.create({ key: 'WEB', name: 'Web' });
-    await world.rows('alter table stories disable trigger stories_counted_in');
-    await world.rows(
-      `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
-       select $1, gen_random_uuid(), $2, n, 'x', 'backlog', $3, 'a' || lpad(n::text, 6, '0'), '{}' from generate_series(1, 10000) n`,
-      orgId,
-      project.id,
-      columns[0]?.id,
-    );
-    await world.rows('update board_columns set story_count = 10000 where id = $1', columns[0]?.id);
-    await world.rows('alter table stories enable trigger stories_counted_in');
+    await world.database.owner.query(`
+      begin;
+      select set_config('muster.counts', 'by hand', true);
+      insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+        select '${orgId}', gen_random_uuid(), '${project.id}', n, 'x', 'backlog', '${columns[0]?.id ?? ''}', lpad(n::text, 6, '0'), '{}'
+        from generate_series(1, 2000) n;
+      update board_columns set story_count = 2000 where id = '${columns[0]?.id ?? ''}';
+      insert into comments (org_id, id, story_id, kind, body, author, author_member_id)
+        select s.org_id, gen_random_uuid(), s.id, 'comment', 'x', '{}', '${ana.me.memberId}'
+        from stories s, generate_series(1, 20) where s.project_id = '${project.id}';
+      commit`);
+    const [before] = await world.rows<{ n: string }>('select pg_current_wal_lsn() as n');
     await ana.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' });
-    expect((await eventsOf(orgId)).at(-1)).toEqual({ kind: 'project.deleted', data: { stories: 10_000 } });
+    const [{ written } = { written: Infinity }] = await world.rows<{ written: number }>(
+      'select (pg_current_wal_lsn() - $1::pg_lsn)::int as written',
+      before?.n,
+    );
+    // Not a byte a story.
+    expect(written).toBeLessThan(200_000);
+    expect((await eventsOf(orgId)).at(-1)).toEqual({ kind: 'project.deleted', data: { stories: 2_000 } });
+
+    const [story] = await world.rows<{ id: string }>(
+      'select id from stories where project_id = $1 limit 1',
+      project.id,
+    );
+    for (const call of [
+      ana.projects.get({ projectId: project.id }),
+      ana.stories.get({ storyId: story?.id ?? '' }),
+      ana.stories.get({ storyId: 'WEB-1' }),
+      ana.comments.list({ storyId: story?.id ?? '' }),
+      ana.comments.create({ storyId: story?.id ?? '', body: 'x' }),
+    ])
+      await expect(call).rejects.toMatchObject({ code: 'not_found' });
+    expect((await ana.projects.list({ includeArchived: true })).items).toEqual([]);
+    // Its key is free at once, and what is made under it has nothing of it.
+    const again = await ana.projects.create({ key: 'WEB', name: 'Web' });
+    expect((await ana.stories.list({ projectId: 'WEB' })).items).toEqual([]);
+    await ana.stories.create({ projectId: 'WEB', title: 'new' });
+    expect(await remove(orgId, project.id)).toBe(true);
+    expect(await world.rows('select title from stories where org_id = $1', orgId)).toEqual([
+      { title: 'new' },
+    ]);
+    expect(await world.rows('select id from projects where org_id = $1', orgId)).toEqual([
+      { id: again.project.id },
+    ]);
+    expect(await world.rows('select from comments where org_id = $1', orgId)).toEqual([]);
   });
 });

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { registry, storyStatuses } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../arrange-board.ts';
+import { arrangeBoard, nobodyWorks } from '../../arrange-board.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';
 
-const world = useWorld({ projects, epics, stories });
+const world = useWorld({ projects, epics, stories, inside: nobodyWorks });
 
 const eventsOf = (orgId: string) =>
   world.rows<{ kind: string; data: unknown }>(

@@ -4,6 +4,7 @@ import { handle } from '@muster/runtime';
 import {
   type AccessRequestRow,
   findPending,
+  findRest,
   getApplicant,
   insertAccessRequest,
   toAccessRequest,
@@ -14,17 +15,19 @@ export const requestAccess = handle(
   registry.projects.requestAccess,
   async ({ params, caller, db, access, emit, refuse }) => {
     const { projectId, role, message } = params;
-    const { orgId, memberId } = caller;
-    const [project, applicant, pending, { at }] = await Promise.all([
-      lockAskedProject(db, caller, projectId),
+    const { memberId } = caller;
+    const [project, applicant, pending, retryAt, { at }] = await Promise.all([
+      lockAskedProject(db, projectId),
       getApplicant(db, caller, projectId),
-      findPending(db, orgId, projectId, memberId),
+      findPending(db, projectId, memberId),
+      findRest(db, projectId, memberId),
       access(),
     ]);
     if (applicant.rank !== null && applicant.rank >= projectRank(role))
       throw refuse('already_exists', { role: projectRoles[applicant.rank - 1] });
     if (project.archived_at !== null) throw refuse('archived');
     if (pending !== undefined) return { accessRequest: toAccessRequest(pending) };
+    if (retryAt !== undefined) throw refuse('already_resolved', { state: 'denied', retryAt });
 
     const request: AccessRequestRow = {
       id: newId(),
@@ -42,7 +45,7 @@ export const requestAccess = handle(
       updated_at: at,
       version: 1,
     };
-    db.later(insertAccessRequest(orgId, request));
+    db.later(insertAccessRequest(request));
     emit('access.requested', aboutProject(project), { accessRequestId: request.id, memberId, role });
     return { accessRequest: toAccessRequest(request) };
   },

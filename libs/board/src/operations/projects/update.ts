@@ -2,19 +2,27 @@ import { registry } from '@muster/registry';
 import { changedFields, cleared, handle } from '@muster/runtime';
 import { getLeads } from '../../data/project-leads.ts';
 import { setGivenRole } from '../../data/project-members.ts';
-import { aboutProject, lockProject, type ProjectRow, setProject, toProject } from '../../data/projects.ts';
+import {
+  aboutProject,
+  barProject,
+  lockProject,
+  type ProjectRow,
+  setProject,
+  toProject,
+} from '../../data/projects.ts';
 
 export const update = handle(
   registry.projects.update,
   async ({ params, caller, db, access, projectRank, emit, refuse }) => {
     const { projectId, archived, expectedVersion, ...given } = params;
     const plain = { ...given, description: cleared(given.description, '') };
-    const { orgId, memberId } = caller;
-    const [{ at }, rank, project, leads] = await Promise.all([
+    const { memberId } = caller;
+    const [{ at }, , rank, project, leads] = await Promise.all([
       access(),
+      archived === undefined ? undefined : db.find(barProject()),
       projectRank(),
-      lockProject(db, orgId, projectId),
-      plain.visibility === 'private' ? getLeads(db, orgId, projectId, null) : undefined,
+      lockProject(db, projectId),
+      plain.visibility === 'private' ? getLeads(db, projectId, null) : undefined,
     ]);
     if (expectedVersion !== undefined && expectedVersion !== project.version) {
       throw refuse('version_mismatch', { currentVersion: project.version });
@@ -36,9 +44,9 @@ export const update = handle(
       updated_at: at,
       version: project.version + 1,
     };
-    db.later(setProject(orgId, changed));
+    db.later(setProject(changed));
     if (leads?.hasLead === false && fields.includes('visibility')) {
-      db.later(setGivenRole(orgId, project.id, memberId, { role: 'lead', created_at: at }));
+      db.later(setGivenRole(project.id, memberId, { role: 'lead', created_at: at }));
       emit('project.memberAdded', aboutProject(changed), { memberId, role: 'lead' });
     }
     if (fields.length > 0) emit('project.updated', aboutProject(changed), { fields });

@@ -51,6 +51,7 @@ describe.each(owners)('prompts.%s.upsert', (owner) => {
       slug: 'start',
       title: 'Start',
       body: 'Read the spec.',
+      bodyBytes: expect.any(Number),
       arguments: asks,
       tags: ['daily'],
       createdBy: ben,
@@ -243,6 +244,26 @@ describe.each(owners)('prompts.%s.list', (owner) => {
     expect((await list[owner](people.dan, { slug: 'b', includeBody: false })).items).toEqual([
       { ...made, body: null },
     ]);
+  });
+
+  it('leaves long texts out unless they are asked for, says how long they are, and stays below 1 MiB', async () => {
+    const body = 'x'.repeat(60 * 1024);
+    const slugs = Array.from({ length: 20 }, (_, n) => `long-${String(n).padStart(2, '0')}`);
+    for (const slug of slugs) await upsert[owner]({ slug, body });
+    await upsert[owner]({ slug: 'short' });
+    const { items } = await list[owner](people.dan, { limit: 200 });
+    expect(items.map((item) => [item.slug, item.body, item.bodyBytes])).toEqual([
+      ...slugs.map((slug) => [slug, null, body.length]),
+      ['short', expect.any(String), expect.any(Number)],
+    ]);
+    expect((await list[owner](people.dan, { slug: 'long-00' })).items[0]?.body).toBe(body);
+    const first = await list[owner](people.dan, { limit: 200, includeBody: true });
+    expect(Buffer.byteLength(JSON.stringify(first))).toBeLessThan(1_100_000);
+    const rest = await list[owner](people.dan, {
+      ...{ limit: 200, includeBody: true, cursor: first.nextCursor ?? '' },
+    });
+    expect([...first.items, ...rest.items].map(({ slug }) => slug)).toEqual([...slugs, 'short']);
+    expect([...first.items, ...rest.items].every((item) => item.body !== null)).toBe(true);
   });
 
   it('takes no cursor that it did not give', async () => {

@@ -31,11 +31,12 @@ export async function upsertPrompt(
   const changed = {
     ...prompt,
     ...draft,
+    body_bytes: Buffer.byteLength(body),
     updated_by: caller.actor,
     updated_at: at,
     version: prompt.version + 1,
   };
-  db.later(setPrompt(caller.orgId, changed));
+  db.later(setPrompt(changed));
   emit('prompt.updated', aboutPrompt(changed), { slug: changed.slug });
   return { prompt: toPrompt(changed) };
 }

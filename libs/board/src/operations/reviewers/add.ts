@@ -8,16 +8,15 @@ import { aboutStory, lockStory } from '../../data/stories.ts';
 /** What one story's verdicts cost to weigh stays small. */
 const mostReviewers = 50;
 
-export const add = handle(registry.reviewers.add, async ({ params, caller, db, access, emit, refuse }) => {
+export const add = handle(registry.reviewers.add, async ({ params, db, access, emit, refuse }) => {
   const { storyId } = params;
-  const { orgId } = caller;
   const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
   const [{ at }, story, foundMember, foundAgent, { count, isAmong }] = await Promise.all([
     access(),
-    lockStory(db, orgId, storyId),
-    who.memberId === null ? undefined : lockMember(db, orgId, who.memberId),
-    who.agentId === null ? undefined : lockAgent(db, orgId, who.agentId),
-    countReviewers(db, orgId, storyId, who),
+    lockStory(db, storyId),
+    who.memberId === null ? undefined : lockMember(db, who.memberId),
+    who.agentId === null ? undefined : lockAgent(db, who.agentId),
+    countReviewers(db, storyId, who),
   ]);
   const participant = requireParticipant(foundMember ?? foundAgent, refuse);
   if (isAmong) throw refuse('already_exists');
@@ -31,9 +30,11 @@ export const add = handle(registry.reviewers.add, async ({ params, caller, db, a
     agent_id: who.agentId,
     reviewer_name: participant.name,
     acting_member_id: participant.member_id,
+    is_active: true,
     verdict: 'pending',
     note: null,
     spec_version: null,
+    code_seq: null,
     head_sha: null,
     diff_hash: null,
     decided_at: null,
@@ -41,7 +42,7 @@ export const add = handle(registry.reviewers.add, async ({ params, caller, db, a
     updated_at: at,
     version: 1,
   };
-  db.later(insertReviewer(orgId, row));
+  db.later(insertReviewer(row));
   emit('reviewer.added', aboutStory(story), who);
   return { reviewer: toReviewer(row, story) };
 });

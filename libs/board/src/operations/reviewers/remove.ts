@@ -1,17 +1,27 @@
-import { registry } from '@muster/registry';
-import { handle, notFound } from '@muster/runtime';
-import { deleteReviewer, lockReview } from '../../data/reviewers.ts';
+import { projectRoles, registry } from '@muster/registry';
+import { type Caller, forbidden, handle, notFound } from '@muster/runtime';
+import { deleteReviewer, lockReview, type ReviewRow } from '../../data/reviewers.ts';
 import { aboutStory, lockStory } from '../../data/stories.ts';
 
-export const remove = handle(registry.reviewers.remove, async ({ params, caller, db, emit }) => {
-  const { orgId } = caller;
+export const remove = handle(registry.reviewers.remove, async ({ params, caller, db, projectRank, emit }) => {
   const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
-  const [story, review] = await Promise.all([
-    lockStory(db, orgId, params.storyId),
-    lockReview(db, orgId, params.storyId, who),
+  const [rank, story, review] = await Promise.all([
+    projectRank(),
+    lockStory(db, params.storyId),
+    lockReview(db, params.storyId, who),
   ]);
   if (review === undefined) throw notFound();
-  db.later(deleteReviewer(orgId, review.id));
+  if (review.verdict !== 'pending' && rank < leadRank && !isOwn(review, caller)) {
+    throw forbidden('verdict_of_another', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
+  }
+  db.later(deleteReviewer(review.id));
   emit('reviewer.removed', aboutStory(story), who);
   return { deleted: true as const };
 });
+
+/** 3 is lead. */
+const leadRank = 3;
+
+/** A member's agents are the member's own; the member is not the agent's. */
+const isOwn = (review: ReviewRow, caller: Caller): boolean =>
+  caller.agentId === null ? review.acting_member_id === caller.memberId : review.agent_id === caller.agentId;

@@ -185,7 +185,6 @@ describe('reviewers.remove', () => {
     const { ana, ben, robo, chloe } = people;
     await add({ memberId: idOf(ben) });
     await add({ agentId: agentOf(robo) });
-    await ben.reviewers.setVerdict({ storyId: story.id, verdict: 'approved' });
     for (const who of [{ memberId: idOf(ben) }, { agentId: agentOf(robo) }]) {
       expect(await chloe.reviewers.remove({ storyId: 'WEB-1', ...who })).toEqual({ deleted: true });
       await expect(chloe.reviewers.remove({ storyId: 'WEB-1', ...who })).rejects.toMatchObject({
@@ -199,6 +198,29 @@ describe('reviewers.remove', () => {
     expect((await ana.reviewers.list({ storyId: story.id })).items).toEqual([]);
     const again = await add({ memberId: idOf(ben) });
     expect(again.verdict).toBe('pending');
+  });
+
+  it("leaves another's verdict to them and to leads: no contributor takes a request for changes away", async () => {
+    const { ana, ben, chloe, robo } = people;
+    const remove = (who: Person, whom: { memberId: string } | { agentId: string }) =>
+      who.reviewers.remove({ storyId: story.id, ...whom });
+    const say = (who: Person) =>
+      who.reviewers.setVerdict({ storyId: story.id, verdict: 'changes_requested', note: 'See above.' });
+    const kept = { status: 403, body: { details: { reason: 'verdict_of_another' } } };
+    const bens = { memberId: idOf(ben) };
+    const chloes = { memberId: idOf(chloe) };
+    const robos = { agentId: agentOf(robo) };
+    for (const whom of [bens, chloes, robos]) await add(whom);
+    for (const who of [ben, chloe, robo]) await say(who);
+    await expect(remove(chloe, bens)).rejects.toMatchObject(kept);
+    for (const whom of [bens, chloes]) await expect(remove(robo, whom)).rejects.toMatchObject(kept);
+    expect((await ana.reviewers.list({ storyId: story.id })).items).toHaveLength(3);
+    // Their own, and their own agent's; a lead's are all.
+    for (const whom of [robos, chloes]) await remove(chloe, whom);
+    await remove(ana, bens);
+    await add(robos);
+    await say(robo);
+    await remove(robo, robos);
   });
 
   it('knows no reviewer of another story, and is not for viewers or archived projects', async () => {

@@ -165,12 +165,51 @@ describe('a verdict', () => {
     await push({ headSha: bb });
     expect(await standing()).toMatchObject([{ stale: true }]);
     await push({ headSha: aa, diffHash: 'd1' });
-    expect(await standing()).toMatchObject([{ stale: false }]);
     await say(ben, {});
-    await push({ headSha: bb });
-    expect(await standing()).toMatchObject([{ stale: false, headSha: aa, diffHash: 'd1' }]);
+    await push({ headSha: bb, diffHash: 'd1' });
+    expect(await standing()).toMatchObject([
+      { stale: false, headSha: aa, diffHash: 'd1', underReview: { headSha: bb, diffHash: 'd1' } },
+    ]);
     await push({ diffHash: 'd2' });
     expect(await standing()).toMatchObject([{ stale: true }]);
+  });
+
+  it('stays stale when the code that was approved is told of again', async () => {
+    const { ben } = people;
+    await add({ memberId: idOf(ben) });
+    const push = (git: object) => ben.stories.updateGitMeta({ storyId: story.id, git });
+    await push({ headSha: aa, diffHash: 'd1' });
+    await say(ben, {});
+    for (const git of [{ diffHash: 'd2' }, { diffHash: 'd1' }, { headSha: aa, diffHash: 'd1' }]) {
+      await push(git);
+      expect(await standing()).toMatchObject([{ stale: true }]);
+    }
+    expect(await say(ben, {})).toMatchObject({ stale: false, version: 3 });
+    await push({ headSha: bb });
+    await push({ headSha: aa });
+    expect(await standing()).toMatchObject([{ stale: true }]);
+  });
+
+  it('that was given before there was any code is stale once there is some', async () => {
+    const { ben } = people;
+    await add({ memberId: idOf(ben) });
+    await say(ben, {});
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { branch: 'passkeys' } });
+    expect(await standing()).toMatchObject([{ stale: false }]);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: aa } });
+    expect(await standing()).toMatchObject([{ stale: true, headSha: null, underReview: { headSha: aa } }]);
+  });
+
+  it('says what code is under review where nobody told of it before', async () => {
+    const { ben, chloe } = people;
+    for (const who of [ben, chloe]) await add({ memberId: idOf(who) });
+    await say(chloe, {});
+    expect(await say(ben, { headSha: aa })).toMatchObject({ stale: false, underReview: { headSha: aa } });
+    expect(await standing()).toMatchObject([{ stale: false }, { stale: true }]);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: aa } });
+    expect(await standing()).toMatchObject([{ stale: false }, { stale: true }]);
+    await ben.stories.updateGitMeta({ storyId: story.id, git: { headSha: bb } });
+    expect(await standing()).toMatchObject([{ stale: true }, { stale: true }]);
   });
 
   it('is stale at once when its reviewer names something older', async () => {
@@ -219,6 +258,19 @@ describe('the policy on verdicts', () => {
     expect(await say(chloe, { verdict: 'commented' })).toMatchObject({ verdict: 'commented' });
     await assign({ memberId: null });
     expect(await say(chloe, {})).toMatchObject({ verdict: 'approved' });
+  });
+
+  it("takes an author's every agent for an author, whichever of them did the work", async () => {
+    const { orgId, chloe, robo } = people;
+    const max = await world.token(orgId, idOf(chloe), { agent: 'Max' });
+    for (const agent of [robo, max]) await add({ agentId: agentOf(agent) });
+    await assign({ memberId: idOf(chloe) });
+    for (const agent of [robo, max])
+      await expect(say(agent, {})).rejects.toMatchObject(unmet('authorMayApprove'));
+    await assign({ memberId: null, agentId: agentOf(robo) });
+    await expect(say(max, {})).rejects.toMatchObject(unmet('authorMayApprove'));
+    await assign({ agentId: null });
+    expect(await say(max, {})).toMatchObject({ verdict: 'approved' });
   });
 
   it('takes an assigned agent and its member for authors, and a writer of the spec for none', async () => {

@@ -9,24 +9,20 @@ import { lockEnd } from '../../data/ranks.ts';
 import { firstSpecRow, setSpec } from '../../data/specs.ts';
 import { aboutStory, insertStory, type StoryRow, toStory } from '../../data/stories.ts';
 import { rankBetween } from '../../rules/ranks.ts';
-import { isFinished, unmetGates, wipVerdict } from '../../rules/workflow.ts';
-
-/** Nobody has reviewed what does not exist yet. */
-const noReviews = { freshApprovals: 0, freshChangesRequested: 0 };
+import { isFinished, nothingShown, unmetGates, wipVerdict } from '../../rules/workflow.ts';
 
 export const create = handle(registry.stories.create, async (context) => {
   const { params, caller, db, access, policy: askPolicy, emit, refuse } = context;
   const { projectId: projectRef, columnId, status = 'backlog', epicId, blockedBy, spec = '' } = params;
-  const { orgId } = caller;
   if (status === 'canceled') throw refuse('invalid_transition', { from: null, to: status });
 
   const [{ at }, policy, project, end, epic, found] = await Promise.all([
     access(),
     askPolicy(),
-    takeStoryNumber(db, orgId, projectRef),
-    lockEnd(db, orgId, projectRef, columnId === undefined ? { status } : { columnId }),
-    epicId === undefined ? undefined : findEpic(db, orgId, epicId),
-    findStories(db, orgId, blockedBy),
+    takeStoryNumber(db, projectRef),
+    lockEnd(db, projectRef, columnId === undefined ? { status } : { columnId }),
+    epicId === undefined ? undefined : findEpic(db, epicId),
+    findStories(db, blockedBy),
   ]);
   const { project_id: projectId } = project;
   if (end === undefined) {
@@ -40,7 +36,11 @@ export const create = handle(registry.stories.create, async (context) => {
 
   const { column, last } = end;
   const specVersion = spec === '' ? 0 : 1;
-  const unmet = unmetGates(column.status, policy, { specVersion, ...noReviews });
+  const unmet = unmetGates(column.status, policy, {
+    ...nothingShown,
+    specVersion,
+    isAgent: caller.agentId !== null,
+  });
   if (unmet.length > 0) throw refuse('policy', { unmet });
   if (
     wipVerdict({ wipLimit: column.wip_limit, storyCount: column.story_count }, policy.wipLimits) === 'refuse'
@@ -64,6 +64,7 @@ export const create = handle(registry.stories.create, async (context) => {
     blocked_by: blockers,
     spec_version: specVersion,
     git: null,
+    code: null,
     upstream: null,
     created_by: caller.actor,
     completed_at: isFinished(column.status) ? at : null,
@@ -71,11 +72,11 @@ export const create = handle(registry.stories.create, async (context) => {
     updated_at: at,
     version: 1,
   };
-  db.later(insertStory(orgId, story));
-  if (blockers.length > 0) db.later(insertBlockers(orgId, projectId, story.id, blockers));
+  db.later(insertStory(story));
+  if (blockers.length > 0) db.later(insertBlockers(projectId, story.id, blockers));
   emit('story.created', aboutStory(story), { status: story.status });
   if (specVersion > 0) {
-    const row = firstSpecRow(orgId, story.id, { content: spec, author: caller.actor, at });
+    const row = firstSpecRow(story.id, { content: spec, author: caller.actor, at });
     db.later(setSpec(row));
     emit('spec.updated', aboutStory(story), {
       version: row.version,

@@ -5,16 +5,13 @@ import { lockMove } from '../../data/ranks.ts';
 import { aboutStory, deleteStory } from '../../data/stories.ts';
 
 // `delete` is a reserved word.
-export const deleteOperation = handle(
-  registry.stories.delete,
-  async ({ params, caller, db, emit, refuse }) => {
-    // It leaves its column's count, and the canceled ones', as a move does.
-    const { story } = await lockMove(db, caller.orgId, params.storyId, {});
-    // Behind the story's lock, which every acquire takes first.
-    const lease = await findLiveLease(db, caller.orgId, story.id);
-    if (lease !== undefined) throw refuse('lease_held', { ...lease, retryable: false });
-    for (const query of deleteStory(caller.orgId, story.id)) db.later(query);
-    emit('story.deleted', aboutStory(story), {});
-    return { deleted: true as const };
-  },
-);
+export const deleteOperation = handle(registry.stories.delete, async ({ params, db, emit, refuse }) => {
+  // It leaves its column's count, and the canceled ones', as a move does.
+  const { story } = await lockMove(db, params.storyId, {});
+  // Behind the story's lock, which every acquire takes first.
+  const lease = await findLiveLease(db, story.id);
+  if (lease !== undefined) throw refuse('lease_held', { ...lease, retryable: false });
+  for (const query of deleteStory(story.id)) db.later(query);
+  emit('story.deleted', aboutStory(story), {});
+  return { deleted: true as const };
+});

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listStories } from '../../data/story-lists.ts';
 
-export const list = handle(registry.stories.list, ({ params, caller, db }) =>
-  listStories(db, caller.orgId, params),
-);
+export const list = handle(registry.stories.list, ({ params, db }) => listStories(db, params));

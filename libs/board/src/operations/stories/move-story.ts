@@ -3,11 +3,11 @@ import { type Policy, type registry, type StoryStatus, type Warning } from '@mus
 import { type HandlerContext, notFound } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
 import { type Destination, type Lane, type Move, rankAt } from '../../data/ranks.ts';
-import { reviewable } from '../../data/reviewers.ts';
+import { gatesOf } from '../../data/reviews.ts';
 import { aboutStory, changedStory, setStory, toStory } from '../../data/stories.ts';
 import { canceledRank } from '../../rules/ranks.ts';
-import { countFresh } from '../../rules/reviews.ts';
-import { canMove, isFinished, unmetGates, wipVerdict } from '../../rules/workflow.ts';
+import { canMove, isFinished, unmetGates } from '../../rules/workflow.ts';
+import { roomFor } from './room.ts';
 
 type Context = Pick<
   HandlerContext<typeof registry.stories.reorder>,
@@ -58,32 +58,24 @@ export async function moveStory(
   if (status !== story.status) {
     if (!canMove(story.status, status))
       throw refuse('invalid_transition', { from: story.status, to: status });
-    const { verdicts, authors } = move.reviews;
-    const fresh = countFresh(verdicts, reviewable(story), authors, policy);
-    const unmet = unmetGates(status, policy, { specVersion: story.spec_version, ...fresh });
+    const unmet = unmetGates(status, policy, gatesOf(story, move.reviews, policy, caller));
     if (unmet.length > 0) throw refuse('policy', { unmet });
   }
   const warnings: Warning[] = [];
   if (lane !== null && lane.id !== story.column_id) {
-    const limit = { wipLimit: lane.wip_limit, storyCount: lane.story_count };
-    const verdict = wipVerdict(limit, policy.wipLimits);
-    if (verdict === 'refuse') throw refuse('wip_limit', { columnId: lane.id, limit: lane.wip_limit });
-    if (verdict === 'warn') {
-      const message = `The column has ${lane.story_count + 1} stories now, and its limit is ${lane.wip_limit ?? 0}.`;
-      warnings.push({ code: 'wip_limit', message, columnId: lane.id });
-    }
+    warnings.push(...roomFor(refuse, lane, 1, policy));
   } else if (lane !== null && isThere(move)) {
     return { story: toStory(story), warnings };
   }
 
-  const rank = lane === null ? canceledRank() : await rankAt(db, caller.orgId, story, lane.id, place);
+  const rank = lane === null ? canceledRank() : await rankAt(db, story, lane.id, place);
   const finished = isFinished(story.status) ? story.completed_at : at;
   const changed = changedStory(
     story,
     { status, column_id: lane?.id ?? null, rank, completed_at: isFinished(status) ? finished : null },
     at,
   );
-  db.later(setStory(caller.orgId, changed, ['status', 'column_id', 'rank', 'completed_at']));
+  db.later(setStory(changed, ['status', 'column_id', 'rank', 'completed_at']));
   if (status !== story.status) {
     emit('story.statusChanged', aboutStory(story), {
       from: story.status,

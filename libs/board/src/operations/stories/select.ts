@@ -5,16 +5,16 @@ import { getStory } from '../../data/stories.ts';
 
 export const select = handle(registry.stories.select, async ({ params, caller, db, access }) => {
   const { storyId: ref, deviceId = '' } = params;
-  const { orgId, memberId } = caller;
+  const { memberId } = caller;
   if (ref === null) {
-    db.later(clearSelection(orgId, memberId, deviceId));
+    db.later(clearSelection(memberId, deviceId));
     return { selection: { storyId: null, since: null }, others: [] };
   }
   const [{ at }, story, others] = await Promise.all([
     access(),
-    getStory(db, orgId, ref),
-    listOnlookers(db, orgId, ref, memberId),
+    getStory(db, ref),
+    listOnlookers(db, ref, memberId),
   ]);
-  db.later(setSelection(orgId, memberId, deviceId, story.id, at));
+  db.later(setSelection(memberId, deviceId, story.id, at));
   return { selection: { storyId: story.id, since: at }, others };
 });

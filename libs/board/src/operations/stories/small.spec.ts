@@ -48,6 +48,18 @@ describe('stories.get', () => {
 });
 
 describe('stories.select', () => {
+  it('keeps the newest 20 of what one member looks at', async () => {
+    await make();
+    for (let n = 1; n <= 25; n += 1) await ben.stories.select({ storyId: 'WEB-1', deviceId: `d${n}` });
+    await ana.stories.select({ storyId: 'WEB-1' });
+    await ben.stories.select({ storyId: 'WEB-1', deviceId: 'd25' });
+    const kept = await world.rows<{ device_id: string }>(
+      `select device_id from story_selections where member_id = $1 order by substring(device_id from 2)::int`,
+      ben.me.memberId,
+    );
+    expect(kept.map(({ device_id: id }) => id)).toEqual(Array.from({ length: 20 }, (_, n) => `d${n + 6}`));
+  });
+
   it('says who else looks at the same story, the latest first, each once', async () => {
     const { chloe, dan } = people;
     const story = await make();

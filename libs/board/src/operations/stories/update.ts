@@ -14,7 +14,7 @@ import { aboutStory, changedStory, lockStory, setStory, type StoryRow, toStory }
 import { lockEpicsOf } from '../../data/story-epics.ts';
 
 export const update = handle(registry.stories.update, async (context) => {
-  const { params, caller, db, access, emit, refuse } = context;
+  const { params, db, access, emit, refuse } = context;
   const { storyId: ref, blocked, epicId, expectedVersion, ...given } = params;
   const blockedBy = cleared(given.blockedBy, []);
   const plain = {
@@ -24,15 +24,14 @@ export const update = handle(registry.stories.update, async (context) => {
     labels: cleared(given.labels, []),
     estimate: given.estimate,
   };
-  const { orgId } = caller;
 
   const [{ at }, , story, epics, named, unblockerIsMember] = await Promise.all([
     access(),
-    blockedBy === undefined ? undefined : db.find(lockCounters(orgId, ref)),
-    lockStory(db, orgId, ref),
-    epicId === undefined ? [] : lockEpicsOf(db, orgId, ref, epicId),
-    findStories(db, orgId, blockedBy ?? []),
-    blocked == null ? true : isActiveMember(db, orgId, blocked.unblockerMemberId),
+    blockedBy === undefined ? undefined : db.find(lockCounters(ref)),
+    lockStory(db, ref),
+    epicId === undefined ? [] : lockEpicsOf(db, ref, epicId),
+    findStories(db, blockedBy ?? []),
+    blocked == null ? true : isActiveMember(db, blocked.unblockerMemberId),
   ]);
   if (expectedVersion !== undefined && expectedVersion !== story.version) {
     throw refuse('version_mismatch', { currentVersion: story.version });
@@ -45,7 +44,7 @@ export const update = handle(registry.stories.update, async (context) => {
     blockedBy === undefined
       ? story.blocked_by
       : await blockersIn(context, story.project_id, blockedBy, named);
-  if (blockedBy !== undefined && (await closesCircle(db, orgId, story.id, blockers)))
+  if (blockedBy !== undefined && (await closesCircle(db, story.id, blockers)))
     throw refuse('blocking_circle');
 
   const fields = changedFields(
@@ -65,20 +64,12 @@ export const update = handle(registry.stories.update, async (context) => {
   };
   const changed = { ...changedStory(story, changes, at), blocked_by: blockers };
   db.later(
-    setStory(orgId, changed, [
-      'title',
-      'description',
-      'epic_id',
-      'priority',
-      'labels',
-      'estimate',
-      'blocked',
-    ]),
+    setStory(changed, ['title', 'description', 'epic_id', 'priority', 'labels', 'estimate', 'blocked']),
   );
   const gone = story.blocked_by.filter((id) => !blockers.includes(id));
   const come = blockers.filter((id) => !story.blocked_by.includes(id));
-  if (gone.length > 0) db.later(deleteBlockers(orgId, story.id, gone));
-  if (come.length > 0) db.later(insertBlockers(orgId, story.project_id, story.id, come));
+  if (gone.length > 0) db.later(deleteBlockers(story.id, gone));
+  if (come.length > 0) db.later(insertBlockers(story.project_id, story.id, come));
   emit('story.updated', aboutStory(changed), { fields });
   return { story: toStory(changed) };
 });

@@ -1,16 +1,16 @@
-import { registry } from '@muster/registry';
+import { codeSaid, noCode, registry } from '@muster/registry';
 import { changedGit, handle } from '@muster/runtime';
 import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../data/stories.ts';
 
-export const updateGitMeta = handle(
-  registry.stories.updateGitMeta,
-  async ({ params, caller, db, access, emit }) => {
-    const [{ at }, story] = await Promise.all([access(), lockStory(db, caller.orgId, params.storyId)]);
-    const { git, fields } = changedGit(story.git, params.git);
-    if (fields.length === 0) return { story: toStory(story) };
-    const changed = changedStory(story, { git }, at);
-    db.later(setStory(caller.orgId, changed, ['git']));
-    emit('story.gitMetaUpdated', aboutStory(story), { fields });
-    return { story: toStory(changed) };
-  },
-);
+export const updateGitMeta = handle(registry.stories.updateGitMeta, async ({ params, db, access, emit }) => {
+  const [{ at }, story] = await Promise.all([access(), lockStory(db, params.storyId)]);
+  const { git, fields } = changedGit(story.git, params.git);
+  const before = story.code ?? noCode;
+  const code = codeSaid(before, params.git, at);
+  // What was said before may be said again, after others told of other code.
+  if (fields.length === 0 && code === before) return { story: toStory(story) };
+  const changed = changedStory(story, { git, code }, at);
+  db.later(setStory(changed, ['git', 'code']));
+  emit('story.gitMetaUpdated', aboutStory(story), { fields });
+  return { story: toStory(changed) };
+});

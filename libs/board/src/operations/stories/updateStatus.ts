@@ -5,10 +5,10 @@ import { toStory } from '../../data/stories.ts';
 import { moveStory } from './move-story.ts';
 
 export const updateStatus = handle(registry.stories.updateStatus, async (context) => {
-  const { params, caller, db, policy: askPolicy, refuse } = context;
+  const { params, db, policy: askPolicy, refuse } = context;
   const { status, columnId, expectedVersion } = params;
   const to = { status, columnId };
-  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, caller.orgId, params.storyId, to)]);
+  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, params.storyId, to)]);
   const { story } = move;
   if (expectedVersion !== undefined && expectedVersion !== story.version) {
     throw refuse('version_mismatch', { currentVersion: story.version });

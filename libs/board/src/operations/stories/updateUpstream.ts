@@ -4,14 +4,14 @@ import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../da
 
 export const updateUpstream = handle(
   registry.stories.updateUpstream,
-  async ({ params, caller, db, access, emit }) => {
-    const [{ at }, story] = await Promise.all([access(), lockStory(db, caller.orgId, params.storyId)]);
+  async ({ params, db, access, emit }) => {
+    const [{ at }, story] = await Promise.all([access(), lockStory(db, params.storyId)]);
     const upstream = params.upstream && toUpstream(params.upstream);
     if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
       return { story: toStory(story) };
     const changed = changedStory(story, { upstream }, at);
     // A second story with the same one is what the unique index refuses: already_exists.
-    db.later(setStory(caller.orgId, changed, ['upstream']));
+    db.later(setStory(changed, ['upstream']));
     emit('story.upstreamUpdated', aboutStory(story), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,

@@ -10,6 +10,7 @@ import {
   type Story,
   StoryContext,
 } from '@muster/registry';
+import { peopleHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
 import { patient, type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../arrange-board.ts';
@@ -33,6 +34,7 @@ const world = useWorld({
   stories,
   storySpec,
   storyCollaboration,
+  policy: peopleHandlers.policy,
   // Delivery's answers for a story on which nobody worked, in no group; of others it is asked where both are.
   deliveryExecutions: {
     getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),
@@ -123,9 +125,9 @@ describe('storyCollaboration.context', () => {
       ...(await dan.stories.get({ storyId: story.id })),
       epic: (await dan.epics.list({ projectId: 'WEB' })).items[0],
       ...(await dan.storySpec.get({ storyId: story.id })),
-      openThreads: threads.map(({ reactions: _, replies, ...root }) => ({
+      openThreads: threads.map(({ reactions: _, repliesCursor: _none, replies, ...root }) => ({
         ...root,
-        replies: replies.map(({ reactions: _none, ...reply }) => reply),
+        replies: replies.map(({ reactions: _nothing, ...reply }) => reply),
       })),
       reviewers: (await dan.reviewers.list({ storyId: story.id })).items,
       assignment: (await dan.assignments.listForProject({ projectId: 'WEB' })).items[0],
@@ -135,7 +137,7 @@ describe('storyCollaboration.context', () => {
       collisions: [],
       prompts: effective.items,
       contracts: published.items,
-      policy: expect.objectContaining({ wipLimits: 'warn', requiredApprovals: 0 }),
+      policy: expect.objectContaining({ wipLimits: 'warn', requiredApprovals: 0, version: 1 }),
       recentActivity: expect.any(Array),
       others: [{ member: expect.objectContaining({ name: 'Ben' }), since: expect.any(String) }],
       readiness: { canStart: true, reasons: [], openBlockers: [] },

@@ -202,7 +202,7 @@ describe('storySpec.history', () => {
     for (const cursor of [
       'x',
       Buffer.from('["a"]').toString('base64url'),
-      Buffer.from('[0]').toString('base64url'),
+      Buffer.from('[-1]').toString('base64url'),
       Buffer.from('[2147483648]').toString('base64url'),
     ]) {
       await expect(people.dan.storySpec.history({ storyId: story.id, cursor })).rejects.toMatchObject({

@@ -6,10 +6,10 @@ import { aboutStory, changedStory, lockStory, setStory } from '../../data/storie
 export const update = handle(
   registry.storySpec.update,
   async ({ params, caller, db, access, emit, refuse }) => {
-    const { orgId, actor } = caller;
+    const { actor } = caller;
     const [story, current, { at }] = await Promise.all([
-      lockStory(db, orgId, params.storyId),
-      getSpec(db, orgId, params.storyId),
+      lockStory(db, params.storyId),
+      getSpec(db, params.storyId),
       access(),
     ]);
     if (params.baseVersion !== undefined && params.baseVersion !== current.version) {
@@ -17,14 +17,14 @@ export const update = handle(
     }
     if (params.content === current.content) return { spec: current };
 
-    const spec = nextSpec(orgId, current, {
+    const spec = nextSpec(current, {
       content: params.content,
       author: actor,
       note: params.note ?? null,
       at,
     });
     db.later(setSpec(spec));
-    db.later(setStory(orgId, changedStory(story, { spec_version: spec.version }, at), ['spec_version']));
+    db.later(setStory(changedStory(story, { spec_version: spec.version }, at), ['spec_version']));
     emit('spec.updated', aboutStory(story), {
       version: spec.version,
       linesAdded: spec.lines_added,

@@ -6,10 +6,10 @@ export const leaderboard = handle(
   registry.gamification.leaderboard,
   async ({ params, caller, db, policy }) => {
     const [page, { gamificationEnabled }] = await Promise.all([
-      listLeaders(db, caller.orgId, params),
+      listLeaders(db, params),
       policy(),
       params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
-      params.teamId === undefined ? undefined : requireTeam(db, caller.orgId, params.teamId),
+      params.teamId === undefined ? undefined : requireTeam(db, params.teamId),
     ]);
     return gamificationEnabled ? page : { items: [], nextCursor: null };
   },

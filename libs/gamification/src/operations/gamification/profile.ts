@@ -5,14 +5,13 @@ import { findState } from '../../data/state.ts';
 import { badgesOf, byKind, levelBeginsAt, levelOf } from '../../rules/points.ts';
 
 export const profile = handle(registry.gamification.profile, async ({ params, caller, db, policy }) => {
-  const { orgId } = caller;
   const memberId = params.memberId ?? caller.memberId;
   const [member, kept, rank, streakDays, state, { gamificationEnabled }] = await Promise.all([
-    getMemberRef(db, orgId, memberId),
-    listTallies(db, orgId, memberId),
-    findRank(db, orgId, memberId),
-    getStreakDays(db, orgId, memberId),
-    findState(db, orgId),
+    getMemberRef(db, memberId),
+    listTallies(db, memberId),
+    findRank(db, memberId),
+    getStreakDays(db, memberId),
+    findState(db),
     policy(),
   ]);
   const tallies = gamificationEnabled ? kept : [];

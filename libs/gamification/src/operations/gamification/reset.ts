@@ -1,4 +1,4 @@
-import { type Db, sqlQuery } from '@muster/database';
+import { type Db, organization, sql } from '@muster/database';
 import { registry, type Subject } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getMemberRef } from '../../data/profile.ts';
@@ -8,10 +8,10 @@ import { countWithPoints, resetSums } from '../../data/sums.ts';
 /** Whose points go: a member's, or those of the whole organization. */
 async function subjectOf(db: Db, orgId: string, memberId: string | null): Promise<Subject> {
   if (memberId !== null) {
-    const { id, name } = await getMemberRef(db, orgId, memberId);
+    const { id, name } = await getMemberRef(db, memberId);
     return { type: 'member', id, key: null, title: name, projectId: null };
   }
-  const { name } = await db.one(sqlQuery<{ name: string }>('select name from orgs where id = $1', [orgId]));
+  const { name } = await db.one(sql<{ name: string }>`select name from orgs where id = ${organization}`);
   return { type: 'org', id: orgId, key: null, title: name, projectId: null };
 }
 
@@ -20,11 +20,11 @@ export const reset = handle(registry.gamification.reset, async ({ params, caller
   const memberId = params.memberId ?? null;
   // The lock first: no count is under way meanwhile.
   const [, withPoints, subject] = await Promise.all([
-    lockState(db, orgId),
-    countWithPoints(db, orgId, memberId),
+    lockState(db),
+    countWithPoints(db, memberId),
     subjectOf(db, orgId, memberId),
   ]);
-  resetSums(db, orgId, memberId);
+  resetSums(db, memberId);
   emit('points.cleared', subject, { memberId });
   return { reset: withPoints };
 });

@@ -12,10 +12,10 @@ export const sync = handle(registry.gamification.sync, async ({ caller, db, poli
   const { orgId } = caller;
   const { gamificationEnabled } = await policy();
   if (!gamificationEnabled) {
-    const state = await findState(db, orgId);
+    const state = await findState(db);
     return toSync({ ...(state ?? nothingAsked), state: 'done' });
   }
-  const { state, isAsked } = await requestCount(db, orgId, newId());
+  const { state, isAsked } = await requestCount(db, newId());
   if (isAsked) db.later(outboxRow(orgId, syncJob, {}));
   return toSync(state);
 });

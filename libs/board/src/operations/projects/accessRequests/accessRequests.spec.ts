@@ -57,7 +57,7 @@ describe('projects.requestAccess', () => {
     ]);
   });
 
-  it('answers the request that waits again, as it is, and asks anew once it was denied', async () => {
+  it('answers the request that waits again, as it is, and asks anew a day after it was denied', async () => {
     const { orgId, chloe, eve, projectId } = await hidden();
     const first = await eve.projects.requestAccess({ projectId });
     expect(await eve.projects.requestAccess({ projectId, role: 'lead', message: 'Please' })).toEqual(first);
@@ -66,6 +66,16 @@ describe('projects.requestAccess', () => {
       accessRequestId: first.accessRequest.id,
       decision: 'deny',
     });
+    await expect(eve.projects.requestAccess({ projectId, role: 'viewer' })).rejects.toMatchObject({
+      status: 409,
+      reason: 'already_resolved',
+      body: { details: { state: 'denied', retryAt: expect.stringMatching(/Z$/) } },
+    });
+    expect(await eventsOf(orgId)).toHaveLength(2);
+    await world.rows(
+      `update access_requests set resolved_at = resolved_at - interval '1 day' where org_id = $1`,
+      orgId,
+    );
     const { accessRequest: second } = await eve.projects.requestAccess({ projectId, role: 'viewer' });
     expect(second).toMatchObject({ role: 'viewer', state: 'pending' });
     expect(second.id).not.toBe(first.accessRequest.id);
@@ -114,12 +124,14 @@ describe('projects.requestAccess', () => {
     });
   });
 
-  it('is not for viewers of the organization, nor for a token bound to other projects', async () => {
+  it('is not for viewers of the organization, nor for a token bound to projects', async () => {
     const { orgId, dan, eve, projectId } = await hidden();
     await expect(dan.projects.requestAccess({ projectId })).rejects.toMatchObject({ code: 'forbidden' });
     const { projectId: other } = await arrangeBoard(world, orgId, { key: 'WEB' });
     const bound = await world.token(orgId, eve.me.memberId, { projectIds: [other] });
-    await expect(bound.projects.requestAccess({ projectId })).rejects.toMatchObject({ code: 'not_found' });
+    await expect(bound.projects.requestAccess({ projectId })).rejects.toMatchObject({
+      reason: 'bound_token',
+    });
     const { ana: stranger } = await world.org();
     for (const nowhere of [projectId, newId(), 'NOPE']) {
       await expect(stranger.projects.requestAccess({ projectId: nowhere })).rejects.toMatchObject({

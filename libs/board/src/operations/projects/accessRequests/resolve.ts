@@ -8,11 +8,11 @@ import { higherRole, unmetByRole } from '../../../rules/project-roles.ts';
 
 export const resolve = handle(
   registry.projects.accessRequests.resolve,
-  async ({ params, caller: { orgId, actor }, db, access, emit, refuse }) => {
+  async ({ params, caller: { actor }, db, access, emit, refuse }) => {
     const { accessRequestId, decision, note } = params;
     const [project, request, { at }] = await Promise.all([
-      lockProjectOfRequest(db, orgId, accessRequestId),
-      lockAccessRequest(db, orgId, accessRequestId),
+      lockProjectOfRequest(db, accessRequestId),
+      lockAccessRequest(db, accessRequestId),
       access(),
     ]);
     const state = afterDecision(request.state, decision);
@@ -24,7 +24,7 @@ export const resolve = handle(
       const unmet = unmetByRole(request.member_role, wanted);
       if (unmet.length > 0) throw refuse('policy', { unmet });
       role = higherRole(wanted, request.given_role ?? undefined);
-      db.later(setGivenRole(orgId, project.id, request.member_id, { role, created_at: at }));
+      db.later(setGivenRole(project.id, request.member_id, { role, created_at: at }));
     }
     const resolved = {
       ...request,
@@ -36,7 +36,7 @@ export const resolve = handle(
       updated_at: at,
       version: request.version + 1,
     };
-    db.later(setAccessRequest(orgId, resolved));
+    db.later(setAccessRequest(resolved));
     emit('access.resolved', aboutProject(project), {
       accessRequestId,
       memberId: request.member_id,

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listParticipants } from '../../../data/project-members.ts';
 
-export const list = handle(registry.projects.members.list, ({ params, caller, db }) =>
-  listParticipants(db, caller.orgId, params),
-);
+export const list = handle(registry.projects.members.list, ({ params, db }) => listParticipants(db, params));

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listTeamsOfProject } from '../../../data/project-teams.ts';
 
-export const list = handle(registry.projects.teams.list, ({ params, caller, db }) =>
-  listTeamsOfProject(db, caller.orgId, params),
-);
+export const list = handle(registry.projects.teams.list, ({ params, db }) => listTeamsOfProject(db, params));

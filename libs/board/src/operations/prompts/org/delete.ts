@@ -3,8 +3,8 @@ import { handle } from '@muster/runtime';
 import { aboutPrompt, deletePrompt } from '../../../data/prompts.ts';
 
 // `delete` is a reserved word.
-export const deleteOperation = handle(registry.prompts.org.delete, async ({ params, caller, db, emit }) => {
-  const prompt = await deletePrompt(db, caller.orgId, null, params.slug);
+export const deleteOperation = handle(registry.prompts.org.delete, async ({ params, db, emit }) => {
+  const prompt = await deletePrompt(db, null, params.slug);
   emit('prompt.deleted', aboutPrompt(prompt), { slug: prompt.slug });
   return { deleted: true as const };
 });

@@ -2,6 +2,4 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listPrompts } from '../../../data/prompts.ts';
 
-export const list = handle(registry.prompts.org.list, ({ params, caller, db }) =>
-  listPrompts(db, caller.orgId, null, params),
-);
+export const list = handle(registry.prompts.org.list, ({ params, db }) => listPrompts(db, null, params));

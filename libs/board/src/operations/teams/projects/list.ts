@@ -3,9 +3,6 @@ import { handle } from '@muster/runtime';
 import { listProjectsOfTeam, requireTeam } from '../../../data/project-teams.ts';
 
 export const list = handle(registry.teams.projects.list, async ({ params, caller, db }) => {
-  const [page] = await Promise.all([
-    listProjectsOfTeam(db, caller, params),
-    requireTeam(db, caller.orgId, params.teamId),
-  ]);
+  const [page] = await Promise.all([listProjectsOfTeam(db, caller, params), requireTeam(db, params.teamId)]);
   return page;
 });

@@ -1,0 +1,79 @@
+/** Archiving stands in the order of commits: whatever was begun before it is written before it, or not at all. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type People, useWorld } from '@muster/testing';
+import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { comments } from '../comments/handlers.ts';
+import { epics } from '../epics/handlers.ts';
+import { stories } from '../stories/handlers.ts';
+import { projects } from './handlers.ts';
+
+const world = useWorld({ projects, stories, comments, epics });
+let people: People;
+let board: Board;
+
+beforeEach(async () => {
+  people = await world.org();
+  board = await arrangeBoard(world, people.orgId);
+  await people.ana.stories.create({ projectId: 'WEB', title: 'There before' });
+});
+
+const archive = () => people.ana.projects.update({ projectId: 'WEB', archived: true });
+const writes: [string, string, () => Promise<unknown>][] = [
+  ['a story', 'story.created', () => people.chloe.stories.create({ projectId: 'WEB', title: 'x' })],
+  ['a comment', 'comment.created', () => people.chloe.comments.create({ storyId: 'WEB-1', body: 'x' })],
+  ['an epic', 'epic.created', () => people.chloe.epics.create({ projectId: 'WEB', title: 'x' })],
+];
+
+/** Both are on their way while a row is held that the first needs; then they go on. */
+async function meet(
+  held: { readonly table: string; readonly column: string; readonly id: string },
+  first: () => Promise<unknown>,
+  second: () => Promise<unknown>,
+) {
+  const holder = await world.database.owner.connect();
+  try {
+    await holder.query('begin');
+    await holder.query(`select from ${held.table} where ${held.column} = $1 for update`, [held.id]);
+    const calls = [first()];
+    await world.waiting(1);
+    calls.push(second());
+    const settled = Promise.allSettled(calls);
+    await world.waiting(2);
+    await holder.query('rollback');
+    return (await settled).map((outcome) =>
+      outcome.status === 'fulfilled' ? 'done' : (outcome.reason as { reason?: string }).reason,
+    );
+  } finally {
+    holder.release();
+  }
+}
+const happened = async () =>
+  (
+    await world.rows<{ kind: string }>(
+      'select kind from activity where org_id = $1 order by seq',
+      people.orgId,
+    )
+  )
+    .slice(1)
+    .map(({ kind }) => kind);
+
+describe('archiving a project', () => {
+  it.each(writes)('keeps out %s that comes while it is on its way', async (_what, _kind, write) => {
+    const outcomes = await meet({ table: 'projects', column: 'id', id: board.projectId }, archive, write);
+    expect(outcomes).toEqual(['done', 'archived']);
+    expect(await happened()).toEqual(['project.archived']);
+  });
+
+  it.each(writes)('waits for %s that was on its way before', async (_what, kind, write) => {
+    // The last that a write takes: so it has begun, and is not committed.
+    const outcomes = await meet({ table: 'streams', column: 'org_id', id: people.orgId }, write, archive);
+    expect(outcomes).toEqual(['done', 'done']);
+    expect(await happened()).toEqual([kind, 'project.archived']);
+  });
+
+  it('lets everybody in again when it is taken back', async () => {
+    await archive();
+    await people.ana.projects.update({ projectId: 'WEB', archived: false });
+    for (const [, , write] of writes) await write();
+  });
+});
