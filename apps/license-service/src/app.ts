@@ -1,6 +1,14 @@
 /** license-service, put together from its configuration; nothing listens yet. */
-import { createPool, DatabaseAway, type Pool } from '@muster/database';
-import { ApiError, type Check, createService, redisCheck, type Service, unavailable } from '@muster/service';
+import { createPool, DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
+import {
+  ApiError,
+  internal,
+  type Check,
+  createService,
+  redisCheck,
+  type Service,
+  unavailable,
+} from '@muster/http';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';
 import { createLimiter } from './attempts/limiter.ts';
@@ -32,8 +40,10 @@ const secondsPerDay = 86_400;
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof DatabaseAway) return unavailable('database', 'The database is away; try again.');
-  return new ApiError('internal', 'Something went wrong on our side.');
+  if (error instanceof DatabaseBusy)
+    return unavailable('overload', 'All connections to the database are taken; try again.');
+  if (error instanceof DatabaseAway) return unavailable('database');
+  return internal();
 }
 
 export function createLicenseService(
@@ -95,10 +105,6 @@ export function createLicenseService(
     mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
-  });
-  // What is no JSON is one and the same refusal here, whatever it calls itself.
-  service.app.addContentTypeParser('*', (_request, _payload, done) => {
-    done(new ApiError('bad_request', 'Send application/json.', { reason: 'content_type', retryable: false }));
   });
   service.metrics.pool(pool);
   addSignedAnswers(service.app, keys);

@@ -3,30 +3,32 @@
  * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
  */
 import { createPool } from '@muster/database';
-import { ConfigError } from '@muster/service';
-import { plain } from '@muster/terminal';
+import { ConfigError } from '@muster/http';
+import { jsonText, plain } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
 import { certCommand, verifyCommand } from './commands/certificates.ts';
 import {
-  releaseCommand,
   renewCommand,
   resumeCommand,
   revokeCommand,
   rotateCommand,
   suspendCommand,
-  transferCommand,
 } from './commands/change.ts';
 import { type Context, type LicenseCommand } from './commands/command.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { entitleCommand } from './commands/features.ts';
 import { importCommand } from './commands/import.ts';
 import { issueCommand } from './commands/issue.ts';
 import { listCommand, showCommand } from './commands/look.ts';
+import { machinesCommand, releaseCommand, transferCommand } from './commands/machines.ts';
 import { planList, planSet } from './commands/plans.ts';
+import { purgeCommand } from './commands/purge.ts';
 import { signingKeyList, signingKeyNew, signingKeyRetire } from './commands/signing-keys.ts';
 import { auditCommand, statsCommand } from './commands/trail.ts';
 import { loadSecrets, provision } from './database.ts';
 import { parseKey } from './key/key.ts';
-import { Refused } from './operators/transaction.ts';
+import { outageOf } from './operators/outage.ts';
+import { nothingChanged, OutcomeUnknown, Refused } from './operators/transaction.ts';
 
 /** Every command; one more is a file and a line here. */
 const commands: readonly LicenseCommand[] = [
@@ -37,14 +39,17 @@ const commands: readonly LicenseCommand[] = [
   suspendCommand,
   resumeCommand,
   revokeCommand,
+  machinesCommand,
   releaseCommand,
   transferCommand,
   renewCommand,
   rotateCommand,
+  entitleCommand,
   certCommand,
   verifyCommand,
   auditCommand,
   statsCommand,
+  purgeCommand,
   doctorCommand,
   signingKeyNew,
   signingKeyList,
@@ -54,8 +59,13 @@ const commands: readonly LicenseCommand[] = [
   {
     name: 'migrate',
     description: 'Make or update the schema, and what an installation needs before its first license',
-    run: async ({ databaseUrl, environment }) => {
-      const applied = await provision(databaseUrl, givenSecrets(environment));
+    run: async ({ pool, databaseUrl, environment }) => {
+      // Whoever is not there at all has changed nothing.
+      await pool.query('select');
+      const applied = await provision(databaseUrl, givenSecrets(environment)).catch((error: unknown) => {
+        const outage = outageOf(error);
+        throw outage === undefined ? error : new OutcomeUnknown(outage);
+      });
       return {
         json: { applied },
         lines: applied.length === 0 ? ['The schema is current.'] : applied.map((name) => `Applied ${name}.`),
@@ -102,12 +112,13 @@ function databaseUrlOf({ DATABASE_URL: url }: Context['environment']): string {
 function sayError(error: unknown): { readonly reason: string; readonly message: string } | undefined {
   if (error instanceof Refused) return error;
   if (error instanceof ConfigError) return { reason: 'environment', message: error.message };
+  // What changes something is a transaction, and says itself how far it came.
+  const outage = outageOf(error);
+  if (outage !== undefined) return nothingChanged(outage);
   if (typeof error !== 'object' || error === null || !('code' in error)) return undefined;
   if (error.code === '42P01' || error.code === '3F000') {
     return { reason: 'no_schema', message: 'this database has no licenses yet: license migrate' };
   }
-  if (error.code === 'ECONNREFUSED')
-    return { reason: 'no_database', message: 'no PostgreSQL answers at DATABASE_URL' };
   return undefined;
 }
 
@@ -126,7 +137,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
         progress: terminal.progress ?? (() => undefined),
       };
       const { json, lines, isBad } = await work(context, self.opts(), self.args);
-      out(`${asJson ? JSON.stringify(json) : lines.map(plain).join('\n')}\n`);
+      out(`${asJson ? jsonText(json) : lines.map(plain).join('\n')}\n`);
       return isBad === true ? 1 : 0;
     } finally {
       await pool.end();
@@ -136,7 +147,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
     // A fault of ours, which somebody will have to look into.
     if (known === undefined) throw error;
     const { reason, message } = known;
-    if (asJson) out(`${JSON.stringify({ error: { reason, message } })}\n`);
+    if (asJson) out(`${jsonText({ error: { reason, message } })}\n`);
     else err(`license: ${plain(message)}\n`);
     return 1;
   }

@@ -1,5 +1,5 @@
 /** What license-service takes from its environment. Only DATABASE_URL has to be there. */
-import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/service';
+import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
@@ -17,6 +17,7 @@ const secret = z.string().min(16, 'is shorter than 16 characters');
 export const environment = {
   ...commonEnvironment,
   PORT: commonEnvironment.PORT.default(4102),
+  METRICS_PORT: commonEnvironment.METRICS_PORT.default(4112),
   /** A login that may become muster_licenses; where it may also make schemas, the service keeps its own current. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */

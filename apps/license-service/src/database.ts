@@ -1,7 +1,15 @@
 /** The service's own schema, and what an installation needs before its first license: secrets and a signing key. */
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
-import { createPool, DatabaseAway, migrate, migrationNames, type Pool } from '@muster/database';
+import {
+  connectionFault,
+  createPool,
+  DatabaseBusy,
+  migrate,
+  migrationNames,
+  type Pool,
+} from '@muster/database';
+import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
 
 /** Beside this file, and beside the bundle. */
@@ -16,9 +24,11 @@ export const migrateLicenses = (url: string): Promise<string[]> => migrate(url, 
 /** Whether the newest migration is there. */
 export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
   const newest = migrationNames(folder).at(-1);
-  const { rows } = await pool.query(`select from ${schema}.kysely_migration where name = $1`, [newest]);
+  const { rows } = await pool.query(`select from ${schema}.applied_migrations where name = $1`, [newest]);
   return rows.length === 1;
 }
+
+type Queryable = Pick<Pool, 'query'>;
 
 /** Secrets of the environment, where it has them. */
 export interface GivenSecrets {
@@ -30,8 +40,8 @@ export interface GivenSecrets {
 export interface Secrets {
   readonly pepper: string | Buffer;
   readonly pepperBefore: string | Buffer | null;
-  /** The first seals, all open. */
-  readonly seals: readonly [string | Buffer, ...(string | Buffer)[]];
+  /** The first seals, all open; none where the database's own was deleted and the environment says none. */
+  readonly seals: readonly (string | Buffer)[];
 }
 
 /**
@@ -42,17 +52,52 @@ export async function loadSecrets(pool: Pool, given: GivenSecrets): Promise<Secr
   const { rows } = await pool.query<{ name: string; value: Buffer }>(
     'select name, value from licenses.secrets',
   );
-  const own = (name: string): Buffer => {
-    const row = rows.find((one) => one.name === name);
-    if (row === undefined) throw new Error(`the secret ${name} is not in the database yet`);
-    return row.value;
+  const found = (name: string): Buffer | undefined => rows.find((one) => one.name === name)?.value;
+  const ownPepper = (): Buffer => {
+    const value = found('pepper');
+    if (value === undefined) throw new Error('the secret pepper is not in the database yet');
+    return value;
   };
-  const { pepper, pepperBefore, seal } = given;
+  const { pepper, pepperBefore } = given;
   return {
-    pepper: pepper ?? own('pepper'),
-    pepperBefore: pepperBefore ?? (pepper === undefined ? null : own('pepper')),
-    seals: seal === undefined ? [own('seal')] : [seal, own('seal')],
+    pepper: pepper ?? ownPepper(),
+    pepperBefore: pepperBefore ?? (pepper === undefined ? null : ownPepper()),
+    seals: [given.seal, found('seal')].filter((one) => one !== undefined),
   };
+}
+
+/** The secret of this name in the database, made where there is none yet. */
+async function keepSecret(client: Queryable, name: 'pepper' | 'seal'): Promise<Buffer> {
+  const fresh = randomBytes(32);
+  await client.query('insert into licenses.secrets (name, value) values ($1, $2) on conflict do nothing', [
+    name,
+    fresh,
+  ]);
+  const { rows } = await client.query<{ value: Buffer }>(
+    'select value from licenses.secrets where name = $1',
+    [name],
+  );
+  return rows[0]?.value ?? fresh;
+}
+
+/** Seals with the environment's secret what the database's own seals, and deletes that: it would open all beside it. */
+async function moveSealOut(client: Queryable, given: string): Promise<void> {
+  const { rows: secrets } = await client.query<{ value: Buffer }>(
+    `delete from licenses.secrets where name = 'seal' returning value`,
+  );
+  const before = secrets[0]?.value;
+  if (before === undefined) return;
+  const { rows: keys } = await client.query<{ kid: string; sealed_key: Buffer }>(
+    'select kid, sealed_key from licenses.signing_keys',
+  );
+  for (const { kid, sealed_key: sealed } of keys) {
+    const plain = unseal(before, kid, sealed);
+    if (plain === undefined) continue;
+    await client.query('update licenses.signing_keys set sealed_key = $2 where kid = $1', [
+      kid,
+      seal(given, kid, plain),
+    ]);
+  }
 }
 
 /**
@@ -66,18 +111,12 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
   try {
     await client.query('begin');
     await client.query('select pg_advisory_xact_lock($1)', [provisionLock]);
-    await client.query(
-      `insert into licenses.secrets (name, value) values ('pepper', $1), ('seal', $2) on conflict do nothing`,
-      [randomBytes(32), randomBytes(32)],
-    );
+    await keepSecret(client, 'pepper');
+    const secret = given.seal ?? (await keepSecret(client, 'seal'));
+    if (given.seal !== undefined) await moveSealOut(client, given.seal);
     const { rows } = await client.query('select from licenses.signing_keys limit 1');
     if (rows.length === 0) {
-      const { rows: secrets } = await client.query<{ value: Buffer }>(
-        `select value from licenses.secrets where name = 'seal'`,
-      );
-      const seal = given.seal ?? secrets[0]?.value;
-      if (seal === undefined) throw new Error('the secret seal is missing');
-      const { kid, publicKey, sealedKey } = newSigningKey(seal);
+      const { kid, publicKey, sealedKey } = newSigningKey(secret);
       await client.query(
         `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from)
          values ($1, $2, $3, clock_timestamp())`,
@@ -92,15 +131,16 @@ export async function provision(url: string, given: GivenSecrets): Promise<strin
   return applied;
 }
 
-/** States of Postgres in which the same call can succeed later: going away, full, or too slow at the moment. */
-const passing = /^(08|57P|53|25P)|^(40001|40P01|55P03|57014)$/;
+/** States of Postgres in which the same call can succeed later: going away, or full or too slow at the moment. */
+const goingAway = /^(08|57P|25P)/;
+const busy = /^53|^(40001|40P01|55P03|57014)$/;
 /** No schema or no role yet: somebody is about to make them. */
 const notYet = /^(3F000|42P01|22023|28000)$/;
 
 const sqlStateOf = (error: Error): string | undefined =>
   'severity' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
-/** Runs a query. Throws DatabaseAway where nobody can say what it would have answered. */
+/** Runs a query. Throws DatabaseAway or DatabaseBusy where nobody can say what it would have answered. */
 export async function ask<Row extends object>(
   pool: Pool,
   query: { readonly name: string; readonly text: string; readonly values: unknown[] },
@@ -110,7 +150,9 @@ export async function ask<Row extends object>(
   } catch (error) {
     const state = error instanceof Error ? sqlStateOf(error) : undefined;
     // What is no answer of Postgres's is a connection that could not be had, or was lost.
-    if (state === undefined || passing.test(state) || notYet.test(state)) throw new DatabaseAway(error);
+    if (state !== undefined && busy.test(state)) throw new DatabaseBusy(error);
+    if (state === undefined || goingAway.test(state) || notYet.test(state))
+      throw connectionFault(pool, error);
     throw error;
   }
 }

@@ -1,4 +1,4 @@
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/service';
+import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
 import { createLicenseService } from './app.ts';
 import { readConfig } from './config.ts';
 
@@ -8,7 +8,6 @@ await main(async () => {
   const logger = createLogger('license-service', config.LOG_LEVEL);
   const { service, start, close } = createLicenseService(config, logger);
   stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
-  const address = await service.app.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ address }, 'listening');
+  logger.info(await service.listen(config), 'listening');
   await start();
 });

@@ -2,7 +2,7 @@
  * What the service must know before it can answer: its secrets, and the keys that it signs with. Both lie in the
  * database; they are looked up again now and then, so that a new key or a retired one needs no restart.
  */
-import { DatabaseAway, type Pool } from '@muster/database';
+import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
 import { type Logger } from 'pino';
 import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
 import { type GivenSecrets, loadSecrets, provision } from './database.ts';
@@ -51,7 +51,7 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
       isProvisioned = true;
       if (applied.length > 0) logger.info({ applied }, 'the schema was brought up to date');
     } catch (error) {
-      if (error instanceof DatabaseAway) return;
+      if (error instanceof DatabaseAway || error instanceof DatabaseBusy) return;
       logger.warn({ err: error }, 'the schema could not be brought up to date by this login');
     }
   };

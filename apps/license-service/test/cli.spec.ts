@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { programEnvironment } from '@muster/testing';
 import { runCommandLine } from '../src/command-line.ts';
 import { type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
 
@@ -200,6 +201,16 @@ describe('a license', () => {
     expect((await service.check(key, 'two')).json).toMatchObject({ valid: true });
   });
 
+  it('is transferred to the machine that has it for nothing, and nothing changes', async () => {
+    const { key, id } = await issued('--transfers', '0');
+    await service.activate(key, 'one');
+    const before = await world.rows('select * from licenses.licenses where id = $1', id);
+    await json(['transfer', '--machine', 'one'], key);
+    expect(await world.rows('select * from licenses.licenses where id = $1', id)).toEqual(before);
+    const { events } = await json<{ events: { kind: string }[] }>(['audit', '--id', id]);
+    expect(events.map(({ kind }) => kind)).toEqual(['activated', 'issued']);
+  });
+
   it('gets a certificate by hand, which verify knows', async () => {
     const { key, id } = await issued();
     await service.activate(key, 'machine');
@@ -289,7 +300,7 @@ it('is a process that reads its standard input and ends with the code', async ()
   const { key } = await issued();
   const start = async (input: string): Promise<Ran> => {
     const child = spawn(process.execPath, [path.resolve(import.meta.dirname, '../src/cli.ts'), 'verify'], {
-      env: { PATH: process.env['PATH'], DATABASE_URL: world.url },
+      env: { ...programEnvironment(), DATABASE_URL: world.url },
     });
     child.stdin.end(input);
     const [exit, out, err] = await Promise.all([once(child, 'exit'), text(child.stdout), text(child.stderr)]);

@@ -6,15 +6,27 @@ import { text } from 'node:stream/consumers';
 /** What is said in place of the service, or of its answer; undefined: nothing, and the connection is cut. */
 export type Said =
   { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string } | undefined;
-export type Meddle = (answer: NonNullable<Said>, target: string) => Said;
+/** The question, as it came from the client. */
+export interface Asked {
+  readonly nonce: string | undefined;
+  readonly body: string;
+}
+export type Meddle = (answer: NonNullable<Said>, target: string, asked: Asked) => Said;
 
 export const asItIs: Meddle = (answer) => answer;
 export const away: Meddle = () => undefined;
+
+/** What goes on to the service in place of the body that came. */
+export type MeddleWithBody = (body: string) => string;
+const bodyAsItIs: MeddleWithBody = (body) => body;
 
 /** Somebody on the way between client and service. */
 export interface Middle {
   readonly url: string;
   meddle: Meddle;
+  meddleWithBody: MeddleWithBody;
+  /** From here on everything passes as it is. */
+  readonly leaveAlone: () => void;
   /** Questions that came through, in their order. */
   readonly asked: string[];
   readonly close: () => void;
@@ -26,18 +38,20 @@ export async function startMiddle(target: string): Promise<Middle> {
     void (async () => {
       const { method = 'GET', url = '/' } = request;
       asked.push(`${method} ${url.replace(/\?.*/, '')}`);
-      const nonce = request.headers['license-nonce'];
+      const nonce = request.headers['license-nonce']?.toString();
+      const body = await text(request);
       const answer = await fetch(target + url, {
         method,
         headers: {
           'content-type': 'application/json',
-          ...(typeof nonce === 'string' && { 'license-nonce': nonce }),
+          ...(nonce !== undefined && { 'license-nonce': nonce }),
         },
-        ...(method === 'POST' && { body: await text(request) }),
+        ...(method === 'POST' && { body: made.meddleWithBody(body) }),
       });
       const said = made.meddle(
         { status: answer.status, headers: Object.fromEntries(answer.headers), body: await answer.text() },
         url,
+        { nonce, body },
       );
       if (said === undefined) {
         response.destroy();
@@ -49,7 +63,11 @@ export async function startMiddle(target: string): Promise<Middle> {
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const made: Middle = {
-    ...{ meddle: asItIs, asked },
+    ...{ meddle: asItIs, meddleWithBody: bodyAsItIs, asked },
+    leaveAlone: () => {
+      made.meddle = asItIs;
+      made.meddleWithBody = bodyAsItIs;
+    },
     close: () => void server.close(),
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
   };

@@ -1,5 +1,5 @@
-/** Of many machines that race for a key one gets it; the test proves that it can see two. */
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+/** Of many machines that race for a key as many get it as it has slots; the test proves that it can see one more. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/database';
 import { patient } from '@muster/testing';
 import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
@@ -10,8 +10,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const keys = 30;
 const machines = 12;
+
+/** Each number of slots, and how many licenses of it are raced for. */
+const races = [
+  { slots: 1, keys: 30 },
+  { slots: 3, keys: 12 },
+];
 
 /** With the rows of the licenses locked until some wait for theirs: whatever the machine does, they meet. */
 async function together<Result>(start: () => Promise<Result>): Promise<Result> {
@@ -29,10 +34,16 @@ async function together<Result>(start: () => Promise<Result>): Promise<Result> {
   }
 }
 
-/** For each key, the machines that were let in. */
-async function race(service: Running): Promise<Set<string>[]> {
-  const licenses = await world.issueMany(keys);
-  const winners: Set<string>[] = [];
+interface Raced {
+  /** For each key, the machines that were let in. */
+  readonly winners: Set<string>[];
+  /** The statuses that no race has. */
+  readonly strange: number[];
+}
+
+async function race(service: Running, { slots, keys }: (typeof races)[number]): Promise<Raced> {
+  const licenses = await world.issueMany(keys, { machineLimit: slots });
+  const raced: Raced = { winners: [], strange: [] };
   for (const { key } of licenses) {
     const answers = await together(() =>
       Promise.all(
@@ -42,20 +53,71 @@ async function race(service: Running): Promise<Set<string>[]> {
         }),
       ),
     );
-    const strange = answers.filter(([, { status }]) => status !== 200 && status !== 409);
-    if (strange.length > 0) throw new Error(`answered ${strange[0]?.[1].status}: ${strange[0]?.[1].text}`);
-    winners.push(new Set(answers.filter(([, { status }]) => status === 200).map(([machine]) => machine)));
+    raced.strange.push(
+      ...answers.map(([, { status }]) => status).filter((status) => status !== 200 && status !== 409),
+    );
+    raced.winners.push(
+      new Set(answers.filter(([, { status }]) => status === 200).map(([machine]) => machine)),
+    );
   }
-  return winners;
+  return raced;
 }
 
-it('lets exactly one machine have each key, and that one every time', async () => {
-  const winners = await race(await world.start());
-  expect(winners.map(({ size }) => size)).toEqual(Array.from({ length: keys }, () => 1));
-  const rows = await world.rows<{ activations: number }>(
-    `select count(*)::int as activations from licenses.license_events where kind = 'activated' group by license_id`,
+it.each(races)('lets exactly $slots of $keys keys’ machines in, and those every time', async (sizes) => {
+  const before = await world.rows<{ id: string }>('select id from licenses.licenses');
+  const { winners, strange } = await race(await world.start(), sizes);
+  expect(strange).toEqual([]);
+  expect(winners.map(({ size }) => size)).toEqual(Array.from({ length: sizes.keys }, () => sizes.slots));
+  const rows = await world.rows<{ activations: number; machines: number }>(
+    `select (select count(*)::int from licenses.license_events where license_id = l.id and kind = 'activated') as activations,
+       (select count(*)::int from licenses.held_machines where license_id = l.id) as machines
+     from licenses.licenses l where id <> all($1::uuid[])`,
+    before.map(({ id }) => id),
   );
-  expect(rows.every(({ activations }) => activations === 1)).toBe(true);
+  expect(rows).toEqual(
+    Array.from({ length: sizes.keys }, () => ({ activations: sizes.slots, machines: sizes.slots })),
+  );
+});
+
+it('lets as many in as are free while others give theirs up', async () => {
+  const service = await world.start();
+  const { key, id } = await world.issue({ machineLimit: 3, transferLimit: 1_000 });
+  const holders = ['holder-1', 'holder-2', 'holder-3'];
+  for (const holder of holders) expect((await service.activate(key, holder)).status).toBe(200);
+  const [released, ...answers] = await together(() =>
+    Promise.all([
+      service.release(key, 'holder-2'),
+      ...Array.from({ length: machines }, (_, index) => service.activate(key, `machine-${index}`)),
+    ]),
+  );
+  expect(released.status).toBe(200);
+  const [row] = await world.rows(
+    'select count(*)::int as n from licenses.held_machines where license_id = $1',
+    id,
+  );
+  const letIn = answers.filter(({ status }) => status === 200).length;
+  // One, unless all of them came before the slot was given up.
+  expect(letIn).toBeLessThanOrEqual(1);
+  expect(row).toEqual({ n: 2 + letIn });
+});
+
+it('lets no more in than there are slots when those that are lent have just come to their end', async () => {
+  const service = await world.start();
+  const { key, id } = await world.issue({ machineLimit: 3 });
+  await world.rows('update licenses.licenses set lease_seconds = 900 where id = $1', id);
+  for (const holder of ['holder-1', 'holder-2', 'holder-3']) await service.activate(key, holder);
+  await world.rows(
+    `update licenses.license_machines set offline_until = clock_timestamp() - interval '1 second' where license_id = $1`,
+    id,
+  );
+  const answers = await together(() =>
+    Promise.all(Array.from({ length: machines }, (_, index) => service.activate(key, `machine-${index}`))),
+  );
+  const statuses = answers.map(({ status }) => status).sort();
+  expect(statuses).toEqual([
+    ...Array.from({ length: 3 }, () => 200),
+    ...Array.from({ length: 9 }, () => 409),
+  ]);
 });
 
 /** The pool of a service whose statement does not lock what it decides by. */
@@ -76,9 +138,32 @@ function unlocked(url: string): Pool {
   return pool;
 }
 
-it('would see it if several were let in: without the lock several are', async () => {
-  const winners = await race(await world.start({ pool: unlocked(world.url) }));
-  expect(winners.some(({ size }) => size > 1)).toBe(true);
+describe('without the lock', () => {
+  it.each(races)(
+    'the primary key still lets no more than $slots in, and the others get a fault',
+    async (sizes) => {
+      const { winners, strange } = await race(await world.start({ pool: unlocked(world.url) }), sizes);
+      expect(Math.max(...winners.map(({ size }) => size))).toBeLessThanOrEqual(sizes.slots);
+      expect(strange).toContain(500);
+    },
+  );
+
+  it('and without the keys of the table more are let in: these races would see it', async () => {
+    await world.rows(
+      'alter table licenses.license_machines drop constraint license_machines_pkey, drop constraint license_machines_license_id_machine_hash_key',
+    );
+    try {
+      for (const sizes of races) {
+        const { winners } = await race(await world.start({ pool: unlocked(world.url) }), sizes);
+        expect(winners.some(({ size }) => size > sizes.slots)).toBe(true);
+      }
+    } finally {
+      await world.rows('delete from licenses.license_machines');
+      await world.rows(
+        'alter table licenses.license_machines add primary key (license_id, slot), add unique (license_id, machine_hash)',
+      );
+    }
+  });
 });
 
 it('does not let in what expires while it waits for the row', async () => {

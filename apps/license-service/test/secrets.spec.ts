@@ -5,6 +5,7 @@ import { pino } from 'pino';
 import { createMachineHasher } from '../src/activation/machine.ts';
 import { provision } from '../src/database.ts';
 import { hashOfKey } from '../src/key/key.ts';
+import { unseal } from '../src/signing/seal.ts';
 import { type LicenseWorld, noLimits, openLicenseWorld } from './world.ts';
 
 let world: LicenseWorld;
@@ -46,21 +47,19 @@ it('writes no key, no machine and no query string into a line, an error or the d
   }
   // A fault in the middle: what the database says of it must not tell either.
   await world.rows(
-    'alter table licenses.licenses add constraint broken check (machine_hint is null) not valid',
+    'alter table licenses.license_machines add constraint broken check (machine_hint is null) not valid',
   );
-  await world.rows(
-    'update licenses.licenses set machine_hash = null, machine_hint = null, bound_at = null, pepper_id = null',
-  );
+  await world.rows('delete from licenses.license_machines');
   const fault = await service.activate(key, wanted);
-  await world.rows('alter table licenses.licenses drop constraint broken');
+  await world.rows('alter table licenses.license_machines drop constraint broken');
   expect(fault.status).toBe(500);
   told.push(fault.text);
   expect(told.length).toBeGreaterThan(10);
   expect(lines.some((line) => line.includes('fault'))).toBe(true);
   expect(lines.filter((line) => line.includes('"operation"')).length).toBeGreaterThan(8);
 
-  const metrics = (await service.call('/metrics')).text;
-  const tables = ['licenses', 'license_events', 'license_denials'];
+  const metrics = await service.service.metrics.registry.metrics();
+  const tables = ['licenses', 'license_machines', 'license_events', 'license_denials'];
   const rows = await Promise.all(tables.map((table) => world.rows(`select * from licenses.${table}`)));
   const kept = JSON.stringify(rows);
   expect(kept).toContain(id);
@@ -75,7 +74,8 @@ it('keeps of a machine what only the pepper can make', async () => {
   const { key } = await world.issue();
   await service.activate(key, 'machine');
   const [row] = await world.rows<{ machine_hash: Buffer; pepper_id: string; machine_hint: string }>(
-    'select machine_hash, pepper_id, machine_hint from licenses.licenses where key_hash = $1',
+    `select machine_hash, pepper_id, machine_hint from licenses.license_machines
+     join licenses.licenses on id = license_id where key_hash = $1`,
     hashOfKey(key),
   );
   const [hash] = createMachineHasher(pepper, null).hashes('machine');
@@ -114,6 +114,32 @@ it('goes from the secret of the database to one of the environment without losin
     environment: { ...noLimits, LICENSE_PEPPER: 'the first of the environment' },
   });
   expect((await service.activate(key, 'machine')).status).toBe(200);
+});
+
+it('seals signing keys anew with the seal of the environment, and keeps no other beside them', async () => {
+  const own = await openLicenseWorld();
+  try {
+    const { key } = await own.issue();
+    const kidOf = async (environment: Record<string, string>): Promise<unknown> => {
+      const service = await own.start({ environment: { ...noLimits, ...environment } });
+      expect((await service.activate(key, 'machine')).headers.get('signature')).not.toBeNull();
+      return (await service.call('/.well-known/license-keys.json')).json['keys'];
+    };
+    const before = await kidOf({});
+    const LICENSE_SEAL = 'a seal of the environment';
+    expect(await kidOf({ LICENSE_SEAL })).toEqual(before);
+
+    expect(await own.rows('select name from licenses.secrets')).toEqual([{ name: 'pepper' }]);
+    const [row] = await own.rows<{ kid: string; sealed_key: Buffer }>(
+      'select kid, sealed_key from licenses.signing_keys',
+    );
+    const opens = (secret: string | Buffer): boolean =>
+      row !== undefined && unseal(secret, row.kid, row.sealed_key) !== undefined;
+    expect([opens(own.seal), opens(LICENSE_SEAL)]).toEqual([false, true]);
+    expect(await kidOf({ LICENSE_SEAL })).toEqual(before);
+  } finally {
+    await own.close();
+  }
 });
 
 it('lets nobody change what was written down, and its own role little else', async () => {

@@ -1,9 +1,12 @@
 /** Signatures and certificates, checked by means that are not ours: another library, ten lines of Node, openssl. */
 import { execFileSync } from 'node:child_process';
 import { createHash, createPublicKey, type JsonWebKey, verify } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { httpbis } from 'http-message-signatures';
 import { newKey } from '../src/key/key.ts';
@@ -29,17 +32,21 @@ const publishedKeys = async (of = service): Promise<PublishedKey[]> =>
 interface Question {
   readonly method: string;
   readonly path: string;
+  readonly body?: string;
   readonly nonce?: string;
 }
+
+const digestOf = (text: string): string => `sha-256=:${createHash('sha256').update(text).digest('base64')}:`;
 
 /** What an independent library makes of an answer's signature to a question. */
 async function isSigned(
   answer: Answer,
-  { method, path: target, nonce }: Question,
+  { method, path: target, body, nonce }: Question,
   of = service,
 ): Promise<boolean> {
-  const digest = createHash('sha256').update(answer.text).digest('base64');
-  if (answer.headers.get('content-digest') !== `sha-256=:${digest}:`) return false;
+  if (answer.headers.get('content-digest') !== digestOf(answer.text)) return false;
+  if (answer.headers.get('signature-input')?.includes('"content-digest";req') !== (body !== undefined))
+    return false;
   const keys = await publishedKeys(of);
   const result = await httpbis
     .verifyMessage(
@@ -57,21 +64,49 @@ async function isSigned(
       {
         method,
         url: `https://anything.example${target}`,
-        headers: nonce === undefined ? {} : { 'license-nonce': nonce },
+        headers: {
+          ...(body !== undefined && { 'content-digest': digestOf(body) }),
+          ...(nonce !== undefined && { 'license-nonce': nonce }),
+        },
       },
     )
     .catch(() => false);
   return result === true;
 }
 
+/** Asks with this target, to the letter; fetch has only paths. */
+async function askFor(target: string): Promise<Answer> {
+  const { hostname, port } = new URL(service.url);
+  const asking = request({ host: hostname, port, path: target, agent: false }).end();
+  const [answer] = (await once(asking, 'response')) as [IncomingMessage];
+  const content = await text(answer);
+  const headers = new Headers(Object.entries(answer.headers).map(([name, value]) => [name, String(value)]));
+  return { status: answer.statusCode ?? 0, headers, text: content, json: {} };
+}
+
+const bodyOf = (licenseKey: string, machineId: string): string => JSON.stringify({ licenseKey, machineId });
+
 describe('an answer', () => {
   it('is signed, whatever it says', async () => {
     const { key } = await world.issue();
     const checkPath = `/api/activate/check?licenseKey=${key}&machineId=a%20b`;
+    const post = (
+      body: string,
+      status: number,
+      type = 'application/json',
+      path = '/api/activate',
+    ): [Question, Promise<Answer>, number] => {
+      const asking = service.call(path, { method: 'POST', headers: { 'content-type': type }, body });
+      return [{ method: 'POST', path, body }, asking, status];
+    };
     const questions: [Question, Promise<Answer>, number][] = [
-      [{ method: 'POST', path: '/api/activate' }, service.activate(key, 'a b'), 200],
-      [{ method: 'POST', path: '/api/activate' }, service.activate(newKey(), 'a'), 404],
-      [{ method: 'POST', path: '/api/activate' }, service.activate('nonsense', 'a'), 400],
+      post(bodyOf(key, 'a b'), 200),
+      post(bodyOf(newKey(), 'a'), 404),
+      post(bodyOf('nonsense', 'a'), 400),
+      post('{"licenseKey"', 400),
+      post(bodyOf(key, 'a b'), 400, 'text/plain'),
+      post('{}', 404, 'application/json', '/nothing'),
+      [{ method: 'POST', path: '/api/activate' }, service.call('/api/activate', { method: 'POST' }), 400],
       [{ method: 'GET', path: checkPath }, service.call(checkPath), 200],
       [{ method: 'GET', path: '/api/activate/check' }, service.call('/api/activate/check'), 400],
       [{ method: 'GET', path: '/nothing?a=%F0%9F' }, service.call('/nothing?a=%F0%9F'), 404],
@@ -91,31 +126,56 @@ describe('an answer', () => {
     }
   });
 
+  it('is signed over path and query where a proxy asks with an absolute URL', async () => {
+    const { key } = await world.issue();
+    const question = { method: 'GET', path: `/api/activate/check?licenseKey=${key}&machineId=a` };
+    for (const host of ['http://licenses.example', 'https://user@licenses.example:8443']) {
+      const answer = await askFor(`${host}${question.path}`);
+      expect([answer.status, answer.headers.get('license-state')]).toEqual([200, 'unactivated']);
+      expect(await isSigned(answer, question)).toBe(true);
+      expect(await isSigned(answer, { ...question, path: '/' })).toBe(false);
+    }
+    const lost = await askFor('http://licenses.example?a=b');
+    expect([lost.status, await isSigned(lost, { method: 'GET', path: '/?a=b' })]).toEqual([404, true]);
+  });
+
   it('does not check for another question, another body or another status', async () => {
     const { key } = await world.issue();
-    const question = { method: 'POST', path: '/api/activate' };
+    const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
     const answer = await service.activate(key, 'a');
     expect(await isSigned(answer, question)).toBe(true);
     const forged: [Answer, Question][] = [
       [answer, { ...question, method: 'GET' }],
       [answer, { ...question, path: '/api/activate/release' }],
       [answer, { ...question, path: '/api/activate?x=1' }],
+      [answer, { ...question, body: bodyOf(key, 'b') }],
       [{ ...answer, status: 201 }, question],
       [{ ...answer, text: `${answer.text} ` }, question],
     ];
     for (const [one, other] of forged) expect(await isSigned(one, other)).toBe(false);
   });
 
+  it('covers the bytes that came, whatever their digest was said to be', async () => {
+    const { key } = await world.issue();
+    const body = bodyOf(key, 'a');
+    const headers = { 'content-digest': digestOf(bodyOf(key, 'b')) };
+    const answer = await service.activate(key, 'a', headers);
+    expect(await isSigned(answer, { method: 'POST', path: '/api/activate', body })).toBe(true);
+    expect(await isSigned(answer, { method: 'POST', path: '/api/activate', body: bodyOf(key, 'b') })).toBe(
+      false,
+    );
+  });
+
   it('covers the nonce of the client, so that it cannot be given again', async () => {
     const { key } = await world.issue();
-    const question = { method: 'POST', path: '/api/activate', nonce: 'n-1.+/=' };
+    const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a'), nonce: 'n-1.+/=' };
     const answer = await service.activate(key, 'a', { 'license-nonce': question.nonce });
     expect(answer.headers.get('signature-input')).toContain('"license-nonce";req');
     expect(await isSigned(answer, question)).toBe(true);
     expect(await isSigned(answer, { ...question, nonce: 'n-2' })).toBe(false);
     const unfit = await service.activate(key, 'a', { 'license-nonce': 'with space' });
     expect([unfit.status, unfit.headers.get('license-verdict')]).toEqual([400, 'final']);
-    expect(await isSigned(unfit, { method: 'POST', path: '/api/activate' })).toBe(true);
+    expect(await isSigned(unfit, { method: 'POST', path: '/api/activate', body: question.body })).toBe(true);
   });
 });
 
@@ -234,7 +294,8 @@ describe('signing keys', () => {
       await rotating.refresh();
       expect(await kidOf()).toBe(next.kid);
       const answer = await rotating.activate(key, 'a');
-      expect(await isSigned(answer, { method: 'POST', path: '/api/activate' }, rotating)).toBe(true);
+      const question = { method: 'POST', path: '/api/activate', body: bodyOf(key, 'a') };
+      expect(await isSigned(answer, question, rotating)).toBe(true);
 
       // What it signed is still out there.
       await own.asOperator((ask) => retireKey(ask, { kid: first?.kid ?? '', publishedSeconds: 3_600 }));

@@ -1,6 +1,7 @@
 /** The table of states, row by row, over HTTP. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { release, renew, resume, revoke, rotate, suspend } from '../src/operators/change.ts';
+import { renew, resume, revoke, rotate, suspend } from '../src/operators/change.ts';
+import { release } from '../src/operators/machines.ts';
 import { newKey } from '../src/key/key.ts';
 import { type Answer, type LicenseWorld, openLicenseWorld, type Running } from './world.ts';
 
@@ -143,10 +144,11 @@ describe.each([
     expect(shortOf(await service.activate(key, machine))).toEqual([403, 'forbidden', reason, word]);
     expect((await service.check(key, machine)).json).toMatchObject({ valid: false, active: false });
     const [row] = await world.rows(
-      'select machine_hash, activated_at from licenses.licenses where id = $1',
+      `select activated_at, (select count(*)::int from licenses.license_machines where license_id = id) as machines
+       from licenses.licenses where id = $1`,
       id,
     );
-    expect(row).toEqual({ machine_hash: null, activated_at: null });
+    expect(row).toEqual({ activated_at: null, machines: 0 });
   });
 });
 
@@ -192,6 +194,10 @@ describe('a key', () => {
     expect(shortOf(located)).toEqual([400, 'bad_request', 'invalid_license_key', null]);
     expect(located.json['details']).toMatchObject({ position: 6, perhaps: key[6], retryable: false });
     expect(located.json['message']).toContain('character 6 looks wrong');
+    // People count in what they typed.
+    const withoutPrefix = await service.activate(typo.slice('MSTR1-'.length), machine);
+    expect(withoutPrefix.json['details']).toMatchObject({ position: 6 });
+    expect(withoutPrefix.json['message']).toContain('character 1 looks wrong');
     for (const text of ['nonsense', 'MSTR1-AAAAA-BBBBB-CCCCC-DDDDD-EEEEE', '😀', 'x'.repeat(5_000)]) {
       const answer = await service.activate(text, machine);
       expect([answer.status, reasonOf(answer)]).toEqual([400, 'invalid_license_key']);
@@ -272,7 +278,11 @@ describe('parameters', () => {
     [`licenseKey=a&machineId=${encodeURIComponent(long)}`, 400],
     ['licenseKey=a&machineId=b&x=1', 400],
     ['licenseKey=a&machineId=b', 404],
-    ['licenseKey=%ff%fe&machineId=b', 404],
+    ['licenseKey=%ff%fe&machineId=b', 400],
+    ['licenseKey=a&machineId=%ff', 400],
+    ['licenseKey=a&machineId=%ed%a0%80', 400],
+    ['licenseKey=a&machineId=%25ff%', 404],
+    ['licenseKey=a&machineId=%C3%A9', 404],
   ])('of check: ?%s is %i', async (query, status) => {
     expect((await service.call(`/api/activate/check?${query}`)).status).toBe(status);
   });

@@ -69,7 +69,8 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
   const given = { pepper: undefined, pepperBefore: undefined, seal: undefined };
   await provision(url, given);
   const owner = patient(createPool({ url, role: null, name: 'license-spec', max: 4 }));
-  const { seals } = await loadSecrets(owner, given);
+  const [seal] = (await loadSecrets(owner, given)).seals;
+  if (seal === undefined) throw new Error('a database without a seal');
   const running: Running[] = [];
 
   const issueMany: LicenseWorld['issueMany'] = async (count, order = {}) => {
@@ -84,7 +85,7 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
 
   return {
     url,
-    seal: Buffer.from(seals[0]),
+    seal: Buffer.from(seal),
     owner,
     asOperator: (work) => inTransaction(owner, work),
     issueMany,

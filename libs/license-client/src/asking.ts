@@ -7,13 +7,14 @@ import { request as httpRequest } from 'node:http';
 import { request as httpsRequest } from 'node:https';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type KeyRing } from './key-ring.ts';
-import { type Answer, headerOf, keyIdOf, signedAt } from './signed-answer.ts';
+import { type Answer, digestOf, headerOf, keyIdOf, signedAt } from './signed-answer.ts';
 
 export interface Call {
   readonly method: 'GET' | 'POST';
   /** Path and query. */
   readonly target: string;
-  readonly body?: object;
+  /** As JSON. */
+  readonly body?: string | undefined;
 }
 
 /** The service's last word. */
@@ -44,7 +45,6 @@ export function send(
   { method, target, body }: Call,
   headers: Record<string, string>,
 ): Promise<Answer> {
-  const text = body === undefined ? undefined : JSON.stringify(body);
   const isTls = base.protocol === 'https:';
   return new Promise((resolve, reject) => {
     const request = (isTls ? httpsRequest : httpRequest)(
@@ -53,9 +53,9 @@ export function send(
         method,
         headers: {
           ...headers,
-          ...(text !== undefined && {
+          ...(body !== undefined && {
             'content-type': 'application/json',
-            'content-length': Buffer.byteLength(text),
+            'content-length': Buffer.byteLength(body),
           }),
         },
         // Of its own, and closed with the answer: nothing keeps the process.
@@ -81,7 +81,7 @@ export function send(
       },
     );
     request.on('error', reject);
-    request.end(text);
+    request.end(body);
   });
 }
 
@@ -94,9 +94,8 @@ const objectIn = (bytes: Buffer): Readonly<Record<string, unknown>> => {
   }
 };
 
-/** The header is not signed: whatever it says, a fault of the service's is no refusal. */
-const isFinal = (answer: Answer): boolean =>
-  headerOf(answer, 'license-verdict') === 'final' && answer.status !== 429 && answer.status < 500;
+/** Nothing was decided, whatever its headers say: they are not signed. */
+const isOutage = ({ status }: Answer): boolean => status === 429 || status >= 500;
 
 function retryAfterOf(answer: Answer): number | null {
   const text = headerOf(answer, 'retry-after') ?? '';
@@ -113,19 +112,21 @@ export interface Asking {
 
 /** One attempt: the last word, or why there is none. */
 async function attempt({ base, ringFor }: Asking, call: Call): Promise<Heard | NotHeard> {
+  const { method, target, body } = call;
+  const digest = body === undefined ? undefined : digestOf(body);
   const nonce = randomBytes(18).toString('base64url');
   try {
-    const answer = await send(base, call, { 'license-nonce': nonce });
+    const headers = { 'license-nonce': nonce, ...(digest !== undefined && { 'content-digest': digest }) };
+    const answer = await send(base, call, headers);
     const retryAfterSeconds = retryAfterOf(answer);
+    // Proxies answer for a service that is away, and it answers so itself before it has its keys or all of the body:
+    // nothing rests on who said it.
+    if (isOutage(answer)) return { kind: 'unreachable', retryAfterSeconds };
     const kid = keyIdOf(answer);
-    if (kid === undefined) {
-      // Proxies answer for a service that is away, and it answers so itself before it has its keys.
-      return { kind: answer.status >= 500 ? 'unreachable' : 'untrusted', retryAfterSeconds };
-    }
-    const question = { method: call.method, target: call.target, nonce };
-    const serverSeconds = signedAt(answer, question, await ringFor(kid));
+    if (kid === undefined) return { kind: 'untrusted', retryAfterSeconds };
+    const serverSeconds = signedAt(answer, { method, target, digest, nonce }, await ringFor(kid));
     if (serverSeconds === undefined) return { kind: 'untrusted', retryAfterSeconds };
-    if (!isFinal(answer)) return { kind: 'unreachable', retryAfterSeconds };
+    if (headerOf(answer, 'license-verdict') !== 'final') return { kind: 'unreachable', retryAfterSeconds };
     const header = (name: string): string | undefined => headerOf(answer, name);
     return { kind: 'heard', status: answer.status, body: objectIn(answer.body), header, serverSeconds };
   } catch {

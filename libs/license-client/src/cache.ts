@@ -1,6 +1,6 @@
 /** What the machine keeps between starts: one file that only its owner reads, replaced as a whole. */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type TimeSeen } from './clock.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
@@ -10,6 +10,8 @@ export interface Kept {
   readonly licenseKey: string;
   /** Null after a refusal: from then on the machine may not run before the server has said so. */
   readonly certificate: string | null;
+  /** Whether the slot is lent: then the machine may take one again without being asked to. */
+  readonly isLent: boolean;
   /** Keys that were fetched; none where they are pinned. */
   readonly publicKeys: readonly PublicKey[];
   readonly time: TimeSeen;
@@ -25,7 +27,7 @@ function keptIn(text: string): Kept | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const { licenseKey, certificate, publicKeys, time } = value as Partial<Record<keyof Kept, unknown>>;
+  const { licenseKey, certificate, isLent, publicKeys, time } = value as Partial<Record<keyof Kept, unknown>>;
   const { aheadMillis, latestMillis } = (time ?? {}) as Partial<Record<keyof TimeSeen, unknown>>;
   if (typeof licenseKey !== 'string' || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') {
     return undefined;
@@ -33,6 +35,7 @@ function keptIn(text: string): Kept | undefined {
   return {
     licenseKey,
     certificate: typeof certificate === 'string' ? certificate : null,
+    isLent: isLent === true,
     publicKeys: publicKeysIn(publicKeys),
     time: { aheadMillis, latestMillis },
   };
@@ -46,6 +49,15 @@ export async function readKept(folder: string): Promise<Kept | undefined> {
     if (isSystemError(error, 'ENOENT')) return undefined;
     throw error;
   }
+}
+
+/**
+ * When it was last written, by the clock of then: as the file and its folder say, the latest of them, since a file can be
+ * given another time. 0 where there is none.
+ */
+export async function writtenAt(folder: string): Promise<number> {
+  const times = await Promise.all([stat(fileIn(folder)), stat(folder)]).catch(() => []);
+  return Math.max(0, ...times.flatMap(({ mtimeMs, ctimeMs }) => [mtimeMs, ctimeMs]));
 }
 
 /** Whoever is killed while writing leaves the file as it was. */

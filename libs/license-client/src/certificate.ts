@@ -3,18 +3,22 @@
  * base64url; the signature is Ed25519 over the bytes before the second dot.
  */
 import { createHash, verify } from 'node:crypto';
+import { type Features, featuresIn } from './features.ts';
 import { type KeyRing } from './key-ring.ts';
 
 export interface Certificate {
   /** The license's id. */
   readonly lic: string;
   readonly plan: string;
+  readonly features: Features;
   /** SHA-256 of the machine's id, base64url. */
   readonly machine: string;
   /** From when and until when, in seconds since 1970. */
   readonly iat: number;
   readonly exp: number;
   readonly kid: string;
+  /** Of a slot that is lent, for how many seconds each time; null where it is the machine's until it gives it up. */
+  readonly lease: number | null;
 }
 
 function payloadOf(text: string): Certificate | undefined {
@@ -25,11 +29,15 @@ function payloadOf(text: string): Certificate | undefined {
     return undefined;
   }
   if (typeof value !== 'object' || value === null) return undefined;
-  const { lic, plan, machine, iat, exp, kid } = value as Partial<Record<keyof Certificate, unknown>>;
+  const { lic, plan, features, machine, iat, exp, kid, lease } = value as Partial<
+    Record<keyof Certificate, unknown>
+  >;
   const isWhole =
     [lic, plan, machine, kid].every((one) => typeof one === 'string') &&
     [iat, exp].every((one) => Number.isSafeInteger(one));
-  return isWhole ? (value as Certificate) : undefined;
+  if (!isWhole) return undefined;
+  const seconds = Number.isSafeInteger(lease) ? Number(lease) : null;
+  return { ...(value as Certificate), features: featuresIn(features), lease: seconds };
 }
 
 /** What a certificate says that one of these keys signed; it may have ended since. Undefined for all else. */

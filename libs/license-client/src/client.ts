@@ -1,14 +1,16 @@
 /** The license of one program on one machine: activated, checked, kept for times without the service, released. */
 import { ask, type Asking, type Call, type Heard, type NotHeard, send } from './asking.ts';
-import { forget, keep, type Kept, readKept } from './cache.ts';
+import { forget, keep, type Kept, readKept, writtenAt } from './cache.ts';
 import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
 import { seenAt, timeNow, timeOfServer } from './clock.ts';
+import { entitledTo } from './features.ts';
 import { type KeyRing, ringOf } from './key-ring.ts';
 import { machineIdOf } from './machine-id.ts';
 import { type LicenseClientOptions, type Settings, settingsOf } from './options.ts';
 import { type PublicKey, publicKeysIn } from './public-key.ts';
 import { notHeard, refusalIn, refusalOfCheck, textIn } from './refusals.ts';
 import { type Allowed, refusal, type Refused, type Standing } from './standing.ts';
+import { watchBy } from './watch.ts';
 
 export type Release =
   | {
@@ -26,6 +28,12 @@ export interface LicenseClient {
   activate(licenseKey: string): Promise<Standing>;
   /** Whether the program may run: by the service's word, and where it does not answer by the certificate. */
   check(): Promise<Standing>;
+  /**
+   * Checks now, and again in time for as long as the program runs: a slot that is lent is kept so, and one that was lost,
+   * while the machine slept, is taken again where one is free. Tells each standing, and what check would throw, after
+   * which it goes on; answers how to stop. It does not keep the process alive.
+   */
+  watch(tell: (standing: Standing) => void, failed: (error: unknown) => void): () => void;
   /** The same without asking the service: at once, and as of the last time. */
   checkOffline(): Promise<Standing>;
   /** Gives the license back, for another machine. */
@@ -37,6 +45,8 @@ export interface LicenseClient {
 /** One question's worth of work: what is kept, and the keys that are trusted meanwhile. */
 interface Session {
   readonly kept: Kept | undefined;
+  /** By the clock of this machine. */
+  readonly writtenMillis: number;
   readonly machineId: string;
   /** Those to keep; none where they are pinned. */
   readonly publicKeys: () => readonly PublicKey[];
@@ -54,6 +64,7 @@ async function fetchKeys(base: URL): Promise<PublicKey[]> {
 
 async function openSession({ base, folder, pinned, patienceMillis, ...own }: Settings): Promise<Session> {
   const kept = await readKept(folder);
+  const writtenMillis = await writtenAt(folder);
   const machineId = own.machineId ?? (await machineIdOf({ product: own.product, folder }));
   let keys = pinned ?? kept?.publicKeys ?? [];
   const asking: Asking = {
@@ -69,7 +80,7 @@ async function openSession({ base, folder, pinned, patienceMillis, ...own }: Set
     },
   };
   return {
-    ...{ kept, machineId },
+    ...{ kept, writtenMillis, machineId },
     publicKeys: () => (pinned === undefined ? keys : []),
     ring: () => ringOf(keys),
     ask: (call) => ask(asking, call),
@@ -78,25 +89,51 @@ async function openSession({ base, folder, pinned, patienceMillis, ...own }: Set
 
 const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
 
+/** Of a key without its prefix, which need not be typed. */
+const keySymbols = 25;
+
+/** Whether two texts are one key, read as leniently as the service reads it. */
 const sameKey = (one: string, other: string): boolean => {
-  const bare = (key: string): string => key.replace(/[^0-9a-z]/gi, '').toUpperCase();
+  const bare = (key: string): string =>
+    key
+      .replace(/[^0-9a-z]/gi, '')
+      .toUpperCase()
+      .replace(/O/g, '0')
+      .replace(/[IL]/g, '1')
+      .slice(-keySymbols);
   return bare(one) === bare(other);
 };
+
+/** The license that an answer is about; undefined unless it is of this key and this machine. */
+function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly machineId: string }) {
+  const license: object = body['license'] ?? {};
+  const key = textIn(license, 'key');
+  const isOwn =
+    key !== null && sameKey(key, own.licenseKey) && textIn(license, 'machineId') === own.machineId;
+  return isOwn ? { ...license, key } : undefined;
+}
+
+const untrusted: NotHeard = { kind: 'untrusted', retryAfterSeconds: null };
 
 /** More than half of its life is over. */
 const isDue = ({ iat, exp }: Certificate, nowSeconds: number): boolean => exp - nowSeconds < (exp - iat) / 2;
 
 /** By the certificate alone. Answers also until when the time was seen. */
-function byCertificate({ kept, machineId, ring }: Session): [Standing, number | undefined] {
+function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Standing, number | undefined] {
   if (kept?.certificate == null) return [refusal('no_license', { isFinal: true }), undefined];
   const certificate = readCertificate(kept.certificate, ring());
   if (certificate === undefined) return [refusal('certificate_not_genuine'), undefined];
   if (!isOfMachine(certificate, machineId)) return [refusal('certificate_of_another_machine'), undefined];
-  const now = timeNow(seenAt(kept.time, certificate.iat * 1_000));
+  const now = timeNow(seenAt(kept.time, certificate.iat * 1_000), { writtenMillis });
   if (now === undefined) return [refusal('clock_turned_back'), undefined];
   if (now >= certificate.exp * 1_000) return [refusal('certificate_ended'), now];
-  const { plan, exp } = certificate;
-  return [{ mayRun: true, by: 'certificate', plan, expiresAt: null, offlineUntil: timeText(exp) }, now];
+  const { plan, exp, features } = certificate;
+  const allowed: Allowed = {
+    ...{ mayRun: true, by: 'certificate', plan, expiresAt: null, offlineUntil: timeText(exp) },
+    offlineSeconds: exp - now / 1_000,
+    ...entitledTo(features),
+  };
+  return [allowed, now];
 }
 
 export function createLicenseClient(options: LicenseClientOptions): LicenseClient {
@@ -135,27 +172,32 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
     const heard = await session.ask({
       method: 'POST',
       target: '/api/activate',
-      body: { licenseKey, machineId },
+      body: JSON.stringify({ licenseKey, machineId }),
     });
     if (heard.kind !== 'heard') return heard;
     if (heard.status !== 200) {
       if (kept !== undefined && sameKey(kept.licenseKey, licenseKey)) await drop(session, heard);
       return refusalIn(heard);
     }
+    const license = licenseIn(heard, { licenseKey, machineId });
     const text = heard.header('license-certificate') ?? '';
     const certificate = readCertificate(text, ring());
-    const isGood = certificate !== undefined && isOfMachine(certificate, machineId);
-    const license: object = heard.body['license'] ?? {};
+    // A yes to this very question has all three; one that has not is somebody else's.
+    if (license === undefined || certificate === undefined || !isOfMachine(certificate, machineId))
+      return untrusted;
     await keep(folder, {
-      licenseKey: textIn(license, 'key') ?? licenseKey,
-      certificate: isGood ? text : null,
+      licenseKey: license.key,
+      certificate: text,
+      isLent: certificate.lease !== null,
       publicKeys: publicKeys(),
       time: timeOfServer(heard.serverSeconds),
     });
     return {
       ...{ mayRun: true, by: 'service' },
       ...{ plan: textIn(license, 'plan') ?? '', expiresAt: textIn(license, 'expiresAt') },
-      offlineUntil: isGood ? timeText(certificate.exp) : null,
+      offlineUntil: timeText(certificate.exp),
+      offlineSeconds: certificate.exp - heard.serverSeconds,
+      ...entitledTo(certificate.features),
     };
   };
 
@@ -175,8 +217,28 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
       ...{ mayRun: true, by: 'service' },
       ...{ plan: textIn(heard.body, 'plan') ?? '', expiresAt: textIn(heard.body, 'expiresAt') },
       offlineUntil: isAlive ? timeText(certificate.exp) : null,
+      offlineSeconds: isAlive ? certificate.exp - heard.serverSeconds : null,
+      // Only what is signed counts; without it the license lets people do nothing beside running.
+      ...entitledTo(isGood ? certificate.features : {}),
     };
     return allowed;
+  };
+
+  const check = async (): Promise<Standing> => {
+    const session = await openSession(settings);
+    const { kept, machineId } = session;
+    if (kept === undefined) return refusal('no_license', { isFinal: true });
+    const query = new URLSearchParams({ licenseKey: kept.licenseKey, machineId }).toString();
+    const heard = await session.ask({ method: 'GET', target: `/api/activate/check?${query}` });
+    if (heard.kind !== 'heard') return without(session, heard);
+    if (heard.status === 200 && heard.body['valid'] === true) return renewed(session, kept, heard);
+    await drop(session, heard);
+    if (heard.status === 200 && kept.isLent) {
+      // The time of its slot was over before it came back; activating says whether there is another, or why not.
+      const outcome = await activateIn(session, kept.licenseKey);
+      return 'kind' in outcome ? notHeard(outcome) : outcome;
+    }
+    return heard.status === 200 ? refusalOfCheck(heard) : refusalIn(heard);
   };
 
   return {
@@ -190,17 +252,9 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
       return isKept ? without(session, outcome) : notHeard(outcome);
     },
 
-    check: async () => {
-      const session = await openSession(settings);
-      const { kept, machineId } = session;
-      if (kept === undefined) return refusal('no_license', { isFinal: true });
-      const query = new URLSearchParams({ licenseKey: kept.licenseKey, machineId }).toString();
-      const heard = await session.ask({ method: 'GET', target: `/api/activate/check?${query}` });
-      if (heard.kind !== 'heard') return without(session, heard);
-      if (heard.status === 200 && heard.body['valid'] === true) return renewed(session, kept, heard);
-      await drop(session, heard);
-      return heard.status === 200 ? refusalOfCheck(heard) : refusalIn(heard);
-    },
+    check,
+
+    watch: (tell, failed) => watchBy(check, tell, failed),
 
     checkOffline: async () => goOn(await openSession(settings)),
 
@@ -210,10 +264,11 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
       const refuse = ({ mayRun: _, ...why }: Refused): Release => ({ ...why, isReleased: false });
       if (kept === undefined) return refuse(refusal('no_license', { isFinal: true }));
       const { licenseKey } = kept;
-      const body = { licenseKey, machineId };
+      const body = JSON.stringify({ licenseKey, machineId });
       const heard = await session.ask({ method: 'POST', target: '/api/activate/release', body });
       if (heard.kind !== 'heard') return refuse(notHeard(heard));
       if (heard.status === 200) {
+        if (licenseIn(heard, { licenseKey, machineId }) === undefined) return refuse(notHeard(untrusted));
         await forget(folder);
         const left = Number(heard.header('license-transfers-left') ?? NaN);
         return { isReleased: true, transfersLeft: Number.isInteger(left) ? left : null };

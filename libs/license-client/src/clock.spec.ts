@@ -15,20 +15,20 @@ describe.each([
   const seen = timeOfServer(server, clock);
 
   it('counts on from the time of the service', () => {
-    expect(timeNow(seen, clock)).toBe(server * 1_000);
-    expect(timeNow(seen, clock + day)).toBe(server * 1_000 + day);
+    expect(timeNow(seen, { clockMillis: clock })).toBe(server * 1_000);
+    expect(timeNow(seen, { clockMillis: clock + day })).toBe(server * 1_000 + day);
   });
 
   it('is found out when it is turned back past what was seen', () => {
-    const later = seenAt(seen, timeNow(seen, clock + 3 * day) ?? 0);
-    expect(timeNow(later, clock + 3 * day - hour)).toBeUndefined();
-    expect(timeNow(later, clock)).toBeUndefined();
-    expect(timeNow(later, clock + 3 * day + hour)).toBe(server * 1_000 + 3 * day + hour);
+    const later = seenAt(seen, timeNow(seen, { clockMillis: clock + 3 * day }) ?? 0);
+    expect(timeNow(later, { clockMillis: clock + 3 * day - hour })).toBeUndefined();
+    expect(timeNow(later, { clockMillis: clock })).toBeUndefined();
+    expect(timeNow(later, { clockMillis: clock + 3 * day + hour })).toBe(server * 1_000 + 3 * day + hour);
   });
 
   it('may be set right by a little, and no time is won by it', () => {
-    const later = seenAt(seen, timeNow(seen, clock + day) ?? 0);
-    expect(timeNow(later, clock + day - 60_000)).toBe(server * 1_000 + day);
+    const later = seenAt(seen, timeNow(seen, { clockMillis: clock + day }) ?? 0);
+    expect(timeNow(later, { clockMillis: clock + day - 60_000 })).toBe(server * 1_000 + day);
   });
 });
 

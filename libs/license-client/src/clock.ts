@@ -20,8 +20,15 @@ export const timeOfServer = (serverSeconds: number, clockMillis = Date.now()): T
   latestMillis: serverSeconds * 1_000,
 });
 
-/** The time now; undefined where the clock was turned back. */
-export function timeNow(seen: TimeSeen, clockMillis = Date.now()): number | undefined {
+/**
+ * The time now; undefined where the clock was turned back. `writtenMillis` is when this machine last wrote down what it
+ * had seen, by its own clock: what was written can be changed, the times of files less so.
+ */
+export function timeNow(
+  seen: TimeSeen,
+  { clockMillis = Date.now(), writtenMillis = 0 }: { clockMillis?: number; writtenMillis?: number } = {},
+): number | undefined {
+  if (clockMillis < writtenMillis - toleranceMillis) return undefined;
   const now = clockMillis + seen.aheadMillis;
   if (now < seen.latestMillis - toleranceMillis) return undefined;
   return Math.max(now, seen.latestMillis);

@@ -8,8 +8,11 @@ export const notHeard = ({ kind, retryAfterSeconds }: NotHeard): Refused =>
 /** A refusal in the service's own words: it also says where a typo is. */
 export function refusalIn({ body }: Heard): Refused {
   const { details, message } = body;
-  const reason = reasonOf((details as { reason?: unknown } | undefined)?.reason);
-  return refusal(reason, { isFinal: true, ...(typeof message === 'string' && { message }) });
+  const { reason, retryable } = (details ?? {}) as { reason?: unknown; retryable?: unknown };
+  return refusal(reasonOf(reason), {
+    isFinal: retryable !== true,
+    ...(typeof message === 'string' && { message }),
+  });
 }
 
 const reasonOfState: Readonly<Record<string, Reason>> = {

@@ -6,6 +6,8 @@ export interface Question {
   readonly method: string;
   /** Path and query, as they were sent. */
   readonly target: string;
+  /** Of its body, as Content-Digest; undefined where it had none. */
+  readonly digest: string | undefined;
   readonly nonce: string;
 }
 
@@ -38,13 +40,17 @@ const bytesOf = (member: string | undefined): Buffer | undefined => {
   return base64 === undefined ? undefined : Buffer.from(base64, 'base64');
 };
 
+/** A body's digest as the header Content-Digest writes it (RFC 9530). */
+export const digestOf = (body: string): string =>
+  `sha-256=:${createHash('sha256').update(body).digest('base64')}:`;
+
 function hasDigest(answer: Answer): boolean {
   const digest = bytesOf(memberOf(headerOf(answer, 'content-digest') ?? '', 'sha-256'));
   return digest !== undefined && createHash('sha256').update(answer.body).digest().equals(digest);
 }
 
 /** What a signature has to cover, each with its value in this answer to this question. */
-function componentsOf(answer: Answer, { method, target, nonce }: Question): Map<string, string> {
+function componentsOf(answer: Answer, { method, target, digest, nonce }: Question): Map<string, string> {
   const query = target.indexOf('?');
   return new Map([
     ['"@status"', String(answer.status)],
@@ -52,6 +58,7 @@ function componentsOf(answer: Answer, { method, target, nonce }: Question): Map<
     ['"@method";req', method],
     ['"@path";req', query === -1 ? target : target.slice(0, query)],
     ['"@query";req', query === -1 ? '?' : target.slice(query)],
+    ...(digest === undefined ? [] : ([['"content-digest";req', digest]] as const)),
     ['"license-nonce";req', nonce],
   ]);
 }

@@ -1,9 +1,12 @@
 /** How a machine stands: whether the program may run on it, and else why not. */
+import { type Entitled } from './features.ts';
+
 const reasonsOfService = [
   'invalid_license_key',
   'unknown_license_key',
   'not_activated',
   'active_on_another_machine',
+  'slots_taken',
   'license_expired',
   'license_suspended',
   'license_revoked',
@@ -27,7 +30,7 @@ export type Reason =
   | 'clock_turned_back';
 
 /** The program may run. */
-export interface Allowed {
+export interface Allowed extends Entitled {
   readonly mayRun: true;
   /** Who says so: the service a moment ago, or the certificate that it gave before. */
   readonly by: 'service' | 'certificate';
@@ -36,6 +39,8 @@ export interface Allowed {
   readonly expiresAt: string | null;
   /** Until when it may run without the service; null where it may not. */
   readonly offlineUntil: string | null;
+  /** How long that is from now, by the service's time: the machine's own clock may be off. */
+  readonly offlineSeconds: number | null;
 }
 
 /** The program may not run. */
@@ -57,6 +62,7 @@ const messages: Readonly<Record<Reason, string>> = {
   unknown_license_key: 'No license has this key.',
   not_activated: 'This license is not active on this machine.',
   active_on_another_machine: 'This license is active on another machine.',
+  slots_taken: 'Other machines hold every slot of this license at the moment.',
   license_expired: 'This license has expired.',
   license_suspended: 'This license is suspended.',
   license_revoked: 'This license was revoked.',

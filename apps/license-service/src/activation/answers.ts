@@ -1,5 +1,5 @@
 /** What the states are in HTTP, as LICENSES has it: one table, used by all three paths. */
-import { ApiError } from '@muster/service';
+import { type ApiError, forbidden, malformed, missing, refusal, tooMany } from '@muster/http';
 import { type ParsedKey } from '../key/key.ts';
 import { type ReleaseState } from './statements.ts';
 
@@ -8,47 +8,30 @@ const never = '9999-12-31T23:59:59.000Z';
 
 export const expiresAtOf = (ends: string | null): string => ends ?? never;
 
-const forbidden = (reason: string, message: string): ApiError =>
-  new ApiError('forbidden', message, { reason, retryable: false });
-
 /** Each state in which the machine is refused; nothing in it tells of the machine that holds the key. */
 export const refusals: Readonly<
   Record<Exclude<ReleaseState, 'active' | 'released' | 'unactivated'>, () => ApiError>
 > = {
-  revoked: () => forbidden('license_revoked', 'This license was revoked.'),
-  suspended: () => forbidden('license_suspended', 'This license is suspended.'),
-  expired: () => forbidden('license_expired', 'This license has expired.'),
-  other_machine: () =>
-    new ApiError('conflict', 'This license is active on another machine.', {
-      reason: 'active_on_another_machine',
-      retryable: false,
-    }),
-  transfers_exhausted: () =>
-    forbidden('transfers_exhausted', 'This license was moved as often as its plan allows; ask the seller.'),
+  revoked: () => forbidden('license_revoked'),
+  suspended: () => forbidden('license_suspended'),
+  expired: () => forbidden('license_expired'),
+  other_machine: () => refusal('active_on_another_machine'),
+  transfers_exhausted: () => forbidden('transfers_exhausted'),
 };
 
-export const notActivated = (): ApiError =>
-  new ApiError('conflict', 'This license is not active on any machine.', {
-    reason: 'not_activated',
-    retryable: false,
-  });
+/** Of slots that are lent: one will be free again, and to ask is no guess. */
+export const slotsTaken = (): ApiError => refusal('slots_taken');
 
-export const unknownKey = (): ApiError =>
-  new ApiError('not_found', 'No license has this key.', { reason: 'unknown_license_key', retryable: false });
+export const notActivated = (): ApiError => refusal('not_activated');
+
+export const unknownKey = (): ApiError => missing('unknown_license_key');
 
 /** Says where a typo is and what may belong there, and never what was typed. */
 export function invalidKey(parsed: Exclude<ParsedKey, { kind: 'key' }>): ApiError {
-  const details = { reason: 'invalid_license_key', retryable: false };
-  if (parsed.kind === 'none') return new ApiError('bad_request', 'This is no license key.', details);
-  const { position, perhaps } = parsed;
-  const message = `This is no license key: character ${position} looks wrong, perhaps ${perhaps}.`;
-  return new ApiError('bad_request', message, { ...details, position, perhaps });
+  if (parsed.kind === 'none') return malformed('invalid_license_key');
+  const { position, typedPosition, perhaps } = parsed;
+  const message = `This is no license key: character ${typedPosition} looks wrong, perhaps ${perhaps}.`;
+  return malformed('invalid_license_key', message, { position, perhaps });
 }
 
-export const tooManyAttempts = (seconds: number): ApiError =>
-  new ApiError(
-    'rate_limited',
-    'Too many attempts; try again later.',
-    { reason: 'too_many_attempts', retryable: true },
-    seconds,
-  );
+export const tooManyAttempts = (seconds: number): ApiError => tooMany('too_many_attempts', seconds);

@@ -1,4 +1,4 @@
-import { badRequest } from '@muster/service';
+import { badRequest } from '@muster/http';
 import { machineIdProblem } from './machine.ts';
 
 export interface Params {
@@ -32,4 +32,21 @@ export function readParams(source: unknown): Params {
   }
   if (issues.length > 0) throw badRequest('The parameters do not fit.', issues);
   return params;
+}
+
+/**
+ * The query of a target. Throws 400 where its bytes are no UTF-8: the parser leaves such an escape as it stands, and
+ * then `%ff` and `%25ff` would be one machine.
+ */
+export function requireUtf8Query(target: string): void {
+  const query = target.slice(target.indexOf('?') + 1);
+  const escaped = query
+    .replace(/[\u0080-\uffff]/g, (byte) => `%${byte.charCodeAt(0).toString(16)}`)
+    // A percent sign that begins no escape is one.
+    .replace(/%(?![0-9a-f]{2})/gi, '%25');
+  try {
+    decodeURIComponent(escaped);
+  } catch {
+    throw badRequest('The query must be UTF-8.', [{ path: '', message: 'is no valid UTF-8' }]);
+  }
 }

@@ -3,17 +3,32 @@
  * logged or answered as an error has the key, the machine or the query string in it.
  */
 import { newId, type Pool } from '@muster/database';
-import { ApiError, describeSpan, type Metrics, unavailable } from '@muster/service';
+import { ApiError, describeSpan, type Metrics, unavailable } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Admission, type Limiter } from '../attempts/limiter.ts';
 import { hashOfKey, type Key, parseKey } from '../key/key.ts';
 import { signCertificate } from '../signing/certificate.ts';
 import { type Opened } from '../vault.ts';
-import { expiresAtOf, invalidKey, notActivated, refusals, tooManyAttempts, unknownKey } from './answers.ts';
+import {
+  expiresAtOf,
+  invalidKey,
+  notActivated,
+  refusals,
+  slotsTaken,
+  tooManyAttempts,
+  unknownKey,
+} from './answers.ts';
 import { hintOfMachine, machineMark } from './machine.ts';
-import { readParams } from './params.ts';
-import { activateLicense, checkLicense, type Claim, type Granted, releaseLicense } from './statements.ts';
+import { readParams, requireUtf8Query } from './params.ts';
+import {
+  activateLicense,
+  checkLicense,
+  type Claim,
+  type Granted,
+  releaseLicense,
+  type Seen,
+} from './statements.ts';
 
 export interface ActivationOptions {
   readonly pool: Pool;
@@ -50,15 +65,23 @@ interface Path {
 
 const json = 'application/json; charset=utf-8';
 
+/** How many of its machines a license has, where it may have several: `2/3`. */
+function sayMachines(
+  reply: FastifyReply,
+  { used, machineLimit, leaseSeconds }: Pick<Seen, 'used' | 'machineLimit' | 'leaseSeconds'>,
+): void {
+  if (machineLimit > 1 || leaseSeconds !== null) reply.header('license-machines', `${used}/${machineLimit}`);
+}
+
 /** What is answered to a machine that has no business with the key: these are counted as failures. */
 const isGuess = (error: unknown): boolean =>
   error instanceof ApiError &&
-  (error.code === 'not_found' || error.details?.reason === 'active_on_another_machine');
+  (error.code === 'not_found' || error.details.reason === 'active_on_another_machine');
 
 export function addActivationRoutes(app: FastifyInstance, options: ActivationOptions): void {
   const { pool, limiter, opened, certificateSeconds, metrics, logger } = options;
 
-  /** Looks whether the asker is, or may become, the one machine: what attackers do to a key must not lock that out. */
+  /** Looks whether the asker has a slot, or may get one: what attackers do to a key must not lock that out. */
   const mayAsk = async (claim: Claim): Promise<boolean> => {
     const seen = await checkLicense(pool, claim);
     return seen !== undefined && (seen.holder || seen.state === 'unactivated');
@@ -88,11 +111,12 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     reply: FastifyReply,
   ): [Asked | undefined, unknown] => {
     try {
+      if (path.name === 'check') requireUtf8Query(request.raw.url ?? '');
       const { licenseKey, machineId } = readParams(path.name === 'check' ? request.query : request.body);
       const parsed = parseKey(licenseKey);
       if (parsed.kind !== 'key') throw path.refuseKey(parsed);
       const now = opened();
-      if (now === undefined) throw unavailable('database', 'The database is away; try again.');
+      if (now === undefined) throw unavailable('database');
       const claim = { keyHash: hashOfKey(parsed.key), machineHashes: now.hasher.hashes(machineId) };
       return [{ key: parsed.key, machineId, claim, opened: now, reply }, undefined];
     } catch (error) {
@@ -119,7 +143,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
           throw error;
         }
       } catch (error) {
-        if (error instanceof ApiError) outcome = error.details?.reason ?? error.code;
+        if (error instanceof ApiError) outcome = error.details.reason;
         throw error;
       } finally {
         count(outcome, reply.elapsedTime / 1_000);
@@ -148,9 +172,11 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
       certificateSeconds,
     });
     if (granted === undefined) throw unknownKey();
-    const { id, plan, state, ends } = granted;
+    const { id, plan, state, ends, leaseSeconds } = granted;
+    sayMachines(reply, granted);
     // Whoever finds it free has it by now.
     reply.header('license-state', state === 'unactivated' ? 'active' : state);
+    if (state === 'other_machine' && leaseSeconds !== null) throw slotsTaken();
     if (state !== 'active' && state !== 'unactivated') throw refusals[state]();
     if (keys.signer !== undefined)
       reply.header('license-certificate', certify(granted, machineId, keys.signer));
@@ -159,14 +185,16 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
   };
 
   const certify = (
-    { id, plan, issuedAt, certifiedUntil }: Granted,
+    { id, plan, features, issuedAt, certifiedUntil, leaseSeconds }: Granted,
     machineId: string,
     { kid, key }: NonNullable<Opened['keys']['signer']>,
   ): string => {
-    if (issuedAt === null || certifiedUntil === null) throw new Error('an activation without its times');
+    if (features === null || issuedAt === null || certifiedUntil === null)
+      throw new Error('an activation without what it grants');
     return signCertificate(key, {
-      ...{ lic: id, plan, machine: machineMark(machineId) },
+      ...{ lic: id, plan, features, machine: machineMark(machineId) },
       ...{ iat: issuedAt, exp: certifiedUntil, kid },
+      ...(leaseSeconds !== null && { lease: leaseSeconds }),
     });
   };
 
@@ -174,6 +202,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     const seen = await checkLicense(pool, claim);
     if (seen === undefined) throw unknownKey();
     const { id, plan, state, ends, holder } = seen;
+    sayMachines(reply, seen);
     reply.header('license-state', state);
     const body = { valid: state === 'active', plan, expiresAt: expiresAtOf(ends), active: holder };
     return { licenseId: id, body };
@@ -183,6 +212,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     const released = await releaseLicense(pool, { ...claim, eventId: newId() });
     if (released === undefined) throw unknownKey();
     const { id, plan, state, ends, transfersLeft, offlineUntil } = released;
+    sayMachines(reply, released);
     if (state === 'active') throw new Error('a release that was neither done nor refused');
     if (state === 'unactivated') throw notActivated();
     if (state !== 'released') {

@@ -4,6 +4,7 @@
  */
 import { type Pool } from '@muster/database';
 import { ask } from '../database.ts';
+import { type Features } from '../features.ts';
 
 /** What a license is to whoever asks with a key and a machine, in the words of the header License-State. */
 export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
@@ -16,9 +17,16 @@ export interface Seen {
   readonly holder: boolean;
   /** For a license whose time has not begun, the end that an activation now would give; null: never. */
   readonly ends: string | null;
+  /** How many machines hold it from now on, and how many may. */
+  readonly used: number;
+  readonly machineLimit: number;
+  /** For how long a slot is lent each time; null: until the machine gives it up. */
+  readonly leaseSeconds: number | null;
 }
 
 export interface Granted extends Seen {
+  /** Those of the plan as they are now, and the license's own before them; null where nothing is granted. */
+  readonly features: Features | null;
   /** Of the certificate that goes with it, in whole seconds since 1970; null where there is none. */
   readonly issuedAt: number | null;
   readonly certifiedUntil: number | null;
@@ -31,30 +39,33 @@ export interface Claim {
   readonly machineHashes: readonly [Buffer, Buffer | null];
 }
 
-/** What a license is at `now` to the machine of hash $2 or $3. */
+/** The slots of a license, for the machine of hash $2 or $3. */
+const slots = (license: 'found' | 'l'): string =>
+  `licenses.slots_of(${license}.id, ${license}.machine_limit, $2, $3)`;
+
+/** What a license is at `now` to that machine. */
 const verdict = `
   case
     when status <> 'active' then status
     when expires_at <= now then 'expired'
-    when machine_hash in ($2, $3) then 'active'
-    when machine_hash is not null then 'other_machine'
+    when own_slot is not null then 'active'
+    when free_slot is null then 'other_machine'
     else 'unactivated'
   end as state,
-  coalesce(machine_hash in ($2, $3), false) as holder,
+  own_slot is not null as holder,
   coalesce(expires_at, now + make_interval(secs => duration_seconds)) as ends`;
 
 /**
- * The license of key hash $1, locked and then decided upon. `now` is read after the row is there, hence after a lock
- * was waited for: a time from before would let in what has expired meanwhile.
+ * The license of key hash $1, locked and then decided upon. Its slots are read after the row is there, hence after a
+ * lock was waited for, and by a volatile function, which sees what was committed meanwhile; so is `now`: a time from
+ * before would let in what has expired.
  */
 const decided = `
   found as materialized (
-    select * from licenses.licenses where key_hash = $1 for no key update),
-  seen as materialized (
-    select found.*, clock_timestamp()::timestamptz(3) as now from found),
+    select * from licenses.licenses where key_hash = $1 /*guard: the license is locked*/for no key update/*end*/),
   decided as materialized (
-    select seen.*, ${verdict}
-    from seen)`;
+    select found.*, slots.*, ${verdict}
+    from found cross join lateral ${slots('found')} slots)`;
 
 /** Counts a refusal: a row per license, day and outcome, so that failing cannot fill the disk. */
 const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', granted: string): string => `
@@ -65,31 +76,38 @@ const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', gran
       do update set count = license_denials.count + 1, last_at = excluded.last_at)`;
 
 const checking = `
-  select id, plan, ${verdict}
-  from licenses.licenses, (select clock_timestamp()::timestamptz(3) as now) as clock
+  select id, plan, used, machine_limit as "machineLimit", lease_seconds as "leaseSeconds", ${verdict}
+  from licenses.licenses l cross join lateral ${slots('l')} slots
   where key_hash = $1`;
 
+// A machine that takes a lent slot and gives it up all day long adds no event; refusals are counted as ever.
 const activating = `with ${decided},
   terms as materialized (
     select decided.*, date_trunc('second', now) as certified_from,
-      date_trunc('second', least(now + make_interval(secs => $7::float8), ends)) as certified_until
+      date_trunc('second', least(now + make_interval(secs => least($7::float8, lease_seconds)), ends)) as certified_until,
+      coalesce((select p.features from licenses.plans p where p.name = decided.plan), '{}') || decided.features
+        as entitled
     from decided where state in ('active', 'unactivated')),
+  held as materialized (
+    select terms.*, licenses.hold_slot(id, coalesce(own_slot, free_slot), own_slot is null, $2, $3, $4, $5, now,
+      certified_until) as slot
+    from terms),
   granted as (
     update licenses.licenses l set
-      machine_hash = $2, pepper_id = $4, machine_hint = $5, released_machine_hash = null,
-      activated_at = coalesce(l.activated_at, t.now), bound_at = coalesce(l.bound_at, t.now),
-      expires_at = t.ends, last_seen_at = t.now, updated_at = t.now,
-      offline_until = greatest(l.offline_until, t.certified_until)
-    from terms t where l.id = t.id),
+      activated_at = coalesce(l.activated_at, h.now), expires_at = h.ends, last_seen_at = h.now, updated_at = h.now,
+      offline_until = greatest(l.offline_until, h.certified_until)
+    from held h where l.id = h.id and h.slot is not null),
   noted as (
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
     select $6, id, 'activated', 'machine', epoch, jsonb_build_object('machineHint', $5::text, 'expiresAt', ends), now
-    from terms where state = 'unactivated'),
+    from held where state = 'unactivated' and (lease_seconds is null or activated_at is null)),
   ${denied('decided', 'state', `'active', 'unactivated'`)}
-  select d.id, d.plan, d.state, d.holder, d.ends,
-    extract(epoch from t.certified_from)::float8 as "issuedAt",
-    extract(epoch from t.certified_until)::float8 as "certifiedUntil"
-  from decided d left join terms t on t.id = d.id`;
+  select d.id, d.plan, d.state, d.holder, d.ends, h.entitled as features,
+    d.used + (d.state = 'unactivated')::int as used, d.machine_limit as "machineLimit",
+    d.lease_seconds as "leaseSeconds",
+    extract(epoch from h.certified_from)::float8 as "issuedAt",
+    extract(epoch from h.certified_until)::float8 as "certifiedUntil"
+  from decided d left join held h on h.id = d.id`;
 
 /** What a release answers: the state, or that it is done (again), or that the plan allows no more. */
 export type ReleaseState = State | 'released' | 'transfers_exhausted';
@@ -104,24 +122,28 @@ const releasing = `with ${decided},
   outcome as materialized (
     select decided.*,
       case
-        when state = 'unactivated' and released_machine_hash in ($2, $3) then 'released'
-        when state = 'active' and transfers >= transfer_limit then 'transfers_exhausted'
+        when state = 'unactivated' and had_slot then 'released'
+        when state = 'active' and lease_seconds is null and transfers >= transfer_limit then 'transfers_exhausted'
         else state
       end as answer
     from decided),
+  given_up as materialized (
+    select outcome.*, licenses.free_slot(id, own_slot, now) as slot from outcome where answer = 'active'),
   freed as (
     update licenses.licenses l set
-      machine_hash = null, pepper_id = null, machine_hint = null, bound_at = null, released_machine_hash = $2,
-      epoch = l.epoch + 1, transfers = l.transfers + 1, last_seen_at = o.now, updated_at = o.now
-    from outcome o where l.id = o.id and o.answer = 'active'
+      epoch = l.epoch + 1, transfers = l.transfers + (l.lease_seconds is null)::int, last_seen_at = g.now, updated_at = g.now
+    from given_up g where l.id = g.id and g.slot is not null
     returning l.id, l.transfers, l.epoch),
   noted as (
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
     select $4, o.id, 'released', 'machine', f.epoch,
-      jsonb_build_object('machineHint', o.machine_hint, 'transfers', f.transfers, 'offlineUntil', o.offline_until), o.now
-    from outcome o join freed f on f.id = o.id),
+      jsonb_build_object('machineHint', o.own_hint, 'transfers', f.transfers, 'offlineUntil', o.own_offline_until),
+      o.now
+    from outcome o join freed f on f.id = o.id where o.lease_seconds is null),
   ${denied('outcome', 'answer', `'active', 'released'`)}
-  select o.id, o.plan, o.ends, o.holder, o.offline_until as "offlineUntil",
+  select o.id, o.plan, o.ends, o.holder, o.own_offline_until as "offlineUntil",
+    o.used - (f.id is not null)::int as used, o.machine_limit as "machineLimit",
+    o.lease_seconds as "leaseSeconds",
     case when f.id is not null then 'released' else o.answer end as state,
     greatest(o.transfer_limit - coalesce(f.transfers, o.transfers), 0) as "transfersLeft"
   from outcome o left join freed f on f.id = o.id`;
@@ -144,14 +166,14 @@ export interface Activation extends Claim {
   readonly certificateSeconds: number;
 }
 
-/** Binds a free license to the machine, or lets its machine go on; of many that race exactly one is let in. */
+/** Gives the machine a free slot, or lets it go on in its own; of many that race as many are let in as slots are free. */
 export const activateLicense = (pool: Pool, activation: Activation): Promise<Granted | undefined> => {
   const { keyHash, machineHashes, pepperId, machineHint, eventId, certificateSeconds } = activation;
   const values = [keyHash, ...machineHashes, pepperId, machineHint, eventId, certificateSeconds];
   return first(pool, 'activate', activating, values);
 };
 
-/** Frees the license of the machine that holds it, within its plan's transfers. The same machine again: the same. */
+/** Frees the slot of the machine, within the plan's transfers. The same machine again: the same. */
 export const releaseLicense = (
   pool: Pool,
   { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },

@@ -10,12 +10,12 @@ import {
   type Level,
   levelsOf,
   type Limit,
+  networkOf,
   policiesOf,
   type Rate,
   retryAfterSeconds,
   type Store,
-} from '@muster/service';
-import { networkOf } from './network.ts';
+} from '@muster/http';
 
 export interface Limits {
   readonly ip: Rate;

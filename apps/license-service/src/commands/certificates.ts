@@ -3,11 +3,12 @@ import { minuteOf } from '@muster/terminal';
 import { parseKey } from '../key/key.ts';
 import { certify } from '../operators/certify.ts';
 import { getLicense, stateOf } from '../operators/license.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
+import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { readCertificate } from '../signing/certificate.ts';
 import { loadKeys, toKeyObject } from '../signing/signing-key.ts';
-import { hasherOf, machineOf } from './change.ts';
+import { hasherOf } from './change.ts';
 import { type Context, type LicenseCommand, number, refOf, type Shown, withId } from './command.ts';
+import { machineOf } from './machines.ts';
 import { toSeconds } from './term.ts';
 
 const usualSeconds = 7 * 86_400;
@@ -47,7 +48,7 @@ async function verifyCertificate({ pool, secrets }: Context, certificate: string
     return key && toKeyObject(key);
   });
   if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
-  const license = await inTransaction(pool, (ask) => getLicense(ask, { id: payload.lic }));
+  const license = await reading(pool, (ask) => getLicense(ask, { id: payload.lic }));
   const isAlive = payload.exp * 1_000 > Date.now();
   const until = minuteOf(new Date(payload.exp * 1_000).toISOString());
   return {
@@ -65,16 +66,16 @@ async function verifyKey({ pool }: Context, text: string): Promise<Shown> {
   if (parsed.kind === 'none')
     return bad('invalid_license_key', 'This is no license key, and no certificate.');
   if (parsed.kind === 'typo') {
-    const { position, perhaps } = parsed;
+    const { position, typedPosition, perhaps } = parsed;
     return {
       ...bad(
         'invalid_license_key',
-        `This is no license key: character ${position} looks wrong, perhaps ${perhaps}.`,
+        `This is no license key: character ${typedPosition} looks wrong, perhaps ${perhaps}.`,
       ),
       json: { isGenuine: false, reason: 'invalid_license_key', position, perhaps },
     };
   }
-  const license = await inTransaction(pool, (ask) => getLicense(ask, { key: text }));
+  const license = await reading(pool, (ask) => getLicense(ask, { key: text }));
   return {
     json: { isGenuine: true, license: { ...license, state: stateOf(license) } },
     lines: [`A key of ours: license ${license.id}, plan ${license.plan}, ${stateOf(license)}.`],

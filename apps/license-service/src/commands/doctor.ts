@@ -1,10 +1,10 @@
 /** doctor: looks at everything that can be wrong with an installation, and says what to do. */
 import { createPool, type Pool } from '@muster/database';
-import { redisCheck } from '@muster/service';
+import { redisCheck } from '@muster/http';
 import { readConfig } from '../config.ts';
 import { isSchemaCurrent } from '../database.ts';
 import { listKeys } from '../operators/signing-keys.ts';
-import { inTransaction } from '../operators/transaction.ts';
+import { reading } from '../operators/transaction.ts';
 import { machinesByPepper } from '../operators/trail.ts';
 import { loadKeys } from '../signing/signing-key.ts';
 import { hasherOf } from './change.ts';
@@ -37,7 +37,8 @@ const lookAtRole: Look = async ({ databaseUrl }) => {
   });
   try {
     const { rows } = await service.query<{ works: boolean; keeps: boolean }>(
-      `select has_column_privilege('licenses.licenses', 'machine_hash', 'update')
+      `select has_column_privilege('licenses.licenses', 'offline_until', 'update')
+           and has_table_privilege('licenses.license_machines', 'insert')
            and has_table_privilege('licenses.license_events', 'insert') as works,
          not has_table_privilege('licenses.license_events', 'update, delete, truncate')
            and not has_table_privilege('licenses.licenses', 'delete, truncate') as keeps`,
@@ -67,7 +68,7 @@ const lookAtSecrets: Look = async ({ environment }) =>
 const lookAtPeppers: Look = async (context) => {
   const [{ pepperId, pepperIds }, found] = await Promise.all([
     hasherOf(context),
-    inTransaction(context.pool, machinesByPepper),
+    reading(context.pool, machinesByPepper),
   ]);
   const count = (wanted: (id: string) => boolean): number =>
     found.filter((one) => wanted(one.pepperId)).reduce((sum, { machines }) => sum + machines, 0);
@@ -96,7 +97,7 @@ const lookAtPeppers: Look = async (context) => {
 };
 
 const lookAtKeys: Look = async ({ pool, secrets }) => {
-  const [{ seals }, keys] = await Promise.all([secrets(), inTransaction(pool, listKeys)]);
+  const [{ seals }, keys] = await Promise.all([secrets(), reading(pool, listKeys)]);
   const { signer } = await loadKeys(pool, seals);
   const current = keys.find(({ state }) => state === 'current');
   if (current === undefined)

@@ -4,7 +4,7 @@ import { InvalidArgumentError } from 'commander';
 import { type Key, parseKey } from '../key/key.ts';
 import { type Incoming } from '../operators/import.ts';
 import { Refused } from '../operators/transaction.ts';
-import { positiveSpan, toCount, toTime } from './term.ts';
+import { positiveSpan, toCount, toMachines, toTime } from './term.ts';
 
 const fields = [
   'order_ref',
@@ -15,6 +15,7 @@ const fields = [
   'perpetual',
   'customer_ref',
   'transfers',
+  'machines',
 ] as const;
 type Field = (typeof fields)[number];
 
@@ -103,7 +104,7 @@ function keyOf(text: string): Key | undefined {
   // What was typed is not repeated: it may be somebody's key by one symbol.
   throw new Unfit(
     parsed.kind === 'typo'
-      ? `the key's character ${parsed.position} looks wrong, perhaps ${parsed.perhaps}`
+      ? `the key's character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
       : 'the key is none of ours; leave it out, and one is issued in its place',
   );
 }
@@ -147,11 +148,12 @@ function incomingOf({ cells }: Entry, { plan, term }: Usual): Omit<Incoming, 'or
   if (!/^[a-z0-9][a-z0-9._-]{0,63}$/.test(named)) {
     throw new Unfit('a plan is named with small letters, digits and . _ -');
   }
-  const transfers = cell('transfers');
+  const [transfers, machines] = [cell('transfers'), cell('machines')];
   return {
     ...{ orderRef, plan: named, key: keyOf(cell('key')), term: termOf(cell) ?? term },
     customerRef: refOf('customer_ref', cell('customer_ref')) || null,
     transferLimit: transfers === '' ? undefined : Math.min(toCount(transfers), 1_000),
+    machineLimit: machines === '' ? undefined : toMachines(machines),
   };
 }
 

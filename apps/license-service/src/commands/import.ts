@@ -38,6 +38,15 @@ async function tryBatch(pool: Context['pool'], batch: readonly Incoming[]): Prom
   }
 }
 
+/** What was taken over before stays; only of the batch that failed does the error speak. */
+const stoppedAfter = (rows: number, error: unknown): unknown =>
+  error instanceof Refused
+    ? new Refused(
+        error.reason,
+        `${error.message}. That is said of the rest alone: the first ${rows} rows were taken over, and the same file again goes on`,
+      )
+    : error;
+
 /** New keys are on the disk before the transaction ends that makes them count: of what is sold none can be lost. */
 const writeKeys = async (out: FileHandle, batch: readonly Incoming[], outcomes: readonly Outcome[]) => {
   const lines = outcomes.flatMap((outcome, index) =>
@@ -94,6 +103,8 @@ async function importRows(
           const made = await importBatch(ask, batch);
           if (out !== undefined) await writeKeys(out, batch, made);
           return made;
+        }).catch((error: unknown) => {
+          throw start === 0 ? error : stoppedAfter(start, error);
         });
     part.forEach((row, index) => {
       const outcome = outcomes[index];
@@ -130,7 +141,10 @@ export const importCommand: LicenseCommand = {
   description: 'Take over licenses from a file of CSV or JSON lines; the same rows again change nothing',
   shape: (command) =>
     withTerm(command)
-      .argument('<file>', 'with order_ref; and key, plan, for, expires, perpetual, customer_ref, transfers')
+      .argument(
+        '<file>',
+        'with order_ref; and key, plan, for, expires, perpetual, customer_ref, transfers, machines',
+      )
       .addOption(
         new Option('--format <format>', 'csv or jsonl; by the file’s name unless said').choices([
           'csv',

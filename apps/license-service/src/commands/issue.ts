@@ -1,8 +1,9 @@
 import { open, rm } from 'node:fs/promises';
 import { issue, type IssueResult } from '../operators/issue.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
+import { inTransaction, OutcomeUnknown, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, text } from './command.ts';
-import { termOf, toCount, withTerm } from './term.ts';
+import { featuresOf, withFeature } from './features.ts';
+import { termOf, toCount, toMachines, withTerm } from './term.ts';
 
 /** Keys are written before the transaction ends: of what is sold none can be lost. */
 async function intoFile(
@@ -25,6 +26,10 @@ async function intoFile(
     const result = await work();
     isKept = !result.isRepeated;
     return result;
+  } catch (error) {
+    // They may count: what is in the file is nowhere else.
+    isKept = error instanceof OutcomeUnknown;
+    throw error;
   } finally {
     await handle.close();
     if (!isKept) await rm(file, { force: true });
@@ -39,12 +44,17 @@ export const issueCommand: LicenseCommand = {
   name: 'issue',
   description: 'Issue licenses; their keys are shown once',
   shape: (command) =>
-    withTerm(command)
+    withFeature(withTerm(command))
       .requiredOption('--plan <plan>', 'what is sold')
       .option('--order <order>', 'the seller’s name for the sale; the same order is issued once')
       .option('--count <number>', 'how many; one unless said', toCount)
       .option('--customer <ref>', 'the seller’s name for the buyer, no e-mail address')
       .option('--transfers <number>', 'how often it may be moved; the plan’s unless said', toCount)
+      .option(
+        '--machines <number>',
+        'how many machines may hold it at once; as the plan says unless said',
+        toMachines,
+      )
       .option('--out <file>', 'write the keys into a new file instead'),
   run: async ({ pool }, options) => {
     const customerRef = text(options, 'customer');
@@ -58,6 +68,8 @@ export const issueCommand: LicenseCommand = {
       orderRef: text(options, 'order'),
       customerRef,
       transferLimit: number(options, 'transfers'),
+      machineLimit: number(options, 'machines'),
+      features: featuresOf(options),
     };
     const write: WriteKeys = { to: undefined };
     const work = (): Promise<IssueResult> =>

@@ -1,14 +1,17 @@
 /** What only looks: list and show. */
 import { dayOf, table } from '@muster/terminal';
 import { Option } from 'commander';
-import { getLicense, listLicenses, stateOf } from '../operators/license.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
+import { getLicense, type License, listLicenses, stateOf } from '../operators/license.ts';
+import { reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number, refOf, text, withId } from './command.ts';
 import { endOf, shownLicense } from './shown.ts';
 import { toCount } from './term.ts';
 
 const usualLimit = 50;
 const mostLimit = 1_000;
+
+const machineCell = ({ machineLimit, machinesUsed, machineHint }: License): string =>
+  machineLimit > 1 || machinesUsed > 1 ? `${machinesUsed}/${machineLimit}` : (machineHint ?? '-');
 
 export const listCommand: LicenseCommand = {
   name: 'list',
@@ -27,7 +30,7 @@ export const listCommand: LicenseCommand = {
     const limit = number(options, 'limit') ?? usualLimit;
     if (limit < 1 || limit > mostLimit) throw new Refused('limit', `a page has 1 to ${mostLimit} licenses`);
     const after = text(options, 'after');
-    const items = await inTransaction(pool, async (ask) => {
+    const items = await reading(pool, async (ask) => {
       if (after !== undefined) await getLicense(ask, { id: after });
       const filter = { plan: text(options, 'plan'), status: text(options, 'status'), after, limit };
       return listLicenses(ask, {
@@ -42,7 +45,7 @@ export const listCommand: LicenseCommand = {
         ...table(
           ['ID', 'KEY', 'PLAN', 'STATE', 'ENDS', 'MACHINE', 'LAST SEEN', 'CUSTOMER', 'ORDER'],
           items.map((one) => [
-            ...[one.id, `…${one.hint}`, one.plan, stateOf(one), endOf(one), one.machineHint ?? '-'],
+            ...[one.id, `…${one.hint}`, one.plan, stateOf(one), endOf(one), machineCell(one)],
             ...[dayOf(one.lastSeenAt), one.customerRef ?? '-', one.orderRef ?? '-'],
           ]),
         ),
@@ -58,6 +61,6 @@ export const showCommand: LicenseCommand = {
   shape: withId,
   run: async (context, options) => {
     const ref = await refOf(context, options);
-    return shownLicense(await inTransaction(context.pool, (ask) => getLicense(ask, ref)));
+    return shownLicense(await reading(context.pool, (ask) => getLicense(ask, ref)));
   },
 };

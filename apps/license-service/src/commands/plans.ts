@@ -1,9 +1,18 @@
 import { table } from '@muster/terminal';
-import { findPlan, listPlans, type Plan, setPlan, usualTransferLimit } from '../operators/plans.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
+import {
+  findPlan,
+  listPlans,
+  type Plan,
+  setPlan,
+  usualMachineLimit,
+  usualTransferLimit,
+} from '../operators/plans.ts';
+import { inTransaction, reading, Refused } from '../operators/transaction.ts';
+import { featureWords } from '../features.ts';
 import { type LicenseCommand, number } from './command.ts';
-import { spanOf } from './shown.ts';
-import { termOf, toCount, withTerm } from './term.ts';
+import { featuresOf, withFeatures } from './features.ts';
+import { leaseWords, machinesWords, spanOf } from './shown.ts';
+import { termOf, toCount, toLease, toMachines, withTerm } from './term.ts';
 
 const termWords = ({ term }: Plan): string =>
   term === null ? 'said at each issue' : term.kind === 'for' ? spanOf(term.seconds) : 'for ever';
@@ -12,12 +21,15 @@ export const planList: LicenseCommand = {
   name: 'plan list',
   description: 'List the plans',
   run: async ({ pool }) => {
-    const items = await inTransaction(pool, listPlans);
+    const items = await reading(pool, listPlans);
     return {
       json: { items },
       lines: table(
-        ['PLAN', 'TERM', 'TRANSFERS'],
-        items.map((plan) => [plan.name, termWords(plan), String(plan.transferLimit)]),
+        ['PLAN', 'TERM', 'MACHINES', 'LEASE', 'TRANSFERS', 'FEATURES'],
+        items.map((plan) => [
+          ...[plan.name, termWords(plan), String(plan.machineLimit), leaseWords(plan.leaseSeconds)],
+          ...[String(plan.transferLimit), featureWords(plan.features)],
+        ]),
       ),
     };
   },
@@ -25,28 +37,45 @@ export const planList: LicenseCommand = {
 
 export const planSet: LicenseCommand = {
   name: 'plan set',
-  description: 'Make a plan or give it other terms; what was sold keeps its own',
+  description: 'Make a plan or give it other terms; what was sold keeps its own, and gets the new features',
   shape: (it) =>
-    withTerm(it)
+    withFeatures(withTerm(it))
       .argument('<plan>', 'small letters, digits and . _ -')
       .option(
         '--transfers <number>',
         `how often customers may move a license; ${usualTransferLimit} unless said`,
         toCount,
-      ),
+      )
+      .option(
+        '--machines <number>',
+        `how many machines may hold a license at once; ${usualMachineLimit} unless said`,
+        toMachines,
+      )
+      .option(
+        '--lease <span>',
+        'lend each machine its slot for so long at a time, 15m; unless said it keeps it',
+        toLease,
+      )
+      .option('--no-lease', 'lend it no more'),
   run: async ({ pool }, options, [name = '']) => {
     const term = termOf(options);
     if (term?.kind === 'until')
       throw new Refused('plan_term', 'a plan has a length, --for or --perpetual, not a day');
+    const lease = options['lease'];
     const plan = await inTransaction(pool, async (ask) => {
       const before = await findPlan(ask, name);
       const transferLimit = number(options, 'transfers') ?? before?.transferLimit ?? usualTransferLimit;
-      return setPlan(ask, { name, term: term ?? before?.term ?? null, transferLimit });
+      const machineLimit = number(options, 'machines') ?? before?.machineLimit ?? usualMachineLimit;
+      const features = featuresOf(options, before?.features);
+      const leaseSeconds =
+        lease === false ? null : typeof lease === 'number' ? lease : (before?.leaseSeconds ?? null);
+      const terms = { leaseSeconds, term: term ?? before?.term ?? null, transferLimit, machineLimit };
+      return setPlan(ask, { name, ...terms, features });
     });
     return {
       json: { plan },
       lines: [
-        `Plan ${plan.name}: term ${termWords(plan)}, ${plan.transferLimit} transfers. What was sold is as it was.`,
+        `Plan ${plan.name}: term ${termWords(plan)}, ${machinesWords(plan.machineLimit)}${plan.leaseSeconds === null ? '' : ` for ${leaseWords(plan.leaseSeconds)} at a time`}, ${plan.transferLimit} transfers, features ${featureWords(plan.features)}. What was sold keeps its terms; machines have these features with their next certificate.`,
       ],
     };
   },

@@ -1,4 +1,5 @@
 import { minuteOf } from '@muster/terminal';
+import { featureWords } from '../features.ts';
 import { type License, stateOf } from '../operators/license.ts';
 
 const secondsPerDay = 86_400;
@@ -11,13 +12,27 @@ export function endOf({ expiresAt, durationSeconds }: License): string {
   return durationSeconds === null ? 'never' : `${spanOf(durationSeconds)} from activation`;
 }
 
+export const machinesWords = (count: number): string => (count === 1 ? 'one machine' : `${count} machines`);
+
+export const leaseWords = (seconds: number | null): string => (seconds === null ? '-' : spanOf(seconds));
+
+function machineLine({ machineLimit, machinesUsed, machineHint, boundAt, lastSeenAt }: License): string {
+  const seen = `since ${minuteOf(boundAt)}, last seen ${minuteOf(lastSeenAt)}`;
+  if (machineLimit > 1 || machinesUsed > 1) {
+    return `  machines   ${machinesUsed} of ${machineLimit}${boundAt === null ? '' : `, ${seen} (license machines lists them)`}`;
+  }
+  return `  machine    ${boundAt === null ? 'none' : `${machineHint ?? '…'}, ${seen}`}`;
+}
+
 /** All about one license, for people. */
 export const licenseLines = (license: License): string[] => [
   `License …${license.hint} (${license.id}), plan ${license.plan}: ${stateOf(license)}${license.reason === null ? '' : `, ${license.reason}`}`,
   `  ends       ${endOf(license)}`,
-  `  machine    ${license.boundAt === null ? 'none' : `${license.machineHint ?? '…'}, since ${minuteOf(license.boundAt)}, last seen ${minuteOf(license.lastSeenAt)}`}`,
+  machineLine(license),
+  ...(license.leaseSeconds === null ? [] : [`  lease      ${spanOf(license.leaseSeconds)} at a time`]),
   `  offline    ${license.offlineUntil === null ? 'no certificate was given' : `until ${minuteOf(license.offlineUntil)} by the last certificate`}`,
   `  transfers  ${license.transfers} of ${license.transferLimit}`,
+  `  features   ${featureWords(license.features)}`,
   `  customer   ${license.customerRef ?? '-'}, order ${license.orderRef ?? '-'}`,
   `  issued     ${minuteOf(license.issuedAt)}, first activated ${minuteOf(license.activatedAt)}`,
 ];

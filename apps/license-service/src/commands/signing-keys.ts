@@ -1,6 +1,6 @@
 import { minuteOf, table } from '@muster/terminal';
 import { listKeys, newKeyFor, retireKey } from '../operators/signing-keys.ts';
-import { inTransaction } from '../operators/transaction.ts';
+import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, number } from './command.ts';
 import { toSeconds } from './term.ts';
 
@@ -14,9 +14,11 @@ export const signingKeyNew: LicenseCommand = {
   description: 'Make a signing key: published at once, used after a while',
   shape: (it) => it.option('--in <span>', 'when it is used from; 7d unless said, 0d for at once', toSeconds),
   run: async ({ pool, secrets }, options) => {
-    const { seals } = await secrets();
+    const [seal] = (await secrets()).seals;
+    if (seal === undefined)
+      throw new Refused('no_seal', 'set LICENSE_SEAL: the signing keys are sealed with it');
     const inSeconds = number(options, 'in') ?? usualNotice;
-    const made = await inTransaction(pool, (ask) => newKeyFor(ask, seals[0], { inSeconds }));
+    const made = await inTransaction(pool, (ask) => newKeyFor(ask, seal, { inSeconds }));
     return {
       json: made,
       lines: [`Made the key ${made.kid}; it signs from ${minuteOf(made.activeFrom)} UTC on.`],
@@ -28,7 +30,7 @@ export const signingKeyList: LicenseCommand = {
   name: 'signing-key list',
   description: 'List the signing keys, the newest first',
   run: async ({ pool }) => {
-    const items = await inTransaction(pool, listKeys);
+    const items = await reading(pool, listKeys);
     return {
       json: { items },
       lines: table(

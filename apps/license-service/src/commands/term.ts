@@ -1,6 +1,6 @@
 /** How long: the options that several commands take, read in one way. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Term } from '../operators/plans.ts';
+import { mostMachines, type Term } from '../operators/plans.ts';
 import { Refused } from '../operators/transaction.ts';
 import { type Options, number, text } from './command.ts';
 
@@ -47,6 +47,22 @@ export function toTime(given: string): string {
 export function toCount(given: string): number {
   if (!/^\d{1,6}$/.test(given)) throw new InvalidArgumentError('It must be a whole number.');
   return Number(given);
+}
+
+/** How many machines may hold a license at once. */
+export function toMachines(given: string): number {
+  const machines = toCount(given);
+  if (machines >= 1 && machines <= mostMachines) return machines;
+  throw new InvalidArgumentError(`It must be a number from 1 to ${mostMachines}.`);
+}
+
+const [shortestLease, longestLease] = [60, 31 * 86_400];
+
+/** For how long a slot is lent each time. */
+export function toLease(span: string): number {
+  const seconds = toSeconds(span);
+  if (seconds >= shortestLease && seconds <= longestLease) return seconds;
+  throw new InvalidArgumentError('It must be a span from 1m to 31d.');
 }
 
 export const withTerm = (command: Command): Command =>

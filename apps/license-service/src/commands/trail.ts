@@ -1,7 +1,7 @@
 /** audit and stats: what happened, and how much of everything there is. */
 import { minuteOf, table } from '@muster/terminal';
 import { getLicense } from '../operators/license.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
+import { reading, Refused } from '../operators/transaction.ts';
 import { denialsOfLastDays, figuresByPlan, listDenials, listEvents } from '../operators/trail.ts';
 import { type LicenseCommand, number, refOf, withId } from './command.ts';
 import { toCount } from './term.ts';
@@ -27,7 +27,7 @@ export const auditCommand: LicenseCommand = {
     const limit = number(options, 'limit') ?? usualLimit;
     if (limit < 1 || limit > mostLimit) throw new Refused('limit', `1 to ${mostLimit} events at once`);
     const ref = options['all'] === true ? undefined : await refOf(context, options);
-    return inTransaction(context.pool, async (ask) => {
+    return reading(context.pool, async (ask) => {
       const license = ref && (await getLicense(ask, ref));
       const events = await listEvents(ask, license?.id, limit);
       const denials = license === undefined ? [] : await listDenials(ask, license.id, limit);
@@ -62,7 +62,7 @@ export const statsCommand: LicenseCommand = {
   name: 'stats',
   description: 'Count licenses by plan, and refusals of the last thirty days',
   run: ({ pool }) =>
-    inTransaction(pool, async (ask) => {
+    reading(pool, async (ask) => {
       const plans = await figuresByPlan(ask);
       const denials = await denialsOfLastDays(ask, days);
       return {
@@ -74,6 +74,7 @@ export const statsCommand: LicenseCommand = {
               'ISSUED',
               'ACTIVATED',
               'ON A MACHINE',
+              'MACHINES',
               'SEEN IN 30 DAYS',
               'EXPIRED',
               'SUSPENDED',
@@ -85,6 +86,7 @@ export const statsCommand: LicenseCommand = {
                 one.issued,
                 one.activated,
                 one.bound,
+                one.machines,
                 one.seen,
                 one.expired,
                 one.suspended,

@@ -83,6 +83,7 @@ describe('a typo', () => {
           expect(parseKey(changed(key, place, symbol))).toEqual({
             kind: 'typo',
             position: place + 1,
+            typedPosition: place + 1,
             perhaps: right,
           });
         }
@@ -95,8 +96,11 @@ describe('a typo', () => {
       for (let place = 5; place < 30; place += 1) {
         for (const wrong of ['U', 'u', '!', 'ſ', '😀']) {
           const typo = { kind: 'typo', position: place + 1, perhaps: bare(key)[place] };
-          expect(parseKey(changed(key, place, wrong))).toEqual(typo);
-          expect(parseKey(changed(key, place, wrong).slice(5))).toEqual(typo);
+          expect(parseKey(changed(key, place, wrong))).toEqual({ ...typo, typedPosition: place + 1 });
+          expect(parseKey(changed(key, place, wrong).slice(5))).toEqual({
+            ...typo,
+            typedPosition: place - 4,
+          });
         }
       }
     }

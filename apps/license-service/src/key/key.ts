@@ -32,10 +32,18 @@ export function newKey(): Key {
   return toKey([...symbols, ...checkSymbols(symbols)]);
 }
 
-/** What a text is as a key. `position` counts the key's symbols from 1, prefix included, dashes not. */
+/**
+ * What a text is as a key. Positions count symbols from 1, dashes not: `position` in the whole key, prefix included, and
+ * `typedPosition` in what was typed, for people who look at that.
+ */
 export type ParsedKey =
   | { readonly kind: 'key'; readonly key: Key }
-  | { readonly kind: 'typo'; readonly position: number; readonly perhaps: string }
+  | {
+      readonly kind: 'typo';
+      readonly position: number;
+      readonly typedPosition: number;
+      readonly perhaps: string;
+    }
   | { readonly kind: 'none' };
 
 /** Spaces, line ends and dashes of every kind; people and mail programs put them anywhere. */
@@ -59,17 +67,21 @@ export function parseKey(text: string): ParsedKey {
   if (reading.kind === 'typo') {
     // A character that is no symbol is one mistake already.
     if (first !== undefined && first !== reading.place) return { kind: 'none' };
-    return typoAt(reading.place, reading.symbol, symbols);
+    return typoAt(reading.place, reading.symbol, symbols, hasPrefix);
   }
   // It stood in for zero, and zero is what belongs there.
-  if (first !== undefined) return typoAt(first, 0, symbols);
+  if (first !== undefined) return typoAt(first, 0, symbols, hasPrefix);
   return isPrefixed(symbols) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
 }
 
 /** One symbol is wrong, and with the right one it would be a key of ours. */
-function typoAt(place: number, symbol: number, symbols: readonly number[]): ParsedKey {
+function typoAt(place: number, symbol: number, symbols: readonly number[], hasPrefix: boolean): ParsedKey {
   if (!isPrefixed(symbols.with(place, symbol))) return { kind: 'none' };
-  return { kind: 'typo', position: place + 1, perhaps: symbolOf(symbol) };
+  const position = place + 1;
+  const typedPosition = hasPrefix ? position : position - prefix.length;
+  return typedPosition < 1
+    ? { kind: 'none' }
+    : { kind: 'typo', position, typedPosition, perhaps: symbolOf(symbol) };
 }
 
 const isPrefixed = (symbols: readonly number[]): boolean =>

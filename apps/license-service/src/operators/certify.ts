@@ -4,6 +4,7 @@ import { signCertificate } from '../signing/certificate.ts';
 import { type Keys } from '../signing/signing-key.ts';
 import { note } from './change.ts';
 import { type LicenseRef, lockLicense } from './license.ts';
+import { slotOf } from './machines.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface Certification {
@@ -25,23 +26,29 @@ export async function certify(
   }
   if (keys.signer === undefined)
     throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
+  const slot = await slotOf(ask, license.id, hasher.hashes(machineId));
+  if (slot === undefined) throw new Refused('other_machine', 'this machine does not have the license');
   const [row] = await ask<{ iat: number; exp: number; expiresAt: string }>(
     `with span as (
        select date_trunc('second', clock_timestamp()) as began,
-         date_trunc('second', least(clock_timestamp() + make_interval(secs => $4::float8), expires_at)) as ends
-       from licenses.licenses where id = $1 and machine_hash in ($2, $3))
+         date_trunc('second', least(clock_timestamp() + make_interval(secs => $3::float8), expires_at)) as ends
+       from licenses.licenses where id = $1),
+     machine as (
+       update licenses.license_machines m set offline_until = greatest(m.offline_until, span.ends)
+       from span where m.license_id = $1 and m.slot = $2)
      update licenses.licenses l set offline_until = greatest(l.offline_until, span.ends), updated_at = clock_timestamp()
      from span where l.id = $1
      returning extract(epoch from span.began)::float8 as iat, extract(epoch from span.ends)::float8 as exp,
        span.ends as "expiresAt"`,
-    [license.id, ...hasher.hashes(machineId), seconds],
+    [license.id, slot, seconds],
   );
-  if (row === undefined) throw new Refused('other_machine', 'this machine does not have the license');
+  if (row === undefined) throw new Error('a license that was locked is not there');
   await note(ask, license, 'certified', { expiresAt: row.expiresAt });
   const { kid, key } = keys.signer;
   const certificate = signCertificate(key, {
-    ...{ lic: license.id, plan: license.plan, machine: machineMark(machineId) },
+    ...{ lic: license.id, plan: license.plan, features: license.features, machine: machineMark(machineId) },
     ...{ iat: row.iat, exp: row.exp, kid },
+    ...(license.leaseSeconds !== null && { lease: license.leaseSeconds }),
   });
   return { certificate, expiresAt: row.expiresAt };
 }

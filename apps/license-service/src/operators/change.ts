@@ -1,6 +1,6 @@
 /** What operators do to a license. Each is one transaction: the row is locked, changed, and the event written. */
 import { newId } from '@muster/database';
-import { hintOfMachine, type MachineHasher } from '../activation/machine.ts';
+import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { getLicense, type License, type LicenseRef, lockLicense } from './license.ts';
 import { type Term } from './plans.ts';
@@ -15,7 +15,9 @@ export type EventKind =
   | 'revoked'
   | 'renewed'
   | 'rotated'
-  | 'certified';
+  | 'certified'
+  | 'entitled'
+  | 'resized';
 
 /** Says what an operator did. */
 export async function note(ask: Ask, license: License, kind: EventKind, data: object): Promise<void> {
@@ -25,7 +27,7 @@ export async function note(ask: Ask, license: License, kind: EventKind, data: ob
   );
 }
 
-async function change(
+export async function change(
   ask: Ask,
   license: License,
   kind: EventKind,
@@ -70,43 +72,6 @@ export async function revoke(ask: Ask, ref: LicenseRef, reason: string | null): 
   });
 }
 
-const free = `machine_hash = null, pepper_id = null, machine_hint = null, bound_at = null,
-  released_machine_hash = machine_hash, epoch = epoch + 1`;
-
-/** Takes it from its machine, beside the plan's transfers. The next machine that asks has it. */
-export async function release(ask: Ask, ref: LicenseRef): Promise<License> {
-  const license = await lockLicense(ask, ref);
-  if (license.boundAt === null) return license;
-  const { machineHint, offlineUntil } = license;
-  return change(ask, license, 'released', { set: free, values: [], data: { machineHint, offlineUntil } });
-}
-
-/** Gives it to another machine, which need not ask first. Counts as one of the plan's transfers. */
-export async function transfer(
-  ask: Ask,
-  ref: LicenseRef,
-  { machineId, hasher, isForced }: { machineId: string; hasher: MachineHasher; isForced: boolean },
-): Promise<License> {
-  const license = await lockLicense(ask, ref);
-  if (license.boundAt === null) {
-    throw new Refused('not_activated', 'no machine has this license; the next one that asks gets it');
-  }
-  if (license.transfers >= license.transferLimit && !isForced) {
-    throw new Refused(
-      'transfers_exhausted',
-      `it was moved ${license.transfers} times, as often as its plan allows (--force moves it all the same)`,
-    );
-  }
-  const [hash] = hasher.hashes(machineId);
-  const hint = hintOfMachine(machineId);
-  return change(ask, license, 'transferred', {
-    set: `machine_hash = $2, pepper_id = $3, machine_hint = $4, bound_at = clock_timestamp(),
-      released_machine_hash = machine_hash, epoch = epoch + 1, transfers = transfers + 1`,
-    values: [hash, hasher.pepperId, hint],
-    data: { from: license.machineHint, to: hint, offlineUntil: license.offlineUntil },
-  });
-}
-
 /** Another end: a day, never, or so much longer. What has ended begins anew at this moment. */
 export async function renew(ask: Ask, ref: LicenseRef, term: Term): Promise<License> {
   const license = await lockLicense(ask, ref);
@@ -128,6 +93,32 @@ export async function renew(ask: Ask, ref: LicenseRef, term: Term): Promise<Lice
       ? 'duration_seconds = duration_seconds + $2::bigint'
       : 'expires_at = greatest(expires_at, clock_timestamp()) + make_interval(secs => $2::float8)';
   return change(ask, license, 'renewed', { set, values: [term.seconds], data });
+}
+
+/** Other features of its own. Machines have them with their next certificate. */
+export async function entitle(
+  ask: Ask,
+  ref: LicenseRef,
+  featuresFrom: (own: Features) => Features,
+): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  const features = featuresFrom(license.ownFeatures);
+  return change(ask, license, 'entitled', {
+    set: 'features = $2',
+    values: [features],
+    data: { before: license.ownFeatures, features },
+  });
+}
+
+/** So many machines may hold it at once. Those that hold it go on, also where they are more by now. */
+export async function resize(ask: Ask, ref: LicenseRef, machineLimit: number): Promise<License> {
+  const license = await lockLicense(ask, ref);
+  if (license.machineLimit === machineLimit) return license;
+  return change(ask, license, 'resized', {
+    set: 'machine_limit = $2',
+    values: [machineLimit],
+    data: { before: license.machineLimit, machines: machineLimit },
+  });
 }
 
 /** Another key in place of the one that got about; the old one is unknown from now on. */

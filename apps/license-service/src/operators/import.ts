@@ -15,6 +15,7 @@ export interface Incoming {
   readonly term: Term | undefined;
   readonly customerRef: string | null;
   readonly transferLimit: number | undefined;
+  readonly machineLimit: number | undefined;
   /** The one that the customer has; else one is made. */
   readonly key: Key | undefined;
 }
@@ -88,9 +89,9 @@ async function insert(ask: Ask, made: readonly New[]): Promise<Set<string>> {
   const rows = await ask<{ id: string }>(
     `with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
-         customer_ref, order_ref, order_line)
+         customer_ref, order_ref, order_line, machine_limit, lease_seconds)
        select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[], $7::int[],
-         $8::text[], $9::text[], $10::int[])
+         $8::text[], $9::text[], $10::int[], $12::int[], $13::int[])
        on conflict do nothing
        returning id, plan, order_ref)
      insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
@@ -109,6 +110,8 @@ async function insert(ask: Ask, made: readonly New[]): Promise<Set<string>> {
       made.map(({ row }) => row.orderRef),
       made.map(({ row }) => row.orderLine),
       made.map(() => newId()),
+      made.map(({ row, plan }) => row.machineLimit ?? plan.machineLimit),
+      made.map(({ plan }) => plan.leaseSeconds),
     ],
   );
   return new Set(rows.map(({ id }) => id));

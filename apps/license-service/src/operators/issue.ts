@@ -1,5 +1,6 @@
 /** Issuing: keys are made here, shown once, and kept as hashes only. */
 import { newId } from '@muster/database';
+import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
 import { type Ask, Refused } from './transaction.ts';
@@ -15,6 +16,10 @@ export interface Order {
   readonly orderRef?: string | undefined;
   readonly customerRef?: string | undefined;
   readonly transferLimit?: number | undefined;
+  /** The plan's unless said. */
+  readonly machineLimit?: number | undefined;
+  /** Beside and before the plan's. */
+  readonly features?: Features | undefined;
 }
 
 export interface Issued {
@@ -97,8 +102,9 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
   await ask(
     `with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
-         customer_ref, order_ref, order_line)
-       select n.id, n.hash, n.hint, $4, $5, $6, $7, $8, $9, n.line
+         customer_ref, order_ref, order_line, features, machine_limit,
+         lease_seconds)
+       select n.id, n.hash, n.hint, $4, $5, $6, $7, $8, $9, n.line, $11::jsonb, $12, $13
        from unnest($1::uuid[], $2::bytea[], $3::text[]) with ordinality n (id, hash, hint, line)
        returning id, order_line)
      insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
@@ -117,6 +123,9 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
         orderRef,
       ],
       licenses.map(({ eventId }) => eventId),
+      order.features ?? {},
+      order.machineLimit ?? plan.machineLimit,
+      plan.leaseSeconds,
     ],
   );
   const issued = licenses.map(({ id, key, hint }) => ({ id, key, hint }));

@@ -1,4 +1,5 @@
 /** Licenses as operators see them, and how they name one. */
+import { type Features } from '../features.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
 import { type Ask, Refused } from './transaction.ts';
 
@@ -11,14 +12,24 @@ export interface License {
   readonly durationSeconds: number | null;
   readonly expiresAt: string | null;
   readonly isExpired: boolean;
+  /** How many machines may hold it at once, and how many do. */
+  readonly machineLimit: number;
+  readonly machinesUsed: number;
+  /** For how long a slot is lent each time; null: until the machine gives it up. */
+  readonly leaseSeconds: number | null;
+  /** Of its machine, where it is one. */
   readonly machineHint: string | null;
   readonly epoch: number;
   readonly activatedAt: string | null;
+  /** Since when a machine holds it, the first of several; null where none does. */
   readonly boundAt: string | null;
   readonly lastSeenAt: string | null;
   readonly offlineUntil: string | null;
   readonly transfers: number;
   readonly transferLimit: number;
+  /** What a certificate of now says: the plan's, and its own in place of them. */
+  readonly features: Features;
+  readonly ownFeatures: Features;
   readonly customerRef: string | null;
   readonly orderRef: string | null;
   readonly issuedAt: string;
@@ -27,11 +38,17 @@ export interface License {
 /** By its id, which is no secret, or by its key as somebody gave it. */
 export type LicenseRef = { readonly id: string } | { readonly key: string };
 
-export const columns = `id, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
+const columns = `id, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
   expires_at as "expiresAt", coalesce(expires_at <= clock_timestamp(), false) as "isExpired",
-  machine_hint as "machineHint", epoch, activated_at as "activatedAt", bound_at as "boundAt",
+  machine_limit as "machineLimit", lease_seconds as "leaseSeconds", held.used as "machinesUsed", held.hint as "machineHint", epoch,
+  activated_at as "activatedAt", held.since as "boundAt",
   last_seen_at as "lastSeenAt", offline_until as "offlineUntil", transfers, transfer_limit as "transferLimit",
-  customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
+  coalesce((select p.features from licenses.plans p where p.name = plan), '{}') || features as features,
+  features as "ownFeatures", customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
+
+const tables = `licenses.licenses l cross join lateral (
+  select count(*)::int as used, min(h.bound_at) as since, case when count(*) = 1 then min(h.machine_hint) end as hint
+  from licenses.held_machines h where h.license_id = l.id) held`;
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -44,25 +61,26 @@ function placeOf(ref: LicenseRef): [string, unknown] {
   const parsed = parseKey(ref.key);
   if (parsed.kind === 'key') return ['key_hash', hashOfKey(parsed.key)];
   const where =
-    parsed.kind === 'typo' ? `: character ${parsed.position} looks wrong, perhaps ${parsed.perhaps}` : '';
+    parsed.kind === 'typo'
+      ? `: character ${parsed.typedPosition} looks wrong, perhaps ${parsed.perhaps}`
+      : '';
   throw new Refused('invalid_license_key', `this is no license key${where}`);
 }
 
-async function find(ask: Ask, ref: LicenseRef, lock: string): Promise<License> {
+export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
   const [column, value] = placeOf(ref);
-  const [license] = await ask<License>(
-    `select ${columns} from licenses.licenses where ${column} = $1 ${lock}`,
-    [value],
-  );
+  const [license] = await ask<License>(`select ${columns} from ${tables} where ${column} = $1`, [value]);
   if (license === undefined) throw new Refused('not_found', 'no license has this key or id');
   return license;
 }
 
-export const getLicense = (ask: Ask, ref: LicenseRef): Promise<License> => find(ask, ref, '');
-
 /** Nothing else changes it until the transaction is over. */
-export const lockLicense = (ask: Ask, ref: LicenseRef): Promise<License> =>
-  find(ask, ref, 'for no key update');
+export async function lockLicense(ask: Ask, ref: LicenseRef): Promise<License> {
+  const [column, value] = placeOf(ref);
+  // Of its machines a statement that waits for the lock would read those of before.
+  await ask(`select from licenses.licenses where ${column} = $1 for no key update`, [value]);
+  return getLicense(ask, ref);
+}
 
 /** In one word, for lists. */
 export const stateOf = ({ status, isExpired, boundAt }: License): string => {
@@ -94,5 +112,5 @@ export async function listLicenses(ask: Ask, filter: LicenseFilter): Promise<Lic
     ] as const
   ).flatMap(([test, value]) => (value === undefined ? [] : [`${test} $${values.push(value)}`]));
   const condition = where.length === 0 ? '' : `where ${where.join(' and ')}`;
-  return ask(`select ${columns} from licenses.licenses ${condition} order by id desc limit $1`, values);
+  return ask(`select ${columns} from ${tables} ${condition} order by id desc limit $1`, values);
 }

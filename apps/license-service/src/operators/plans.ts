@@ -1,3 +1,4 @@
+import { type Features } from '../features.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 /** How long a license lasts: from its first activation, until a day, or for ever. */
@@ -11,10 +12,17 @@ export interface Plan {
   /** Null: each issue says one. */
   readonly term: Exclude<Term, { kind: 'until' }> | null;
   readonly transferLimit: number;
+  /** How many machines may hold one of its licenses at once. */
+  readonly machineLimit: number;
+  /** For how long a slot is lent each time; null: until the machine gives it up. */
+  readonly leaseSeconds: number | null;
+  readonly features: Features;
   readonly updatedAt: string;
 }
 
 export const usualTransferLimit = 3;
+export const usualMachineLimit = 1;
+export const mostMachines = 1_000;
 
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
@@ -23,6 +31,9 @@ interface PlanRow {
   readonly duration_seconds: number | null;
   readonly perpetual: boolean;
   readonly transfer_limit: number;
+  readonly machine_limit: number;
+  readonly lease_seconds: number | null;
+  readonly features: Features;
   readonly updated_at: string;
 }
 
@@ -34,6 +45,9 @@ const toPlan = (row: PlanRow): Plan => ({
       ? null
       : { kind: 'for', seconds: row.duration_seconds },
   transferLimit: row.transfer_limit,
+  machineLimit: row.machine_limit,
+  leaseSeconds: row.lease_seconds,
+  features: row.features,
   updatedAt: row.updated_at,
 });
 
@@ -49,10 +63,26 @@ export interface PlanTerms {
   readonly name: string;
   readonly term: Plan['term'];
   readonly transferLimit: number;
+  /** One unless said. */
+  readonly machineLimit?: number;
+  /** Null unless said. */
+  readonly leaseSeconds?: number | null;
+  /** None unless said. */
+  readonly features?: Features;
 }
 
-/** Makes the plan or gives it other terms. What was sold keeps its own. */
-export async function setPlan(ask: Ask, { name, term, transferLimit }: PlanTerms): Promise<Plan> {
+/** Makes the plan or gives it other terms. What was sold keeps its own, and has the features of now. */
+export async function setPlan(
+  ask: Ask,
+  {
+    name,
+    term,
+    transferLimit,
+    machineLimit = usualMachineLimit,
+    leaseSeconds = null,
+    features = {},
+  }: PlanTerms,
+): Promise<Plan> {
   if (!namePattern.test(name)) {
     throw new Refused(
       'plan_name',
@@ -60,11 +90,16 @@ export async function setPlan(ask: Ask, { name, term, transferLimit }: PlanTerms
     );
   }
   const [row] = await ask<PlanRow>(
-    `insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit) values ($1, $2, $3, $4)
+    `insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds)
+     values ($1, $2, $3, $4, $5, $6, $7)
      on conflict (name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
-       transfer_limit = excluded.transfer_limit, updated_at = clock_timestamp()
+       transfer_limit = excluded.transfer_limit, machine_limit = excluded.machine_limit, features = excluded.features,
+       lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
      returning *`,
-    [name, term?.kind === 'for' ? term.seconds : null, term?.kind === 'perpetual', transferLimit],
+    [
+      ...[name, term?.kind === 'for' ? term.seconds : null, term?.kind === 'perpetual'],
+      ...[transferLimit, machineLimit, features, leaseSeconds],
+    ],
   );
   if (row === undefined) throw new Error('a plan that was set is not there');
   return toPlan(row);

@@ -40,6 +40,8 @@ export interface PlanFigures {
   readonly issued: number;
   readonly activated: number;
   readonly bound: number;
+  /** On all of them together. */
+  readonly machines: number;
   readonly expired: number;
   readonly suspended: number;
   readonly revoked: number;
@@ -50,12 +52,15 @@ export interface PlanFigures {
 /** Reads every license: for people who ask now and then, not for a dashboard. */
 export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
   ask(
-    `select plan, count(*)::int as issued, count(activated_at)::int as activated, count(bound_at)::int as bound,
+    `select plan, count(*)::int as issued, count(activated_at)::int as activated,
+       count(held.used)::int as bound, coalesce(sum(held.used), 0)::int as machines,
        (count(*) filter (where status = 'active' and expires_at <= clock_timestamp()))::int as expired,
        (count(*) filter (where status = 'suspended'))::int as suspended,
        (count(*) filter (where status = 'revoked'))::int as revoked,
        (count(*) filter (where last_seen_at > clock_timestamp() - interval '30 days'))::int as seen
-     from licenses.licenses group by plan order by plan`,
+     from licenses.licenses l left join (
+       select license_id, count(*) as used from licenses.held_machines group by license_id) held on license_id = l.id
+     group by plan order by plan`,
   );
 
 export const denialsOfLastDays = (ask: Ask, days: number): Promise<{ outcome: string; count: number }[]> =>
@@ -68,6 +73,6 @@ export const denialsOfLastDays = (ask: Ask, days: number): Promise<{ outcome: st
 /** How many machines are known by each pepper. */
 export const machinesByPepper = (ask: Ask): Promise<{ pepperId: string; machines: number }[]> =>
   ask(
-    `select pepper_id as "pepperId", count(*)::int as machines from licenses.licenses
-     where pepper_id is not null group by pepper_id order by pepper_id`,
+    `select pepper_id as "pepperId", count(*)::int as machines from licenses.held_machines
+     group by pepper_id order by pepper_id`,
   );

@@ -1,11 +1,19 @@
 /** What every answer carries: whether it is the last word, that nobody may keep it, and a signature. */
-import { badRequest } from '@muster/service';
+import { createHash } from 'node:crypto';
+import { badRequest, malformed } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { isNonce } from './sign-answer.ts';
 import { type Keys } from './signing-key.ts';
 
-/** For probes and collectors, many times a minute; they check no signature. */
-const forMachinesHere = new Set(['/livez', '/readyz', '/metrics']);
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Of the body that came with it; undefined where none did, or not all of it. */
+    bodyDigest: string | undefined;
+  }
+}
+
+/** For probes, many times a minute; they check no signature. */
+const forMachinesHere = new Set(['/livez', '/readyz']);
 
 const nonceOf = (request: FastifyRequest): string | undefined => {
   const nonce = request.headers['license-nonce'];
@@ -20,7 +28,29 @@ const verdictOf = (status: number, isKnownPath: boolean): 'final' | 'retry' =>
   status === 429 || status >= 500 || !isKnownPath ? 'retry' : 'final';
 
 export function addSignedAnswers(app: FastifyInstance, keys: () => Keys | undefined): void {
-  app.addHook('onRequest', (request, _reply, done) => {
+  app.decorateRequest('bodyDigest', undefined);
+  app.addHook('preParsing', (request, _reply, payload, done) => {
+    if (request.method !== 'GET' && request.method !== 'HEAD') {
+      const digest = createHash('sha256');
+      let hasBytes = false;
+      // Beside the parser, which begins to listen in the same turn.
+      payload.on('data', (chunk: Buffer) => {
+        hasBytes = true;
+        digest.update(chunk);
+      });
+      payload.on('end', () => {
+        if (hasBytes) request.bodyDigest = `sha-256=:${digest.digest('base64')}:`;
+      });
+    }
+    done(null, payload);
+  });
+  // What is no JSON is one and the same refusal here, whatever it calls itself; read all the same, to be signed.
+  app.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, _bytes, done) => {
+    done(malformed('content_type', 'Send application/json.'));
+  });
+
+  // After the body has come, so that the refusal is signed for it.
+  app.addHook('preValidation', (request, _reply, done) => {
     const isUnfit = request.headers['license-nonce'] !== undefined && nonceOf(request) === undefined;
     done(
       isUnfit
@@ -42,7 +72,10 @@ export function addSignedAnswers(app: FastifyInstance, keys: () => Keys | undefi
     if (signer !== undefined) {
       const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
       const content = isText && request.method !== 'HEAD' ? payload : '';
-      const asked = { method: request.method, target: request.raw.url ?? '/', nonce: nonceOf(request) };
+      const asked = {
+        ...{ method: request.method, target: request.raw.url ?? '/' },
+        ...{ digest: request.bodyDigest, nonce: nonceOf(request) },
+      };
       reply.headers(signer.signAnswer(asked, { status: reply.statusCode, content }));
     }
     done();

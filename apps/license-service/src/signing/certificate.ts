@@ -4,15 +4,20 @@
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
+import { Features } from '../features.ts';
 
 export const CertificatePayload = z.object({
   /** The license's id. */
   lic: z.string(),
   plan: z.string(),
+  /** What the license lets people do, on the day of the certificate. */
+  features: Features,
   /** SHA-256 of the machine's id, base64url. */
   machine: z.string(),
   iat: z.int(),
   exp: z.int(),
+  /** Of a slot that is lent, for how many seconds each time. */
+  lease: z.int().optional(),
   /** Which of the published keys signed it. */
   kid: z.string(),
 });

@@ -1,0 +1,69 @@
+/** --feature and --drop-feature, in plans and licenses; and the command that changes a sold license's own. */
+import { type Command, InvalidArgumentError } from 'commander';
+import { type Feature, featureName, type Features, OwnFeatures } from '../features.ts';
+import { entitle } from '../operators/change.ts';
+import { inTransaction, Refused } from '../operators/transaction.ts';
+import { type LicenseCommand, type Options, refOf, withId } from './command.ts';
+import { shownLicense } from './shown.ts';
+
+type Named = readonly [string, Feature];
+
+function toFeature(given: string): Named {
+  const [, name = '', value] = /^([^=]*)(?:=(.*))?$/s.exec(given) ?? [];
+  if (featureName.test(name)) {
+    if (value === undefined || value === 'on') return [name, true];
+    if (value === 'off') return [name, false];
+    if (/^\d{1,9}$/.test(value)) return [name, Number(value)];
+  }
+  throw new InvalidArgumentError('It must be a name in small letters, alone or with =on, =off or a number.');
+}
+
+/** One after the other, as commander gives them. */
+const gather =
+  <One>(read: (text: string) => One) =>
+  (text: string, before: readonly One[] | undefined): readonly One[] => [...(before ?? []), read(text)];
+
+export const withFeature = (command: Command): Command =>
+  command.option(
+    '--feature <feature>',
+    'what it lets people do: export, seats=5, api=off; may be said again',
+    gather(toFeature),
+  );
+
+export const withFeatures = (command: Command): Command =>
+  withFeature(command).option(
+    '--drop-feature <name>',
+    'say no more of it here; may be said again',
+    gather(String),
+  );
+
+const listOf = (options: Options, name: string): readonly unknown[] => {
+  const value = options[name];
+  return Array.isArray(value) ? (value as unknown[]) : [];
+};
+
+/** What there was, with what the options say. */
+export function featuresOf(options: Options, before: Features = {}): Features {
+  const dropped = listOf(options, 'dropFeature');
+  const features = OwnFeatures.safeParse({
+    ...Object.fromEntries(Object.entries(before).filter(([name]) => !dropped.includes(name))),
+    ...Object.fromEntries(listOf(options, 'feature') as readonly Named[]),
+  });
+  if (features.success) return features.data;
+  throw new Refused('features', features.error.issues[0]?.message ?? 'these features do not fit');
+}
+
+export const entitleCommand: LicenseCommand = {
+  name: 'entitle',
+  description:
+    'Give a license features of its own, beside and before its plan’s; machines have them with their next certificate',
+  shape: (it) => withFeatures(withId(it)),
+  run: async (context, options) => {
+    if (options['feature'] === undefined && options['dropFeature'] === undefined)
+      throw new Refused('no_features', 'say --feature or --drop-feature');
+    const ref = await refOf(context, options);
+    return shownLicense(
+      await inTransaction(context.pool, (ask) => entitle(ask, ref, (own) => featuresOf(options, own))),
+    );
+  },
+};

@@ -1,0 +1,105 @@
+/** The machines of a license: who holds it, how many may, taking it from them and giving it to another. */
+import { minuteOf, table } from '@muster/terminal';
+import { type Command } from 'commander';
+import { machineIdProblem } from '../activation/machine.ts';
+import { resize } from '../operators/change.ts';
+import { getLicense, type License, stateOf } from '../operators/license.ts';
+import { type Choice, heldMachines, type Machine, release, transfer } from '../operators/machines.ts';
+import { type Ask, inTransaction, reading, Refused } from '../operators/transaction.ts';
+import { hasherOf } from './change.ts';
+import { type LicenseCommand, number, type Options, refOf, text, withId } from './command.ts';
+import { licenseLines, machinesWords, shownLicense } from './shown.ts';
+import { toCount, toMachines } from './term.ts';
+
+const withSlot = (command: Command): Command =>
+  command.option('--slot <number>', 'the machine in this slot, where several have the license', toCount);
+
+const choiceOf = (options: Options): Exclude<Choice, { kind: 'all' }> => {
+  const slot = number(options, 'slot');
+  return slot === undefined ? { kind: 'only' } : { kind: 'slot', slot };
+};
+
+const machineLines = (license: License, machines: readonly Machine[]): string[] => [
+  `License …${license.hint} (${license.id}), ${stateOf(license)}: ${machines.length} of ${machinesWords(license.machineLimit)}`,
+  ...(machines.length === 0
+    ? []
+    : table(
+        ['SLOT', 'MACHINE', 'SINCE', 'LAST SEEN', 'OFFLINE UNTIL'],
+        machines.map(({ slot, hint, ...at }) => [
+          ...[String(slot), hint, minuteOf(at.boundAt), minuteOf(at.lastSeenAt), minuteOf(at.offlineUntil)],
+        ]),
+      )),
+];
+
+export const machinesCommand: LicenseCommand = {
+  name: 'machines',
+  description: 'List the machines that hold a license; --allow lets more or fewer hold it at once',
+  shape: (command) =>
+    withId(command).option('--allow <number>', 'so many from now on; those that hold it go on', toMachines),
+  run: async (context, options) => {
+    const ref = await refOf(context, options);
+    const allowed = number(options, 'allow');
+    const look = async (ask: Ask, license: License): Promise<[License, Machine[]]> => [
+      license,
+      await heldMachines(ask, license.id),
+    ];
+    const [license, machines] =
+      allowed === undefined
+        ? await reading(context.pool, async (ask) => look(ask, await getLicense(ask, ref)))
+        : await inTransaction(context.pool, async (ask) => look(ask, await resize(ask, ref, allowed)));
+    return {
+      ...shownLicense(license, machineLines(license, machines)),
+      json: { machineLimit: license.machineLimit, machines },
+    };
+  },
+};
+
+const stillAlive = ({ offlineUntil }: Machine): boolean =>
+  offlineUntil !== null && new Date(offlineUntil).getTime() > Date.now();
+
+export const releaseCommand: LicenseCommand = {
+  name: 'release',
+  description: 'Take it from its machine; the next one that asks gets it',
+  shape: (command) => withSlot(withId(command)).option('--all', 'from all of its machines'),
+  run: async (context, options) => {
+    const isAll = options['all'] === true;
+    if (isAll && options['slot'] !== undefined) throw new Refused('choice', 'say --slot or --all');
+    const ref = await refOf(context, options);
+    const choice = isAll ? ({ kind: 'all' } as const) : choiceOf(options);
+    const { license, released } = await inTransaction(context.pool, (ask) => release(ask, ref, choice));
+    const warnings = released
+      .filter(stillAlive)
+      .map(
+        ({ offlineUntil }) =>
+          `Its certificate lets the old machine run offline until ${minuteOf(offlineUntil)}.`,
+      );
+    return shownLicense(license, [...licenseLines(license), ...warnings]);
+  },
+};
+
+/** The machine that --machine names. Throws where it is no machine's id. */
+export function machineOf(options: Options): string {
+  const machineId = text(options, 'machine') ?? '';
+  const problem = machineIdProblem(machineId);
+  if (problem !== undefined) throw new Refused('machine', `--machine ${problem}`);
+  return machineId;
+}
+
+export const transferCommand: LicenseCommand = {
+  name: 'transfer',
+  description: 'Give it to another machine, within its plan’s transfers',
+  shape: (command) =>
+    withSlot(withId(command))
+      .requiredOption('--machine <machineId>', 'the new machine’s id')
+      .option('--force', 'beyond what the plan allows'),
+  run: async (context, options) => {
+    const machineId = machineOf(options);
+    const ref = await refOf(context, options);
+    const hasher = await hasherOf(context);
+    const isForced = options['force'] === true;
+    const choice = choiceOf(options);
+    return shownLicense(
+      await inTransaction(context.pool, (ask) => transfer(ask, ref, { machineId, hasher, isForced, choice })),
+    );
+  },
+};

@@ -1,0 +1,27 @@
+/** purge: removes what nobody asks for any more. */
+import { purgeDenials } from '../operators/retention.ts';
+import { inTransaction, Refused } from '../operators/transaction.ts';
+import { type LicenseCommand, number } from './command.ts';
+import { toCount } from './term.ts';
+
+const usualDays = 365;
+/** `stats` counts as many. */
+const fewestDays = 30;
+
+export const purgeCommand: LicenseCommand = {
+  name: 'purge',
+  description: 'Remove the counts of refusals of long ago; for a timer, once a day',
+  shape: (it) =>
+    it.option('--days <number>', `how many days of them are kept; ${usualDays} unless said`, toCount),
+  run: async ({ pool }, options) => {
+    const days = number(options, 'days') ?? usualDays;
+    if (days < fewestDays) throw new Refused('days', `${fewestDays} days are kept at least`);
+    let removed = 0;
+    for (;;) {
+      const { rows, isMore } = await inTransaction(pool, (ask) => purgeDenials(ask, days));
+      removed += rows;
+      if (!isMore) break;
+    }
+    return { json: { removed }, lines: [`Removed ${removed} counts of refusals.`] };
+  },
+};

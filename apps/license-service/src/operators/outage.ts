@@ -1,0 +1,29 @@
+/** Whether Postgres gave an answer: an operator must be able to tell a refusal from a silence. */
+
+/** What pg says, without a code, of a connection that could not be had, was lost, or on which nobody answers. */
+const silence =
+  /^(timeout exceeded when trying to connect|timeout expired|Query read timeout|Client has encountered a connection error|Connection terminated)/;
+const unreachable =
+  /^(ECONNREFUSED|ECONNRESET|ECONNABORTED|EPIPE|ETIMEDOUT|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH)$/;
+/** States in which Postgres itself says that it goes away, is full, or gave up waiting. */
+const unwell = /^(08|57P|53|25P)|^(40001|40P01|55P03|57014)$/;
+const notLetIn = /^28|^3D000$/;
+
+const textOf = (error: object, name: string): string => {
+  const value: unknown = Reflect.get(error, name);
+  return typeof value === 'string' ? value : '';
+};
+
+/** Why there was no answer, as the beginning of a sentence; undefined for all other errors. */
+export function outageOf(error: unknown): string | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const code = textOf(error, 'code');
+  if (code === 'ECONNREFUSED') return 'no PostgreSQL answers at DATABASE_URL';
+  if (unreachable.test(code)) return 'PostgreSQL cannot be reached, or the connection was lost';
+  if (code === '' && silence.test(textOf(error, 'message'))) {
+    return 'PostgreSQL does not answer, or the connection was lost';
+  }
+  if (unwell.test(code)) return 'PostgreSQL is going away, full, or too busy';
+  if (notLetIn.test(code)) return 'PostgreSQL does not let the login of DATABASE_URL in';
+  return outageOf(Reflect.get(error, 'cause'));
+}

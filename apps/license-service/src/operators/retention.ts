@@ -1,0 +1,41 @@
+/** What becomes of the rows of each of the service's tables: the only statement of it. A table without an entry fails a spec. */
+import { type Ask } from './transaction.ts';
+
+export interface Retention {
+  readonly kept: 'for good' | 'purged';
+  readonly because: string;
+}
+
+const forGood = (because: string): Retention => ({ kept: 'for good', because });
+
+export const retention: Readonly<Record<string, Retention>> = {
+  applied_migrations: forGood('one for each migration'),
+  license_denials: {
+    kept: 'purged',
+    because: 'one for each license, day and outcome; operators ask for 30 days',
+  },
+  license_events: forGood(
+    'nobody may change the trail; who holds a key adds no more than its transfers and activations',
+  ),
+  license_machines: forGood('one for each slot of a license, at most 1,000'),
+  licenses: forGood('it is what was sold'),
+  plans: forGood('operators make them'),
+  secrets: forGood('two at most'),
+  signing_keys: forGood('a certificate names the key that signed it'),
+};
+
+/** Rows at most in a transaction. */
+const portion = 2_000;
+
+/** Removes a portion of the refusals from more than so many days ago, oldest first; whether there may be more. */
+export async function purgeDenials(ask: Ask, days: number): Promise<{ rows: number; isMore: boolean }> {
+  const gone = await ask(
+    `delete from licenses.license_denials d using (
+       select license_id, day, outcome from licenses.license_denials
+       where day < (clock_timestamp() at time zone 'UTC')::date - $1::int
+       order by day limit $2) old
+     where d.license_id = old.license_id and d.day = old.day and d.outcome = old.outcome returning 1`,
+    [days, portion],
+  );
+  return { rows: gone.length, isMore: gone.length === portion };
+}

@@ -1,0 +1,202 @@
+/** Answers that the installers' client does not take: made up, changed on the way, or given to another question. */
+import { createHash, generateKeyPairSync } from 'node:crypto';
+import { writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { type LicenseClientOptions, type PublicKey } from '@muster/license-client';
+import { newKey } from '../src/key/key.ts';
+import { revoke } from '../src/operators/change.ts';
+import { signCertificate } from '../src/signing/certificate.ts';
+import { answerSigner, digestOf } from '../src/signing/sign-answer.ts';
+import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { asItIs, away, type Meddle, type Middle, type Said } from './middle.ts';
+
+let machines: Machines;
+let middle: Middle;
+
+beforeAll(async () => {
+  machines = await openMachines();
+  ({ middle } = machines);
+});
+afterEach(() => {
+  middle.leaveAlone();
+});
+afterAll(() => machines.close());
+
+const install = (options?: Partial<LicenseClientOptions>): Installed => machines.install(options);
+const activated = () => machines.activated();
+
+describe('what is made up', () => {
+  const changed =
+    (of: string, to: (value: string) => string): Meddle =>
+    (answer) => ({
+      ...answer,
+      headers: { ...answer.headers, [of]: to(String(answer.headers[of])) },
+    });
+  const otherBase64 = (value: string): string =>
+    value.replace(/:(.)/, (_, first: string) => `:${first === 'A' ? 'B' : 'A'}`);
+  let old: Said;
+
+  const lies: [string, Meddle][] = [
+    ['a body', (answer) => ({ ...answer, body: answer.body.replace('false', 'true') + ' ' })],
+    ['a status', (answer) => ({ ...answer, status: answer.status === 200 ? 403 : 200 })],
+    ['a signature', changed('signature', otherBase64)],
+    ['a digest', changed('content-digest', otherBase64)],
+    ['a time', changed('signature-input', (value) => value.replace(/created=\d/, 'created=2'))],
+    ['fewer fields', changed('signature-input', (value) => value.replace(' "license-nonce";req', ''))],
+    ['a key', changed('signature-input', (value) => value.replace(/keyid="/, 'keyid="x'))],
+    ['no signature', (answer) => ({ ...answer, headers: { 'license-verdict': 'final' } })],
+    [
+      'a page',
+      () => ({ status: 200, headers: { 'content-type': 'text/html' }, body: '<html>Log in</html>' }),
+    ],
+    ['the answer to another question', (answer) => (old ??= answer)],
+  ];
+
+  it.each(lies)('%s: is no refusal, and no license', async (_what, lie) => {
+    old = undefined;
+    const { client, key } = await activated();
+    middle.meddle = lie;
+    if (_what.startsWith('the answer')) await install().activate(key);
+    expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
+    expect(await install().activate(newKey())).toMatchObject({
+      ...{ mayRun: false, isFinal: false, reason: 'untrusted' },
+    });
+  });
+
+  it('an answer that was asked for without a nonce, as anybody may have it, does not count', async () => {
+    const { client, key } = await activated();
+    const query = new URLSearchParams({ licenseKey: key, machineId: await client.machineId() }).toString();
+    const kept = await fetch(`${machines.serviceUrl}/api/activate/check?${query}`);
+    const said = { status: 200, headers: Object.fromEntries(kept.headers), body: await kept.text() };
+    expect(said.headers['signature']).toContain('license=');
+    middle.meddle = () => said;
+    expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
+  });
+
+  it('a certificate of another key, another machine or another content lets nothing run', async () => {
+    const { client } = await activated();
+    const other = await activated();
+    const whole = await kept(client);
+    const [version = '', body = '', signature = ''] = whole.certificate.split('.');
+    const payload = JSON.parse(Buffer.from(body, 'base64url').toString()) as { exp: number };
+    const longer = Buffer.from(JSON.stringify({ ...payload, exp: payload.exp + 1_000 })).toString(
+      'base64url',
+    );
+    const theirs = await kept(other.client);
+    const cases = [
+      [`${version}.${longer}.${signature}`, 'certificate_not_genuine'],
+      [`${version}.${body}.AAAA`, 'certificate_not_genuine'],
+      ['lic1', 'certificate_not_genuine'],
+      [theirs.certificate, 'certificate_of_another_machine'],
+    ];
+    middle.meddle = away;
+    for (const [certificate, reason] of cases) {
+      await writeFile(client.file, JSON.stringify({ ...whole, certificate }));
+      expect(await client.check()).toMatchObject({ mayRun: false, reason });
+    }
+    await writeFile(client.file, '{ "damaged');
+    expect(await client.check()).toMatchObject({ mayRun: false, reason: 'no_license' });
+  });
+
+  it('a header that says final makes no refusal of an outage, and one that says retry none of a refusal', async () => {
+    const { client, id } = await activated();
+    middle.meddle = changed('license-verdict', () => 'retry');
+    expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
+    middle.meddle = (answer) => ({ ...answer, status: 503, headers: { 'license-verdict': 'final' } });
+    expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
+    middle.meddle = asItIs;
+    await machines.world.asOperator((ask) => revoke(ask, { id }, null));
+    expect(await client.check()).toMatchObject({ mayRun: false, isFinal: true });
+  });
+});
+
+describe("an answer to somebody else's body", () => {
+  /** Somebody on the way asks the service something else, and gives the client what it signed for that. */
+  const ask = (claim: { licenseKey?: string; machineId?: string }): void => {
+    middle.meddleWithBody = (body) => JSON.stringify({ ...(JSON.parse(body) as object), ...claim });
+  };
+
+  it('lets no machine run on the license of another one', async () => {
+    const { client: paid, key } = await activated();
+    const claim = { licenseKey: key, machineId: await paid.machineId() };
+    const attempts = [
+      { typed: 'anything at all', asked: claim },
+      { typed: key, asked: { machineId: claim.machineId } },
+    ];
+    for (const { typed, asked } of attempts) {
+      ask(asked);
+      const client = install();
+      expect(await client.activate(typed)).toMatchObject({ mayRun: false, reason: 'untrusted' });
+      middle.meddle = away;
+      expect(await client.checkOffline()).toMatchObject({ mayRun: false, reason: 'no_license' });
+      middle.leaveAlone();
+    }
+  });
+
+  it('takes no license from a machine that has one', async () => {
+    const { client, key } = await activated();
+    for (const claim of [{ machineId: 'another machine' }, { licenseKey: newKey() }]) {
+      ask(claim);
+      expect(await client.activate(key)).toMatchObject({ mayRun: true, by: 'certificate' });
+      expect(await client.release()).toMatchObject({ isReleased: false, reason: 'untrusted' });
+      expect(await client.checkOffline()).toMatchObject({ mayRun: true, by: 'certificate' });
+    }
+  });
+});
+
+describe('a yes that is signed for this question', () => {
+  const { publicKey, privateKey } = generateKeyPairSync('ed25519');
+  const { x = '' } = publicKey.export({ format: 'jwk' });
+  const kid = 'a-key';
+  const publicKeys: PublicKey[] = [{ kty: 'OKP', crv: 'Ed25519', x, kid }];
+  const signAnswer = answerSigner({ kid, key: privateKey });
+  const machineId = 'this machine';
+  const now = Math.floor(Date.now() / 1_000);
+  const certificateOf = (machine: string): string =>
+    signCertificate(privateKey, {
+      ...{ lic: 'a-license', plan: 'pro', features: {}, kid, iat: now, exp: now + 3_600 },
+      machine: createHash('sha256').update(machine).digest('base64url'),
+    });
+
+  interface Yes {
+    readonly key: string;
+    readonly machineId: string;
+    readonly certificate: string | undefined;
+  }
+  const key = newKey();
+  const whole: Yes = { key, machineId, certificate: certificateOf(machineId) };
+
+  /** What a service says that holds the key which is pinned. */
+  const say = ({ key: named, machineId: machine, certificate }: Yes): void => {
+    const license = { key: named, plan: 'pro', expiresAt: null, machineId: machine, activated: true };
+    const body = JSON.stringify({ success: true, license });
+    middle.meddle = (_answer, target, { nonce, body: asked }) => ({
+      status: 200,
+      headers: {
+        'license-verdict': 'final',
+        ...(certificate !== undefined && { 'license-certificate': certificate }),
+        ...signAnswer(
+          { method: 'POST', target, digest: digestOf(asked), nonce },
+          { status: 200, content: body },
+        ),
+      },
+      body,
+    });
+  };
+
+  it.each<[string, Partial<Yes>]>([
+    ['names another key', { key: newKey() }],
+    ['names another machine', { machineId: 'another machine' }],
+    ['brings no certificate', { certificate: undefined }],
+    ['brings the certificate of another machine', { certificate: certificateOf('another machine') }],
+    ['brings a certificate that nobody signed', { certificate: 'lic1.e30.AAAA' }],
+  ])('is none where it %s', async (_what, change) => {
+    const typed = key.slice('MSTR1-'.length).toLowerCase().replaceAll('0', 'o').replaceAll('1', 'l');
+    say({ ...whole, ...change });
+    const client = install({ machineId, publicKeys });
+    expect(await client.activate(typed)).toMatchObject({ mayRun: false, reason: 'untrusted' });
+    expect(await client.checkOffline()).toMatchObject({ reason: 'no_license' });
+    say(whole);
+    expect(await client.activate(typed)).toMatchObject({ mayRun: true, by: 'service' });
+  });
+});

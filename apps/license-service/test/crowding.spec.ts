@@ -1,0 +1,33 @@
+/** Half-sent bodies, of strangers as all callers of licenses are, keep nobody else out. */
+import { type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { sendHalf } from '@muster/testing';
+import { type LicenseWorld, noLimits, openLicenseWorld } from './world.ts';
+
+let world: LicenseWorld;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+});
+afterAll(() => world.close());
+
+const sockets: Socket[] = [];
+afterEach(() => {
+  for (const socket of sockets.splice(0)) socket.destroy();
+});
+
+/** More than twice the six places of its one connection. */
+const halves = 200;
+
+it.each([
+  ['one address', () => '127.0.0.1'],
+  ['two hundred addresses', (index: number) => `127.0.${1 + (index >> 7)}.${1 + (index & 127)}`],
+])('half-sent bodies from %s, many more than there are places, keep no machine out', async (_title, from) => {
+  const service = await world.start({ environment: { ...noLimits, DATABASE_POOL: '1' } });
+  const { key } = await world.issue();
+  for (const path of ['/api/activate', '/api/activate/release'])
+    for (let index = 0; index < halves / 2; index += 1)
+      sockets.push(await sendHalf(service.url, { path, sent: '{', from: from(index) }));
+  expect((await service.activate(key, 'm')).status).toBe(200);
+  expect((await service.check(key, 'm')).json).toMatchObject({ valid: true });
+  expect((await service.release(key, 'm')).status).toBe(200);
+});

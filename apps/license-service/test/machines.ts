@@ -1,0 +1,59 @@
+/** Machines with a program on each that has a license of the service, and somebody on the way between. */
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect } from '@jest/globals';
+import { createLicenseClient, type LicenseClient, type LicenseClientOptions } from '@muster/license-client';
+import { type Middle, startMiddle } from './middle.ts';
+import { type LicenseWorld, openLicenseWorld } from './world.ts';
+
+export interface Installed extends LicenseClient {
+  readonly file: string;
+  readonly folder: string;
+}
+
+export interface Machines {
+  readonly world: LicenseWorld;
+  readonly serviceUrl: string;
+  readonly middle: Middle;
+  /** A program on a machine of its own. */
+  install(options?: Partial<LicenseClientOptions>): Installed;
+  activated(): Promise<{ client: Installed; key: string; id: string }>;
+  close(): Promise<void>;
+}
+
+export const kept = async (client: Installed) =>
+  JSON.parse(await readFile(client.file, 'utf8')) as { readonly certificate: string };
+
+export async function openMachines(): Promise<Machines> {
+  const world = await openLicenseWorld();
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-license-client-'));
+  const { url: serviceUrl } = await world.start();
+  const middle = await startMiddle(serviceUrl);
+  let count = 0;
+
+  const install: Machines['install'] = (options = {}) => {
+    count += 1;
+    const own = options.folder ?? path.join(folder, String(count));
+    const client = createLicenseClient({
+      ...{ url: middle.url, product: 'demo', folder: own, machineId: `machine-${count}`, patienceSeconds: 0 },
+      ...options,
+    });
+    return { ...client, folder: own, file: path.join(own, 'license.json') };
+  };
+
+  return {
+    ...{ world, serviceUrl, middle, install },
+    activated: async () => {
+      const { key, id } = await world.issue({ term: { kind: 'perpetual' } });
+      const client = install();
+      expect(await client.activate(key)).toMatchObject({ mayRun: true, by: 'service' });
+      return { client, key, id };
+    },
+    close: async () => {
+      middle.close();
+      await world.close();
+      await rm(folder, { recursive: true });
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/** The test vectors that clients in other languages are written against, run against this client. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { isOfMachine, readCertificate } from './certificate.ts';
+import { type TimeSeen, timeNow } from './clock.ts';
+import { ringOf } from './key-ring.ts';
+import { type PublicKey } from './public-key.ts';
+import { digestOf, signedAt } from './signed-answer.ts';
+
+const vectors = (name: string): unknown =>
+  JSON.parse(readFileSync(path.join(import.meta.dirname, '../vectors', `${name}.json`), 'utf8'));
+
+interface Named {
+  readonly name: string;
+}
+
+const certificates = vectors('certificates') as {
+  readonly publicKeys: readonly PublicKey[];
+  readonly cases: readonly (Named & {
+    readonly certificate: string;
+    readonly machineId: string;
+    readonly nowSeconds: number;
+    readonly outcome: 'valid' | 'not_genuine' | 'other_machine' | 'ended';
+    readonly payload?: object;
+  })[];
+};
+
+describe('a certificate', () => {
+  it.each(certificates.cases)(
+    '$name: $outcome',
+    ({ certificate, machineId, nowSeconds, outcome, payload }) => {
+      const read = readCertificate(certificate, ringOf(certificates.publicKeys));
+      const found =
+        read === undefined
+          ? 'not_genuine'
+          : !isOfMachine(read, machineId)
+            ? 'other_machine'
+            : nowSeconds >= read.exp
+              ? 'ended'
+              : 'valid';
+      expect(found).toBe(outcome);
+      if (payload !== undefined) expect(read).toMatchObject(payload);
+    },
+  );
+});
+
+const answers = vectors('answers') as {
+  readonly publicKeys: readonly PublicKey[];
+  readonly cases: readonly (Named & {
+    readonly question: {
+      readonly method: string;
+      readonly target: string;
+      readonly body: string | null;
+      readonly nonce: string;
+    };
+    readonly answer: {
+      readonly status: number;
+      readonly headers: Readonly<Record<string, string>>;
+      readonly body: string;
+    };
+    readonly signedAt: number | null;
+  })[];
+};
+
+describe('an answer', () => {
+  it.each(answers.cases)('$name', ({ question: { body, ...question }, answer, signedAt: expected }) => {
+    const found = signedAt(
+      { ...answer, body: Buffer.from(answer.body) },
+      { ...question, digest: body === null ? undefined : digestOf(body) },
+      ringOf(answers.publicKeys),
+    );
+    expect(found ?? null).toBe(expected);
+  });
+});
+
+const clock = vectors('clock') as {
+  readonly cases: readonly (Named & {
+    readonly seen: TimeSeen;
+    readonly clockMillis: number;
+    readonly writtenMillis: number;
+    readonly now: number | null;
+  })[];
+};
+
+describe('a clock', () => {
+  it.each(clock.cases)('$name', ({ seen, clockMillis, writtenMillis, now }) => {
+    expect(timeNow(seen, { clockMillis, writtenMillis }) ?? null).toBe(now);
+  });
+});
