@@ -1,12 +1,13 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
-import { createFollowers, createPool, migrationNames, type Pool } from '@muster/database';
-import { createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
-import { type Check, createService, redisCheck, type Service } from '@muster/service';
+import { createFollowers, createPool, isSchemaCurrent, type Pool } from '@muster/database';
+import { handlersOf, performable, reactions } from '@muster/operations';
+import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
+import { type Check, createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
-import { byName, handlersOf, performable, reactions } from './handlers.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
+import { createEntrance } from './http/authenticate.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
@@ -21,20 +22,14 @@ export interface CoordinationApi {
 }
 
 /** Requests answered at once, per connection of the pool: enough to keep it busy, few enough to stay quick. */
+// guard: calls in flight
 const inFlightPerConnection = 6;
 
 function postgresCheck(pool: Pool): Check {
-  const newest = migrationNames().at(-1);
   return {
     name: 'postgres',
     needed: true,
-    run: async () => {
-      const { rows } = await pool.query<{ name: string }>(
-        'select name from kysely_migration where name = $1',
-        [newest],
-      );
-      return rows.length === 1 ? undefined : 'the schema is not current';
-    },
+    run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
   };
 }
 
@@ -57,6 +52,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   });
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
+  const authenticate = createEntrance(authenticator, config.LIMIT_UNKNOWN_TOKENS);
   const service = createService({
     name: 'coordination-api',
     logger,
@@ -86,14 +82,14 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   });
   addOperationRoutes(service.app, {
     pool,
-    authenticator,
+    authenticate,
     limits,
-    handlers: byName(allHandlers),
+    handlers: byOperation(allHandlers),
     surroundings: {
       handlers: performable(allHandlers),
       reactions,
-      waitFor: (orgId, { seconds, ...awaited }) => followers.wait({ orgId, ...awaited }, seconds),
     },
+    wait: (orgId, { seconds, ...awaited }, left) => followers.wait({ orgId, ...awaited }, seconds, left),
     aside: service.aside,
     metrics: service.metrics,
     logger,
@@ -103,7 +99,9 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const forward =
     config.MCP_GATEWAY_URL === undefined
       ? undefined
-      : addMcpForward(service.app, { gatewayUrl: config.MCP_GATEWAY_URL, aside: service.aside });
+      : addMcpForward(service.app, {
+          ...{ gatewayUrl: config.MCP_GATEWAY_URL, authenticate, leave: service.leave },
+        });
 
   void service.app.register(async (app) => addDiscoveryRoutes(app, addressesOf(config)));
 

@@ -1,6 +1,6 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
-import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/service';
+import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
 import { z } from 'zod';
 
 /** A number that nobody chose stops no import and no load test. */
@@ -10,6 +10,7 @@ export const environment = {
   ...commonEnvironment,
   /** Where it listens. */
   PORT: commonEnvironment.PORT.default(4100),
+  METRICS_PORT: commonEnvironment.METRICS_PORT.default(4110),
   /** A login that may become muster_app. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
@@ -41,6 +42,8 @@ export const environment = {
   LIMIT_TOKEN: rateVariable(hardlyAny),
   /** Calls per organization, with all its tokens. */
   LIMIT_ORGANIZATION: rateVariable(hardlyAny),
+  /** Tokens that nobody has, per address (of IPv6 per network): past it the database is not asked about more of them. */
+  LIMIT_UNKNOWN_TOKENS: rateVariable('2000/0.05'),
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /** What seats cost, as JSON by plan, where it is not what ships. */

@@ -1,12 +1,12 @@
 /** The API as it ships, listening on a free port, on a database of its own; people with tokens reach it over HTTP. */
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
+import { handlers, performable, reactions } from '@muster/operations';
 import { type ErrorBody, pathOf } from '@muster/registry';
 import { patient, type People, type World, useWorld } from '@muster/testing';
 import { pino } from 'pino';
 import { type CoordinationApi, createApp } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
-import { handlers, performable, reactions } from '../src/handlers.ts';
 
 /** An answer as it came, nothing thrown. */
 export interface RawAnswer {
@@ -16,6 +16,8 @@ export interface RawAnswer {
   /** The parsed body; a body that is no JSON fails the spec. */
   readonly body: Record<string, unknown> & Partial<ErrorBody>;
 }
+
+type Addresses = Awaited<ReturnType<CoordinationApi['service']['listen']>>;
 
 /** A running API, and how to ask it. */
 export interface Copy {
@@ -34,6 +36,8 @@ export interface Copy {
     headers?: Record<string, string>,
   ): Promise<RawAnswer>;
   client(token: string): Client;
+  /** As who watches it reads them. */
+  metrics(): Promise<string>;
 }
 
 export interface Api extends Copy {
@@ -47,7 +51,7 @@ export interface Api extends Copy {
 export function useApi(environment: Record<string, string> = {}): Api {
   const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
   const running = new Set<CoordinationApi>();
-  let base = '';
+  let base: Addresses = { address: '', metricsAddress: '' };
 
   const start = async (more: Record<string, string>) => {
     const config = readConfig({
@@ -59,8 +63,8 @@ export function useApi(environment: Record<string, string> = {}): Api {
     const one = createApp(config, pino({ level: 'silent' }));
     patient(one.pool);
     running.add(one);
-    const url = await one.service.app.listen({ host: '127.0.0.1', port: 0 });
-    return { url, stop: () => stop(one) };
+    const at = await one.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
+    return { at, stop: () => stop(one) };
   };
   const stop = async (one: CoordinationApi): Promise<void> => {
     if (!running.delete(one)) return;
@@ -69,7 +73,7 @@ export function useApi(environment: Record<string, string> = {}): Api {
   };
 
   beforeAll(async () => {
-    base = (await start(environment)).url;
+    base = (await start(environment)).at;
   });
   afterAll(() => Promise.all([...running].map(stop)));
 
@@ -79,12 +83,13 @@ export function useApi(environment: Record<string, string> = {}): Api {
     org: (setUp) => world.org(setUp),
     copy: async (more = {}) => {
       const one = await start({ ...environment, ...more });
-      return { ...copyAt(() => one.url), stop: one.stop };
+      return { ...copyAt(() => one.at), stop: one.stop };
     },
   };
 }
 
-function copyAt(url: () => string): Copy {
+function copyAt(at: () => Addresses): Copy {
+  const url = (): string => at().address;
   const request: Copy['request'] = async (
     path,
     { method = 'POST', token = null, body, headers = {} } = {},
@@ -113,6 +118,7 @@ function copyAt(url: () => string): Copy {
     request,
     call: (token, operation, params = {}, headers = {}) =>
       request(pathOf(operation), { token, body: params, headers }),
+    metrics: async () => (await fetch(`${at().metricsAddress}/metrics`)).text(),
     client: (token) => createClient(httpTransport({ baseUrl: url(), token })),
   };
 }

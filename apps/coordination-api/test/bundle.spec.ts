@@ -33,7 +33,7 @@ it('serves whoever brings a token', async () => {
   const { ana } = await world.org();
 
   const server = spawn(process.execPath, ['main.js'], {
-    ...inFolder({ PORT: '0', HOST: '127.0.0.1' }),
+    ...inFolder({ PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' }),
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(server, 'exit');

@@ -366,12 +366,14 @@ describe('agents.catalog.delete', () => {
     await expect(people.dan.agents.catalog.get({ slug })).rejects.toMatchObject({ status: 404 });
   });
 
-  it('is for whoever published it, and for admins; who tried is in the audit', async () => {
+  it('is for whoever published it, and for admins with that scope; who tried is in the audit', async () => {
     await publish(people.chloe);
     const eve = await api.world.member(people.orgId, 'Eve', 'member');
     await expect(eve.agents.catalog.delete({ slug })).rejects.toMatchObject({ status: 403 });
+    const writer = await api.world.token(people.orgId, people.ben.me.memberId, { scopes: ['write'] });
+    await expect(writer.agents.catalog.delete({ slug })).rejects.toMatchObject({ reason: 'scope' });
     const { items } = await people.ana.audit.list({ operation: 'agents.catalog.delete', outcome: 'denied' });
-    expect(items).toMatchObject([{ target: slug, reason: 'not_publisher' }]);
+    expect(items).toMatchObject([{ reason: 'scope' }, { target: slug, reason: 'not_publisher' }]);
     expect(await people.ben.agents.catalog.delete({ slug })).toEqual({ deleted: true });
   });
 

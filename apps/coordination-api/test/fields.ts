@@ -47,6 +47,7 @@ const kindOfIdField: Record<string, keyof Records> = {
   toMemberId: 'member',
   toAgentId: 'agent',
   questionId: 'comment',
+  threadId: 'comment',
 };
 
 function* walk(operation: string, schema: Json, path: Path): Generator<RefField> {

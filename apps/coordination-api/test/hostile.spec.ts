@@ -103,7 +103,26 @@ const values: readonly (readonly [string, string, Record<string, unknown> | stri
   ['SQL in a search', 'stories.list', { projectId: 'WEB', query: `'; drop table stories; --` }, 200],
   ['wildcards in a search', 'stories.list', { projectId: 'WEB', query: '%_\\' }, 200],
   ['a story key with a huge number', 'stories.get', { storyId: 'WEB-999999999' }, 404],
-  ['a story key with eleven digits', 'stories.get', { storyId: 'WEB-99999999999' }, 400],
+  ['a story key with eleven digits', 'stories.get', { storyId: 'WEB-99999999999' }, 404],
+  ['a story key with the number 0', 'stories.get', { storyId: 'WEB-0' }, 404],
+  [
+    'a story key with a zero before its number',
+    'stories.updateStatus',
+    { storyId: 'WEB-01', status: 'ready' },
+    404,
+  ],
+  [
+    'a story key that cannot be, as what blocks another',
+    'stories.update',
+    { storyId: 'WEB-1', blockedBy: ['WEB-9999999999'] },
+    404,
+  ],
+  [
+    'a story key that cannot be, as a target',
+    'assignments.set',
+    { targetType: 'story', targetId: 'WEB-0', memberId: null },
+    404,
+  ],
 ];
 
 describe.each(['path', 'dispatcher'] as const)('through the %s', (way) => {

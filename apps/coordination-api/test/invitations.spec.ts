@@ -77,7 +77,7 @@ describe('POST /invitations/accept', () => {
   });
 
   it.each([
-    ['unknown', async () => undefined, 404, undefined],
+    ['unknown', async () => undefined, 404, 'not_found'],
     ['used', (secret: string) => post({ token: secret, name: 'First' }), 409, 'already_resolved'],
     [
       'expired',

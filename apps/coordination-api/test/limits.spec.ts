@@ -178,6 +178,5 @@ it('tells how things stand, and when to come back, in the words of the standard'
   // The window does not end after the time to come back.
   expect(refused.headers.get('ratelimit')).toContain(`"token";r=0;t=${seconds}`);
   await expect(copy.client(ana.me.token).session.identity({})).rejects.toBeInstanceOf(RateLimitedError);
-  const figures = await fetch(new URL('/metrics', copy.url()));
-  expect(await figures.text()).toMatch(/muster_errors_total\{[^}]*reason="token_limit"[^}]*\} 2/);
+  expect(await copy.metrics()).toMatch(/muster_errors_total\{[^}]*reason="token_limit"[^}]*\} 2/);
 });

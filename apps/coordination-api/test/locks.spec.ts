@@ -198,3 +198,26 @@ describe('what only handlers may ask', () => {
     expect(description.text).not.toContain('workAround');
   });
 });
+
+describe('whoever works in a project that is deleted', () => {
+  it.each(['org', 'private'] as const)(
+    'is told so, and hears from then on that the work is gone (%s)',
+    async (visibility) => {
+      const { ana, ben, chloe } = people;
+      await ana.projects.members.add({
+        projectId: 'WEB',
+        memberId: chloe.me.memberId,
+        role: 'contributor',
+      });
+      await ana.projects.update({ projectId: 'WEB', visibility });
+      const held = await workOn(chloe, 'WEB-1', ['src/a.ts']);
+      await acquire(chloe, ['src/**'], { executionId: held.executionId });
+      await ben.projects.delete({ projectId: 'WEB', confirmKey: 'WEB' });
+      expect(await inboxOf(chloe)).toContainEqual([
+        'lease_taken_over',
+        'Ben deleted the project of WEB-1, which you worked on',
+      ]);
+      await expect(chloe.deliveryExecutions.renew(held)).rejects.toMatchObject({ status: 404 });
+    },
+  );
+});

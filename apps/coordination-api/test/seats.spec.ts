@@ -1,10 +1,10 @@
 /** Never are more seats held and reserved than were bought: whoever takes one, whoever changes how many there are, at once. */
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { newId, type Pool } from '@muster/database';
-import { addMember } from '@muster/people';
+import { handlers } from '@muster/operations';
+import { addMember } from '@muster/organizations';
 import { type People, type Person } from '@muster/testing';
 import fc from 'fast-check';
-import { handlers } from '../src/handlers.ts';
 import { useApi } from './api.ts';
 import { withoutSeatLock } from './without-seat-lock.ts';
 
@@ -65,7 +65,7 @@ const takers: Record<string, (people: People) => Promise<Take>> = {
   'an expired invitation sent again': async ({ ana }) => {
     const { invitation } = await ana.members.invite({ email: freshAddress() });
     await world.rows(
-      `update invitations set expires_at = now() - interval '1 s' where id = $1`,
+      `update invitations set expires_at = now() - interval '1 s', sent_at = now() - interval '7 days' where id = $1`,
       invitation.id,
     );
     const params = { invitationId: invitation.id };
@@ -193,7 +193,8 @@ describe('many at once, in rounds', () => {
       case 'expire':
         // The column rounds to the millisecond, and half of the time up: now would make an expired one pending again.
         await world.rows(
-          `update invitations set expires_at = least(expires_at, clock_timestamp() - interval '1 second')
+          `update invitations set expires_at = least(expires_at, clock_timestamp() - interval '1 second'),
+             sent_at = sent_at - interval '7 days'
            where id = $1 and state = 'pending'`,
           await nth('invitations', what.which),
         );

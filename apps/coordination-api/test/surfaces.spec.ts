@@ -53,8 +53,8 @@ describe('health and metrics', () => {
     const { ana } = await api.org();
     await api.call(ana.me.token, 'session.identity');
     await api.call(ana.me.token, 'session.identity', { tpyo: 1 });
-    const response = await fetch(new URL('/metrics', api.url()));
-    const text = await response.text();
+    const text = await api.metrics();
+    expect((await api.request('/metrics', { method: 'GET' })).status).toBe(404);
     expect(text).toMatch(
       /muster_operations_total\{operation="session\.identity",outcome="ok",service="coordination-api"\} \d+/,
     );

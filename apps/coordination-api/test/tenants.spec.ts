@@ -2,9 +2,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Operation, operations } from '@muster/registry';
-import { createAuthenticator, execute, toApiError } from '@muster/runtime';
+import { handlers } from '@muster/operations';
+import { byOperation, createAuthenticator, execute, toApiError } from '@muster/runtime';
 import { type ExampleOrg, exampleOrg } from '@muster/testing/examples';
-import { handlersByName } from '../src/handlers.ts';
 import { useApi } from './api.ts';
 import { type RefField, refFields, withLeaf } from './fields.ts';
 
@@ -106,7 +106,7 @@ describe('with the organization in the queries wrong, row security alone', () =>
     const before = await everythingOf(theirs.orgId);
     const authenticator = createAuthenticator(world.database.app);
     const held = await authenticator.authenticate(mine.ana.me.token);
-    for (const handler of handlersByName.values()) {
+    for (const handler of byOperation(handlers).values()) {
       const { operation } = handler;
       // The door goes by the token's hash; everything the handler asks goes by this organization.
       const token = { ...held, identity: { ...held.identity, orgId: theirs.orgId } };

@@ -1,7 +1,7 @@
 /** For a race that has to be lost: the connections as they would be had nobody thought of locking the seats. */
 import { type Pool } from '@muster/database';
 
-const seatLock = /(from "subscriptions" .*) for no key update$/;
+const seatLock = /(from subscriptions .*) for no key update$/;
 
 /** A burst as it lies on its way to the connection. It is nobody's business but for whoever is out to break it. */
 interface Breakable {

@@ -6,6 +6,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { programEnvironment } from './environment.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 
@@ -23,7 +24,14 @@ export async function startApp(
 ): Promise<AppProcess> {
   const app = spawn(process.execPath, [mainFile], {
     cwd: workspaceRoot,
-    env: { PATH: process.env['PATH'], HOST: '127.0.0.1', PORT: '0', LOG_LEVEL: 'info', ...environment },
+    env: {
+      ...programEnvironment(),
+      HOST: '127.0.0.1',
+      PORT: '0',
+      METRICS_PORT: '0',
+      LOG_LEVEL: 'info',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const url = await new Promise<string>((resolve, reject) => {

@@ -45,7 +45,7 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   try {
     // Two clones at once would each find the template in use.
     await admin.query('select pg_advisory_lock(4100)');
-    await admin.query(`create database ${name} template muster_template`);
+    await admin.query(`create database ${name} template muster_template strategy file_copy`);
     // The pipeline runs the loser of a deadlock again, so nobody would notice one. Here nobody looks for them: whoever
     // is in one comes to the lock timeout, and is refused.
     await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);

@@ -10,9 +10,10 @@ import {
   sendBurst,
   type Statement,
 } from '@muster/database';
-import { isOperation, type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
+import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import {
   type Answer,
+  byOperation,
   createAuthenticator,
   execute,
   type Handler,
@@ -83,28 +84,21 @@ export interface TokenSetUp {
   readonly scopes?: readonly Scope[];
   readonly agent?: string;
   readonly projectIds?: readonly string[];
+  /** Of an agent: it may read its member's notifications. */
+  readonly inbox?: boolean;
 }
 
 export interface CallSetUp {
   readonly idempotencyKey?: string;
   /** Another pool than the world's. */
   readonly pool?: Pool;
-}
-
-/** Handlers, nested as the registry is. */
-type Handlers = { readonly [word: string]: unknown };
-
-function* flatten(handlers: Handlers): Generator<Handler> {
-  for (const node of Object.values(handlers)) {
-    if (typeof node !== 'object' || node === null) continue;
-    if ('operation' in node && isOperation(node.operation)) yield node as Handler;
-    else yield* flatten(node as Handlers);
-  }
+  /** Where pages are cut, in place of 1 MiB. */
+  readonly mostPageBytes?: number;
 }
 
 /** Sets up a world for the spec file that calls it, in which these handlers answer, and these reactions follow. */
-export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []): World {
-  const byName = new Map([...flatten(handlers)].map((handler) => [handler.operation.name, handler]));
+export function useWorld(handlers: object, reactions: readonly Reaction[] = []): World {
+  const byName = byOperation(handlers);
   let database: TestDatabase | undefined;
   let authenticator: ReturnType<typeof createAuthenticator> | undefined;
   let followers: Followers | undefined;
@@ -131,7 +125,7 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
     secret: string,
     handler: Handler,
     params: unknown,
-    { idempotencyKey, pool }: CallSetUp,
+    { idempotencyKey, pool, mostPageBytes }: CallSetUp,
     requestId = newId(),
   ): Promise<Answer> => {
     if (authenticator === undefined) throw new Error('the world is there from beforeAll on');
@@ -144,12 +138,13 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
       ip: '127.0.0.1',
       userAgent: 'spec',
     };
-    return execute(pool ?? ready().app, handler, call, {
-      handlers: byName,
-      reactions,
-      waitFor: async (orgId, { seconds, ...awaited }) =>
-        followers?.wait({ orgId, ...awaited }, seconds) ?? Promise.resolve(),
-    });
+    const surroundings = { handlers: byName, reactions, mostPageBytes };
+    const ask = (): Promise<Answer> => execute(pool ?? ready().app, handler, call, surroundings);
+    const first = await ask();
+    if (first.awaits === null) return first;
+    const { seconds, ...awaited } = first.awaits;
+    await followers?.wait({ orgId: call.token.identity.orgId, ...awaited }, seconds);
+    return ask();
   };
 
   const transportOf =
@@ -197,8 +192,9 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
         );
       }
       await rows(
-        `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids, expires_at)
-       values ($1, $2, $3, $4, 'spec', $5, $6, $7, $8, now() + interval '1 day')`,
+        `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids,
+         may_read_inbox, expires_at)
+       values ($1, $2, $3, $4, 'spec', $5, $6, $7, $8, $9, now() + interval '1 day')`,
         orgId,
         newId(),
         memberId,
@@ -207,6 +203,7 @@ export function useWorld(handlers: Handlers, reactions: readonly Reaction[] = []
         secret.slice(-4),
         setUp.scopes ?? ['admin'],
         setUp.projectIds ?? null,
+        setUp.inbox ?? false,
       );
       return Object.assign(createClient(transportOf(secret)), {
         me: { memberId, agentId, handle, name: setUp.agent ?? name, token: secret },

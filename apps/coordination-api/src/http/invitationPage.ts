@@ -1,7 +1,7 @@
 /**
  * The page that an invitation's e-mail leads to: a form for the name, whose script posts it and shows the token once.
- * The page is the same for everybody. Its script takes the secret from the address, so that nothing of a request ever
- * stands in the HTML; and what may run or be reached is pinned by hash.
+ * The page is the same for everybody. Its script takes the secret from the fragment of the address, which no request has,
+ * so that it stands in no log and in no HTML; and what may run or be reached is pinned by hash.
  */
 import { createHash } from 'node:crypto';
 
@@ -18,7 +18,7 @@ pre { padding: 1em; overflow: auto; background: #f2f2f7; border-radius: 4px }
 
 const script = `
 const byId = (id) => document.getElementById(id);
-const token = new URLSearchParams(location.search).get('token');
+const token = new URLSearchParams(location.hash.slice(1)).get('token');
 const say = (text) => { byId('problem').textContent = text; };
 if (!token) { say('The link is not whole: it has no token. Open it as it stands in the e-mail.'); byId('join').disabled = true; }
 byId('form').addEventListener('submit', async (event) => {

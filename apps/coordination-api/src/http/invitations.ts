@@ -1,8 +1,8 @@
 /** How somebody with an invitation gets in, without a token: a form for people, and what it posts to, for everybody. */
-import { acceptInvitation } from '@muster/people';
+import { acceptInvitation } from '@muster/organizations';
 import { type Reaction } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { ApiError, describeSpan, type Metrics } from '@muster/service';
+import { ApiError, describeSpan, type Metrics } from '@muster/http';
 import { type FastifyInstance } from 'fastify';
 import { type Logger } from 'pino';
 import { invitationPage, pageHeaders } from './invitationPage.ts';
@@ -46,7 +46,7 @@ export function addInvitationRoutes(
         .header('cache-control', 'no-store')
         .send(JSON.stringify(accepted));
     } catch (error) {
-      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details?.reason];
+      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
     } finally {
       count(outcome, reply.elapsedTime / 1_000);

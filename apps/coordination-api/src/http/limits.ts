@@ -3,7 +3,7 @@
  * token: whoever calls too often loses no lease by it, and takes none from the colleagues.
  */
 import { type Identity } from '@muster/database';
-import { ApiError } from '@muster/registry';
+import { tooMany } from '@muster/registry';
 import {
   createLedger,
   type Draw,
@@ -13,7 +13,7 @@ import {
   policiesOf,
   type Rate,
   retryAfterSeconds,
-} from '@muster/service';
+} from '@muster/http';
 import { type FastifyReply } from 'fastify';
 import { type Logger } from 'pino';
 
@@ -35,26 +35,21 @@ interface Options {
 /** One slot of a cluster has them all: a script may not reach over several. */
 const prefix = '{calls}';
 
+/** Its name is that of the reason, too. */
+type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' };
+
 /** Limits that count together, and what is said of them in every answer. */
 interface Book {
-  readonly limits: readonly Limit[];
+  readonly limits: readonly CallLimit[];
   readonly policies: string;
   readonly keysOf: (caller: Identity) => readonly string[];
 }
 
-const bookOf = (limits: readonly Limit[], keysOf: Book['keysOf']): Book => ({
+const bookOf = (limits: readonly CallLimit[], keysOf: Book['keysOf']): Book => ({
   limits,
   policies: policiesOf(limits),
   keysOf,
 });
-
-const tooManyCalls = (name: string, seconds: number): ApiError =>
-  new ApiError(
-    'rate_limited',
-    name === 'organization' ? 'Too many calls of your organization.' : 'Too many calls with this token.',
-    { reason: `${name}_limit`, retryAfterSeconds: seconds, retryable: true },
-    seconds,
-  );
 
 export function createCallLimits(options: Options): CallLimits {
   const { token, organization, redisUrl, timeoutMillis, logger } = options;
@@ -83,7 +78,7 @@ export function createCallLimits(options: Options): CallLimits {
   const judge = ({ limits, policies }: Book, levels: readonly Level[], reply: FastifyReply): void => {
     reply.header('ratelimit-policy', policies).header('ratelimit', levelsOf(limits, levels));
     const empty = limits.find((_, index) => (levels[index]?.waitMillis ?? 0) > 0);
-    if (empty !== undefined) throw tooManyCalls(empty.name, retryAfterSeconds(levels));
+    if (empty !== undefined) throw tooMany(`${empty.name}_limit`, retryAfterSeconds(levels));
   };
 
   return {

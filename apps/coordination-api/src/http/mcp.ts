@@ -1,12 +1,14 @@
 /**
  * `/api/mcp`, where there is a gateway: each request goes on to it as it came, byte for byte, and its answer comes back
- * so. Everything that MCP asks of a request, the gateway checks.
+ * so. Everything that MCP asks of a request, the gateway checks; but nothing is read of a body whose token is no good.
  */
 import { bulkBodyLimit, unavailable } from '@muster/registry';
-import { inSpan, type Service, traceHeaders } from '@muster/service';
-import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { inSpan, type Service, traceHeaders } from '@muster/http';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type IncomingHttpHeaders } from 'node:http';
 import { Pool } from 'undici';
+import { type Authenticate } from './authenticate.ts';
+import { createShares, forwardedAtOnce } from './shares.ts';
 
 export interface McpForward {
   readonly close: () => Promise<void>;
@@ -15,11 +17,14 @@ export interface McpForward {
 interface Options {
   /** Such as `http://127.0.0.1:4101`. */
   readonly gatewayUrl: string;
-  readonly aside: Service['aside'];
+  readonly authenticate: Authenticate;
+  readonly leave: Service['leave'];
 }
 
 const path = '/api/mcp';
-const connections = 128;
+/** What the gateway answers by saying that it takes POST alone. */
+const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'];
+const otherBodyLimit = 1_024;
 /** Past what the gateway waits for us. */
 const answerMillis = 60_000;
 
@@ -43,9 +48,14 @@ interface Answered {
   readonly body: Buffer;
 }
 
-export function addMcpForward(app: FastifyInstance, { gatewayUrl, aside }: Options): McpForward {
+export function addMcpForward(
+  app: FastifyInstance,
+  { gatewayUrl, authenticate, leave }: Options,
+): McpForward {
+  const shares = createShares(forwardedAtOnce, 'go through MCP', 'too_many_forwarded');
   const pool = new Pool(new URL(gatewayUrl).origin, {
-    connections,
+    // As many as there are calls: how many there may be, the shares say.
+    connections: null,
     connectTimeout: 1_000,
     headersTimeout: answerMillis,
     bodyTimeout: answerMillis,
@@ -70,34 +80,40 @@ export function addMcpForward(app: FastifyInstance, { gatewayUrl, aside }: Optio
       const bytes = Buffer.from(await answer.body.arrayBuffer());
       return { status: answer.statusCode, headers: answer.headers, body: bytes };
     } catch {
-      throw unavailable('gateway_away', 'The MCP gateway did not answer; try again.');
+      throw unavailable('gateway_away');
     }
   }
 
   // In a scope of its own, since here alone bodies stay as they came.
   void app.register(async (scope) => {
     scope.removeAllContentTypeParsers();
-    scope.addContentTypeParser(
-      '*',
-      { parseAs: 'buffer', bodyLimit: bulkBodyLimit },
-      (_request, bytes, done) => {
-        done(null, bytes);
-      },
-    );
-    scope.all(path, { bodyLimit: bulkBodyLimit }, async (request, reply) => {
+    scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
+      done(null, bytes);
+    });
+    const forward = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const left = new AbortController();
       // The gateway has to know that nobody waits for the answer any more: what comes again is the same call then.
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) left.abort();
       });
-      let answered: Answered | undefined;
       // The gateway calls us in turn: whoever waits for it takes no place from those calls.
-      await aside(request, async () => {
-        answered = await ask(request, left.signal);
-      });
-      if (answered === undefined) throw new Error('the gateway answered nothing');
+      leave(request);
+      const answered = await ask(request, left.signal);
       return reply.code(answered.status).headers(passedOn(answered.headers)).send(answered.body);
-    });
+    };
+    const route = {
+      url: path,
+      onRequest: async (request: FastifyRequest) => {
+        request.caller = await authenticate(request);
+      },
+      handler: async (request: FastifyRequest, reply: FastifyReply) => {
+        if (request.caller === null) throw new Error(`${path} was reached without authentication`);
+        const done = shares.enter(request.caller.identity);
+        return forward(request, reply).finally(done);
+      },
+    };
+    scope.route({ ...route, method: 'POST', bodyLimit: bulkBodyLimit });
+    scope.route({ ...route, method: otherMethods, bodyLimit: otherBodyLimit });
   });
   return { close: () => pool.close() };
 }

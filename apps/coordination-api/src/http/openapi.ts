@@ -4,6 +4,7 @@ import {
   apiVersion,
   type ErrorCode,
   ErrorBody,
+  errorCodes,
   errorStatus,
   type Operation,
   operations,
@@ -13,19 +14,12 @@ import {
 import { z } from 'zod';
 import { type NamespacePath, namespacePaths } from './namespace-paths.ts';
 
-const errorText: Record<number, string> = {
-  400: 'The body is no JSON object, or the parameters do not fit',
-  401: 'The token is missing, malformed, unknown, revoked or expired',
-  403: 'You may see the thing but not do this, or the token scope is too small',
-  404: 'No such record, or none that you may see',
-  409: 'Conflict',
-  413: 'The body is too large',
-  415: 'The body is not application/json in UTF-8',
-  422: 'The state does not allow it',
-  429: 'Too many calls; see Retry-After',
-  500: 'A fault of ours',
-  503: 'Away or overloaded; see Retry-After',
-};
+/** What a status means, of all codes that have it. */
+const textOf = (status: number): string =>
+  Object.values(errorCodes)
+    .filter((code) => code.status === status)
+    .map(({ meaning }) => meaning)
+    .join('; ');
 
 /** What any call can meet, whatever the operation. */
 const alwaysPossible: readonly ErrorCode[] = [
@@ -60,8 +54,7 @@ const headersNamed = (...names: readonly string[]): Json =>
 const limitHeaders = ['RateLimit', 'RateLimit-Policy'] as const;
 
 const errorResponse = (status: number, refusals: readonly string[]): Json => ({
-  description:
-    refusals.length > 0 ? `${errorText[status] ?? ''}: ${refusals.join(', ')}` : (errorText[status] ?? ''),
+  description: refusals.length > 0 ? `${textOf(status)}: ${refusals.join(', ')}` : textOf(status),
   content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   ...(status === 429 && { headers: headersNamed('Retry-After', ...limitHeaders) }),
   ...(status === 503 && { headers: headersNamed('Retry-After') }),
@@ -111,7 +104,7 @@ function pathItem(operation: Operation, components: Json): Json {
       operationId: operation.name.replaceAll('.', '_'),
       tags: [operation.namespace],
       summary: operation.summary,
-      description: `${operation.description}\n\nWho may call it: ${whoMay(operation.access)}. Token scope: ${operation.scope}.`,
+      description: `${operation.description}\n\nWho may call it: ${whoMay(operation)}. Token scope: ${operation.scope}.`,
       ...(operation.effect === 'write' && { parameters: [idempotencyKey] }),
       requestBody: {
         required: !operation.params.safeParse({}).success,
@@ -124,6 +117,8 @@ function pathItem(operation: Operation, components: Json): Json {
       },
       responses: responsesOf(operation, components),
       'x-muster-effect': operation.effect,
+      'x-muster-idempotent': operation.idempotent,
+      'x-muster-destructive': operation.destructive,
       'x-muster-scope': operation.scope,
     },
   };
@@ -218,6 +213,7 @@ export function openApi(baseUrl: string): Json {
     security: [{ bearer: [] }],
     tags: ['query', ...namespaces].map((name) => ({ name })),
     paths,
+    'x-muster-reasons': reasons,
     components: {
       schemas: components,
       headers,

@@ -3,22 +3,34 @@
  * takes its name in the body, and a few namespaces have a path that takes its last word there. What happens to a call
  * is the pipeline's; here it only gets in and out of HTTP.
  */
-import { ApiError, badRequest, bulkBodyLimit, type Operation, operations } from '@muster/registry';
 import {
+  ApiError,
+  badRequest,
+  bulkBodyLimit,
+  malformed,
+  missing,
+  type Operation,
+  operations,
+  tooLarge,
+  unknownOperation,
+} from '@muster/registry';
+import {
+  type Answer,
   type AuthenticatedToken,
-  type Authenticator,
+  type Awaited,
   execute,
   type Handler,
   type Surroundings,
 } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { closestTo, describeSpan, type Metrics, type Service } from '@muster/service';
+import { closestTo, describeSpan, type Metrics, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { authenticate } from './authenticate.ts';
+import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type CallLimits } from './limits.ts';
 import { namespacePaths } from './namespace-paths.ts';
+import { createShares, type Shares, waitingAtOnce } from './shares.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -27,12 +39,16 @@ declare module 'fastify' {
   }
 }
 
+/** Resolves when the stream went on, the time is over, or the caller has left. */
+type Wait = (orgId: string, awaited: Awaited, left: AbortSignal) => Promise<void>;
+
 export interface RouteOptions {
   readonly pool: Pool;
-  readonly authenticator: Authenticator;
+  readonly authenticate: Authenticate;
   readonly limits: CallLimits;
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly surroundings: Surroundings;
+  readonly wait: Wait;
   readonly aside: Service['aside'];
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -51,26 +67,33 @@ export function pathsOf(name: string): string[] {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-const notAnObject = (): ApiError =>
-  new ApiError('bad_request', 'The body must be a JSON object.', {
-    reason: 'invalid_json',
-    retryable: false,
-  });
+const notAnObject = (): ApiError => malformed('invalid_json', 'The body must be a JSON object.');
 
 type Run = (request: FastifyRequest, reply: FastifyReply, params: unknown) => Promise<FastifyReply>;
 
-/** Who waits for something to happen takes no place among those who are being served. */
-const besides = (
-  surroundings: Surroundings,
-  aside: Service['aside'],
+interface Waiting {
+  readonly wait: Wait;
+  readonly aside: Service['aside'];
+  readonly shares: Shares;
+}
+
+/** A caller that waits for something to happen takes no place among those that are being served. */
+async function waitAside(
+  { wait, aside, shares }: Waiting,
   request: FastifyRequest,
-): Surroundings => ({
-  ...surroundings,
-  waitFor: (orgId, awaited) => aside(request, () => surroundings.waitFor(orgId, awaited)),
-});
+  { identity }: AuthenticatedToken,
+  awaited: Awaited,
+): Promise<void> {
+  const leave = shares.enter(identity);
+  await aside(request, (left) => wait(identity.orgId, awaited, left)).finally(leave);
+}
 
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
-function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }: RouteOptions): Run {
+function runner(
+  handler: Handler,
+  { pool, surroundings, metrics, logger }: RouteOptions,
+  waiting: Waiting,
+): Run {
   const { operation } = handler;
   const count = metrics.operation(operation.name);
   return async (request, reply, params) => {
@@ -88,12 +111,12 @@ function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }
         ip: request.ip,
         userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
       };
-      const answer = await execute(
-        pool,
-        handler,
-        call,
-        handler.waitsFor === undefined ? surroundings : besides(surroundings, aside, request),
-      );
+      const ask = (): Promise<Answer> => execute(pool, handler, call, surroundings);
+      let answer = await ask();
+      if (answer.awaits !== null) {
+        await waitAside(waiting, request, token, answer.awaits);
+        answer = await ask();
+      }
       outcome = answer.replayed ? 'replayed' : 'ok';
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
       return await reply
@@ -101,7 +124,7 @@ function runner(handler: Handler, { pool, surroundings, aside, metrics, logger }
         .header('cache-control', 'no-store')
         .send(answer.json);
     } catch (error) {
-      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details?.reason];
+      if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
     } finally {
       const seconds = reply.elapsedTime / 1_000;
@@ -134,27 +157,12 @@ const paramsOf = (body: unknown): unknown => {
   return body;
 };
 
-function unknownOperation(name: string, names: readonly string[]): ApiError {
-  const didYouMean = closestTo(name, names);
-  return new ApiError('unknown_operation', 'There is no such operation.', {
-    reason: 'unknown_operation',
-    retryable: false,
-    ...(didYouMean.length > 0 && { didYouMean }),
-  });
-}
-
 /** The routes see larger bodies than the operation takes where several operations share one. */
 function checkSize(operation: Operation, request: FastifyRequest): void {
   if (request.bodyBytes > operation.bodyLimit) {
-    throw new ApiError(
-      'payload_too_large',
-      `The body is larger than the ${operation.bodyLimit} bytes that ${operation.name} takes.`,
-      {
-        reason: 'body_too_large',
-        limit: operation.bodyLimit,
-        retryable: false,
-      },
-    );
+    const { name, bodyLimit: limit } = operation;
+    const message = `The body is larger than the ${limit} bytes that ${name} takes.`;
+    throw tooLarge('body_too_large', message, { limit });
   }
 }
 
@@ -162,7 +170,7 @@ function checkSize(operation: Operation, request: FastifyRequest): void {
 const isBeforeDoor = (error: unknown): boolean =>
   !(error instanceof ApiError) ||
   ['bad_request', 'unknown_operation', 'payload_too_large', 'unsupported_media_type'].includes(error.code) ||
-  error.details?.reason === 'scope';
+  error.details.reason === 'scope';
 
 /** A token that does not hold any more is the first thing to be said, though it may be remembered as one that does. */
 function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): void {
@@ -174,17 +182,18 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): v
 }
 
 export function addOperationRoutes(app: FastifyInstance, options: RouteOptions): void {
-  const { authenticator, limits, handlers } = options;
+  const { authenticate, limits, handlers, aside, wait } = options;
   const names = [...handlers.keys()];
+  const waiting = { wait, aside, shares: createShares(waitingAtOnce, 'wait', 'too_many_waiting') };
   const runners = new Map(
-    [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options)]),
+    [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options, waiting)]),
   );
 
   app.decorateRequest('caller', null);
   const entering =
     (isRenewal: boolean) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
-      request.caller = await authenticate(authenticator, request);
+      request.caller = await authenticate(request);
       const admitted = limits.admit(request.caller.identity, reply, isRenewal);
       if (admitted !== undefined) await admitted;
     };
@@ -238,7 +247,7 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
     }
     const handler = handlers.get(name);
     const run = runners.get(name);
-    if (handler === undefined || run === undefined) throw unknownOperation(name, names);
+    if (handler === undefined || run === undefined) throw unknownOperation(closestTo(name, names));
     checkSize(handler.operation, request);
     if (!isObject(params))
       throw badRequest('params must be an object.', [{ path: 'params', message: 'must be an object' }]);
@@ -252,10 +261,7 @@ export function addOperationRoutes(app: FastifyInstance, options: RouteOptions):
       .replace(/\?.*$/s, '')
       .replaceAll('/', '.');
     const didYouMean = closestTo(name, names);
-    throw new ApiError('not_found', 'No operation has this path.', {
-      reason: 'no_such_path',
-      retryable: false,
-      ...(didYouMean.length > 0 && { didYouMean }),
-    });
+    const details = didYouMean.length > 0 ? { didYouMean } : {};
+    throw missing('no_such_path', 'No operation has this path.', details);
   });
 }

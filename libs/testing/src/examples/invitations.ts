@@ -24,8 +24,8 @@ export async function arrangeInvitations(
     [idOf(exampleIds.expired), 'elif@example.com', -1],
   ] as const) {
     await rows(
-      `insert into invitations (org_id, id, email, role, invited_by, expires_at)
-       values ($1, $2, $3, 'member', $4, now() + make_interval(days => $5))`,
+      `insert into invitations (org_id, id, email, role, invited_by, expires_at, sent_at)
+       values ($1, $2, $3, 'member', $4, now() + make_interval(days => $5), now() - interval '1 day')`,
       orgId,
       id,
       email,

@@ -40,7 +40,8 @@ export async function arrangePeople(
     lead,
   );
   await rows(
-    `insert into devices (org_id, member_id, device_id, id, name, platform) values ($1, $2, 'laptop-1', $3, 'Laptop', 'linux')`,
+    `insert into devices (org_id, member_id, device_id, id, name, platform, token_id)
+     values ($1, $2, 'laptop-1', $3, 'Laptop', 'linux', (select t.id from tokens t where t.org_id = $1 and t.member_id = $2 limit 1))`,
     orgId,
     anaId,
     newId(),

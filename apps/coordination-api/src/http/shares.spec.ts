@@ -1,0 +1,48 @@
+import { describe, expect, it } from '@jest/globals';
+import { type Identity } from '@muster/database';
+import { createShares, forwardedAtOnce, waitingAtOnce } from './shares.ts';
+
+describe.each([
+  ['that wait', waitingAtOnce],
+  ['that go through MCP', forwardedAtOnce],
+])('calls %s', (_title, most) => {
+  const begin = () => {
+    const shares = createShares(most, 'are there', 'too_many_waiting');
+    const enter = (tokenId: string, orgId: string) => shares.enter({ tokenId, orgId } as Identity);
+    /** As many as fit, by tokens that each have their share. */
+    const fill = (orgId: string, count: number) =>
+      Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.token)}`, orgId));
+    return { enter, fill };
+  };
+  const mine = {
+    code: 'rate_limited',
+    details: { reason: 'too_many_waiting', retryAfterSeconds: 1, retryable: true },
+  };
+
+  it('are so many of a token, and its colleagues have theirs', () => {
+    const { enter, fill } = begin();
+    const [leave] = fill('acme', most.token);
+    expect(() => enter('acme 0', 'acme')).toThrow(expect.objectContaining(mine));
+    enter('acme 1', 'acme');
+    leave?.();
+    leave?.();
+    enter('acme 0', 'acme');
+    expect(() => enter('acme 0', 'acme')).toThrow(expect.objectContaining(mine));
+  });
+
+  it('are so many of an organization, and others have theirs', () => {
+    const { enter, fill } = begin();
+    const [leave] = fill('acme', most.organization);
+    expect(() => enter('new', 'acme')).toThrow(expect.objectContaining(mine));
+    enter('new', 'other');
+    leave?.();
+    enter('new', 'acme');
+  });
+
+  it('are so many in all', () => {
+    const { enter, fill } = begin();
+    for (let left = most.all, nth = 0; left > 0; nth += 1, left -= most.organization)
+      fill(`org ${nth}`, Math.min(left, most.organization));
+    expect(() => enter('new', 'other')).toThrow(expect.objectContaining({ code: 'unavailable' }));
+  });
+});

@@ -1,0 +1,60 @@
+/** No connection to Postgres: whether it is away or all are taken is told apart. */
+import { afterAll, afterEach, beforeAll, expect, it } from '@jest/globals';
+import { until, type Wire, wireTo } from '@muster/testing';
+import { pino } from 'pino';
+import { createApp, type CoordinationApi } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { useApi } from './api.ts';
+
+const api = useApi();
+let wire: Wire;
+let one: CoordinationApi;
+let url: string;
+beforeAll(async () => {
+  wire = await wireTo(api.world.database.url);
+  const config = readConfig({ DATABASE_URL: wire.url, DATABASE_POOL: '2' });
+  one = createApp(config, pino({ level: 'silent' }));
+  url = await one.service.app.listen({ host: '127.0.0.1', port: 0 });
+});
+afterAll(async () => {
+  await one.service.stop();
+  await one.close();
+  await wire.close();
+});
+afterEach(() => wire.mend());
+
+const ask = async (token: string) => {
+  const answer = await fetch(`${url}/api/session/identity`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${token}` },
+  });
+  const body = (await answer.json()) as { details?: { reason?: string } };
+  return [answer.status, body.details?.reason, answer.headers.get('retry-after')];
+};
+const served = [200, undefined, null];
+
+it('all connections taken: whoever finds none in time is told that it is busy, not that Postgres is away', async () => {
+  const { ana } = await api.org();
+  expect(await ask(ana.me.token)).toEqual(served);
+  const held = [await one.pool.connect(), await one.pool.connect()];
+  try {
+    expect(await ask(ana.me.token)).toEqual([503, 'overload', '1']);
+    // Of somebody who is not known yet the token is asked for first.
+    const { ben } = await api.org();
+    expect(await ask(ben.me.token)).toEqual([503, 'overload', '1']);
+  } finally {
+    for (const client of held) client.release();
+  }
+  expect(await ask(ana.me.token)).toEqual(served);
+});
+
+it('Postgres away: that is said, whether or not the caller is known', async () => {
+  const { ana, ben } = await api.org();
+  expect(await ask(ana.me.token)).toEqual(served);
+  wire.cut();
+  await until(() => one.pool.totalCount === 0);
+  expect(await ask(ana.me.token)).toEqual([503, 'database', '1']);
+  expect(await ask(ben.me.token)).toEqual([503, 'database', '1']);
+  wire.mend();
+  await until(async () => (await ask(ana.me.token))[0] === 200);
+});

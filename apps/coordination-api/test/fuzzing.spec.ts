@@ -1,0 +1,95 @@
+/**
+ * Made-up requests to every operation, by several kinds of token and on both ways in. `npm run prove -- --only fuzzing`
+ * sends more of them, at processes, and through MCP; what it finds is kept in libs/testing/src/fuzz/corpus.json.
+ */
+import { afterEach, describe, expect, it } from '@jest/globals';
+import { type Operation, operations, pathOf } from '@muster/registry';
+import { validationHoles } from '@muster/runtime';
+import { type Person } from '@muster/testing';
+import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { faultIn, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
+import fc from 'fast-check';
+import { useApi } from './api.ts';
+
+const api = useApi();
+const { world } = api;
+
+/** The same every time: a red test is red again. */
+const seed = 1;
+const requestsEach = 12;
+
+let holesBefore = validationHoles.count;
+afterEach(() => {
+  const holes = validationHoles.count - holesBefore;
+  holesBefore = validationHoles.count;
+  // Postgres refused what validation had let through, and somebody would be woken.
+  expect(holes).toBe(0);
+});
+
+const ways = ['path', 'dispatcher'] as const;
+type Way = (typeof ways)[number];
+
+async function faultOf(way: Way, who: Person, sent: Sent, known?: Known): Promise<string | undefined> {
+  const { operation, params } = sent;
+  const answer =
+    way === 'path'
+      ? await api.request(pathOf(operation), { token: who.me.token, body: params })
+      : await api.request('/api/query', {
+          ...{ token: who.me.token, body: `{"operation":"${operation}","params":${params}}` },
+        });
+  if (known !== undefined && answer.status === 200) learn(known, answer.text);
+  const fault = faultIn(sent, answer.status, answer.body);
+  return fault === undefined ? undefined : `${operation} ${params} ${fault}: ${answer.text.slice(0, 300)}`;
+}
+
+const askersIn = async (org: ExampleOrg, operation: Operation): Promise<readonly Person[]> => {
+  const { orgId, ana, dan, robo, operator } = org;
+  const { project } = org.records;
+  const [reader, bound] = await Promise.all([
+    world.token(orgId, ana.me.memberId, { scopes: ['read'] }),
+    world.token(orgId, ana.me.memberId, { scopes: ['admin'], projectIds: [project] }),
+  ]);
+  const main = callerOf(operation, org);
+  // Mostly by who may: the others are refused early.
+  return [main, main, main, main, robo, dan, reader, bound, operator];
+};
+
+describe('what was found once', () => {
+  it('is answered decently since', async () => {
+    const org = await exampleOrg(world);
+    const faults: string[] = [];
+    for (const sent of found) {
+      for (const way of ways) {
+        const fault = await faultOf(way, org.ana, sent);
+        if (fault !== undefined) faults.push(fault);
+      }
+    }
+    expect(faults).toEqual([]);
+  });
+});
+
+describe('whatever is sent', () => {
+  it.each([...operations.values()].map((operation) => [operation.name, operation] as const))(
+    'to %s is answered within the contract',
+    async (_name, operation) => {
+      const org = await exampleOrg(world, { visibility: 'org' });
+      const askers = await askersIn(org, operation);
+      const known: Known = { ids: Object.values<string>({ ...org.records }), cursors: [] };
+      if ('cursor' in operation.params.shape) {
+        const params = JSON.stringify({ ...operation.example, limit: 1 });
+        await faultOf('path', callerOf(operation, org), { operation: operation.name, params }, known);
+      }
+      await fc.assert(
+        fc.asyncProperty(
+          requestsFor(operation, known),
+          fc.constantFrom(...askers),
+          fc.constantFrom(...ways),
+          async (sent, who, way) => {
+            expect(await faultOf(way, who, sent)).toBeUndefined();
+          },
+        ),
+        { seed, numRuns: requestsEach, endOnFailure: true },
+      );
+    },
+  );
+});

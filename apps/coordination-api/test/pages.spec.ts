@@ -1,0 +1,199 @@
+/** What holds for every list, asked of every list: how long an answer may be, and which cursors are taken. */
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { handlers, performable } from '@muster/operations';
+import { type Operation, operations } from '@muster/registry';
+import { type Handler, validationHoles } from '@muster/runtime';
+import { type Person } from '@muster/testing';
+import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import fc from 'fast-check';
+import { type RawAnswer, useApi } from './api.ts';
+
+const api = useApi();
+const { world } = api;
+const lists = [...operations.values()]
+  .filter(({ effect, params }) => effect === 'read' && 'cursor' in params.shape)
+  .map((operation) => [operation.name, operation] as const);
+
+interface Page {
+  readonly items: readonly unknown[];
+  readonly nextCursor: string | null;
+}
+
+function handlerOf(name: string): Handler {
+  const handler = performable(handlers).get(name);
+  if (handler === undefined) throw new Error(`nobody handles ${name}`);
+  return handler;
+}
+
+/** The pages of the example, each cut at so many bytes. */
+async function pagesOf(operation: Operation, mostPageBytes?: number): Promise<Page[]> {
+  const pages: Page[] = [];
+  for (let cursor: string | null | undefined; cursor !== null;) {
+    const params = { ...(operation.example as object), limit: 200, ...(cursor !== undefined && { cursor }) };
+    const { json } = await world.call(callerOf(operation, org), handlerOf(operation.name), params, {
+      ...(mostPageBytes !== undefined && { mostPageBytes }),
+    });
+    const page = JSON.parse(json) as Page;
+    pages.push(page);
+    cursor = page.nextCursor;
+  }
+  return pages;
+}
+
+/** Those that the examples name. */
+const [nora, team, ofPlatform] = ['50', '21', '42'].map((end) => `01936d5c-0000-7000-8000-0000000000${end}`);
+
+/** Beside the example, more of everything that there is a list of. */
+async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg): Promise<void> {
+  const call = async (who: Person, name: string, params: object): Promise<RawAnswer['body']> => {
+    const { status, body } = await api.call(who.me.token, name, params);
+    if (status !== 200) throw new Error(`${name}: ${JSON.stringify(body)}`);
+    return body;
+  };
+  const inWeb = { projectId: 'WEB' };
+  await call(ana, 'reviewers.add', { storyId: 'WEB-1', memberId: lead.me.memberId });
+  for (const title of ['One', 'Two']) {
+    const { story } = await call(chloe, 'stories.create', { ...inWeb, title, status: 'ready' });
+    const { id } = story as { id: string };
+    for (const memberId of [nora, ana.me.memberId])
+      await call(chloe, 'assignments.set', { targetType: 'story', targetId: id, memberId });
+    await call(ben, 'assignments.set', { targetType: 'story', targetId: id, memberId: nora });
+    await call(chloe, 'reviewers.add', { storyId: id, memberId: ana.me.memberId });
+    await call(ana, 'epics.create', { ...inWeb, title });
+    await call(ana, 'deliveryGroups.create', { ...inWeb, name: title, storyIds: [id] });
+    await call(ben, 'locks.acquire', { ...inWeb, resources: [`${title}/**`], runId: title });
+    await call(ana, 'members.invite', { email: `${title}@example.com` });
+    await call(ana, 'storySpec.update', { storyId: 'WEB-1', content: title });
+    await call(chloe, 'comments.create', { storyId: 'WEB-1', body: title });
+    const parentId = records.comment;
+    await call(chloe, 'comments.create', { storyId: 'WEB-1', body: `@${ana.me.handle} ${title}`, parentId });
+    const prompt = { slug: title.toLowerCase(), title, body: title };
+    await call(ana, 'prompts.org.upsert', prompt);
+    await call(ana, 'prompts.project.upsert', { ...inWeb, ...prompt });
+    const contract = { slug: 'clock-api', kind: 'markdown', content: title };
+    await call(ana, 'contracts.publish', { ...inWeb, ...contract });
+    await call(ana, 'broadcasts.send', { message: title });
+    const agent = { slug: `reviewer-${title.toLowerCase()}`, version: '1.0.0', name: 'Review' };
+    const content = { description: '', manifest: {}, content: title, tags: ['review'] };
+    await call(ana, 'agents.catalog.publish', { ...agent, ...content });
+    const made = await call(ana, 'teams.create', { name: title });
+    const { id: teamId } = made['team'] as { id: string };
+    await call(ana, 'projects.assignTeam', { ...inWeb, teamId, role: 'viewer' });
+    await call(ana, 'projects.create', { key: title.toUpperCase(), name: title });
+    await call(ana, 'projects.assignTeam', {
+      projectId: title.toUpperCase(),
+      teamId: ofPlatform,
+      role: 'viewer',
+    });
+    const asker = await world.member(orgId, `Ana ${title}`, 'viewer');
+    await api.call(asker.me.token, 'orgs.update', { name: 'Mine' });
+    await call(ana, 'teams.members.add', { teamId: team, memberId: asker.me.memberId, role: 'member' });
+    await world.rows(
+      `insert into access_requests (org_id, id, project_id, member_id, role)
+       select org_id, $2, id, $3, 'contributor' from projects where org_id = $1 and key = 'WEB'`,
+      orgId,
+      newId(),
+      asker.me.memberId,
+    );
+    await world.rows(
+      `insert into point_scores (org_id, period, starts_on, scope_id, member_id, points)
+       select org_id, 'week', date_trunc('week', now())::date, id, $2, 7 from projects where org_id = $1 and key = 'WEB'`,
+      orgId,
+      asker.me.memberId,
+    );
+  }
+}
+
+/** One for all, since nobody here changes it. */
+let org: ExampleOrg;
+beforeAll(async () => {
+  org = await exampleOrg(world);
+  await moreOfAll(org);
+  await world.org();
+});
+
+describe('every list', () => {
+  it.each(lists)('%s cuts its pages by bytes, and shows each item once', async (_name, operation) => {
+    const whole = (await pagesOf(operation)).flatMap(({ items }) => items);
+    const single = await pagesOf(operation, 1);
+    expect(single.flatMap(({ items }) => items)).toEqual(whole);
+    // A single item is shown whatever it measures, and no second beside it.
+    expect(Math.max(0, ...single.map(({ items }) => items.length))).toBe(Math.min(1, whole.length));
+    expect(whole.length).toBeGreaterThan(1);
+  });
+});
+
+/** What no list has in a cursor. */
+const impossible: readonly unknown[] = [
+  ...[null, true, {}, [], ['a']],
+  ...[-1, 1.5, 2 ** 53, 1e308, -(2 ** 63)],
+  ...['\0', 'a\0b', '\ud800', '0000-01-01T00:00:00.000Z\0'],
+];
+/** What some have: with one of the others beside them a cursor has the length and the types of theirs. */
+const plausible: readonly unknown[] = [
+  ...[
+    '01936d5c-0000-7000-8000-000000000001',
+    '2026-11-21T09:30:00.000Z',
+    'abc',
+    '',
+    'board',
+    'updated',
+    'created',
+  ],
+  ...['story', 'mention', 1, 2 ** 31 - 1, 'x'.repeat(700)],
+];
+/** What some would take for theirs, and Postgres would not. */
+const treacherous: readonly unknown[] = [
+  ...['0000-01-01T00:00:00.000Z', '2026-02-30T00:00:00.000Z', '10000-01-01T00:00:00.000Z', 'infinity'],
+  ...[
+    '01936D5C-0000-7000-8000-000000000001',
+    '{01936d5c-0000-7000-8000-000000000001}',
+    2 ** 31,
+    2 ** 40,
+    '1',
+  ],
+];
+
+const cursorOf = (parts: unknown): string => Buffer.from(JSON.stringify(parts)).toString('base64url');
+
+/** Ways in which a cursor of this list can be wrong in one of its parts. */
+function spoiled(parts: readonly unknown[], by: readonly unknown[]): unknown[][] {
+  return parts.flatMap((_, at) => by.map((value) => parts.with(at, value)));
+}
+
+describe('a made-up cursor', () => {
+  it.each(lists)('of %s is refused, and never reaches Postgres', async (_name, operation) => {
+    const { token } = callerOf(operation, org).me;
+    const ask = (cursor: string) =>
+      api.call(token, operation.name, { ...(operation.example as object), limit: 1, cursor });
+    const holes = validationHoles.count;
+    const [page] = await pagesOf(operation, 1);
+    const real = JSON.parse(Buffer.from(page?.nextCursor ?? '', 'base64url').toString()) as unknown[];
+    const wrong: unknown[] = [
+      ...spoiled(real, impossible),
+      ...[[], [...real, 1], real.slice(1), 1, null, 'a', {}],
+    ];
+    for (const parts of wrong) {
+      const { status } = await ask(cursorOf(parts));
+      expect([parts, status]).toEqual([parts, 400]);
+    }
+    for (const text of ['', '%%%', 'bm9wZQ', '\0', 'x'.repeat(1024), 'x'.repeat(1025)])
+      expect([text, (await ask(text)).status]).toEqual([text, 400]);
+    // Of these some may be a cursor of this list; none is a fault.
+    for (const parts of spoiled(real, [...plausible, ...treacherous])) {
+      const { status } = await ask(cursorOf(parts));
+      expect([parts, [200, 400].includes(status)]).toEqual([parts, true]);
+    }
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(fc.constantFrom(...impossible, ...plausible, ...treacherous), { maxLength: 4 }),
+        async (parts) => {
+          expect([200, 400]).toContain((await ask(cursorOf(parts))).status);
+        },
+      ),
+      { numRuns: 30 },
+    );
+    expect(validationHoles.count).toBe(holes);
+  });
+});

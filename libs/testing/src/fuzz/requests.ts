@@ -1,0 +1,110 @@
+/** Requests for any operation, made from what the contract says of its parameters; and what must be true of any answer. */
+import { isDeepStrictEqual } from 'node:util';
+import { type Operation, operations } from '@muster/registry';
+import fc, { type Arbitrary } from 'fast-check';
+import { z } from 'zod';
+import corpus from './corpus.json' with { type: 'json' };
+import { exampleLike, hugeNumber, type Json, type Known, objectLike } from './values.ts';
+
+/** What is sent. */
+export interface Sent {
+  readonly operation: string;
+  /** As it goes over the wire: some of it no program can hold. */
+  readonly params: string;
+}
+
+/** Requests that once were answered as none may be; they are sent again before any others. */
+export const found: readonly Sent[] = corpus;
+
+const schemas = new Map<string, Json>();
+
+function schemaOf(operation: Operation): Json {
+  const known = schemas.get(operation.name);
+  if (known !== undefined) return known;
+  const schema = z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json;
+  schemas.set(operation.name, schema);
+  return schema;
+}
+
+const wire = (params: unknown): string => JSON.stringify(params).replaceAll(`"${hugeNumber}"`, '1e999');
+
+/** Requests for the operation: from its example, from its schema alone, and without either. */
+export function requestsFor(operation: Operation, known: Known): Arbitrary<Sent> {
+  const schema = schemaOf(operation);
+  return fc
+    .oneof(
+      { weight: 6, arbitrary: exampleLike(operation.example, schema, known) },
+      { weight: 5, arbitrary: objectLike(schema, known) },
+      { weight: 1, arbitrary: fc.jsonValue() },
+    )
+    .map((params) => ({ operation: operation.name, params: wire(params) }));
+}
+
+const leaks = /\bat .*\.(ts|js):\d+|select .* from |insert into|\bpg_|node_modules/i;
+
+const Refused = z.object({
+  code: z.string(),
+  message: z.string(),
+  status: z.int(),
+  requestId: z.string(),
+});
+
+/** What is wrong with an answer over HTTP; undefined: nothing. */
+export function faultIn({ operation: name }: Sent, status: number, body: unknown): string | undefined {
+  if (status >= 500 || status < 200) return `was answered ${status}`;
+  if (status === 200) return undeclaredIn(name, body);
+  const refused = Refused.safeParse(body);
+  if (!refused.success || refused.data.status !== status)
+    return `was refused with ${status} and no error object`;
+  return leaks.test(JSON.stringify(body)) ? 'was told of our inside' : undefined;
+}
+
+/** Parsing drops what is not declared. */
+function undeclaredIn(name: string, body: unknown): string | undefined {
+  const parsed = operations.get(name)?.result.safeParse(body);
+  if (parsed === undefined) return undefined;
+  if (!parsed.success)
+    return `has a result that its contract does not know: ${parsed.error.message.slice(0, 200)}`;
+  return isDeepStrictEqual(parsed.data, body) ? undefined : 'has more in its result than its contract says';
+}
+
+const Result = z.object({
+  isError: z.boolean().optional(),
+  structuredContent: z.record(z.string(), z.unknown()),
+});
+const Rpc = z.object({
+  result: Result.optional(),
+  error: z.object({ code: z.int() }).optional(),
+});
+const internalError = -32_603;
+
+/** The same of an answer through MCP. */
+export function faultInTool(sent: Sent, status: number, body: unknown): string | undefined {
+  // HTTP refuses what is no JSON for it.
+  if (status !== 200) return status >= 500 || status < 400 ? `was answered ${status}` : undefined;
+  const { success, data } = Rpc.safeParse(body);
+  if (!success) return 'was answered as no call of a tool is';
+  if (data.error !== undefined) return data.error.code === internalError ? 'failed inside' : undefined;
+  const { isError = false, structuredContent = {} } = data.result ?? {};
+  if (isError) {
+    const refused = Refused.safeParse(structuredContent['error']);
+    return refused.success ? faultIn(sent, refused.data.status, refused.data) : 'has an error that is none';
+  }
+  // What was cut is named, and is not what the contract says of the whole.
+  return 'cut' in structuredContent ? undefined : undeclaredIn(sent.operation, structuredContent);
+}
+
+const mostKnown = 500;
+const id = /"([0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12})"/g;
+const cursor = /"nextCursor":"([^"]+)"/g;
+
+/** Keeps what an answer names, for later requests to name it. */
+export function learn(known: Known, text: string): void {
+  for (const [kept, pattern] of [
+    [known.ids, id],
+    [known.cursors, cursor],
+  ] as const) {
+    for (const [, value = ''] of text.matchAll(pattern)) if (!kept.includes(value)) kept.push(value);
+    kept.splice(0, Math.max(kept.length - mostKnown, 0));
+  }
+}
