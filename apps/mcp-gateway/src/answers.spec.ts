@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { bytesOf, type Cut, cutTo, fitting } from './answers.ts';
+import { beginningAt, bytesOf, type Cut, cutTo, fitting } from './answers.ts';
 
 const record = fc.record({
   text: fc.string({ maxLength: 20_000, unit: 'grapheme' }),
@@ -12,7 +12,7 @@ describe('an answer that is too long', () => {
   it('fits afterwards, and names what was cut', () => {
     fc.assert(
       fc.property(record, (answer) => {
-        const cut = cutTo(answer, 30_000, 'ask again');
+        const cut = cutTo(answer, 30_000, { how: 'ask again' });
         if (bytesOf(answer) <= 30_000) {
           expect(cut).toBe(answer);
           return;
@@ -28,11 +28,9 @@ describe('an answer that is too long', () => {
   });
 
   it('says by its path which text lost its end', () => {
-    const { spec, cut } = cutTo(
-      { spec: { content: 'x'.repeat(50_000), note: 'short' } },
-      10_000,
-      '',
-    ) as unknown as {
+    const { spec, cut } = cutTo({ spec: { content: 'x'.repeat(50_000), note: 'short' } }, 10_000, {
+      how: '',
+    }) as unknown as {
       spec: { content: string; note: string };
       cut: Cut;
     };
@@ -43,10 +41,48 @@ describe('an answer that is too long', () => {
   it('never cuts a character in two', () => {
     fc.assert(
       fc.property(fc.integer({ min: 5_000, max: 5_010 }), (length) => {
-        const { text } = cutTo({ text: '😀'.repeat(length) }, 4_000, '') as unknown as { text: string };
+        const { text } = cutTo({ text: '😀'.repeat(length) }, 4_000, { how: '' }) as unknown as {
+          text: string;
+        };
         expect(text.isWellFormed()).toBe(true);
       }),
     );
+  });
+});
+
+describe('a part', () => {
+  it('is read on from where it was cut, to the end', () => {
+    const long = fc.string({ minLength: 20_000, maxLength: 40_000, unit: 'grapheme' });
+    fc.assert(
+      fc.property(long, (content) => {
+        const answer = { items: [{ body: content, note: 'x'.repeat(2_000) }] };
+        let read = '';
+        let part: string | undefined = 'items[0].body@0';
+        for (let pages = 0; part !== undefined && pages < 200; pages += 1) {
+          const begun = beginningAt(answer, part);
+          if (begun === undefined) throw new Error(part);
+          const page = cutTo(begun.answer, 10_000, { how: '', goesOn: true, start: begun.start });
+          expect(bytesOf(page)).toBeLessThanOrEqual(10_000);
+          read += (page['items'] as { body: string }[])[0]?.body ?? '';
+          const parts = (page['cut'] as Cut | undefined)?.parts ?? [];
+          part = parts.find(({ path }) => path === 'items[0].body')?.next;
+        }
+        expect(read).toBe(content);
+      }),
+      { numRuns: 20 },
+    );
+  });
+
+  it.each([
+    'spec',
+    'spec.content',
+    'spec.content@',
+    'spec.none@0',
+    'spec.content@9',
+    '__proto__@0',
+    'spec.version@0',
+  ])('that names no place in a text is none: %s', (part) => {
+    expect(beginningAt({ spec: { content: 'text', version: 3 } }, part)).toBeUndefined();
   });
 });
 

@@ -1,9 +1,25 @@
 /** Answers that fit a model's context. What is cut is always named, with how to get it. */
 
+/** A text or list that is not whole. */
+interface CutPart {
+  readonly path: string;
+  /** Of all of it. */
+  readonly length: number;
+  readonly shown: number;
+  /** Said to a read as `part`, shows what comes after it. */
+  readonly next?: string;
+}
+
 /** What of an answer is not whole, and how to get it. */
 export interface Cut {
-  readonly parts: readonly { readonly path: string; readonly length: number; readonly shown: number }[];
+  readonly parts: readonly CutPart[];
   readonly how: string;
+}
+
+/** Where in a text or list to begin. */
+interface Start {
+  readonly path: string;
+  readonly at: number;
 }
 
 export type Answer = Readonly<Record<string, unknown>>;
@@ -71,10 +87,18 @@ function startOf(text: string, length: number): string {
 const roomForWords = 600;
 const mostCuts = 40;
 
+interface Cutting {
+  readonly how: string;
+  /** Whether what was cut can be read on from there. */
+  readonly goesOn?: boolean;
+  /** The text that the answer begins in the middle of. */
+  readonly start?: Start;
+}
+
 /** The answer in at most `room` bytes: the longest texts and lists lose their ends first. */
-export function cutTo(answer: Answer, room: number, how: string): Answer {
+export function cutTo(answer: Answer, room: number, { how, goesOn = false, start }: Cutting): Answer {
   if (bytesOf(answer) <= room) return answer;
-  const parts = new Map<string, { path: string; length: number; shown: number }>();
+  const parts = new Map<string, CutPart>();
   let left: unknown = answer;
   for (let cuts = 0; cuts < mostCuts; cuts += 1) {
     const over = bytesOf(left) - (room - roomForWords);
@@ -90,9 +114,38 @@ export function cutTo(answer: Answer, room: number, how: string): Answer {
         ? startOf(value, Math.max(leastText, Math.floor(value.length * share)))
         : value.slice(0, Math.max(leastItems, Math.min(value.length - 1, Math.floor(value.length * share))));
     const words = inWords(path);
-    parts.set(words, { path: words, length: parts.get(words)?.length ?? value.length, shown: shown.length });
+    const from = start?.path === words ? start.at : 0;
+    parts.set(words, {
+      path: words,
+      length: parts.get(words)?.length ?? from + value.length,
+      shown: shown.length,
+      ...(goesOn && { next: `${words}@${from + shown.length}` }),
+    });
     left = replaced(left, path, shown);
   }
   const cut: Cut = { parts: [...parts.values()], how };
   return { ...(left as Answer), cut };
+}
+
+/** `items[2].body` → items, 2, body. */
+const partsOf = (words: string): (string | number)[] =>
+  [...words.matchAll(/\[(\d+)\]|[^.[\]]+/g)].map(([name, index]) =>
+    index === undefined ? name : Number(index),
+  );
+
+/** The answer with the text or list that `part` names begun where it says; undefined where there is none. */
+export function beginningAt(answer: Answer, part: string): { answer: Answer; start: Start } | undefined {
+  const [, words, offset] = /^(.{1,500})@(\d{1,9})$/.exec(part) ?? [];
+  if (words === undefined) return undefined;
+  const at = Number(offset);
+  const path = partsOf(words);
+  const value = path.reduce<unknown>(
+    (inner, name) =>
+      typeof inner === 'object' && inner !== null && Object.hasOwn(inner, name)
+        ? (inner as Readonly<Record<string | number, unknown>>)[name]
+        : undefined,
+    answer,
+  );
+  if ((typeof value !== 'string' && !Array.isArray(value)) || at > value.length) return undefined;
+  return { answer: replaced(answer, path, value.slice(at)) as Answer, start: { path: words, at } };
 }

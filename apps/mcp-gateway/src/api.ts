@@ -1,17 +1,25 @@
 /**
- * The way to coordination-api: one pool of kept connections for everybody, each call with its caller's own token. What
- * the caller's request carried for those who follow it through the logs goes along.
+ * The way to coordination-api: one pool of kept connections for everybody, each call with its caller's own token, and
+ * another for calls that wait, so that no call waits for those. What the caller's request carried for those who follow it
+ * through the logs goes along.
  */
 import { errorBodyIn, errorOf, NoAnswer, type Transport } from '@muster/client';
-import { pathOf } from '@muster/registry';
-import { inSpan, traceHeaders } from '@muster/service';
+import { pathOf, unavailable } from '@muster/registry';
+import { inSpan, traceHeaders } from '@muster/http';
 import { Pool } from 'undici';
+import { asksToWait, type Waiter, Waiting } from './waiting.ts';
 
 /** Whose call it is, as the API should see it. */
 export interface Caller {
   readonly token: string;
   /** Passed on as they came; the API knows what to believe. */
   readonly headers: Readonly<Record<string, string>>;
+  /** Ends what is only read when the caller leaves; what is written goes on, since it may come again. */
+  readonly left?: AbortSignal;
+  /** Told when a write was answered by what an earlier one had done. */
+  readonly onReplay?: () => void;
+  /** As whom it may wait; the gateway's own questions never do. */
+  readonly waiter?: Waiter;
 }
 
 export interface Api {
@@ -24,7 +32,14 @@ export interface Api {
 
 export interface ApiOptions {
   readonly url: string;
+  /** For calls that are answered at once, and as many again for those that wait. */
   readonly connections: number;
+}
+
+interface Question {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+  readonly left?: AbortSignal | undefined;
 }
 
 /** The longest that the contract lets a call wait is 25 s. */
@@ -33,39 +48,46 @@ const answerMillis = 40_000;
 export function createApi({ url, connections }: ApiOptions): Api {
   const { origin, pathname } = new URL(url);
   const prefix = pathname.replace(/\/$/, '');
-  const pool = new Pool(origin, {
-    connections,
-    connectTimeout: 2_000,
-    headersTimeout: answerMillis,
-    bodyTimeout: answerMillis,
-  });
+  const openPool = () =>
+    new Pool(origin, {
+      connections,
+      connectTimeout: 2_000,
+      headersTimeout: answerMillis,
+      bodyTimeout: answerMillis,
+    });
+  const pool = openPool();
+  const waitingPool = openPool();
+  const waiting = new Waiting(connections);
   const ask = async (
+    from: Pool,
     path: string,
-    headers: Readonly<Record<string, string>>,
-    body: string,
-  ): Promise<{ status: number; retryAfter: unknown; body: unknown }> => {
+    { headers, body, left }: Question,
+  ): Promise<{ status: number; retryAfter: unknown; isReplay: boolean; body: unknown }> => {
     try {
       return await inSpan(
         () => ({ name: `POST ${path}`, kind: 'client' }),
         async () => {
-          const answer = await pool.request({
-            ...{ path: `${prefix}${path}`, method: 'POST', body },
+          const answer = await from.request({
+            ...{ path: `${prefix}${path}`, method: 'POST', body, signal: left ?? null },
             headers: { ...headers, ...traceHeaders() },
           });
           return {
             status: answer.statusCode,
             retryAfter: answer.headers['retry-after'],
+            isReplay: answer.headers['idempotency-replayed'] === 'true',
             body: JSON.parse(await answer.body.text()) as unknown,
           };
         },
       );
     } catch (cause) {
+      // Nobody hears it; it only must not be tried again.
+      if (left?.aborted === true) throw unavailable('caller_left');
       throw new NoAnswer('no answer from the API', cause);
     }
   };
   return {
     transport:
-      ({ token, headers }) =>
+      ({ token, headers, left, waiter, onReplay }) =>
       async (operation, params, { idempotencyKey }) => {
         const sent = {
           ...headers,
@@ -73,7 +95,17 @@ export function createApi({ url, connections }: ApiOptions): Api {
           'content-type': 'application/json',
           ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
         };
-        const { status, retryAfter, body } = await ask(pathOf(operation.name), sent, JSON.stringify(params));
+        const isWait = waiter !== undefined && asksToWait(params);
+        const giveBack = isWait ? waiting.take(waiter) : () => undefined;
+        const { status, retryAfter, isReplay, body } = await ask(
+          isWait ? waitingPool : pool,
+          pathOf(operation.name),
+          {
+            ...{ headers: sent, body: JSON.stringify(params) },
+            ...(operation.effect === 'read' && { left }),
+          },
+        ).finally(giveBack);
+        if (isReplay) onReplay?.();
         if (status === 200) return body;
         const error = errorBodyIn(body);
         if (error === undefined) throw new NoAnswer(`the API answered ${status}, not as it does`);
@@ -85,6 +117,8 @@ export function createApi({ url, connections }: ApiOptions): Api {
       await body.dump();
       return statusCode === 200;
     },
-    close: () => pool.close(),
+    close: async () => {
+      await Promise.all([pool.close(), waitingPool.close()]);
+    },
   };
 }

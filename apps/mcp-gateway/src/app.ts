@@ -1,7 +1,7 @@
 /** mcp-gateway, put together from its configuration; nothing listens yet. */
-import { NoAnswer } from '@muster/client';
-import { ApiError, unavailable } from '@muster/registry';
-import { createService, type Service } from '@muster/service';
+import { MusterError, NoAnswer } from '@muster/client';
+import { ApiError, internal, relayed, unavailable } from '@muster/registry';
+import { createService, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './api.ts';
 import { type Config } from './config.ts';
@@ -17,10 +17,16 @@ export interface Gateway {
 /** Calls wait for the API most of their time; past this it is not the gateway that is the narrow place. */
 const callsPerConnection = 4;
 
+/** A message becomes values several times; 2,000 stories with 20 labels have 62,000. */
+const mostValues = { usual: 10_000, large: 100_000 };
+
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof NoAnswer) return unavailable('api_away', 'The API did not answer; try again.');
-  return new ApiError('internal', 'Something went wrong on our side.');
+  if (error instanceof MusterError) {
+    return relayed(error.body, error.retryAfterSeconds);
+  }
+  if (error instanceof NoAnswer) return unavailable('api_away');
+  return internal();
 }
 
 export async function createGateway(config: Config, logger: Logger): Promise<Gateway> {
@@ -36,6 +42,7 @@ export async function createGateway(config: Config, logger: Logger): Promise<Gat
       },
     ],
     mostInFlight: config.API_CONNECTIONS * callsPerConnection,
+    mostValues,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
@@ -44,6 +51,7 @@ export async function createGateway(config: Config, logger: Logger): Promise<Gat
     mcp: await createMcp(),
     rules: { host: config.HOST, allowedOrigins: config.ALLOWED_ORIGINS },
     retrySeconds: config.RETRY_SECONDS,
+    lists: config.LIMIT_LISTS,
     metrics: service.metrics,
     logger,
   });

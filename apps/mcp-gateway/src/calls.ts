@@ -1,8 +1,9 @@
 /** Calling an operation for a model: what narrowing fills in and forbids, pages and answers that fit its context. */
 import { type Transport } from '@muster/client';
-import { ApiError, badRequest, type Operation } from '@muster/registry';
-import { type Answer, bytesOf, cutTo, fitting } from './answers.ts';
-import { digest } from './intents.ts';
+import { ApiError, badRequest, forbidden, type Operation } from '@muster/registry';
+import { type Answer, beginningAt, bytesOf, cutTo, fitting } from './answers.ts';
+import { digest, type Intent } from './intents.ts';
+import { asMeant, withCleared } from './repair.ts';
 import { answerBytes, operationTool, type OperationTool, pageForModels } from './tools.ts';
 
 /** What the connection is narrowed to, as far as its calls go by it. */
@@ -17,23 +18,52 @@ export interface Bounds {
 export interface ToolCall {
   readonly transport: Transport;
   readonly view: Bounds;
-  /** Of the whole call; each write in it has one derived from it. */
-  readonly key: string;
+  /** Whether the token has what it takes; on which records, the API decides. */
+  readonly mayUse: (tool: OperationTool) => boolean;
+  /** Of the whole call; each write in it has a key derived from it. */
+  readonly intent: Pick<Intent, 'key' | 'isOwn'>;
 }
 
 const leastAnswerBytes = 1_000;
 const mostAnswerBytes = 1_000_000;
 
+/** Said of a version, a call can succeed once: an equal one is the same intention. */
+const conditions = ['expectedVersion', 'baseVersion'] as const;
+
+/**
+ * Whether an equal call means it again: what keeps a lease, reports or sets has to reach the API each time, or the lease
+ * is not kept and a stop is not heard. What makes one more of something is made once for calls that look like one.
+ */
+export function isMeantAgain({ idempotent, params, secret }: Operation, given: Answer): boolean {
+  if ('leaseToken' in params.shape || 'dedupeKey' in params.shape || secret !== null) return true;
+  return idempotent && conditions.every((condition) => given[condition] === undefined);
+}
+
 /** A macro's writes are told apart by what they do. */
-const keyFor = (key: string, operation: Operation): string => digest(key, operation.name);
+const keyFor = ({ intent: { key, isOwn } }: ToolCall, operation: Operation, params: Answer) =>
+  operation.effect === 'write' && (isOwn || !isMeantAgain(operation, params))
+    ? { idempotencyKey: digest(key, operation.name) }
+    : {};
 
 /** What narrowing forbids. */
-export const outside = (message: string): ApiError =>
-  new ApiError('forbidden', message, { reason: 'narrowed', retryable: false });
+export const outside = (message: string): ApiError => forbidden('narrowed', message);
+
+export const isOutside = (failure: unknown): boolean =>
+  failure instanceof ApiError && failure.details.reason === 'narrowed';
+
+/** The project of the connection is filled in, and no other can be named. */
+function inProject({ takesProject }: OperationTool, args: Answer, { project }: Bounds): Answer {
+  if (project === null || !takesProject) return args;
+  if ('projectId' in args && !isSameRef(args['projectId'], project))
+    throw outside(`This connection is for the project ${project} alone; leave projectId out.`);
+  return { ...args, projectId: project };
+}
 
 /** The parameters as the API takes them, and the room for the answer. */
-function prepare({ operation, isList, takesProject }: OperationTool, args: Answer, view: Bounds) {
-  const { maxBytes, ...others } = args;
+function prepare(tool: OperationTool, args: Answer, view: Bounds) {
+  const { operation, isList, stated, clears } = tool;
+  const { maxBytes: asked, part, ...others } = withCleared(clears, asMeant(stated, args));
+  const maxBytes = asked === null ? undefined : asked;
   const isOwn = 'maxBytes' in operation.params.shape;
   const isRead = operation.effect === 'read';
   if (maxBytes !== undefined && (!isRead || (!isOwn && !isSize(maxBytes)))) {
@@ -42,25 +72,31 @@ function prepare({ operation, isList, takesProject }: OperationTool, args: Answe
       : 'is for reads; the answer of a write is short';
     throw badRequest('The parameters do not fit.', [{ path: 'maxBytes', message }]);
   }
-  if (
-    view.project !== null &&
-    takesProject &&
-    'projectId' in args &&
-    !isSameRef(args['projectId'], view.project)
-  )
-    throw outside(`This connection is for the project ${view.project} alone; leave projectId out.`);
+  if (part !== undefined && (!isRead || isOwn || typeof part !== 'string'))
+    throw badRequest('The parameters do not fit.', [
+      { path: 'part', message: 'is the next of a cut part of this read, as text' },
+    ]);
   const params: Record<string, unknown> = {
     ...(isList && { limit: pageForModels }),
-    ...others,
-    ...(view.project !== null && takesProject && { projectId: view.project }),
+    ...inProject(tool, others, view),
     ...(isOwn && { maxBytes: maxBytes ?? answerBytes }),
   };
   // An operation that cuts by itself cuts better, and says what.
-  return { params, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : answerBytes };
+  return { params, part, room: isOwn ? Infinity : isSize(maxBytes) ? maxBytes : answerBytes };
 }
 
+/** The way to the API for what is no tool: it reaches as much as the tools of the connection do. */
+export const within =
+  (transport: Transport, view: Bounds): Transport =>
+  async ({ name, effect }, params, options) => {
+    const tool = operationTool(name);
+    if (tool === undefined || !view.allows(tool))
+      throw outside(`${name} is outside of what this connection was narrowed to.`);
+    return transport({ name, effect }, inProject(tool, params as Answer, view), options);
+  };
+
 /** Keys and ids alike are read in either case. A key and an id cannot be told to be one project's. */
-const isSameRef = (value: unknown, ref: string): boolean =>
+export const isSameRef = (value: unknown, ref: string): boolean =>
   typeof value === 'string' && value.toLowerCase() === ref.toLowerCase();
 
 const isSize = (value: unknown): value is number =>
@@ -75,26 +111,37 @@ const asAnswer = (result: unknown): Answer => result as Answer;
 /** Calls the operation. Throws an ApiError where the gateway refuses, a MusterError where the API does. */
 export async function callOperation(tool: OperationTool, args: Answer, call: ToolCall): Promise<Answer> {
   const { operation, isList } = tool;
-  const { transport, view, key } = call;
-  const { params, room } = prepare(tool, args, view);
-  const options = operation.effect === 'write' ? { idempotencyKey: keyFor(key, operation) } : {};
-  const answer = asAnswer(await transport(operation, params, options));
-  if (room === Infinity || bytesOf(answer) <= room) return answer;
+  const { transport, view } = call;
+  const { params, part, room } = prepare(tool, args, view);
+  const options = keyFor(call, operation, params);
+  const whole = asAnswer(await transport(operation, params, options));
+  if (typeof part === 'string') return readOn(whole, part, room);
+  if (room === Infinity || bytesOf(whole) <= room) return whole;
   if (operation.effect === 'write')
-    return cutTo(
-      answer,
-      room,
-      'All of it was written. Read the record, with a larger maxBytes, to see the rest.',
-    );
-  const again = `Call again with maxBytes up to ${mostAnswerBytes}, or ask for less.`;
-  const { items } = answer;
+    return cutTo(whole, room, {
+      how: 'All of it was written. Read the record, with a larger maxBytes, to see the rest.',
+    });
+  const { items } = whole;
   const count = Array.isArray(items) ? fitting(items, room - leastAnswerBytes / 2) : 0;
-  if (!isList || !Array.isArray(items) || count >= items.length) return cutTo(answer, room, again);
+  if (!isList || !Array.isArray(items) || count >= items.length)
+    return cutTo(whole, room, { how: again, goesOn: true });
   // Asked for again with what has room, so that it goes on from the last item shown.
   const shorter = asAnswer(await transport(operation, { ...params, limit: count }, options));
   const how = `${count} items have room in ${room} bytes: go on from the last one shown, as with any page, or give a larger maxBytes.`;
   const page = { ...shorter, cut: { parts: [{ path: 'items', length: items.length, shown: count }], how } };
-  return bytesOf(page) <= room ? page : cutTo(page, room, `${how} ${again}`);
+  return bytesOf(page) <= room ? page : cutTo(page, room, { how: `${how} ${again}`, goesOn: true });
+}
+
+const again = `Call again with part set to the next of what is cut, to read on from there, or with maxBytes up to ${mostAnswerBytes}.`;
+
+/** The rest of a text or list that was cut; the record around it stands as it was. */
+function readOn(whole: Answer, part: string, room: number): Answer {
+  const begun = beginningAt(whole, part);
+  if (begun === undefined)
+    throw badRequest('There is no such part.', [
+      { path: 'part', message: 'must be the next of a cut part; where the record changed, read it anew' },
+    ]);
+  return cutTo(begun.answer, room, { how: again, goesOn: true, start: begun.start });
 }
 
 /**

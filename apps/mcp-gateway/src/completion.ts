@@ -1,8 +1,9 @@
 /** Completion of the arguments of prompts and of the variables of resource templates, from what the caller can see. */
-import { type Client, createClient } from '@muster/client';
+import { type Client } from '@muster/client';
 import { storyStatuses } from '@muster/registry';
 import { offered, projectArgument } from './prompts.ts';
-import { type Session } from './session.ts';
+import { isOutside, isSameRef } from './calls.ts';
+import { clientOf, type Session } from './session.ts';
 
 interface Asked {
   readonly ref:
@@ -15,16 +16,25 @@ interface Asked {
 /** The protocol allows no more. */
 const most = 100;
 
-async function projectKeys(client: Client, value: string): Promise<string[]> {
+/** Of the one project of the connection, or of all that the caller sees. */
+async function projectKeys(client: Client, value: string, only: string | null): Promise<string[]> {
   const { items } = await client.projects.list({ limit: 200, ...(value !== '' && { query: value }) });
-  return items.map(({ key }) => key).filter((key) => key.startsWith(value.toUpperCase()));
+  return items
+    .filter(({ id, key }) => only === null || isSameRef(id, only) || isSameRef(key, only))
+    .map(({ key }) => key)
+    .filter((key) => key.startsWith(value.toUpperCase()));
 }
 
 /** `WEB`, `WEB-`, `WEB-4` and `log` in a project all find stories; without a project there is none to look in. */
-async function storyKeys(client: Client, value: string, project: string | undefined): Promise<string[]> {
+async function storyKeys(
+  client: Client,
+  value: string,
+  project: string | undefined,
+  only: string | null,
+): Promise<string[]> {
   const [, ofKey, number] = /^([A-Za-z][A-Za-z0-9]{1,9})-([0-9]*)$/.exec(value) ?? [];
   const projectId = ofKey ?? project;
-  if (projectId === undefined) return (await projectKeys(client, value)).map((key) => `${key}-`);
+  if (projectId === undefined) return (await projectKeys(client, value, only)).map((key) => `${key}-`);
   const { items } = await client.stories.list({
     projectId,
     sort: 'updated',
@@ -43,9 +53,10 @@ async function memberHandles(client: Client, value: string): Promise<string[]> {
 
 /** What an argument wants, by its name: people who write prompts call them by what they are. */
 async function candidates({ ref, argument, context }: Asked, session: Session): Promise<readonly string[]> {
-  const client = createClient(session.transport);
+  const client = clientOf(session);
   const { name, value } = argument;
-  const project = context?.arguments?.[projectArgument] ?? session.view.project ?? undefined;
+  const only = session.view.project;
+  const project = only ?? context?.arguments?.[projectArgument];
   if (ref.type === 'ref/prompt' && name === projectArgument) {
     const slug = ref.name.replace(/^project\./, '');
     const having = (await offered(session, { slug, projectsLike: value })).find(
@@ -54,14 +65,18 @@ async function candidates({ ref, argument, context }: Asked, session: Session): 
     if (having !== null && having !== undefined)
       return having.filter((key) => key.startsWith(value.toUpperCase()));
   }
-  if (/project/i.test(name)) return projectKeys(client, value);
-  if (/stor(y|ies)/i.test(name)) return storyKeys(client, value, project);
+  if (/project/i.test(name)) return projectKeys(client, value, only);
+  if (/stor(y|ies)/i.test(name)) return storyKeys(client, value, project, only);
   if (/member|assignee|reviewer|handle/i.test(name)) return memberHandles(client, value);
   if (/status/i.test(name)) return storyStatuses.filter((status) => status.startsWith(value));
   return [];
 }
 
 export async function complete(asked: Asked, session: Session) {
-  const values = await candidates(asked, session);
+  // Outside of what the connection was narrowed to there is nothing to be found.
+  const values = await candidates(asked, session).catch((failure: unknown) => {
+    if (isOutside(failure)) return [];
+    throw failure;
+  });
   return { values: values.slice(0, most), total: values.length, hasMore: values.length > most };
 }

@@ -1,5 +1,5 @@
 /** What mcp-gateway takes from its environment. */
-import { commonEnvironment, parseEnvironment } from '@muster/service';
+import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
 import { z } from 'zod';
 
 const list = (text: string): string[] =>
@@ -11,12 +11,15 @@ const list = (text: string): string[] =>
 export const environment = {
   ...commonEnvironment,
   PORT: commonEnvironment.PORT.default(4101),
+  METRICS_PORT: commonEnvironment.METRICS_PORT.default(4111),
   /** Where coordination-api is; everything is asked there, with the caller's own token. */
   COORDINATION_API_URL: z.url({ protocol: /^https?$/ }),
-  /** Connections to it at most. */
+  /** Connections to it at most, and as many again for calls that wait. */
   API_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(128),
   /** How long a call is tried again while the API is away; clients give up on their own after a minute or so. */
   RETRY_SECONDS: z.coerce.number().min(0).max(30).default(5),
+  /** How often a token may ask for what no call of the API answers, such as lists of tools: burst/seconds for one more. */
+  LIMIT_LISTS: rateVariable('300/0.05'),
   /** Pages whose scripts may call, as origins with commas between; none unless named. */
   ALLOWED_ORIGINS: z.string().default('').transform(list),
   /** Whose X-Forwarded-For is believed: a list of addresses or networks. */

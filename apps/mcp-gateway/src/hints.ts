@@ -1,11 +1,11 @@
 /** What a model should do about an error, from what the error says of itself. */
-import { type ErrorBody, type Reason, reasons } from '@muster/registry';
+import { type ErrorBody, isReason, type Reason, reasons, remedyFor } from '@muster/registry';
 
-/** What helps against a refusal, in a word or two, for the descriptions of tools. */
+/** What helps against a refusal, in a word or two; empty where the hint alone can tell. */
 export function remedyOf(reason: Reason): string {
   const { code, retryable } = reasons[reason];
   if (retryable) return 'retry later';
-  return code === 'conflict' ? 'reread first' : 'see details';
+  return code === 'conflict' ? 'reread' : '';
 }
 
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
@@ -13,40 +13,61 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const nameOf = (value: unknown): string | undefined =>
   typeof value === 'object' && value !== null && 'name' in value ? text(value.name) : undefined;
 
-/** Details that name what is in the way. */
+const fieldOf = (value: unknown, name: string): unknown =>
+  typeof value === 'object' && value !== null
+    ? (value as Readonly<Record<string, unknown>>)[name]
+    : undefined;
+
+const until = (time: unknown): string => (text(time) === undefined ? '' : ` until ${text(time)}`);
+
+/** Who has what is in the way, and until when. */
+function lockText(conflicts: readonly unknown[]): string {
+  const told = conflicts.slice(0, 3).map((conflict) => {
+    const held = fieldOf(conflict, 'lock');
+    const who = nameOf(fieldOf(held, 'holder')) ?? 'another';
+    return `${who} holds ${text(fieldOf(conflict, 'witness')) ?? 'it'}${until(fieldOf(held, 'expiresAt'))}`;
+  });
+  return `${told.join('; ')}: lock other paths, or work on something else.`;
+}
+
+function readinessText(readiness: unknown): string {
+  const blockers = fieldOf(readiness, 'openBlockers');
+  const keys = Array.isArray(blockers) ? blockers.flatMap((one) => text(fieldOf(one, 'key')) ?? []) : [];
+  const what = keys.length > 0 ? `It waits for ${keys.join(', ')}` : 'It is marked as blocked';
+  return `${what}; nothing was begun. Work on something else, on that first, or begin all the same with force.`;
+}
+
+/** Details that name what is in the way, and the next step. */
 function obstacleOf(details: NonNullable<ErrorBody['details']>): string | undefined {
-  const { reason, issues, didYouMean, currentVersion, holder, expiresAt, unmet } = details;
-  if (reason === 'narrowed')
-    return 'The message says what this connection was narrowed to; call within that.';
+  const { issues, didYouMean, currentVersion, holder, expiresAt, unmet, conflicts, readiness, offer, path } =
+    details;
   if (issues !== undefined && issues.length > 0)
     return `Correct ${issues.map(({ path, message }) => `${path} (${message})`).join('; ')} and call again.`;
   if (Array.isArray(didYouMean) && didYouMean.length > 0) return `Did you mean ${didYouMean.join(' or ')}?`;
   if (typeof currentVersion === 'number')
     return `It is at version ${currentVersion} now: read it again, redo the change on what it says, and send that version.`;
+  if (Array.isArray(conflicts) && conflicts.length > 0) return lockText(conflicts);
+  if (readiness !== undefined) return readinessText(readiness);
+  if (offer !== undefined)
+    return `It is offered to another${until(fieldOf(offer, 'expiresAt'))}: work on something else, or come back then.`;
   const who = nameOf(holder);
-  if (who !== undefined)
-    return `${who} holds it${text(expiresAt) === undefined ? '' : ` until ${text(expiresAt)}`}: work on something else, or ask them.`;
+  if (who !== undefined) return `${who} holds it${until(expiresAt)}: work on something else, or ask them.`;
+  if (typeof path === 'string')
+    return `${path} names nothing that you may see: check it with a list, or leave it out if you can.`;
   if (unmet !== undefined) return 'details.unmet says what is missing; see to that first.';
   return undefined;
 }
 
-const byStatus: Readonly<Record<number, string>> = {
-  400: 'Correct the arguments and call again.',
-  401: 'The token is no longer good; ask whoever runs this client for another.',
-  403: 'This token may not do it; somebody with more rights has to.',
-  404: 'It does not exist, or this token may not see it; check the id with a list.',
-  409: 'Read the current state first; the same call would be refused again.',
-  413: 'Send less at once.',
-  422: 'The state does not allow it; details say why. Change that first, or the call.',
-  429: 'Wait a little and call again with the same arguments.',
-  503: 'Wait a little and call again with the same arguments.',
+/** What the next step is in tools where the catalogue tells it for every way in. */
+const inTools: Readonly<Partial<Record<Reason, string>>> = {
+  branch_required: 'Give branch or pullRequest, and call again.',
 };
 
-export function hintOf({ status, details }: ErrorBody): string {
+export function hintOf({ code, details }: ErrorBody): string {
   const seconds = details?.['retryAfterSeconds'];
   if (typeof seconds === 'number') return `Wait ${seconds} s and call again with the same arguments.`;
   const obstacle = details === undefined ? undefined : obstacleOf(details);
   if (obstacle !== undefined) return obstacle;
-  if (details?.retryable === true) return 'Wait a little and call again with the same arguments.';
-  return byStatus[status] ?? 'Call again later; if it stays, report the requestId.';
+  const reason = details?.reason;
+  return (isReason(reason) ? inTools[reason] : undefined) ?? remedyFor(code, reason);
 }

@@ -1,7 +1,15 @@
 /** `POST /api/mcp`: what HTTP asks of a request before the protocol sees it, and how its answer goes out. */
 import { retrying } from '@muster/client';
-import { ApiError, bulkBodyLimit, unauthorized } from '@muster/registry';
-import { bearerOf, describeSpan, type Metrics, sendError } from '@muster/service';
+import { ApiError, bulkBodyLimit, tooMany, unauthorized } from '@muster/registry';
+import {
+  bearerOf,
+  createMemoryStore,
+  describeSpan,
+  type Metrics,
+  type Rate,
+  retryAfterSeconds,
+  sendError,
+} from '@muster/http';
 import {
   classifyInboundRequest,
   type JSONRPCRequest,
@@ -12,21 +20,39 @@ import {
 } from '@modelcontextprotocol/server';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
-import { type Api } from './api.ts';
+import { type Api, type Caller } from './api.ts';
 import { type Reply } from './exchange.ts';
 import { digest, type Intent, Intents } from './intents.ts';
 import { createViews, type View } from './narrowing.ts';
 import { originGuard, type OriginRules } from './origins.ts';
-import { Identities } from './rights.ts';
+import { withArguments } from './repair.ts';
+import { Identities, type Identity } from './rights.ts';
 import { legacyVersions, type Mcp, modernVersions, textOf } from './server.ts';
 import { type Session } from './session.ts';
 import { headerFault, headerMismatch } from './standard-headers.ts';
+import { reachesApi } from './toolbox.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Who asks, from before the body is read. */
+    asker: Asker | null;
+  }
+}
+
+interface Asker {
+  readonly secret: string;
+  /** The secret as a digest. */
+  readonly token: string;
+  readonly identity: Identity;
+}
 
 export interface RouteOptions {
   readonly api: Api;
   readonly mcp: Mcp;
   readonly rules: OriginRules;
   readonly retrySeconds: number;
+  /** How often a token may ask for what no call of the API answers. */
+  readonly lists: Rate;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -102,6 +128,9 @@ function headersFor(request: FastifyRequest): Record<string, string> {
   return headers;
 }
 
+const tooOften = (seconds: number): ApiError =>
+  tooMany('token_limit', seconds, 'Too many requests with this token.');
+
 /** A client's own key, as a header or in _meta; it says which calls are one intention better than anybody can guess. */
 function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | undefined {
   const inMeta = params?._meta?.['muster/idempotencyKey'];
@@ -110,12 +139,18 @@ function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | u
   return typeof key === 'string' && key !== '' ? key : undefined;
 }
 
+function askerOf({ asker }: FastifyRequest): Asker {
+  if (asker === null) throw new Error('nobody asked who it is');
+  return asker;
+}
+
 export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
-  const { api, mcp, retrySeconds, metrics, logger } = options;
+  const { api, mcp, retrySeconds, lists, metrics, logger } = options;
   const guard = originGuard(options.rules);
   const readView = createViews();
   const identities = new Identities();
   const intents = new Intents();
+  const asked = createMemoryStore();
   const counts = new Map<string, ReturnType<Metrics['operation']>>();
   const count = (name: string) => {
     const known = counts.get(name) ?? metrics.operation(name);
@@ -123,27 +158,56 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     return known;
   };
 
+  const transportFor = (
+    request: FastifyRequest,
+    caller: Omit<Caller, 'headers'>,
+    onRetry: () => void = () => undefined,
+  ) =>
+    retrying(api.transport({ ...caller, headers: headersFor(request) }), {
+      forSeconds: retrySeconds,
+      onRetry: (failure, seconds) => {
+        onRetry();
+        logger.warn({ requestId: request.id, reason: failure.message, seconds }, 'trying again');
+      },
+    });
+
+  /** The API counts what it is asked; what it is not asked is counted here. */
+  async function admit(message: JSONRPCRequest, token: string): Promise<void> {
+    const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
+    if (typeof name === 'string' && reachesApi(name)) return;
+    const levels = await asked.take([{ key: token, rate: lists }]);
+    if (levels.some(({ waitMillis }) => waitMillis > 0)) throw tooOften(retryAfterSeconds(levels));
+  }
+
   function intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): Intent {
     const own = ownKey(request, message);
-    if (own !== undefined) return { key: digest(token, 'own', own), delivered: () => undefined };
+    if (own !== undefined) return { key: digest(token, 'own', own), isOwn: true, delivered: () => undefined };
     return intents.of(digest(token, JSON.stringify(message.params ?? null), JSON.stringify(message.id)));
   }
 
   async function answer(
     request: FastifyRequest,
     reply: FastifyReply,
-    message: JSONRPCRequest,
+    sent: JSONRPCRequest,
     classification: MessageClassification,
     view: View,
   ): Promise<FastifyReply> {
-    const secret = bearerOf(request);
-    const token = digest(secret);
-    const transport = retrying(api.transport({ token: secret, headers: headersFor(request) }), {
-      forSeconds: retrySeconds,
-      onRetry: (failure, seconds) => {
-        logger.warn({ requestId: request.id, reason: failure.message, seconds }, 'trying again');
-      },
+    const message = withArguments(sent);
+    const { secret, token, identity } = askerOf(request);
+    await admit(message, token);
+    const left = new AbortController();
+    reply.raw.once('close', () => {
+      if (!reply.raw.writableFinished) left.abort();
     });
+    const waiter = { token, orgId: identity.ids?.orgId ?? null };
+    // What the gateway itself sent twice is one call, and no news to the client.
+    const write = { again: false, replayed: false };
+    const onReplay = () => (write.replayed ||= !write.again);
+    const transport = transportFor(
+      request,
+      { token: secret, left: left.signal, waiter, onReplay },
+      () => (write.again = true),
+    );
     const intent = message.method === 'tools/call' ? intentOf(request, message, token) : undefined;
     const refusal = new AbortController();
     let name = 'mcp';
@@ -153,9 +217,11 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       transport,
       view,
       requestId: request.id,
-      key: intent?.key ?? '',
-      identity: () => identities.of(token, transport),
+      intent: intent ?? { key: '', isOwn: false },
+      isReplay: () => write.replayed,
+      identity,
       refused: () => {
+        identities.forget(token);
         refusal.abort();
       },
       called: (tool, error) => {
@@ -170,6 +236,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     };
     const answered = await mcp.ask(message, classification, session);
     if (refusal.signal.aborted) outcome = 'unauthorized';
+    else if (left.signal.aborted) [outcome, reason] = ['left', undefined];
     else if ('error' in answered.message && outcome === 'ok') outcome = 'protocol_error';
     request.operation = name;
     // A refused token is HTTP's answer too, and counted as that.
@@ -184,7 +251,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
         method: message.method,
         era: classification.revision ?? classification.era,
         ...(name !== 'mcp' && { tool: name }),
-        ...identities.known(token)?.ids,
+        ...identity.ids,
         outcome,
         ...(reason !== undefined && { reason }),
         durationMs: Math.round(reply.elapsedTime * 10) / 10,
@@ -201,9 +268,17 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     return json(reply, statusOf(answered, classification), textOfReply(answered));
   }
 
+  app.decorateRequest('asker', null);
+
+  /** Who has no good token is told so before a byte of the body is read. */
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     guard(request.headers);
-    bearerOf(request);
+    const secret = bearerOf(request);
+    const token = digest(secret);
+    const identity =
+      identities.known(token) ?? (await identities.of(token, transportFor(request, { token: secret })));
+    request.asker = { secret, token, identity };
+    request.party = token;
   };
 
   const errorHandler = (
@@ -214,10 +289,10 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     // What the protocol has a code for; the rest is HTTP's, and answered as everywhere.
     if (error instanceof ApiError && error.code === 'bad_request') {
       const code =
-        error.details?.reason === 'invalid_json'
+        error.details.reason === 'invalid_json'
           ? ProtocolErrorCode.ParseError
           : ProtocolErrorCode.InvalidRequest;
-      const issues = (error.details?.issues ?? []).map(({ path: where, message }) => `${where}: ${message}`);
+      const issues = (error.details.issues ?? []).map(({ path: where, message }) => `${where}: ${message}`);
       const message = [error.message, ...issues].join(' ');
       void refuse(reply, 400, { code, message, data: error.toBody(request.id) });
       return;

@@ -11,7 +11,7 @@ export function instructionsFor(identity: Identity, view: View, tools: readonly 
   const who =
     acts === null
       ? 'You act for the operators of the installation.'
-      : `You act for ${acts.name.slice(0, 80)} (${acts.role}) in the organization ${acts.org.slice(0, 80)}${acts.isAgent ? ', as an agent' : ''}.`;
+      : `You ${acts.agent === undefined ? 'act for' : `are ${acts.agent.slice(0, 80)}, an agent of`} ${acts.name.slice(0, 80)} (${acts.role}) in the organization ${acts.org.slice(0, 80)}.`;
   const narrowed = [
     view.project === null ? '' : ` Everything is about the project ${view.project}; projectId is filled in.`,
     view.isReadonly ? ' This connection only reads.' : '',
@@ -23,11 +23,11 @@ export function instructionsFor(identity: Identity, view: View, tools: readonly 
     ? 'More operations than are listed: search_operations finds them, describe_operation tells their parameters, call_read_operation and call_write_operation call them.'
     : '';
   const loop = has('start_work', 'submit_work')
-    ? 'To work on a story: start_work (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also keeps the lease → submit_work, or hand_off_work. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
+    ? 'To work on a story: start_work (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also keeps the lease → submit_work, hand_off_work or release_work. ask_question asks, wait_for waits. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
     : '';
   const conflict =
-    'Errors: error.details.reason is the exact case, error.hint what to do. version_mismatch: read again and redo your change on what it says now; never overwrite. stale_lease: another has the work; stop. lease_held or lock_held: take other work. archived: the project is only read. Repeat unchanged only where details.retryable is true.';
-  const paging = `Lists answer ${pageForModels} items and nextCursor; pass it as cursor for more. Answers are cut at about ${answerBytes} bytes: cut names what is missing and how to get it. storyId takes an id or a key such as WEB-42.`;
+    'Errors: error.details.reason is the exact case, error.hint what to do. version_mismatch: read again and redo your change on what it says now; never overwrite. stale_lease: another has the work; stop. lease_held, lock_held or blocked: take other work. archived: the project is only read. Repeat unchanged only where details.retryable is true.';
+  const paging = `Lists answer ${pageForModels} items and nextCursor; pass it as cursor for more. Answers are cut at about ${answerBytes} bytes: cut names what is missing and how to get it. An id of a story or project may be its key, such as WEB-42 or WEB. null leaves a parameter alone; to empty one, name it in clear.`;
   return [
     `Muster coordinates people and coding agents around a codebase. ${who}${narrowed}`,
     first,

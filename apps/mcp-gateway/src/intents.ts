@@ -5,16 +5,20 @@
  * tells them apart is whether the answer went out: equal calls are one intention until an answer was delivered.
  */
 import { createHash } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
 
 export interface Intent {
   /** The Idempotency-Key of its writes. */
   readonly key: string;
+  /** The client's own word for what is one intention, rather than a guess. */
+  readonly isOwn: boolean;
   /** The answer went out whole: whoever calls the same again means it again. */
   delivered(): void;
 }
 
 /** Long enough for any client to come back after an outage. */
 const rememberedMillis = 10 * 60_000;
+/** Some 10 MB. */
 const mostRemembered = 20_000;
 
 /** Within it, processes that know nothing of one another give equal calls one key. */
@@ -34,7 +38,7 @@ export const digest = (...parts: readonly string[]): string => {
 };
 
 export class Intents {
-  readonly #remembered = new Map<string, Remembered>();
+  readonly #remembered = new LRUCache<string, Remembered>({ max: mostRemembered });
 
   /** `now` in milliseconds since 1970, which every copy of the gateway counts alike. */
   of(fingerprint: string, now = Date.now()): Intent {
@@ -44,22 +48,14 @@ export class Intents {
     const generation = isKnown ? before.generation + (goesOn ? 0 : 1) : 0;
     const minute = Math.floor(now / sharedMillis).toString();
     const key = goesOn ? before.key : digest(fingerprint, minute, generation.toString());
-    this.#remember(fingerprint, { key, generation, until: now + rememberedMillis, isDelivered: false });
+    this.#remembered.set(fingerprint, { key, generation, until: now + rememberedMillis, isDelivered: false });
     return {
       key,
+      isOwn: false,
       delivered: () => {
-        const current = this.#remembered.get(fingerprint);
+        const current = this.#remembered.peek(fingerprint);
         if (current?.key === key) this.#remembered.set(fingerprint, { ...current, isDelivered: true });
       },
     };
-  }
-
-  /** The oldest goes when there is no room; a Map keeps the order in which its keys came. */
-  #remember(fingerprint: string, intent: Remembered): void {
-    this.#remembered.delete(fingerprint);
-    this.#remembered.set(fingerprint, intent);
-    if (this.#remembered.size <= mostRemembered) return;
-    const oldest = this.#remembered.keys().next();
-    if (!oldest.done) this.#remembered.delete(oldest.value);
   }
 }

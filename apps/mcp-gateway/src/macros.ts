@@ -1,112 +1,73 @@
-/**
- * Whole steps of the work as one tool. Each is only a sequence of registered operations, made with one idempotency key;
- * where one of them is refused, the answer says what was done before it.
- */
-import { MusterError, NoAnswer } from '@muster/client';
-import { badRequest, type Operation, registry } from '@muster/registry';
-import { type Tool } from '@modelcontextprotocol/server';
+/** The steps of the work as tools: begin, ask, wait, hand in, hand on, let go. */
+import { MusterError } from '@muster/client';
+import { badRequest, refusal, registry } from '@muster/registry';
 import { z } from 'zod';
 import { type Answer, bytesOf } from './answers.ts';
-import { perform, type ToolCall } from './calls.ts';
-import { paramsSchema } from './schemas.ts';
-import { answerBytes, asInputSchema, operationTool, type OperationTool } from './tools.ts';
+import { given, macro, type MacroTool, type Steps } from './macro.ts';
+import { answerBytes } from './tools.ts';
 
-export interface MacroTool {
-  readonly kind: 'macro';
-  readonly name: string;
-  readonly toolset: 'work';
-  readonly steps: readonly OperationTool[];
-  readonly tool: Tool;
-  readonly withoutProject: Tool;
-  readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
-}
-
-/** A step was refused after others had been done. */
-export class HalfDone extends Error {
-  readonly failure: MusterError | NoAnswer;
-  readonly step: string;
-  readonly done: Answer;
-
-  constructor(failure: MusterError | NoAnswer, step: string, done: Answer) {
-    super(failure.message, { cause: failure });
-    this.name = 'HalfDone';
-    this.failure = failure;
-    this.step = step;
-    this.done = done;
-  }
-}
-
-const { acquire, checkpoint, complete, handoff } = registry.deliveryExecutions;
+const { acquire, checkpoint, complete, eventsSince, handoff, release, renew, update } =
+  registry.deliveryExecutions;
 const { context } = registry.storyCollaboration;
+const { updateStatus } = registry.stories;
+const { create: comment, delete: deleteComment } = registry.comments;
+const { profile } = registry.members;
 const lock = registry.locks.acquire;
 
+const { executionId, leaseToken } = renew.params.shape;
+const held = { executionId, leaseToken };
 const { expectedSeq: _, data: __, ...checkpointShape } = checkpoint.params.shape;
 
-interface MacroStatement<Params extends z.ZodObject> {
-  readonly name: string;
-  readonly description: string;
-  readonly params: Params;
-  readonly steps: readonly Operation[];
-  /** `step` performs an operation and keeps what came of it. */
-  readonly run: (
-    params: z.output<Params>,
-    step: (operation: Operation, params: Answer) => Promise<Answer>,
-  ) => Promise<Answer>;
+type Held = z.output<typeof Held>;
+const Held = renew.result;
+
+/** The execution as its holder has it. */
+const hold = async ({ look }: Steps, params: { executionId: string; leaseToken: string }): Promise<Held> =>
+  Held.parse(await look(renew, { executionId: params.executionId, leaseToken: params.leaseToken }));
+
+/**
+ * The same before the work is let go of. Undefined where the lease has ended: it may have been this very call that ended
+ * it, and its last step answers then what it answered, and refuses any other.
+ */
+const holdToEnd = (steps: Steps, params: { executionId: string; leaseToken: string }) =>
+  hold(steps, params).catch((failure: unknown) => {
+    if (failure instanceof MusterError && failure.reason === 'stale_lease') return undefined;
+    throw failure;
+  });
+
+/** Writes the last checkpoint and ends the lease; where the end is refused, the checkpoint before it stands again. */
+async function withCheckpoint(
+  { look, take, orUndo }: Steps,
+  { execution }: Held,
+  written: { executionId: string; leaseToken: string } & Answer,
+  end: () => Promise<Answer>,
+): Promise<Answer> {
+  await take(checkpoint, given(written));
+  if (execution.checkpoint === null) return end();
+  const { seq: _seq, at: _at, ...before } = execution.checkpoint;
+  const { executionId: id, leaseToken: token } = written;
+  return orUndo(end, () => look(checkpoint, given({ executionId: id, leaseToken: token, ...before })));
 }
 
-function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
-  const { name, description, params } = statement;
-  const tool: Tool = {
-    name,
-    description,
-    inputSchema: asInputSchema(paramsSchema(params)),
-    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
-  };
-  return {
-    kind: 'macro',
-    name,
-    toolset: 'work',
-    steps: statement.steps.flatMap((operation) => operationTool(operation.name) ?? []),
-    tool,
-    withoutProject: tool,
-    run: async (args, call) => {
-      const parsed = params.safeParse(args);
-      if (!parsed.success) {
-        const issues = parsed.error.issues.map(({ path, message }) => ({
-          path: path.map(String).join('.') || 'arguments',
-          message,
-        }));
-        throw badRequest('The parameters do not fit.', issues);
-      }
-      const done: Record<string, unknown> = {};
-      return statement.run(parsed.data, async (operation, stepParams) => {
-        try {
-          const answer = await perform(operation, stepParams, call);
-          done[operation.name] = answer;
-          return answer;
-        } catch (failure) {
-          const isKnown = failure instanceof MusterError || failure instanceof NoAnswer;
-          if (!isKnown || Object.keys(done).length === 0) throw failure;
-          throw new HalfDone(failure, operation.name, done);
-        }
-      });
-    },
-  };
-}
-
-/** Without what was not given: an absent parameter means the contract's default. */
-const given = (params: Answer): Answer =>
-  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined));
-
-const Acquired = acquire.result.pick({ leaseToken: true, resumed: true }).extend({
-  execution: acquire.result.shape.execution.pick({ id: true, projectId: true }),
+const Seen = z.object({
+  story: context.result.shape.story.unwrap(),
+  execution: context.result.shape.execution,
+  readiness: context.result.shape.readiness.unwrap(),
 });
+/** Room for whatever a story may hold; none of it goes to the model. */
+const seenBytes = 1024 * 1024;
+
+/** What the API lets pass, since it is said of the story and not of the work. */
+const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =>
+  reasons.includes('blocked_by') || reasons.includes('blocked');
+
+const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
 
 export const macros: readonly MacroTool[] = [
   macro({
     name: 'start_work',
     description:
-      'Begin work on a story: takes the lease, moves it to in_progress, locks the paths you name, and returns all you need to know. Keep execution.id and leaseToken for what follows. If another holds the lease or a lock, work on something else. The same runId again gives a fresh leaseToken.',
+      'Begin work on a story, or nothing at all: takes the lease, moves it to in_progress, locks the paths you name, and returns all you need to know. Keep execution.id and leaseToken. Refused where the story is blocked, held or locked by others: take other work. The same runId again gives a fresh leaseToken.',
     params: z.strictObject({
       storyId: context.params.shape.storyId,
       resources: lock.params.shape.resources
@@ -114,48 +75,122 @@ export const macros: readonly MacroTool[] = [
         .meta({ description: 'Paths or globs you will change, such as src/auth/**' }),
       runId: acquire.params.shape.runId,
       ttlSeconds: acquire.params.shape.ttlSeconds,
+      force: z.boolean().default(false).meta({ description: 'Though it is blocked' }),
     }),
-    steps: [acquire, lock, context],
-    run: async ({ storyId, resources, runId, ttlSeconds }, step) => {
-      const acquired = await step(
+    steps: [context, acquire, lock, release, updateStatus],
+    run: async ({ storyId, resources, runId, ttlSeconds, force }, steps) => {
+      const { look, take, orUndo } = steps;
+      const include = ['story', 'execution', 'readiness'];
+      const seen = Seen.parse(await look(context, { storyId, include, maxBytes: seenBytes }));
+      const before = seen.execution?.lease;
+      const goesOn = runId !== undefined && before?.runId === runId;
+      if (!force && !goesOn && isWaiting(seen)) throw refusal('blocked', { readiness: seen.readiness });
+      const wanted = { projectId: seen.story.projectId, resources, storyId, runId, ttlSeconds };
+      if (resources !== undefined) {
+        const { conflicts } = lock.result.parse(await look(lock, given({ ...wanted, dryRun: true })));
+        if (conflicts.length > 0) throw refusal('lock_held', { conflicts });
+      }
+      const acquired = await take(
         acquire,
         given({ targetType: 'story', targetId: storyId, runId, ttlSeconds, start: true }),
       );
-      const { execution } = Acquired.parse(acquired);
-      const locked =
-        resources === undefined
-          ? {}
-          : await step(
-              lock,
-              given({
-                projectId: execution.projectId,
-                resources,
-                storyId,
-                executionId: execution.id,
-                runId,
-                ttlSeconds,
-              }),
-            );
-      const before = { ...acquired, ...locked };
-      const maxBytes = Math.max(4_096, answerBytes - bytesOf(before));
-      return { ...before, context: await step(context, { storyId, maxBytes }) };
+      const { execution, leaseToken: token } = Acquired.parse(acquired);
+      const undo = async () => {
+        await look(release, { executionId: execution.id, leaseToken: token });
+        const { status } = seen.story;
+        if (status === 'backlog' || status === 'ready') await look(updateStatus, { storyId, status });
+      };
+      const takeLock = () => take(lock, given({ ...wanted, executionId: execution.id }));
+      // What the caller held before is not let go of.
+      const isNew = before?.epoch !== execution.lease?.epoch;
+      const locked = resources === undefined ? {} : await (isNew ? orUndo(takeLock, undo) : takeLock());
+      const begun = { ...acquired, ...locked };
+      const maxBytes = Math.max(4_096, answerBytes - bytesOf(begun));
+      return { ...begun, context: await look(context, { storyId, maxBytes }) };
+    },
+  }),
+  macro({
+    name: 'ask_question',
+    description:
+      'Ask about the story you work on, and say that you wait for the answer. wait_for tells when it is there; your lease and locks stay while you call it.',
+    params: z.strictObject({
+      ...held,
+      question: comment.params.shape.body,
+      directedTo: comment.params.shape.directedTo.meta({ description: 'The member who knows' }),
+    }),
+    steps: [renew, comment, update, deleteComment],
+    run: async ({ question, directedTo, ...own }, steps) => {
+      const { look, take, orUndo } = steps;
+      const { execution } = await hold(steps, own);
+      if (execution.targetType !== 'story')
+        throw badRequest('The parameters do not fit.', [
+          { path: 'executionId', message: 'is of a delivery group; ask on one of its stories' },
+        ]);
+      const asked = await take(
+        comment,
+        given({ storyId: execution.targetId, kind: 'question', body: question, directedTo }),
+      );
+      const { id: questionId } = comment.result.parse(asked).comment;
+      const waiting = await orUndo(
+        () => take(update, { ...own, waitingFor: { questionId } }),
+        () => look(deleteComment, { commentId: questionId }),
+      );
+      return { ...asked, ...waiting };
+    },
+  }),
+  macro({
+    name: 'wait_for',
+    description:
+      'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. Returns execution, signals; none when the time is over: call again.',
+    params: z.strictObject({
+      ...held,
+      waitSeconds: z.int().min(0).max(25).default(20),
+    }),
+    steps: [renew, eventsSince],
+    run: async ({ waitSeconds, ...own }, steps) => {
+      const until = performance.now() + waitSeconds * 1_000;
+      for (;;) {
+        const { execution, signals } = await hold(steps, own);
+        const left = Math.ceil((until - performance.now()) / 1_000);
+        if (signals.length > 0 || left <= 0) return { execution, signals };
+        // What the caller did itself is in the stream too, and is no signal.
+        await steps.look(eventsSince, {
+          executionId: own.executionId,
+          afterSeq: execution.lastEventSeq,
+          limit: 1,
+          waitSeconds: left,
+        });
+      }
     },
   }),
   macro({
     name: 'submit_work',
     description:
-      'Finish: writes a last checkpoint and completes the execution; its locks are freed and the story goes to in_review. submitted needs a branch or a pull request. stale_lease: another has it now; stop, nothing more of yours counts.',
+      'Finish: writes a last checkpoint and completes the execution; its locks are freed and the story goes to in_review. submitted needs a branch or pullRequest. stale_lease: another has it now; stop, nothing more of yours counts.',
     params: z.strictObject({
       ...checkpointShape,
       outcome: complete.params.shape.outcome.default('submitted'),
       failure: complete.params.shape.failure,
       pullRequest: complete.params.shape.pullRequest,
+      branch: z.string().max(255).optional().meta({ description: 'Where there is no pull request' }),
     }),
-    steps: [checkpoint, complete],
-    run: async ({ outcome, failure, pullRequest, ...written }, step) => {
-      const { executionId, leaseToken, summary } = written;
-      await step(checkpoint, given(written));
-      return step(complete, given({ executionId, leaseToken, summary, outcome, failure, pullRequest }));
+    steps: [renew, checkpoint, update, complete],
+    run: async ({ outcome, failure, pullRequest, branch, ...written }, steps) => {
+      const { summary, ...own } = written;
+      const { executionId: id, leaseToken: token } = own;
+      const end = () =>
+        steps.take(
+          complete,
+          given({ executionId: id, leaseToken: token, summary, outcome, failure, pullRequest }),
+        );
+      const now = await holdToEnd(steps, own);
+      if (now === undefined) return end();
+      const { git, pullRequest: known } = now.execution;
+      const code = pullRequest ?? branch ?? known ?? git?.pullRequest ?? git?.branch ?? null;
+      if (outcome === 'submitted' && code === null) throw refusal('branch_required');
+      if (branch !== undefined)
+        await steps.look(update, { executionId: id, leaseToken: token, git: { branch } });
+      return withCheckpoint(steps, now, written, end);
     },
   }),
   macro({
@@ -168,11 +203,26 @@ export const macros: readonly MacroTool[] = [
       toAgentId: handoff.params.shape.toAgentId,
       note: handoff.params.shape.note,
     }),
-    steps: [checkpoint, handoff],
-    run: async ({ toMemberId, toAgentId, note, ...written }, step) => {
-      const { executionId, leaseToken } = written;
-      await step(checkpoint, given(written));
-      return step(handoff, given({ executionId, leaseToken, toMemberId, toAgentId, note }));
+    steps: [profile, renew, checkpoint, handoff],
+    run: async ({ toMemberId, toAgentId, note, ...written }, steps) => {
+      if ((toMemberId === undefined) === (toAgentId === undefined))
+        throw badRequest('The parameters do not fit.', [
+          { path: 'toMemberId', message: 'give exactly one of toMemberId and toAgentId' },
+        ]);
+      if (toMemberId !== undefined) await steps.look(profile, { memberId: toMemberId });
+      const { executionId: id, leaseToken: token } = written;
+      const end = () =>
+        steps.take(handoff, given({ executionId: id, leaseToken: token, toMemberId, toAgentId, note }));
+      const now = await holdToEnd(steps, written);
+      return now === undefined ? end() : withCheckpoint(steps, now, written, end);
     },
+  }),
+  macro({
+    name: 'release_work',
+    description:
+      'Let go of the work: others may take it up from its last checkpoint; its locks are freed. Write a checkpoint first.',
+    params: z.strictObject({ ...held, reason: release.params.shape.reason }),
+    steps: [release],
+    run: (params, { take }) => take(release, given(params)),
   }),
 ];

@@ -1,4 +1,4 @@
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/service';
+import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
 import { createGateway } from './app.ts';
 import { readConfig } from './config.ts';
 
@@ -8,6 +8,5 @@ await main(async () => {
   const logger = createLogger('mcp-gateway', config.LOG_LEVEL);
   const { service, close } = await createGateway(config, logger);
   stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
-  const address = await service.app.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ address }, 'listening');
+  logger.info(await service.listen(config), 'listening');
 });

@@ -1,18 +1,28 @@
 /** Finding and calling operations that are not in the list: for clients that take few tools. */
-import { ApiError, badRequest, type Operation, reasons } from '@muster/registry';
-import { closestTo } from '@muster/service';
+import { type ApiError, badRequest, type Operation, reasons, unknownOperation } from '@muster/registry';
+import { closestTo } from '@muster/http';
 import { type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Answer } from './answers.ts';
 import { callOperation, outside, type ToolCall } from './calls.ts';
-import { remedyOf } from './hints.ts';
-import { paramsSchema } from './schemas.ts';
-import { asInputSchema, operationTool, operationTools, type OperationTool, withoutProject } from './tools.ts';
+import { asMeant } from './repair.ts';
+import { paramsSchema, statedParams } from './schemas.ts';
+import { findOperations } from './search.ts';
+import {
+  asInputSchema,
+  operationTool,
+  operationTools,
+  type OperationTool,
+  proseOf,
+  withoutProject,
+} from './tools.ts';
 
 export interface MetaTool {
   readonly kind: 'meta';
   readonly name: string;
   readonly toolset: 'meta';
+  /** Rather than telling of them. */
+  readonly callsOthers: boolean;
   readonly tool: Tool;
   readonly withoutProject: Tool;
   readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
@@ -28,6 +38,7 @@ interface MetaStatement<Params extends z.ZodObject> {
   readonly name: string;
   readonly description: string;
   readonly isRead: boolean;
+  readonly callsOthers?: boolean;
   readonly params: Params;
   readonly run: (params: z.output<Params>, call: ToolCall) => Answer | Promise<Answer>;
 }
@@ -36,6 +47,7 @@ function meta<Params extends z.ZodObject>({
   name,
   description,
   isRead,
+  callsOthers = false,
   params,
   run,
 }: MetaStatement<Params>): MetaTool {
@@ -51,14 +63,16 @@ function meta<Params extends z.ZodObject>({
       openWorldHint: false,
     },
   };
+  const stated = statedParams(params);
   return {
     kind: 'meta',
     name,
     toolset: 'meta',
+    callsOthers,
     tool,
     withoutProject: tool,
     run: async (args, call) => {
-      const parsed = params.safeParse(args);
+      const parsed = params.safeParse(asMeant(stated, args));
       if (parsed.success) return run(parsed.data, call);
       throw badRequest(
         'The parameters do not fit.',
@@ -78,78 +92,42 @@ function found(name: string, { view }: ToolCall): OperationTool {
       name,
       operationTools.map(({ operation }) => operation.name),
     );
-    throw new ApiError('unknown_operation', 'There is no such operation.', {
-      reason: 'unknown_operation',
-      retryable: false,
-      ...(didYouMean.length > 0 && { didYouMean }),
-    });
+    throw unknownOperation(didYouMean);
   }
   if (!view.allows(tool))
     throw outside(`${tool.operation.name} is outside of what this connection was narrowed to.`);
   return tool;
 }
 
-const wordsIn = (text: string): string[] =>
-  text
-    .replaceAll(/([a-z])([A-Z])/g, '$1 $2')
-    .toLowerCase()
-    .split(/[^a-z0-9]+/)
-    .filter((word) => word.length > 1)
-    // A plural finds its singular, and the other way round.
-    .map((word) => word.replace(/(?<=\w{2})s$/, ''));
-
-/** An operation's words, and how much it says that one of them was asked for. */
-const weights = new Map(
-  operationTools.map((tool) => {
-    const { name, summary, description } = tool.operation;
-    const weightOf = new Map<string, number>();
-    for (const [text, weight] of [
-      [description, 1],
-      [summary, 3],
-      [name, 4],
-    ] as const) {
-      for (const word of wordsIn(text)) weightOf.set(word, Math.max(weight, weightOf.get(word) ?? 0));
-    }
-    return [tool, weightOf] as const;
-  }),
-);
-
-function search(query: string, limit: number, { view }: ToolCall): Answer {
-  const asked = wordsIn(query);
-  const rated = [...weights]
-    .filter(([tool]) => view.allows(tool))
-    .map(([tool, weightOf]) => ({
-      tool,
-      weight: asked.reduce((sum, word) => sum + (weightOf.get(word) ?? 0), 0),
-    }))
-    .filter(({ weight }) => weight > 0)
-    .sort((a, b) => b.weight - a.weight);
+function search(query: string, limit: number, { view, mayUse }: ToolCall): Answer {
+  const found = findOperations(query).filter((tool) => view.allows(tool) && mayUse(tool));
   return {
-    items: rated.slice(0, limit).map(({ tool: { operation } }) => ({
+    items: found.slice(0, limit).map(({ operation }) => ({
       operation: operation.name,
       effect: operation.effect,
       summary: operation.summary,
     })),
-    found: rated.length,
-    ...(rated.length === 0 && {
+    found: found.length,
+    ...(found.length === 0 && {
       namespaces: [...new Set(operationTools.map(({ toolset }) => toolset))],
     }),
   };
 }
 
-function describe({ operation }: OperationTool, { view }: ToolCall): Answer {
-  const { name, effect, summary, description, params, result, refusals, example } = operation;
+function describe({ operation, clears }: OperationTool, { view }: ToolCall): Answer {
+  const { name, effect, params, result, refusals, example } = operation;
+  const schema = paramsSchema(params, clears);
   const { projectId: _, ...others } = example;
   return {
     operation: name,
     callWith: effect === 'read' ? 'call_read_operation' : 'call_write_operation',
-    description: `${summary}. ${description}`,
-    params: view.project === null ? paramsSchema(params) : withoutProject(paramsSchema(params)),
+    description: proseOf(operation),
+    params: view.project === null ? schema : withoutProject(schema),
     returns: Object.keys(result.shape),
     refusals: refusals.map((reason) => ({
       reason,
       meaning: reasons[reason].meaning,
-      remedy: remedyOf(reason),
+      remedy: reasons[reason].remedy,
     })),
     example: view.project === null ? example : others,
   };
@@ -183,6 +161,7 @@ export const metaTools: readonly MetaTool[] = [
       name: `call_${effect}_operation`,
       description: `Call an operation that ${effect}s. describe_operation tells its parameters.`,
       isRead: effect === 'read',
+      callsOthers: true,
       params: z.strictObject({ operation: operationName, params: operationParams }),
       run: ({ operation, params }, call) => {
         const tool = found(operation, call);

@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { createViews, modes, type View } from './narrowing.ts';
+import { macros } from './macros.ts';
 import { everyTool, toolsets } from './toolbox.ts';
 
 const views = createViews();
@@ -69,7 +70,7 @@ describe('narrowing', () => {
           'call_write_operation',
         ]),
       );
-    expect(listed('mode=search').length).toBe(7);
+    expect(listed('mode=search').length).toBe(4 + macros.length);
     expect(listed('mode=core').length).toBeGreaterThan(12);
   });
 
@@ -101,7 +102,17 @@ describe('narrowing', () => {
     );
   });
 
-  it('refuses a header that it does not know', () => {
-    expect(() => views('', { 'x-mcp-toolset': 'stories' })).toThrow('does not fit');
-  });
+  it.each(['x-mcp-toolset', 'x-mcp-read-only', 'x-mcp-projekt', 'x-mcp-tool'])(
+    'refuses %s, which is nearly one of its own',
+    (header) => {
+      expect(() => views('', { [header]: '1' })).toThrow('does not fit');
+    },
+  );
+
+  it.each(['x-mcp-proxy-auth', 'x-mcp-auth', 'x-mcp-servers', 'x-mcp-token', 'x-mcp-user'])(
+    'leaves %s to the proxy that it belongs to',
+    (header) => {
+      expect(listed('', { [header]: 'secret', 'x-mcp-toolsets': 'epics' })).toEqual(listed('toolsets=epics'));
+    },
+  );
 });

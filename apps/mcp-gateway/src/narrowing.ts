@@ -5,6 +5,8 @@
  */
 import { type IncomingHttpHeaders } from 'node:http';
 import { badRequest } from '@muster/registry';
+import { closestTo } from '@muster/http';
+import { LRUCache } from 'lru-cache';
 import { type Bounds } from './calls.ts';
 import { isProjectRef } from './tools.ts';
 import { type AnyTool, everyTool, findTool, isCore, toolsets } from './toolbox.ts';
@@ -14,7 +16,7 @@ export type Mode = (typeof modes)[number];
 
 /** What this connection may see and call; beyond it, the API decides by the token. */
 export interface View extends Bounds {
-  /** Equal for equal views. */
+  /** Equal for those that show the same; which project it is decides nothing of that. */
   readonly key: string;
   readonly mode: Mode;
   readonly isReadonly: boolean;
@@ -73,6 +75,10 @@ class Reader {
   }
 }
 
+/** In one order, whatever they were called. */
+const namesOf = (tools: ReadonlySet<AnyTool> | null): string[] | null =>
+  tools === null ? null : [...tools].map(({ name }) => name).sort();
+
 /** Whether each tool is what it says, and whether it is not what it must not be. */
 export function viewOf(given: Parameters): View {
   const reader = new Reader(given);
@@ -86,6 +92,8 @@ export function viewOf(given: Parameters): View {
   const excluded = resolved(reader.names('exclude', isTool, toolNames)) ?? new Set<AnyTool>();
   const isReadonly = reader.isOn('readonly');
   const mode = reader.mode();
+  const project = reader.project();
+  const showsOutput = reader.isOn('outputSchema');
 
   const isForbidden = (tool: AnyTool): boolean =>
     excluded.has(tool) ||
@@ -101,11 +109,11 @@ export function viewOf(given: Parameters): View {
   const allows = (tool: AnyTool): boolean => isChosen(tool) && !isForbidden(tool);
 
   return {
-    key: JSON.stringify(given),
-    mode,
-    project: reader.project(),
-    isReadonly,
-    showsOutput: reader.isOn('outputSchema'),
+    key: JSON.stringify([
+      ...[mode, isReadonly, showsOutput, project !== null],
+      ...[sets === null ? null : [...sets].sort(), namesOf(chosen), namesOf(excluded)],
+    ]),
+    ...{ mode, project, isReadonly, showsOutput },
     allows,
     lists: (tool) => {
       if (!allows(tool)) return false;
@@ -119,6 +127,7 @@ export function viewOf(given: Parameters): View {
 /** Each parameter, and the header that says the same. */
 const parameters = ['toolsets', 'tools', 'exclude', 'readonly', 'project', 'mode', 'outputSchema'] as const;
 const headerPrefix = 'x-mcp-';
+const headerNames = parameters.map((name) => name.toLowerCase());
 const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
 
 /** Parameters of both, the URL's where both name one. */
@@ -127,9 +136,10 @@ function given(query: string, headers: IncomingHttpHeaders): Parameters {
   for (const [header, value] of Object.entries(headers)) {
     if (!header.startsWith(headerPrefix)) continue;
     const name = ofHeader.get(header);
-    if (name === undefined)
+    if (name !== undefined) found[name] = String(value);
+    // A header of a proxy's own is none of ours; one that is nearly ours was meant to narrow.
+    else if (closestTo(header.slice(headerPrefix.length), headerNames).length > 0)
       Reader.refuse(header, `is no header of this server; there are: ${listed([...ofHeader.keys()])}`);
-    found[name] = String(value);
   }
   const inUrl = new Set<string>();
   for (const [name, value] of new URLSearchParams(query)) {
@@ -146,20 +156,18 @@ function given(query: string, headers: IncomingHttpHeaders): Parameters {
   );
 }
 
-const mostViews = 1_000;
+/** Some 5 MB: what is asked for may be as long as a URL may be. */
+const remembered = { max: 500, maxSize: 1_000_000 };
 
 /** Reads what requests ask for; the same again costs a look. */
 export function createViews(): (query: string, headers: IncomingHttpHeaders) => View {
-  const views = new Map<string, View>();
+  const views = new LRUCache<string, View>({ ...remembered, sizeCalculation: (_, key) => key.length });
   const full = viewOf({});
   return (query, headers) => {
     const asked = given(query, headers);
     if (Object.keys(asked).length === 0) return full;
     const key = JSON.stringify(asked);
-    const known = views.get(key);
-    if (known !== undefined) return known;
-    const view = viewOf(asked);
-    if (views.size >= mostViews) views.clear();
+    const view = views.get(key) ?? viewOf(asked);
     views.set(key, view);
     return view;
   };

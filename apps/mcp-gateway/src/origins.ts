@@ -20,12 +20,7 @@ export function originGuard({ host, allowedOrigins }: OriginRules): (headers: In
     allowed.has(origin) ||
     (isLoopback && URL.canParse(origin) && hostnames.includes(new URL(origin).hostname));
   return (headers) => {
-    if (isLoopback && !validateHostHeader(headers.host, hostnames).ok)
-      throw forbidden('foreign_host', 'This server answers under the names of its own machine alone.');
-    if (headers.origin !== undefined && !isOurs(headers.origin))
-      throw forbidden(
-        'foreign_origin',
-        'Pages of this origin may not call; ALLOWED_ORIGINS names those that may.',
-      );
+    if (isLoopback && !validateHostHeader(headers.host, hostnames).ok) throw forbidden('foreign_host');
+    if (headers.origin !== undefined && !isOurs(headers.origin)) throw forbidden('foreign_origin');
   };
 }

@@ -2,7 +2,7 @@
  * The prompts that people keep in Muster, as prompts of MCP: `org.<slug>`, and `project.<slug>` for those of a project.
  * Where the connection is not narrowed to a project, a project's prompt takes the project as an argument.
  */
-import { type Client, createClient } from '@muster/client';
+import { type Client } from '@muster/client';
 import { type Prompt } from '@muster/registry';
 import {
   type GetPromptResult,
@@ -10,8 +10,9 @@ import {
   ProtocolError,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
-import { closestTo } from '@muster/service';
-import { type Session } from './session.ts';
+import { closestTo } from '@muster/http';
+import { isOutside } from './calls.ts';
+import { clientOf, type Session } from './session.ts';
 
 /** Projects whose prompts are looked at when none is named; who has more names one, or narrows the connection to it. */
 const mostProjects = 20;
@@ -82,13 +83,20 @@ async function offeredByProjects(client: Client, { slug, projectsLike = '' }: Wa
   });
 }
 
+/** None where the connection was narrowed to something else. */
+const orNone = <Item>(items: Promise<Item[]>): Promise<Item[]> =>
+  items.catch((failure: unknown) => {
+    if (isOutside(failure)) return [];
+    throw failure;
+  });
+
 /** The prompts that the caller can get, without their text. */
-export async function offered({ transport, view }: Session, wanted: Wanted = {}): Promise<Offered[]> {
-  const client = createClient(transport);
+export async function offered(session: Session, wanted: Wanted = {}): Promise<Offered[]> {
+  const client = clientOf(session);
   const { slug } = wanted;
   const listed = { includeBody: false, ...(slug !== undefined && { slug }) };
   const ofOrg = everyPage((cursor) => client.prompts.org.list({ ...listed, ...paged(cursor) }));
-  const project = view.project ?? wanted.project;
+  const project = session.view.project ?? wanted.project;
   const ofProjects =
     project === undefined
       ? offeredByProjects(client, wanted)
@@ -97,7 +105,7 @@ export async function offered({ transport, view }: Session, wanted: Wanted = {})
         ).then((prompts) =>
           prompts.map((prompt) => ({ name: `project.${prompt.slug}`, prompt, projects: null })),
         );
-  const [org, projects] = await Promise.all([ofOrg, ofProjects]);
+  const [org, projects] = await Promise.all([orNone(ofOrg), orNone(ofProjects)]);
   return [
     ...org.map((prompt) => ({ name: `org.${prompt.slug}`, prompt, projects: null })),
     ...projects.toSorted((a, b) => a.name.localeCompare(b.name)),
@@ -113,6 +121,8 @@ function toMcp({ name, prompt, projects }: Offered): McpPrompt {
   return {
     name,
     title: prompt.title,
+    // People give it no other; clients show this one where they choose among prompts.
+    description: prompt.title,
     arguments:
       projects === null
         ? own
@@ -154,7 +164,7 @@ export async function getPrompt(
   values: Readonly<Record<string, string>>,
   session: Session,
 ): Promise<GetPromptResult> {
-  const client = createClient(session.transport);
+  const client = clientOf(session);
   const [, scope, slug] = /^(org|project)\.([a-z0-9-]{1,64})$/.exec(name) ?? [];
   if (slug === undefined) throw await unknownPrompt(name, session);
   const project = scope === 'project' ? values[projectArgument] : undefined;

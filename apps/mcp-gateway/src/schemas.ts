@@ -1,7 +1,8 @@
 /**
  * A zod schema as a model reads it. The raw JSON schemas of the contract cost a model several times as much and tell
  * it no more: references are inlined (clients refuse a bare one at the root), patterns of formats and references are
- * left out, and limits stand as words in the description.
+ * left out, and limits and defaults stand as words in the description. What is left is what every vendor takes whole:
+ * OpenAI's strict mode, Gemini and Anthropic each refuse a list of tools for one keyword that they do not know.
  */
 import { z } from 'zod';
 
@@ -39,14 +40,48 @@ function inlined(schema: z.ZodType, io: 'input' | 'output'): JsonSchema {
   return visit(root) as JsonSchema;
 }
 
-/** `targetDate` → `Target date`; `epicId` → `Epic id`. */
-function inWords(name: string): string {
-  const words = name.replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2').toLowerCase();
-  return words.charAt(0).toUpperCase() + words.slice(1);
+const isNull = ({ type }: JsonSchema): boolean => type === 'null';
+
+/** What a schema takes beside null: null means "leave it" to models whose client makes every parameter required. */
+export function withoutNull(schema: JsonSchema): JsonSchema {
+  const { anyOf, type, ...others } = schema;
+  if (Array.isArray(type)) {
+    const [only] = (type as string[]).filter((one) => one !== 'null');
+    return { ...others, ...(only !== undefined && { type: only }) };
+  }
+  if (!Array.isArray(anyOf)) return schema;
+  const left = (anyOf as JsonSchema[]).filter((option) => !isNull(option));
+  return left.length === 1 ? { ...left[0], ...others } : { ...others, anyOf: left };
+}
+
+export const takesNull = ({ anyOf, type }: JsonSchema): boolean =>
+  (Array.isArray(anyOf) && (anyOf as JsonSchema[]).some(isNull)) ||
+  (Array.isArray(type) && (type as string[]).includes('null'));
+
+/** An object that says nothing of its fields: it goes as JSON text, the one form that every vendor takes. */
+export const isOpen = ({ type, properties, anyOf, enum: values }: JsonSchema): boolean =>
+  properties === undefined &&
+  (type === 'object' || (type === undefined && anyOf === undefined && values === undefined));
+
+/** The words in a name: `toMemberId` → to, member, id. */
+const wordsIn = (text: string): string[] =>
+  text
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .toLowerCase()
+    .split(/[^a-z0-9]+/)
+    .filter((word) => word !== '');
+
+/** Words that tell nothing beside a name. */
+const fillers: ReadonlySet<string> = new Set(['a', 'an', 'the', 'its', 'of', 'your', 'own', 'id']);
+
+/** Whether the words say nothing that the name does not. */
+export function repeatsName(words: string, name: string): boolean {
+  const known = new Set(wordsIn(name));
+  return wordsIn(words).every((word) => known.has(word) || fillers.has(word));
 }
 
 /** Limits that nobody meets by writing as people do are told by the answer to whoever meets them. */
-const mostTold = { '': unlimited - 1, ' characters': 500, ' items': 20 } as const;
+const mostTold = { '': unlimited - 1, ' characters': 99, ' items': 20 } as const;
 
 const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): string[] => {
   const from = typeof least === 'number' && least > -unlimited ? least : undefined;
@@ -73,76 +108,137 @@ const limitsOf = ({
         ...range(minItems, maxItems, ' items'),
       ];
 
-/** Formats that a model writes differently when it knows of them. */
-const toldFormats: ReadonlySet<unknown> = new Set(['date-time', 'date', 'uri']);
+/** The one format that every vendor knows and a model writes differently for. */
+const toldFormat = 'date-time';
 
 /** Longer lists of values cost more than they tell; the answer to a wrong one names them all. */
 const mostValues = 12;
 
 /** A default that says what leaving out says anyway. */
 const isEmptyDefault = (value: unknown): boolean =>
-  value === false || value === '' || (Array.isArray(value) && value.length === 0);
+  value === undefined ||
+  value === null ||
+  value === false ||
+  value === '' ||
+  value === 'none' ||
+  (Array.isArray(value) && value.length === 0);
 
 /** The first clause of the contract's words; `describe_operation` tells the rest. */
 const firstClause = (words: string): string => /^.{4,}?(?=; |\. |$)/.exec(words)?.[0] ?? words;
 
-/** `name` where it is a named parameter of a tool, which is always described. */
-function wordsOf(schema: JsonSchema, name: string | undefined): string | undefined {
-  const { description, format, enum: values } = schema;
+/** What the contract says of the value itself, where that is more than what any value of its kind is. */
+function meaningOf(schema: JsonSchema): string | undefined {
+  const { description, format } = schema;
   const ref = schema['x-muster-ref'];
-  if (ref !== undefined) return `Id or key (${ref === 'story' ? 'WEB-42' : 'WEB'})`;
+  if (ref !== undefined) return 'Id or key';
   // The contract's own words for any id say nothing of which one is meant.
-  if (format === 'uuid' && (description === undefined || description.startsWith('UUID')))
-    return name === undefined ? undefined : inWords(name);
-  if (description !== undefined) return firstClause(description);
-  if (name === undefined) return undefined;
-  const told = limitsOf(schema);
+  if (format === 'uuid' && description?.startsWith('UUID') === true) return undefined;
+  return description === undefined ? undefined : firstClause(description);
+}
+
+/** Said of a value that has no words of its own. */
+const ofFormat: ReadonlyMap<unknown, string> = new Map([
+  ['uri', 'https://…'],
+  ['date', 'YYYY-MM-DD'],
+]);
+
+/** Words that tell more than the name, or none. */
+function wordsOf(schema: JsonSchema, name: string): string | undefined {
+  const { format, enum: values, default: otherwise } = schema;
+  const meaning = meaningOf(schema);
+  const form = ofFormat.get(format);
+  const told =
+    meaning !== undefined && !repeatsName(meaning, name)
+      ? [meaning]
+      : [...limitsOf(schema), ...(form === undefined ? [] : [form])];
   if (Array.isArray(values) && values.length > mostValues)
     told.push(`such as ${values.slice(0, 3).join(', ')}`);
-  return told.length > 0 ? told.join(', ') : inWords(name);
+  if (!isEmptyDefault(otherwise)) told.push(`default ${String(otherwise)}`);
+  return told.length > 0 ? told.join(', ') : undefined;
 }
 
-function slim(schema: JsonSchema, name?: string): JsonSchema {
-  const { type, properties, items, anyOf, format, required, enum: values, const: only } = schema;
+/** `[status, list of statuses]` is a list: one alone is taken for a list of one. */
+function listAmong(options: readonly JsonSchema[]): JsonSchema {
+  const list = options.find(({ type }) => type === 'array');
+  if (list === undefined) throw new Error('a choice of kinds has no form that every vendor takes');
+  return list;
+}
+
+/** What is said of a list says it of its items. */
+function itemOf(item: JsonSchema, said: string | undefined): JsonSchema {
+  const { description: _, ...unsaid } = item;
+  return said === undefined ? item : unsaid;
+}
+
+function slim(given: JsonSchema, name: string): JsonSchema {
+  const schema = withoutNull(given);
   const words = wordsOf(schema, name);
+  const described = words !== undefined && { description: words };
+  const { type, properties, items, anyOf, format, required, enum: values, const: only } = schema;
+  if (Array.isArray(anyOf)) return { ...slim(listAmong(anyOf as JsonSchema[]), name), ...described };
+  if (isOpen(schema)) return { type: 'string', description: words ?? 'JSON object' };
+  const listed = typeof only === 'string' ? [only] : values;
+  const needed = required?.filter((one) => !takesNull(properties?.[one] ?? {})) ?? [];
   return {
     ...(typeof type === 'string' && { type }),
-    ...(Array.isArray(type) && choice((type as string[]).map((one) => ({ type: one })))),
-    ...(Array.isArray(values) && values.length <= mostValues && { enum: values }),
-    ...(only !== undefined && { const: only }),
-    ...('default' in schema && !isEmptyDefault(schema['default']) && { default: schema['default'] }),
-    ...(toldFormats.has(format) && { format }),
-    ...(words !== undefined && { description: words }),
-    ...(Array.isArray(anyOf) && choice(anyOf as JsonSchema[])),
-    ...(items !== undefined && { items: slim(items as JsonSchema) }),
+    ...(Array.isArray(listed) && listed.length <= mostValues && { enum: listed }),
+    ...(format === toldFormat && { format }),
+    ...described,
+    ...(items !== undefined && { items: itemOf(slim(items as JsonSchema, name), words) }),
     ...(properties !== undefined && {
       properties: Object.fromEntries(
-        Object.entries(properties).map(([key, property]) => [key, slim(property)]),
+        Object.entries(properties).map(([key, property]) => [key, slim(property, key)]),
       ),
     }),
-    ...(required !== undefined && required.length > 0 && { required }),
+    ...(needed.length > 0 && { required: needed }),
   };
 }
 
-/** Each branch with one type of its own: some clients map schemas onto dialects that know no list of types. */
-const choice = (options: readonly JsonSchema[]): JsonSchema => ({
-  anyOf: options.map((option) => (option.type === 'null' ? { type: 'null' } : slim(option))),
-});
+/** The parameters as the contract states them, with nothing left out: by these, calls are read. */
+export function statedParams(params: z.ZodObject): ObjectSchema {
+  return { ...inlined(params, 'input'), type: 'object' } as ObjectSchema;
+}
+
+/** Paths of what null clears: of parameters, and of fields that are merged one by one. */
+export function clearable({ properties }: ObjectSchema): string[] {
+  return Object.entries(properties).flatMap(([name, property]) => {
+    if (takesNull(property)) return [name];
+    const { properties: fields = {} } = property;
+    return Object.entries(fields).flatMap(([field, inner]) => (takesNull(inner) ? [`${name}.${field}`] : []));
+  });
+}
+
+/** The parameter that names what to clear. */
+export const clearParam = 'clear';
 
 /** The parameters of an operation. Unknown ones are refused by the API, so the schema need not say it. */
-export function paramsSchema(params: z.ZodObject): ObjectSchema {
-  const { properties = {}, required } = inlined(params, 'input');
+export function paramsSchema(params: z.ZodObject, clears: readonly string[] = []): ObjectSchema {
+  const { properties, required } = slim(statedParams(params), '');
   return {
     type: 'object',
-    properties: Object.fromEntries(
-      Object.entries(properties).map(([name, property]) => [name, slim(property, name)]),
-    ),
-    ...(required !== undefined && required.length > 0 && { required }),
+    properties: {
+      ...properties,
+      ...(clears.length > 0 && {
+        [clearParam]: {
+          type: 'array',
+          description: 'To empty',
+          items: { type: 'string', ...(clears.length <= mostValues && { enum: clears }) },
+        },
+      }),
+    },
+    ...(required !== undefined && { required }),
   };
 }
+
+/** Says that an earlier equal call had done it, and that it was not done again. */
+export const replayedField = 'replayed';
 
 /** A result, for clients that ask for it; what does not fit is cut, and named beside it. */
 export function resultSchema(result: z.ZodObject): ObjectSchema {
   const { properties = {}, ...others } = inlined(result, 'output');
-  return { ...others, type: 'object', properties: { ...properties, cut: { type: 'object' } } };
+  return {
+    ...others,
+    type: 'object',
+    properties: { ...properties, cut: { type: 'object' }, [replayedField]: { type: 'boolean' } },
+  };
 }

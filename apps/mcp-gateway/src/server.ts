@@ -9,18 +9,20 @@ import {
   ResourceNotFoundError,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { apiVersion, ApiError, type ErrorBody } from '@muster/registry';
-import { closestTo } from '@muster/service';
+import { apiVersion, type ErrorBody, internal } from '@muster/registry';
+import { closestTo } from '@muster/http';
+import { LRUCache } from 'lru-cache';
 import { callOperation } from './calls.ts';
 import { complete } from './completion.ts';
 import { Exchange, type Reply } from './exchange.ts';
-import { errorBodyOf, failureResult, isUnauthorized } from './failures.ts';
+import { errorBodyOf, failureResult, isUnauthorized, withPath } from './failures.ts';
 import { instructionsFor } from './instructions.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
-import { readResource, resourceTemplates } from './resources.ts';
+import { listResources, readResource, templatesFor } from './resources.ts';
 import { type Identity, mayUse, rightsKey } from './rights.ts';
 import { type Session } from './session.ts';
 import { type AnyTool, everyTool, findTool } from './toolbox.ts';
+import { replayedField } from './schemas.ts';
 import { asInputSchema } from './tools.ts';
 import { type View } from './narrowing.ts';
 
@@ -31,9 +33,17 @@ export const modernVersions = ['2026-07-28'] as const;
 const listMillis = 60_000;
 const keptFor = (ttlMs: number) => ({ ttlMs, cacheScope: 'private' as const });
 
-/** Lists of tools by what narrows them; each is made once and kept with its text. */
-const lists = new Map<string, { readonly tools: Tool[]; readonly visible: readonly AnyTool[] }>();
-const mostLists = 2_000;
+interface List {
+  readonly tools: Tool[];
+  readonly visible: readonly AnyTool[];
+}
+
+/** Lists of tools by what narrows them; each is made once and kept with its text, which is most of what it takes. */
+const lists = new LRUCache<string, List>({
+  ...{ max: 64, maxSize: 32 * 1_024 * 1_024 },
+  // Letters beyond Latin-1 stand in them, and so each takes two bytes.
+  sizeCalculation: ({ tools }) => 2 * (textOf(tools)?.length ?? 0) + 1,
+});
 const textOfTools = new WeakMap<readonly Tool[], string>();
 
 export const textOf = (tools: readonly Tool[]): string | undefined => textOfTools.get(tools);
@@ -53,7 +63,6 @@ export function listFor(view: View, identity: Identity) {
     const tools = visible.map((tool) => shown(tool, view));
     textOfTools.set(tools, JSON.stringify(tools));
     list = { tools, visible };
-    if (lists.size >= mostLists) lists.clear();
     lists.set(key, list);
   }
   return list;
@@ -63,10 +72,13 @@ function unknownTool(name: string, view: View): ProtocolError {
   const known = everyTool.filter((tool) => view.lists(tool)).map((tool) => tool.name);
   const near = closestTo(name.replaceAll('.', '_'), known);
   const hint = near.length > 0 ? ` Did you mean ${near.join(' or ')}?` : '';
+  const tool = findTool(name);
   const why =
-    findTool(name) === undefined
+    tool === undefined
       ? 'There is no such tool.'
-      : 'It is outside of what this connection was narrowed to.';
+      : view.allows(tool) && tool.kind === 'operation'
+        ? `It is an operation: call it by call_${tool.operation.effect}_operation, as ${tool.operation.name}.`
+        : 'It is outside of what this connection was narrowed to.';
   const message = `Unknown tool "${name.slice(0, 100)}". ${why}${hint}`;
   return new ProtocolError(
     ProtocolErrorCode.InvalidParams,
@@ -74,8 +86,6 @@ function unknownTool(name: string, view: View): ProtocolError {
     near.length > 0 ? { didYouMean: near } : undefined,
   );
 }
-
-const internal = (): ApiError => new ApiError('internal', 'Something went wrong on our side.');
 
 /** The error of a failure that no handler's result can carry. */
 function protocolError(failure: unknown, session: Session): ProtocolError {
@@ -88,28 +98,30 @@ function protocolError(failure: unknown, session: Session): ProtocolError {
   return new ProtocolError(code, error.message, { error });
 }
 
-/** The API looks at the token of each operation; what is answered without it asks who it is for first. */
 async function callTool(name: string, args: Readonly<Record<string, unknown>>, session: Session) {
   const tool = findTool(name);
   if (tool === undefined || !session.view.lists(tool)) {
-    await session.identity();
     throw unknownTool(name, session.view);
   }
   try {
-    if (tool.kind === 'meta') await session.identity();
-    const call = { transport: session.transport, view: session.view, key: session.key };
-    const answer =
+    const { transport, view, intent, identity } = session;
+    const mayUseIt = (one: AnyTool): boolean => mayUse(one, identity);
+    const call = { transport, view, intent, mayUse: mayUseIt };
+    const result =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
     session.called(tool.name);
+    const isReplay = session.isReplay();
+    const answer = isReplay ? { ...result, [replayedField]: true } : { ...result };
     return {
       content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
-      structuredContent: { ...answer },
+      structuredContent: answer,
+      ...(isReplay && { _meta: { 'muster/replayed': true } }),
     };
   } catch (failure) {
     if (isUnauthorized(failure)) session.refused();
     const known = errorBodyOf(failure, session.requestId);
     if (known === undefined) session.fault(failure);
-    const error = known ?? internal().toBody(session.requestId);
+    const error = withPath(known ?? internal().toBody(session.requestId), tool, args);
     session.called(tool.name, error);
     return failureResult(error, failure);
   }
@@ -131,7 +143,8 @@ function createServer(exchange: Exchange, instructions?: string): McpServer {
       cacheHints: {
         'tools/list': keptFor(listMillis),
         'prompts/list': keptFor(listMillis),
-        'resources/list': keptFor(listMillis),
+        // Who begins a story finds it there.
+        'resources/list': keptFor(0),
         'resources/templates/list': keptFor(listMillis),
         'server/discover': keptFor(listMillis),
         // What stands in a story may change at any time.
@@ -154,7 +167,7 @@ function createServer(exchange: Exchange, instructions?: string): McpServer {
   server.setRequestHandler(
     'tools/list',
     answering(async (_request, session): Promise<ListToolsResult> => ({
-      tools: listFor(session.view, await session.identity()).tools,
+      tools: listFor(session.view, session.identity).tools,
     })),
   );
   server.setRequestHandler(
@@ -177,11 +190,11 @@ function createServer(exchange: Exchange, instructions?: string): McpServer {
   );
   server.setRequestHandler(
     'resources/list',
-    answering(async () => ({ resources: [] })),
+    answering(async (_request, session) => ({ resources: await listResources(session) })),
   );
   server.setRequestHandler(
     'resources/templates/list',
-    answering(async () => ({ resourceTemplates })),
+    answering(async (_request, session) => ({ resourceTemplates: templatesFor(session) })),
   );
   server.setRequestHandler(
     'resources/read',
@@ -227,18 +240,9 @@ export async function createMcp(): Promise<Mcp> {
   return {
     ask: async (message, classification, session) => {
       if (greetings.has(message.method)) {
-        let identity;
-        try {
-          identity = await session.identity();
-        } catch (failure) {
-          const { code, message: words, data } = protocolError(failure, session);
-          return {
-            message: { jsonrpc: '2.0', id: message.id, error: { code, message: words, data } },
-            isUnheard: false,
-          };
-        }
-        const { visible } = listFor(session.view, identity);
-        const exchange = await connected(classification, instructionsFor(identity, session.view, visible));
+        const { identity, view } = session;
+        const { visible } = listFor(view, identity);
+        const exchange = await connected(classification, instructionsFor(identity, view, visible));
         return exchange.ask(message, session);
       }
       const exchange = classification.era === 'legacy' ? legacy : modern.get(classification.revision ?? '');

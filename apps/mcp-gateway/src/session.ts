@@ -1,6 +1,8 @@
 /** One request of a client, as everything that answers it sees it. */
-import { type Transport } from '@muster/client';
+import { type Client, createClient, type Transport } from '@muster/client';
 import { type ErrorBody } from '@muster/registry';
+import { within } from './calls.ts';
+import { type Intent } from './intents.ts';
 import { type Identity } from './rights.ts';
 import { type View } from './narrowing.ts';
 
@@ -10,8 +12,10 @@ export interface Session {
   readonly view: View;
   readonly requestId: string;
   /** From which the Idempotency-Keys of its writes are derived. */
-  readonly key: string;
-  readonly identity: () => Promise<Identity>;
+  readonly intent: Pick<Intent, 'key' | 'isOwn'>;
+  /** Whether a write was answered by what an earlier equal call had done. */
+  readonly isReplay: () => boolean;
+  readonly identity: Identity;
   /** Told when the API refused the token, so that HTTP says it too. */
   readonly refused: () => void;
   /** Told how a call of a tool ended: with an error, or well. */
@@ -19,3 +23,6 @@ export interface Session {
   /** Told of a fault of ours. */
   readonly fault: (error: unknown) => void;
 }
+
+/** What is no tool asks the API by this, and so is narrowed as tools are. */
+export const clientOf = ({ transport, view }: Session): Client => createClient(within(transport, view));

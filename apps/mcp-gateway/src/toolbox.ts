@@ -1,6 +1,7 @@
 /** Every tool there is, of each kind, by its names. */
 import { registry } from '@muster/registry';
-import { type MacroTool, macros } from './macros.ts';
+import { type MacroTool } from './macro.ts';
+import { macros } from './macros.ts';
 import { type MetaTool, metaTools } from './meta-tools.ts';
 import { operationTool, operationTools, type OperationTool } from './tools.ts';
 
@@ -34,3 +35,9 @@ export const findTool = (name: string): AnyTool | undefined => byName.get(name) 
 export const toolsets: readonly string[] = [
   ...new Set(everyTool.filter(({ kind }) => kind !== 'meta').map(({ toolset }) => toolset)),
 ];
+
+/** Whether a call of the tool is one of the API, which counts it. */
+export function reachesApi(name: string): boolean {
+  const tool = findTool(name);
+  return tool !== undefined && (tool.kind !== 'meta' || tool.callsOthers);
+}

@@ -2,7 +2,14 @@
 import { type Operation, operations, type Reason, registry } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { remedyOf } from './hints.ts';
-import { type JsonSchema, type ObjectSchema, paramsSchema, resultSchema } from './schemas.ts';
+import {
+  clearable,
+  type JsonSchema,
+  type ObjectSchema,
+  paramsSchema,
+  resultSchema,
+  statedParams,
+} from './schemas.ts';
 
 /** Items on a page unless the call says otherwise; the contract's own default is for programs, not for models. */
 export const pageForModels = 20;
@@ -23,6 +30,10 @@ export interface OperationTool extends Shown {
   readonly operation: Operation;
   readonly isList: boolean;
   readonly takesProject: boolean;
+  /** What a call may hold, as the contract states it: by this, calls are read. */
+  readonly stated: ObjectSchema;
+  /** Paths of what a call may clear. */
+  readonly clears: readonly string[];
   /** For clients that ask for output schemas. */
   readonly outputSchema: () => ObjectSchema;
 }
@@ -40,7 +51,7 @@ function sentences(prose: string, room: number): string {
 }
 
 /** Prose beyond this is for `describe_operation` and the reference. */
-const mostProse = 160;
+const mostProse = 156;
 
 /** Any write in a project may hear it, and the instructions say so. */
 const saidOnce: Reason = 'archived';
@@ -48,51 +59,64 @@ const saidOnce: Reason = 'archived';
 function refusalsText(operation: Operation): string {
   const told = operation.refusals.filter((reason) => reason !== saidOnce);
   const byRemedy = Map.groupBy(told, remedyOf);
-  const groups = [...byRemedy].map(([remedy, reasons]) => `${reasons.join(', ')} (${remedy})`);
+  const groups = [...byRemedy].map(
+    ([remedy, reasons]) => `${reasons.join(', ')}${remedy === '' ? '' : ` (${remedy})`}`,
+  );
   return groups.length === 0 ? '' : ` Refusals: ${groups.join('; ')}.`;
+}
+
+/** What the contract says; of null only where it is an answer's, since in a tool it clears nothing. */
+export function proseOf({ effect, summary, description }: Operation): string {
+  const prose = `${summary}. ${description}`.trim();
+  if (effect === 'read') return prose;
+  return prose.replaceAll(/, null [^,.;]*/g, '').replaceAll(/[;.]?[^.;]*\bnull\b[^.;]*(?=[.;])/g, '');
 }
 
 /** What it does, what comes back, which refusals and what to do then. */
 export function descriptionOf(operation: Operation): string {
-  const returns = ` Returns ${Object.keys(operation.result.shape).slice(0, 8).join(', ')}.`;
+  const fields = Object.keys(operation.result.shape).filter((field) => field !== 'nextCursor');
+  const returns = ` Returns ${fields.slice(0, 8).join(', ')}.`;
   const refusals = refusalsText(operation);
   const room = mostDescription - returns.length - refusals.length;
-  const prose = `${operation.summary}. ${operation.description}`.trim();
-  return `${sentences(prose, Math.min(room, mostProse))}${returns}${refusals}`.slice(0, mostDescription);
+  return `${sentences(proseOf(operation), Math.min(room, mostProse))}${returns}${refusals}`.slice(
+    0,
+    mostDescription,
+  );
 }
 
-/** Words that leave the same state however often they are said with the same parameters. */
-const repeatable =
-  /\.(set|update|delete|remove|clear|mark|assign|unassign|archive|reorder|upsert|select|register|unregister|revoke|react|resolve|renew|release|replace|leave)[A-Z]?\w*$/;
-
-export function annotationsOf({ name, effect, params, result }: Operation): Tool['annotations'] {
-  const isRead = effect === 'read';
-  const isDestructive =
-    !isRead &&
-    ('deleted' in result.shape || Object.keys(params.shape).some((key) => key.startsWith('confirm')));
-  return {
-    readOnlyHint: isRead,
-    destructiveHint: isDestructive,
-    idempotentHint: isRead || repeatable.test(name),
-    // All that is touched is Muster's own.
-    openWorldHint: false,
-  };
-}
+export const annotationsOf = ({ effect, idempotent, destructive }: Operation): Tool['annotations'] => ({
+  readOnlyHint: effect === 'read',
+  destructiveHint: destructive,
+  idempotentHint: idempotent,
+  // All that is touched is Muster's own.
+  openWorldHint: false,
+});
 
 /** The parameter by which a call says how long its answer may be, where the operation has none of its own. */
-const maxBytes: JsonSchema = { type: 'integer', description: 'Answer size' };
+const maxBytes: JsonSchema = { type: 'integer' };
+/** The parameter by which a read goes on from where an answer was cut. */
+const part: JsonSchema = { type: 'string' };
 
-function inputSchemaOf(operation: Operation, isList: boolean): ObjectSchema {
-  const schema = paramsSchema(operation.params);
-  const { limit } = schema.properties;
-  return {
-    ...schema,
-    properties: {
-      ...schema.properties,
-      ...(isList && limit !== undefined && { limit: { ...limit, default: pageForModels } }),
-      ...(operation.effect === 'read' && !('maxBytes' in schema.properties) && { maxBytes }),
-    },
-  };
+/** The same in every list, and told by the instructions. */
+const toldOnce = ['limit', 'cursor'] as const;
+
+function inputSchemaOf(operation: Operation, clears: readonly string[], isList: boolean): ObjectSchema {
+  const schema = paramsSchema(operation.params, clears);
+  const properties: Record<string, JsonSchema> = { ...schema.properties };
+  if (isList)
+    for (const name of toldOnce) {
+      const { description: _, ...untold } = properties[name] ?? {};
+      if (name in properties) properties[name] = untold;
+    }
+  else if (operation.effect === 'read')
+    // Of one that the operation has itself, the gateway says less where nothing is said.
+    Object.assign(
+      properties,
+      'maxBytes' in properties
+        ? { maxBytes: { ...maxBytes, description: `default ${answerBytes}` } }
+        : { maxBytes, part },
+    );
+  return { ...schema, properties };
 }
 
 export function withoutProject(schema: ObjectSchema): ObjectSchema {
@@ -109,7 +133,14 @@ function toolOf(operation: Operation): OperationTool {
   const name = toolNameOf(operation.name);
   const isList = 'limit' in operation.params.shape;
   const takesProject = 'projectId' in operation.params.shape;
-  const inputSchema = inputSchemaOf(operation, isList);
+  const params = statedParams(operation.params);
+  const stated =
+    operation.effect === 'read'
+      ? { ...params, properties: { maxBytes, part, ...params.properties } }
+      : params;
+  // What is made has nothing yet that could be cleared.
+  const clears = operation.idempotent ? clearable(params) : [];
+  const inputSchema = inputSchemaOf(operation, clears, isList);
   const tool: Tool = {
     name,
     description: descriptionOf(operation),
@@ -124,6 +155,8 @@ function toolOf(operation: Operation): OperationTool {
     operation,
     isList,
     takesProject,
+    stated,
+    clears,
     tool,
     withoutProject: takesProject
       ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
@@ -133,7 +166,9 @@ function toolOf(operation: Operation): OperationTool {
 }
 
 /** In the order of the registry, which is the order of the list. */
-export const operationTools: readonly OperationTool[] = [...operations.values()].map(toolOf);
+export const operationTools: readonly OperationTool[] = [...operations.values()]
+  .filter(({ surfaces }) => surfaces.includes('tool'))
+  .map(toolOf);
 
 const byName = new Map(
   operationTools.flatMap((tool) => [

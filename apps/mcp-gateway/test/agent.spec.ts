@@ -97,25 +97,6 @@ describe('an agent', () => {
     expect((await gateway.direct(ana.me.token).locks.list({ projectId: 'WEB' })).items).toEqual([]);
   });
 
-  it('is told what was done before the step that was refused, and can go on from there', async () => {
-    const { robo, ben } = await board();
-    await gateway.tool(ben.me.token, 'locks_acquire', { projectId: 'WEB', resources: ['src/auth/login.ts'] });
-    const work = { storyId: 'WEB-1', runId: 'run-1', resources: ['src/auth/**'] };
-    const half = await gateway.tool(robo.me.token, 'start_work', work);
-    expect(half.isError).toBe(true);
-    expect(half.structuredContent).toMatchObject({
-      error: {
-        code: 'conflict',
-        details: { reason: 'lock_held', conflicts: [{ witness: 'src/auth/login.ts' }] },
-      },
-      step: 'locks.acquire',
-      done: { 'deliveryExecutions.acquire': { leaseToken: expect.any(String) } },
-    });
-    const other = await gateway.tool(robo.me.token, 'start_work', { ...work, resources: ['src/forms/**'] });
-    expect(other.isError).toBeUndefined();
-    expect(started(other).leaseToken).toEqual(expect.any(String));
-  });
-
   it('writes on what it read, or hears that it changed', async () => {
     const { robo, ana } = await board();
     await gateway.direct(ana.me.token).storySpec.update({ storyId: 'WEB-1', content: '# Other' });

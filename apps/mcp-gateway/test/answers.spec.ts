@@ -61,6 +61,13 @@ describe('a record', () => {
       parts: [{ path: 'spec.content', length: content.length }],
       how: expect.stringContaining('maxBytes'),
     });
+    const cutAt = cut['cut'] as { parts: { next: string }[] };
+    const shown = (cut['spec'] as { content: string }).content;
+    const { structuredContent: rest } = await gateway.tool(ana.me.token, 'storySpec_get', {
+      storyId: 'WEB-1',
+      ...{ part: cutAt.parts[0]?.next, maxBytes: 100_000 },
+    });
+    expect(shown + (rest['spec'] as { content: string }).content).toBe(content);
     const whole = await gateway.tool(ana.me.token, 'storySpec_get', { storyId: 'WEB-1', maxBytes: 100_000 });
     expect(whole.structuredContent).toMatchObject({ spec: { content } });
     expect(whole.structuredContent).not.toHaveProperty('cut');

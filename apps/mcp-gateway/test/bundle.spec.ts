@@ -26,16 +26,18 @@ it('answers a client, and ends by itself when it is told to', async () => {
   const { ana } = await gateway.world.org();
   const server = spawn(process.execPath, ['main.js'], {
     cwd: folder,
-    env: { COORDINATION_API_URL: gateway.apiUrl(), PORT: '0', HOST: '127.0.0.1' },
+    env: { COORDINATION_API_URL: gateway.apiUrl(), PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1' },
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const exited = once(server, 'exit');
   try {
     let address = '';
+    let metricsAddress = '';
     for await (const line of createInterface(server.stdout)) {
-      const logged = JSON.parse(line) as { msg: string; address?: string };
+      const logged = JSON.parse(line) as { msg: string; address?: string; metricsAddress?: string };
       if (logged.msg !== 'listening') continue;
       address = logged.address ?? '';
+      metricsAddress = logged.metricsAddress ?? '';
       break;
     }
     expect((await fetch(new URL('/readyz', address))).status).toBe(200);
@@ -50,7 +52,7 @@ it('answers a client, and ends by itself when it is told to', async () => {
       }),
     });
     expect(await answer.json()).toMatchObject({ result: { structuredContent: { member: { name: 'Ana' } } } });
-    const metrics = await (await fetch(new URL('/metrics', address))).text();
+    const metrics = await (await fetch(new URL('/metrics', metricsAddress))).text();
     expect(metrics).toContain('muster_operations_total{operation="session_identity",outcome="ok"');
   } finally {
     server.kill('SIGTERM');

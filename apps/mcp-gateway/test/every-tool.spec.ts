@@ -7,7 +7,9 @@ import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
 
-it.each([...operations.values()].map((operation) => [toolNameOf(operation.name), operation] as const))(
+const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+
+it.each(offered.map((operation) => [toolNameOf(operation.name), operation] as const))(
   '%s does what its operation does, and answers what that declares',
   async (name, operation) => {
     const org = await exampleOrg(gateway.world);

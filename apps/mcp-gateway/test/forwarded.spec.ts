@@ -33,10 +33,12 @@ it('passes on the request id, and what the gateway says of the request, in every
   const { ana } = await gateway.world.org();
   const answered = await forwarded(ping(ana.me.token));
   expect([answered.status, answered.headers.get('x-request-id')]).toEqual([200, 'passed-on']);
-  const got = await forwarded({ method: 'GET' });
+  const got = await forwarded({ method: 'GET', headers: { authorization: `Bearer ${ana.me.token}` } });
   expect([got.status, got.headers.get('allow')]).toEqual([405, 'POST']);
+  const core = await forwarded(ping(ana.me.token), '?mode=core');
+  expect(core.status).toBe(200);
   const unknown = await forwarded(ping('nonsense'), '?mode=core');
-  expect(unknown.status).toBe(200);
+  expect([unknown.status, unknown.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   const none = await forwarded({ headers: { 'content-type': 'application/json' }, body: '{}' });
   expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
   const { headers } = ping(ana.me.token);
@@ -61,6 +63,16 @@ it('takes no place of the API while it waits for the gateway, which calls the AP
   );
   expect(results.filter(({ result }) => result !== undefined && !('isError' in result))).toHaveLength(120);
 });
+
+it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
+  'asks the gateway nothing for a %s without a good token',
+  async (method) => {
+    await gateway.whileGatewayIsAway(async () => {
+      for (const headers of [{}, { authorization: 'Bearer nonsense' }])
+        expect((await forwarded({ method, headers })).status).toBe(401);
+    });
+  },
+);
 
 it('says 503 while the gateway is away', async () => {
   const { ana } = await gateway.world.org();

@@ -2,7 +2,7 @@
 import { expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 
-const gateway = useGateway({}, { LIMIT_TOKEN: '5/3600' });
+const gateway = useGateway({ LIMIT_LISTS: '3/3600' }, { LIMIT_TOKEN: '5/3600' });
 
 it('tells a model for how long to wait when it has called too often', async () => {
   const { ana, ben } = await gateway.world.org();
@@ -19,4 +19,18 @@ it('tells a model for how long to wait when it has called too often', async () =
   expect(seconds).toBeGreaterThan(3_000);
   expect(error?.hint).toBe(`Wait ${seconds} s and call again with the same arguments.`);
   expect((await look(ben.me.token)).isError ?? false).toBe(false);
+});
+
+it('counts what the API is never asked for by itself: lists, greetings, tools that do not exist', async () => {
+  const { ana, ben } = await gateway.world.org();
+  const list = (token: string) => gateway.rpc(token, 'tools/list');
+  expect((await list(ana.me.token)).status).toBe(200);
+  expect((await gateway.rpc(ana.me.token, 'ping')).status).toBe(200);
+  expect((await gateway.rpc(ana.me.token, 'tools/call', { name: 'nothing' })).status).toBe(200);
+  const { status, headers, body } = await list(ana.me.token);
+  expect([status, body.code, body.details?.reason]).toEqual([429, 'rate_limited', 'token_limit']);
+  expect(Number(headers.get('retry-after'))).toBeGreaterThan(3_000);
+  // Calls are the API's to count.
+  expect((await gateway.tool(ana.me.token, 'session_identity')).isError ?? false).toBe(false);
+  expect((await list(ben.me.token)).status).toBe(200);
 });

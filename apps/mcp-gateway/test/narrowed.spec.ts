@@ -132,12 +132,16 @@ describe('one project', () => {
       lock: { resources: ['src/**'] },
       context: { story: { key: 'WEB-1' } },
     });
-    // The lease was taken, and that is said.
-    expect(elsewhere?.structuredContent).toMatchObject({
-      error: { details: { reason: 'mismatched_project' } },
-      step: 'locks.acquire',
-      done: { 'deliveryExecutions.acquire': { leaseToken: expect.any(String) } },
+    expect(elsewhere?.structuredContent).toEqual({
+      error: expect.objectContaining({
+        details: expect.objectContaining({ reason: 'mismatched_project' }),
+      }),
     });
+    const { execution } = await api.deliveryExecutions.getForTarget({
+      targetType: 'story',
+      targetId: 'DOCS-1',
+    });
+    expect(execution).toBeNull();
   });
 
   it('is not asked for where an operation is described', async () => {
@@ -148,6 +152,48 @@ describe('one project', () => {
     };
     expect(JSON.stringify(await described('?mode=core'))).toContain('projectId');
     expect(JSON.stringify(await described('?mode=core&project=WEB'))).not.toContain('projectId');
+  });
+});
+
+describe('resources, prompts and completion', () => {
+  const only = { query: '?toolsets=epics' };
+
+  it('reach no more than the tools of the connection', async () => {
+    const ana = await board();
+    const { token } = ana.me;
+    const api = gateway.direct(token);
+    await api.stories.create({ projectId: 'WEB', title: 'One' });
+    await api.prompts.org.upsert({ slug: 'review', title: 'Review', body: 'Read.' });
+    const read = (options: object) =>
+      gateway.rpc(token, 'resources/read', { uri: 'muster://stories/WEB-1' }, options);
+    const uris = async (options: object) => {
+      const { body } = await gateway.rpc(token, 'resources/templates/list', {}, options);
+      return (body.result?.['resourceTemplates'] as { uriTemplate: string }[]).map((one) => one.uriTemplate);
+    };
+    const prompts = async (options: object) =>
+      (await gateway.rpc(token, 'prompts/list', {}, options)).body.result?.['prompts'];
+    const complete = async (name: string, value: string, options: object) => {
+      const params = {
+        ref: { type: 'ref/resource', uri: 'muster://stories/{storyId}' },
+        argument: { name, value },
+      };
+      const { body } = await gateway.rpc(token, 'completion/complete', params, options);
+      return (body.result?.['completion'] as { values: string[] }).values;
+    };
+    expect((await read({})).body.result).toBeDefined();
+    expect((await read(only)).body.error?.data?.['error']).toMatchObject({ details: { reason: 'narrowed' } });
+    expect((await read({ query: '?exclude=stories_get' })).body.result).toBeUndefined();
+    expect(await uris({})).toHaveLength(3);
+    expect(await uris({ query: '?toolsets=stories' })).toEqual(['muster://stories/{storyId}']);
+    expect([await prompts({}), await prompts(only)]).toEqual([[expect.anything()], []]);
+    expect(await prompts({ query: '?toolsets=epics,prompts' })).toHaveLength(1);
+    expect([await complete('storyId', 'WEB-', {}), await complete('storyId', 'WEB-', only)]).toEqual([
+      ['WEB-1'],
+      [],
+    ]);
+    expect([...(await complete('projectId', '', {}))].sort()).toEqual(['DOCS', 'WEB']);
+    expect(await complete('projectId', '', { query: '?project=WEB' })).toEqual(['WEB']);
+    expect(await complete('storyId', 'WEB-', { query: '?project=DOCS' })).toEqual([]);
   });
 });
 

@@ -39,6 +39,7 @@ describe('prompts', () => {
       {
         name: 'org.review',
         title: 'Review a story',
+        description: 'Review a story',
         arguments: [
           { name: 'storyKey', description: 'Such as WEB-42', required: true },
           { name: 'note', required: false },
@@ -47,6 +48,7 @@ describe('prompts', () => {
       {
         name: 'project.start',
         title: 'Start',
+        description: 'Start',
         arguments: [{ name: 'projectId', description: expect.stringContaining('DOCS'), required: true }],
       },
     ]);
@@ -54,6 +56,7 @@ describe('prompts', () => {
     expect(narrowed.body.result?.['prompts']).toContainEqual({
       name: 'project.start',
       title: 'Start',
+      description: 'Start',
       arguments: [],
     });
   });
@@ -183,6 +186,26 @@ describe('resources', () => {
   ])('are not found at %s', async (uri) => {
     const { ana } = await library();
     expect((await read(ana.me.token, uri)).error).toMatchObject({ code: -32602, data: { uri } });
+  });
+
+  it('are listed: what is open in the project of the connection, else what the caller works on', async () => {
+    const { ana, robo } = await library();
+    const api = gateway.direct(ana.me.token);
+    const done = await api.stories.create({ projectId: 'WEB', title: 'Old' });
+    await api.stories.updateStatus({ storyId: done.story.id, status: 'canceled' });
+    const uris = async (token: string, query = '') => {
+      const { body } = await gateway.rpc(token, 'resources/list', {}, { query });
+      return (body.result?.['resources'] as { uri: string }[]).map(({ uri }) => uri);
+    };
+    const first = ['muster://stories/WEB-1', 'muster://stories/WEB-1/spec'];
+    expect(await uris(ana.me.token, '?project=WEB')).toEqual(first);
+    expect(await uris(ana.me.token, '?project=WEB&exclude=storySpec_get')).toEqual(first.slice(0, 1));
+    expect([await uris(robo.me.token), await uris(robo.me.token, '?toolsets=epics&project=WEB')]).toEqual([
+      [],
+      [],
+    ]);
+    await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1' });
+    expect([await uris(robo.me.token), await uris(ana.me.token)]).toEqual([first, []]);
   });
 
   it('are seen by those alone who may see them', async () => {

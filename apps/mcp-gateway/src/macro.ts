@@ -1,0 +1,130 @@
+/**
+ * Whole steps of the work as one tool. Each is only a sequence of registered operations, and one thing: what can be known
+ * is asked before the first write, and what was written is undone where a later step is refused. Where that cannot be,
+ * the answer says what was done.
+ */
+import { MusterError, NoAnswer } from '@muster/client';
+import { badRequest, type Operation } from '@muster/registry';
+import { type Tool } from '@modelcontextprotocol/server';
+import { type z } from 'zod';
+import { type Answer } from './answers.ts';
+import { perform, type ToolCall } from './calls.ts';
+import { digest } from './intents.ts';
+import { asMeant } from './repair.ts';
+import { paramsSchema, statedParams } from './schemas.ts';
+import { asInputSchema, operationTool, type OperationTool } from './tools.ts';
+
+export interface MacroTool {
+  readonly kind: 'macro';
+  readonly name: string;
+  readonly toolset: 'work';
+  readonly steps: readonly OperationTool[];
+  readonly tool: Tool;
+  readonly withoutProject: Tool;
+  readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
+}
+
+/** A step was refused after others had been done. */
+export class HalfDone extends Error {
+  readonly failure: MusterError | NoAnswer;
+  readonly step: string;
+  readonly done: Answer;
+
+  constructor(failure: MusterError | NoAnswer, step: string, done: Answer) {
+    super(failure.message, { cause: failure });
+    this.name = 'HalfDone';
+    this.failure = failure;
+    this.step = step;
+    this.done = done;
+  }
+}
+
+type Step = (operation: Operation, params: Answer) => Promise<Answer>;
+
+export interface Steps {
+  /** Asks, or does what changes nothing that anybody would miss. */
+  readonly look: Step;
+  /** Does it; where a later one fails, the answer says what came of this. */
+  readonly take: Step;
+  /** Goes on with `work`; where that is refused, undoes what was taken before, so that nothing was done. */
+  readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;
+}
+
+function stepsOf(call: ToolCall): Steps {
+  const done: Record<string, unknown> = {};
+  const times = new Map<string, number>();
+  const look: Step = (operation, params) => {
+    const count = times.get(operation.name) ?? 0;
+    times.set(operation.name, count + 1);
+    const { key, isOwn } = call.intent;
+    const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
+    return perform(operation, params, { ...call, intent });
+  };
+  return {
+    look,
+    take: async (operation, params) => {
+      try {
+        const answer = await look(operation, params);
+        done[operation.name] = answer;
+        return answer;
+      } catch (failure) {
+        const isKnown = failure instanceof MusterError || failure instanceof NoAnswer;
+        if (!isKnown || Object.keys(done).length === 0) throw failure;
+        throw new HalfDone(failure, operation.name, done);
+      }
+    },
+    orUndo: async (work, undo) => {
+      try {
+        return await work();
+      } catch (failure) {
+        // Without an answer the step may have been done, and what came before it belongs to it.
+        if (!(failure instanceof HalfDone) || failure.failure instanceof NoAnswer) throw failure;
+        const isUndone = await undo().then(
+          () => true,
+          () => false,
+        );
+        throw isUndone ? failure.failure : failure;
+      }
+    },
+  };
+}
+
+interface MacroStatement<Params extends z.ZodObject> {
+  readonly name: string;
+  readonly description: string;
+  readonly params: Params;
+  readonly steps: readonly Operation[];
+  readonly run: (params: z.output<Params>, steps: Steps) => Promise<Answer>;
+}
+
+export function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
+  const { name, description, params } = statement;
+  const stated = statedParams(params);
+  const tool: Tool = {
+    name,
+    description,
+    inputSchema: asInputSchema(paramsSchema(params)),
+    annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
+  };
+  return {
+    kind: 'macro',
+    name,
+    toolset: 'work',
+    steps: statement.steps.flatMap((operation) => operationTool(operation.name) ?? []),
+    tool,
+    withoutProject: tool,
+    run: async (args, call) => {
+      const parsed = params.safeParse(asMeant(stated, args));
+      if (parsed.success) return statement.run(parsed.data, stepsOf(call));
+      const issues = parsed.error.issues.map(({ path, message }) => ({
+        path: path.map(String).join('.') || 'arguments',
+        message,
+      }));
+      throw badRequest('The parameters do not fit.', issues);
+    },
+  };
+}
+
+/** Without what was not given: an absent parameter means the contract's default. */
+export const given = (params: Answer): Answer =>
+  Object.fromEntries(Object.entries(params).filter(([, value]) => value !== undefined && value !== null));

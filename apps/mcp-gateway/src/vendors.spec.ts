@@ -1,0 +1,124 @@
+// What vendors of models refuse in a list of tools. One tool that breaks a rule makes the whole request fail, so each
+// rule is held on each tool. Rules are as the vendors document them or as their error messages say.
+import { describe, expect, it } from '@jest/globals';
+import { type JsonSchema, repeatsName } from './schemas.ts';
+import { everyTool } from './toolbox.ts';
+
+interface Place {
+  readonly path: string;
+  readonly schema: JsonSchema;
+}
+
+function* placesIn(schema: JsonSchema, path: string, depth = 1): Generator<Place & { depth: number }> {
+  yield { path, schema, depth };
+  for (const [name, property] of Object.entries(schema.properties ?? {}))
+    yield* placesIn(property, `${path}.${name}`, depth + 1);
+  const items = schema['items'] as JsonSchema | undefined;
+  if (items !== undefined) yield* placesIn(items, `${path}[]`, depth + 1);
+}
+
+const shown = everyTool.flatMap(({ tool, withoutProject }) => [tool, withoutProject]);
+const places = shown.flatMap(({ name, inputSchema }) => [...placesIn(inputSchema as JsonSchema, name)]);
+const inner = places.filter(({ path }) => /[.[]/.test(path));
+
+/** The places that break a rule. */
+const breaking = (
+  rule: (schema: JsonSchema, path: string) => boolean,
+  among: readonly Place[] = places,
+): string[] => among.filter(({ schema, path }) => !rule(schema, path)).map(({ path }) => path);
+
+describe('every vendor', () => {
+  it('knows each keyword', () => {
+    const known = ['type', 'description', 'properties', 'required', 'items', 'enum', 'format'];
+    expect(breaking((schema) => Object.keys(schema).every((keyword) => known.includes(keyword)))).toEqual([]);
+  });
+
+  it('is told one type of each value', () => {
+    const types: unknown[] = ['string', 'integer', 'number', 'boolean', 'array', 'object'];
+    expect(breaking(({ type }) => types.includes(type))).toEqual([]);
+  });
+
+  it('takes each name', () => {
+    for (const { name } of shown) expect(name).toMatch(/^[a-zA-Z_][a-zA-Z0-9_]{0,62}$/);
+    const names = inner.flatMap(({ schema }) => Object.keys(schema.properties ?? {}));
+    for (const name of names) expect(name).toMatch(/^[a-zA-Z0-9_]{1,64}$/);
+  });
+
+  it('finds every parameter that is required', () => {
+    expect(
+      breaking(({ required = [], properties = {} }) =>
+        required.every((name) => Object.hasOwn(properties, name)),
+      ),
+    ).toEqual([]);
+  });
+});
+
+describe('OpenAI in strict mode', () => {
+  it('takes an object at the root, and no object whose fields are not said', () => {
+    for (const { inputSchema } of shown) expect(inputSchema.type).toBe('object');
+    expect(
+      breaking(({ type, properties = {} }) => type !== 'object' || Object.keys(properties).length > 0, inner),
+    ).toEqual([]);
+  });
+
+  it('knows the format', () => {
+    const known: unknown[] = [undefined, 'date-time'];
+    expect(breaking(({ format }) => known.includes(format))).toEqual([]);
+  });
+
+  it('takes at most five levels, and so many values', () => {
+    expect(places.filter(({ depth }) => depth > 6).map(({ path }) => path)).toEqual([]);
+    expect(breaking(({ enum: values = [] }) => (values as unknown[]).length <= 250)).toEqual([]);
+  });
+});
+
+describe('Gemini', () => {
+  it('takes values of text alone, none of them empty', () => {
+    expect(
+      breaking(
+        ({ type, enum: values }) =>
+          values === undefined ||
+          (type === 'string' &&
+            (values as unknown[]).every((value) => typeof value === 'string' && value !== '')),
+      ),
+    ).toEqual([]);
+  });
+
+  it('is told what is in each list', () => {
+    expect(breaking(({ type, items }) => (type === 'array') === (items !== undefined))).toEqual([]);
+  });
+
+  it('knows the format, of text', () => {
+    expect(breaking(({ type, format }) => format === undefined || type === 'string')).toEqual([]);
+  });
+});
+
+describe('Anthropic', () => {
+  it('takes no choice at the root, and names of at most 64 characters', () => {
+    for (const { name, inputSchema } of shown) {
+      expect(Object.keys(inputSchema).filter((keyword) => /^(any|one|all)Of$/.test(keyword))).toEqual([]);
+      expect(name.length).toBeLessThanOrEqual(64);
+    }
+  });
+});
+
+describe('a description', () => {
+  it('says more than the name', () => {
+    const named = inner.filter(({ path }) => !path.endsWith('[]'));
+    expect(
+      breaking(
+        ({ description }, path) =>
+          description === undefined || !repeatsName(description, path.slice(path.lastIndexOf('.') + 1)),
+        named,
+      ),
+    ).toEqual([]);
+  });
+
+  it('tells no model to send null', () => {
+    const told = everyTool.filter(
+      ({ kind, tool }) =>
+        kind !== 'meta' && tool.annotations?.readOnlyHint === false && /\bnull\b/.test(JSON.stringify(tool)),
+    );
+    expect(told.map(({ name }) => name)).toEqual([]);
+  });
+});

@@ -1,0 +1,45 @@
+/** Calls that wait for something to happen: so many at once that nobody else's calls wait with them. */
+import { type ApiError, tooMany } from '@muster/registry';
+import { createCrowd, type Crowd } from '@muster/http';
+
+/** Who waits. */
+export interface Waiter {
+  /** As a digest. */
+  readonly token: string;
+  /** An operator's token stands outside of organizations. */
+  readonly orgId: string | null;
+}
+
+export const mostWaitingOfToken = 8;
+const comeAgainSeconds = 5;
+
+const tooManyWait = (whose: string): ApiError =>
+  tooMany('too_many_waiting', comeAgainSeconds, `Too many calls ${whose} wait at once.`);
+
+/** Whether the parameters ask for an answer that may take its time. */
+export const asksToWait = (params: unknown): boolean =>
+  typeof params === 'object' &&
+  params !== null &&
+  'waitSeconds' in params &&
+  typeof params.waitSeconds === 'number' &&
+  params.waitSeconds > 0;
+
+export class Waiting {
+  readonly #crowd: Crowd;
+  readonly #ofOrganization: number;
+
+  constructor(mostInAll: number) {
+    this.#crowd = createCrowd(mostInAll);
+    this.#ofOrganization = Math.ceil(mostInAll / 2);
+  }
+
+  /** Takes a place, and answers how it is given back. Throws 429 where there is none. */
+  take({ token, orgId }: Waiter): () => void {
+    const own = { key: `token ${token}`, most: mostWaitingOfToken };
+    const organization = { key: `organization ${orgId ?? ''}`, most: this.#ofOrganization };
+    const entrance = this.#crowd.enter([own, organization]);
+    if ('leave' in entrance) return entrance.leave;
+    if (entrance.full === null) throw tooManyWait('of everybody');
+    throw tooManyWait(entrance.full === own ? 'of this token' : 'of this organization');
+  }
+}

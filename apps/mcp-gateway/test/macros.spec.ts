@@ -1,0 +1,331 @@
+// A macro is one thing: all of it, or nothing and why. And the verbs of a day's work in the core mode.
+import { afterAll, describe, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { type Signal } from '@muster/registry';
+import { type People } from '@muster/testing';
+import { pino } from 'pino';
+import { createGateway, type Gateway } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+import { type ToolAnswer, useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const { world } = gateway;
+const core = { query: '?mode=core' };
+const nobody = '01936d5c-0000-7000-8000-00000000dead';
+
+async function board(): Promise<People & { readonly api: Client }> {
+  const people = await world.org();
+  const api = gateway.direct(people.ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  for (const title of ['First', 'Second']) await api.stories.create({ projectId: 'WEB', title });
+  return { ...people, api };
+}
+
+interface Held {
+  readonly executionId: string;
+  readonly leaseToken: string;
+}
+
+const tool = (token: string, name: string, args: object) => gateway.tool(token, name, args, core);
+const errorOf = ({ structuredContent }: ToolAnswer) => structuredContent.error;
+
+async function begun(token: string, args: object = {}): Promise<Held> {
+  const { structuredContent } = await tool(token, 'start_work', { storyId: 'WEB-1', ...args });
+  const { execution, leaseToken } = structuredContent as unknown as {
+    execution: { id: string };
+    leaseToken: string;
+  };
+  return { executionId: execution.id, leaseToken };
+}
+
+const good = { summary: 'Half of it', nextSteps: ['The rest'] };
+
+/** The checkpoint that stands. */
+const checkpointOf = async (api: Client, { executionId }: Held) =>
+  (await api.deliveryExecutions.get({ executionId })).execution.checkpoint;
+
+describe('start_work', () => {
+  it('begins nothing where a path is locked, and says by whom, which and until when', async () => {
+    const { robo, ben, api } = await board();
+    const locked = await gateway
+      .direct(ben.me.token)
+      .locks.acquire({ projectId: 'WEB', resources: ['src/auth/login.ts'] });
+    const refused = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1', resources: ['src/auth/**'] });
+    expect(Object.keys(refused.structuredContent)).toEqual(['error']);
+    expect(errorOf(refused)).toMatchObject({
+      details: { reason: 'lock_held', conflicts: [{ witness: 'src/auth/login.ts' }] },
+      hint: expect.stringMatching(
+        `^Ben holds src/auth/login.ts until ${String(locked.lock?.expiresAt)}: .*something else`,
+      ),
+    });
+    const { execution } = await api.deliveryExecutions.getForTarget({
+      targetType: 'story',
+      targetId: 'WEB-1',
+    });
+    const { story } = await api.stories.get({ storyId: 'WEB-1' });
+    expect([execution, story.status]).toEqual([null, 'backlog']);
+  });
+
+  it('begins nothing that waits for another story, unless it is told to', async () => {
+    const { robo, api } = await board();
+    await api.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2'] });
+    const refused = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1', runId: 'run-1' });
+    expect(errorOf(refused)).toMatchObject({
+      details: { reason: 'blocked', readiness: { canStart: false } },
+      hint: expect.stringContaining('WEB-2'),
+    });
+    expect((await api.stories.get({ storyId: 'WEB-1' })).story.status).toBe('backlog');
+    await begun(robo.me.token, { runId: 'run-1', force: true });
+    // Who works on it already goes on.
+    await begun(robo.me.token, { runId: 'run-1' });
+  });
+
+  it('tells who works on it, and locks nothing', async () => {
+    const { robo, ben, api } = await board();
+    await begun(ben.me.token);
+    const refused = await tool(robo.me.token, 'start_work', { storyId: 'WEB-1', resources: ['src/**'] });
+    expect(errorOf(refused)).toMatchObject({
+      details: { reason: 'lease_held' },
+      hint: expect.stringMatching(/^Ben holds it until 2/),
+    });
+    expect((await api.locks.list({ projectId: 'WEB' })).items).toEqual([]);
+  });
+});
+
+describe('submit_work', () => {
+  it('without a branch writes nothing, and says what to give', async () => {
+    const { robo, api } = await board();
+    const held = await begun(robo.me.token);
+    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...good });
+    const refused = await tool(robo.me.token, 'submit_work', { ...held, summary: 'All' });
+    expect(errorOf(refused)).toMatchObject({
+      details: { reason: 'branch_required' },
+      hint: expect.stringContaining('branch'),
+    });
+    expect(await checkpointOf(api, held)).toMatchObject({ seq: 1, ...good });
+    const done = await tool(robo.me.token, 'submit_work', { ...held, summary: 'All', branch: 'web-1' });
+    expect(done.structuredContent).toMatchObject({
+      execution: { state: 'submitted', git: { branch: 'web-1' }, checkpoint: { summary: 'All' } },
+    });
+  });
+
+  it('leaves the checkpoint as it was where the end is refused', async () => {
+    const { robo, api } = await board();
+    await api.policy.update({ agentsMayComplete: false });
+    const held = await begun(robo.me.token);
+    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...good });
+    const refused = await tool(robo.me.token, 'submit_work', {
+      ...held,
+      summary: 'All',
+      outcome: 'succeeded',
+    });
+    expect(Object.keys(refused.structuredContent)).toEqual(['error']);
+    expect(errorOf(refused)?.details?.reason).toBe('policy');
+    expect(await checkpointOf(api, held)).toMatchObject(good);
+  });
+
+  it('answers again what it answered, where the answer was lost', async () => {
+    const { robo } = await board();
+    const held = await begun(robo.me.token);
+    const args = { ...held, summary: 'All', branch: 'web-1' };
+    const answers = [
+      await tool(robo.me.token, 'submit_work', args),
+      await tool(robo.me.token, 'submit_work', args),
+    ];
+    for (const { structuredContent } of answers)
+      expect(structuredContent).toMatchObject({ execution: { state: 'submitted' } });
+    const released = await tool(robo.me.token, 'release_work', held);
+    expect(errorOf(released)?.details?.reason).toBe('stale_lease');
+  });
+});
+
+describe('hand_off_work', () => {
+  it.each([
+    ['no member', { toMemberId: nobody }, 'not_found'],
+    ['no agent', { toAgentId: nobody }, 'not_found'],
+    ['two', { toMemberId: nobody, toAgentId: nobody }, 'invalid_params'],
+    ['none', {}, 'invalid_params'],
+  ])('to %s leaves the checkpoint as it was', async (_whom, to, reason) => {
+    const { robo, api } = await board();
+    const held = await begun(robo.me.token);
+    await tool(robo.me.token, 'deliveryExecutions_checkpoint', { ...held, ...good });
+    const refused = await tool(robo.me.token, 'hand_off_work', { ...held, summary: 'Take it', ...to });
+    expect(errorOf(refused)?.details?.reason).toBe(reason);
+    const stands = await checkpointOf(api, held);
+    expect(stands).toMatchObject(good);
+    // What can be checked was checked before anything was written.
+    if (!('toAgentId' in to) || reason === 'invalid_params') expect(stands?.seq).toBe(1);
+  });
+});
+
+describe('a question', () => {
+  it('is asked and waited for by two calls of the core, and the wait ends with its answer', async () => {
+    const { robo, ana, api } = await board();
+    const held = await begun(robo.me.token);
+    const asked = await tool(robo.me.token, 'ask_question', {
+      ...held,
+      ...{ question: 'Which colour?', directedTo: ana.me.memberId },
+    });
+    const { comment } = asked.structuredContent as unknown as { comment: { id: string } };
+    expect(asked.structuredContent).toMatchObject({
+      comment: { kind: 'question' },
+      execution: { state: 'waiting_input', waitingFor: { questionId: comment.id } },
+    });
+    const none = await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
+    expect(none.structuredContent).toMatchObject({ signals: [] });
+    const waiting = tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 25 });
+    await api.comments.create({ storyId: 'WEB-1', parentId: comment.id, body: 'Blue' });
+    await api.comments.resolve({ commentId: comment.id });
+    // The reply is a signal of its own, and may be the first that is heard.
+    let heard = (await waiting).structuredContent['signals'] as Signal[];
+    if (!heard.some(({ kind }) => kind === 'question_answered'))
+      heard = (await tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 25 })).structuredContent[
+        'signals'
+      ] as Signal[];
+    expect(heard.find(({ kind }) => kind === 'question_answered')?.data).toMatchObject({
+      commentId: comment.id,
+    });
+  });
+
+  it('is not left open where nobody would wait for it', async () => {
+    const { robo, api } = await board();
+    const held = await begun(robo.me.token);
+    const refused = await tool(robo.me.token, 'ask_question', {
+      ...held,
+      leaseToken: `${held.leaseToken.slice(0, -4)}0000`,
+      question: 'Who?',
+    });
+    expect(errorOf(refused)?.details?.reason).toBe('stale_lease');
+    expect((await api.comments.list({ storyId: 'WEB-1' })).items).toEqual([]);
+  });
+});
+
+it('release_work lets others take it up', async () => {
+  const { robo, ben } = await board();
+  const held = await begun(robo.me.token, { resources: ['src/**'] });
+  const released = await tool(robo.me.token, 'release_work', { ...held, reason: 'Something else is urgent' });
+  expect(released.structuredContent).toMatchObject({ execution: { state: 'available', lease: null } });
+  await begun(ben.me.token, { resources: ['src/**'] });
+});
+
+it('an operation outside of the core is refused with the way to it', async () => {
+  const { robo } = await board();
+  const { body } = await gateway.rpc(robo.me.token, 'tools/call', { name: 'deliveryExecutions_renew' }, core);
+  expect(body.error?.message).toContain('call_write_operation, as deliveryExecutions.renew');
+});
+
+describe('what a call cannot find', () => {
+  it.each([
+    ['stories_get', { storyId: 'WEB-99' }, 'storyId'],
+    ['comments_list', { storyId: nobody }, 'storyId'],
+    ['members_profile', { memberId: nobody }, 'memberId'],
+    ['start_work', { storyId: 'WEB-99', resources: ['src/**'] }, 'storyId'],
+    // The record by which the call is let in, of several.
+    ['assignments_set', { targetType: 'story', targetId: 'WEB-99', memberId: nobody }, 'targetId'],
+  ])('is named by its path: %s %j', async (name, args, path) => {
+    const { robo } = await board();
+    const error = errorOf(await gateway.tool(robo.me.token, name, args));
+    expect([error?.code, error?.details]).toEqual(['not_found', expect.objectContaining({ path })]);
+    expect(error?.hint).toContain(path);
+  });
+});
+
+describe('arguments', () => {
+  it.each([
+    ['none, as null', null],
+    ['JSON text', '{"memberId": null}'],
+  ])('that are %s are taken as they are meant', async (_what, args) => {
+    const { robo } = await board();
+    const call = { name: 'members_profile', arguments: args };
+    const { body } = await gateway.rpc(robo.me.token, 'tools/call', call);
+    expect(body.result).toMatchObject({ structuredContent: { member: expect.anything() } });
+  });
+
+  it('leave alone what a strict client sends as null, and empty what is named', async () => {
+    const { robo, api } = await board();
+    await api.stories.update({ storyId: 'WEB-1', description: 'Kept', estimate: 3 });
+    const nulls = { description: null, epicId: null, estimate: null, blocked: null, labels: null };
+    await tool(robo.me.token, 'call_write_operation', {
+      operation: 'stories.update',
+      params: JSON.stringify({ storyId: 'WEB-1', title: 'Renamed', ...nulls }),
+    });
+    const read = async () => (await api.stories.get({ storyId: 'WEB-1' })).story;
+    expect(await read()).toMatchObject({ title: 'Renamed', description: 'Kept', estimate: 3 });
+    await gateway.tool(robo.me.token, 'stories_update', { storyId: 'WEB-1', clear: ['estimate'] });
+    expect(await read()).toMatchObject({ description: 'Kept', estimate: null });
+  });
+});
+
+describe('two copies and a program that numbers its only call alike', () => {
+  let other: Gateway | undefined;
+  let otherUrl = '';
+  afterAll(async () => {
+    await other?.service.stop();
+    await other?.close();
+  });
+
+  /** A call at the other copy. */
+  async function there(token: string, name: string, args: object): Promise<Record<string, unknown>> {
+    if (other === undefined) {
+      const config = readConfig({ HOST: '127.0.0.1', COORDINATION_API_URL: gateway.apiUrl() });
+      other = await createGateway(config, pino({ level: 'error' }));
+      otherUrl = await other.service.app.listen({ host: '127.0.0.1', port: 0 });
+    }
+    const response = await fetch(`${otherUrl}/api/mcp`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({
+        jsonrpc: '2.0',
+        id: 1,
+        method: 'tools/call',
+        params: { name, arguments: args },
+      }),
+    });
+    return ((await response.json()) as { result: Record<string, unknown> }).result;
+  }
+  const here = async (token: string, name: string, args: object) =>
+    (await gateway.rpc(token, 'tools/call', { name, arguments: args }, { id: 1 })).body.result;
+
+  it.each([
+    ['deliveryExecutions_renew', {}],
+    ['deliveryExecutions_update', { progress: 40 }],
+    ['deliveryExecutions_checkpoint', good],
+  ])('hears of a stop by %s, which reaches the API each time', async (name, more) => {
+    const { robo, api } = await board();
+    const held = await begun(robo.me.token);
+    const args = { ...held, ...more };
+    expect(await here(robo.me.token, name, args)).toMatchObject({ structuredContent: { signals: [] } });
+    await api.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
+    expect(await there(robo.me.token, name, args)).toMatchObject({
+      structuredContent: { signals: [{ kind: 'stop_requested' }] },
+    });
+  });
+
+  it('is told that a comment is one that it wrote before, where the two are taken for one', async () => {
+    const { robo, api } = await board();
+    const comment = { storyId: 'WEB-1', body: 'Looks good' };
+    // Both are in one minute of the clock, or the second is one of its own.
+    const [first, second] = [
+      await here(robo.me.token, 'comments_create', comment),
+      await there(robo.me.token, 'comments_create', comment),
+    ];
+    expect(first?.['_meta']).toBeUndefined();
+    const written = (await api.comments.list({ storyId: 'WEB-1' })).items.length;
+    const isOne = written === 1;
+    expect([(second['structuredContent'] as Record<string, unknown>)['replayed'], second['_meta']]).toEqual(
+      isOne ? [true, { 'muster/replayed': true }] : [undefined, undefined],
+    );
+  });
+
+  it('is told so for a key of its own, too', async () => {
+    const { robo } = await board();
+    const call = { name: 'comments_create', arguments: { storyId: 'WEB-1', body: 'Looks good' } };
+    const meta = { 'muster/idempotencyKey': 'mine' };
+    await gateway.rpc(robo.me.token, 'tools/call', call, { meta });
+    const { body } = await gateway.rpc(robo.me.token, 'tools/call', call, { meta });
+    expect(body.result).toMatchObject({
+      structuredContent: { replayed: true },
+      _meta: { 'muster/replayed': true },
+    });
+  });
+});

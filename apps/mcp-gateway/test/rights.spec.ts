@@ -1,0 +1,100 @@
+// What is listed goes by the rights of the token, and so does what can be called.
+import { describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { type Person } from '@muster/testing';
+import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { toolNameOf } from '../src/tools.ts';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+
+const listed = async ({ me }: Person): Promise<Set<string>> => {
+  const { body } = await gateway.rpc(me.token, 'tools/list');
+  return new Set((body.result?.['tools'] as { name: string }[]).map(({ name }) => name));
+};
+const named = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
+  [...operations.values()].filter((operation) => operation[wanted]).map(({ name }) => name);
+
+describe("an agent's token", () => {
+  it('is shown no tool for what is its member’s own, and can call none', async () => {
+    const org = await exampleOrg(gateway.world);
+    const { orgId, ana } = org;
+    const agent = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Scribe' });
+    const [agents, members] = [await listed(agent), await listed(ana)];
+    const own = [...named('byMemberOnly'), ...named('readsInbox')];
+    expect(own).toEqual(expect.arrayContaining(['members.leave', 'devices.register', 'notifications.list']));
+    for (const name of own) {
+      const operation = operations.get(name);
+      const tool = toolNameOf(name);
+      expect([name, agents.has(tool), members.has(tool)]).toEqual([name, false, true]);
+      const { isError, structuredContent } = await gateway.tool(agent.me.token, tool, operation?.example);
+      expect([name, isError, structuredContent.error?.details?.reason]).toEqual([
+        name,
+        true,
+        'agents_may_not',
+      ]);
+    }
+  });
+
+  it('is greeted by its own name', async () => {
+    const { orgId, ana } = await gateway.world.org();
+    const agent = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Scribe' });
+    const greeting = async ({ me }: Person) => {
+      const params = {
+        ...{ protocolVersion: '2025-11-25', capabilities: {} },
+        clientInfo: { name: 'spec', version: '1' },
+      };
+      return (await gateway.rpc(me.token, 'initialize', params)).body.result?.['instructions'];
+    };
+    expect(await greeting(agent)).toContain('You are Scribe, an agent of Ana (owner)');
+    expect(await greeting(ana)).toContain('You act for Ana (owner)');
+  });
+
+  it('reads the inbox where its member let it', async () => {
+    const { orgId, ana } = await gateway.world.org();
+    const reader = await gateway.world.token(orgId, ana.me.memberId, { agent: 'Reader', inbox: true });
+    const tools = await listed(reader);
+    for (const name of named('readsInbox')) expect([name, tools.has(toolNameOf(name))]).toEqual([name, true]);
+    for (const name of named('byMemberOnly'))
+      expect([name, tools.has(toolNameOf(name))]).toEqual([name, false]);
+    const { structuredContent } = await gateway.tool(reader.me.token, 'notifications_list');
+    expect(structuredContent['items']).toEqual([]);
+  });
+});
+
+it('a token that is bound to projects is shown no tool for what reaches beyond them', async () => {
+  const org = await exampleOrg(gateway.world);
+  const { orgId, ana, records } = org;
+  const bound = await gateway.world.token(orgId, ana.me.memberId, { projectIds: [records.project] });
+  const tools = await listed(bound);
+  const all = [...operations.values()].filter(
+    (operation) => operation.surfaces.includes('tool') && callerOf(operation, org) === ana,
+  );
+  for (const { name, takesBoundTokens } of all)
+    expect([name, tools.has(toolNameOf(name))]).toEqual([name, takesBoundTokens]);
+});
+
+it('a search finds what the token may use, and nothing else', async () => {
+  const { orgId, ana, dan } = await gateway.world.org();
+  const reader = await gateway.world.token(orgId, ana.me.memberId, { scopes: ['read'] });
+  const found = async ({ me }: Person, query: string) => {
+    const { structuredContent } = await gateway.tool(
+      me.token,
+      'search_operations',
+      { query, limit: 50 },
+      { query: '?mode=core' },
+    );
+    return structuredContent['items'] as { operation: string; effect: string }[];
+  };
+  expect((await found(ana, 'create a ticket')).map(({ operation }) => operation)).toContain('stories.create');
+  expect((await found(reader, 'create a ticket')).filter(({ effect }) => effect === 'write')).toEqual([]);
+  for (const person of [ana, dan])
+    expect(
+      (await found(person, 'accounts of the installation')).filter(({ operation }) =>
+        operation.startsWith('admin.'),
+      ),
+    ).toEqual([]);
+  expect((await found(dan, 'delete the organization')).map(({ operation }) => operation)).not.toContain(
+    'orgs.delete',
+  );
+});
