@@ -1,10 +1,10 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool, migrationNames, type Pool } from '@muster/database';
+import { createPool, isSchemaCurrent, type Pool } from '@muster/database';
 import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
 import { awaitRedis, openQueues, type Queues, silentQueues, work, type Working } from '@muster/queue';
 import { createAuthenticator, toApiError } from '@muster/runtime';
-import { type Check, createService, redisCheck, type Service } from '@muster/service';
+import { type Check, createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addDashboard } from './dashboard.ts';
@@ -47,14 +47,10 @@ const turnGraceMillis = 1_000;
 const closeGraceMillis = 15_000;
 
 function postgresCheck(pool: Pool): Check {
-  const newest = migrationNames().at(-1);
   return {
     name: 'postgres',
     needed: true,
-    run: async () => {
-      const { rows } = await pool.query('select 1 from kysely_migration where name = $1', [newest]);
-      return rows.length === 1 ? undefined : 'the schema is not current';
-    },
+    run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
   };
 }
 
@@ -81,7 +77,7 @@ export function createDeliveryWorker(
   const authenticator = createAuthenticator(pool);
   const redis = redisCheck(config.REDIS_URL);
   const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
-  const pusher = config.vapid && createPusher({ vapid: config.vapid, hosts: config.PUSH_HOSTS });
+  const pusher = config.vapid && createPusher({ vapid: config.vapid, hosts: config.PUSH_HOSTS, logger });
   const service = createService({
     name: 'delivery-worker',
     logger,
@@ -97,6 +93,12 @@ export function createDeliveryWorker(
     'Leases that ended because nobody renewed them, made known by this process',
     () => expiries,
   );
+  let rowsRemoved = 0;
+  service.metrics.total(
+    'muster_removed_rows_total',
+    'Rows of deleted projects and organizations that this process removed',
+    () => rowsRemoved,
+  );
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
@@ -110,6 +112,9 @@ export function createDeliveryWorker(
       pusher,
       baseUrl: config.BASE_URL,
       retentionDays: config.RETENTION_DAYS,
+      removed: (_table, rows) => {
+        rowsRemoved += rows;
+      },
     }),
   );
   const stopping = new AbortController();

@@ -1,5 +1,5 @@
 /** What delivery-worker takes from its environment. */
-import { ConfigError, commonEnvironment, parseEnvironment } from '@muster/service';
+import { ConfigError, commonEnvironment, parseEnvironment } from '@muster/http';
 import { z } from 'zod';
 
 /** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */
@@ -14,8 +14,9 @@ const list = (text: string): string[] => text.split(',').map((part) => part.trim
 
 export const environment = {
   ...commonEnvironment,
-  /** Where its health and metrics are, and the dashboard of queues. */
+  /** Where its health is, and the dashboard of queues. */
   PORT: commonEnvironment.PORT.default(4103),
+  METRICS_PORT: commonEnvironment.METRICS_PORT.default(4113),
   /** A login that may become muster_app and muster_worker. */
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
@@ -36,7 +37,7 @@ export const environment = {
   VAPID_PRIVATE_KEY: z.string().optional(),
   /** Whom a push service writes to when something is wrong: mailto: or https:. */
   VAPID_SUBJECT: z.url({ protocol: /^(mailto|https)$/ }).optional(),
-  /** Hosts that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
+  /** Hosts, or host:port, that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
   PUSH_HOSTS: z.string().default(pushServices).transform(list),
   /** How many days notifications that were read, and runs of agents that ended, are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),

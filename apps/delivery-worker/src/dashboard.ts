@@ -5,9 +5,9 @@ import { createBullBoard } from '@bull-board/api';
 import { BullMQAdapter } from '@bull-board/api/bullMQAdapter';
 import { FastifyAdapter } from '@bull-board/fastify';
 import { type Queues } from '@muster/queue';
-import { scopeCovers } from '@muster/registry';
-import { ApiError, type Authenticator, forbidden, unauthorized } from '@muster/runtime';
-import { sendError } from '@muster/service';
+import { scopeCovers, scopeTooSmall } from '@muster/registry';
+import { ApiError, type Authenticator, unauthorized } from '@muster/runtime';
+import { sendError } from '@muster/http';
 import { type FastifyInstance } from 'fastify';
 
 const prefix = '/queues';
@@ -27,9 +27,11 @@ export function secretOf(header: string | undefined): string | undefined {
 async function admit(authenticator: Authenticator, header: string | undefined): Promise<void> {
   const secret = secretOf(header);
   if (secret === undefined) throw unauthorized();
-  const { identity } = await authenticator.authenticate(secret);
+  const { identity, confirm } = await authenticator.authenticate(secret);
+  // No door stands behind this page that would look again.
+  await confirm();
   if (!scopeCovers(identity.scopes, 'platform'))
-    throw forbidden('scope', "The token's scope is too small; this needs platform.");
+    throw scopeTooSmall({ needed: 'platform', held: identity.scopes });
 }
 
 /**

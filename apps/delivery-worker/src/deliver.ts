@@ -2,8 +2,8 @@
 import { createHash } from 'node:crypto';
 import { type Db, outboxRow, sqlQuery } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
-import { prepareInvitationMail } from '@muster/people';
-import { prepareNotification } from '@muster/signals';
+import { prepareInvitationMail } from '@muster/organizations';
+import { prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from './mail.ts';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
@@ -34,7 +34,7 @@ export const deliverInvitation =
 export const deliverNotification =
   ({ pusher }: Ways): BatchWorker<PayloadOf<'notification.deliver'>> =>
   async ({ db, orgId, payload: { notificationId } }) => {
-    const delivery = await prepareNotification(db, orgId, notificationId);
+    const delivery = await prepareNotification(db, notificationId);
     if (delivery?.email !== undefined) db.later(outboxRow(orgId, 'notification.mail', { notificationId }));
     if (pusher === undefined) return;
     for (const token of delivery?.push?.tokens ?? []) {
@@ -44,16 +44,16 @@ export const deliverNotification =
 
 export const mailNotification =
   (ways: Ways): RowWorker<PayloadOf<'notification.mail'>> =>
-  async ({ db, orgId, rowId, payload: { notificationId } }) => {
+  async ({ db, rowId, payload: { notificationId } }) => {
     // Asked again: it may have been read meanwhile, or its member does not want it any more.
-    const mail = (await prepareNotification(db, orgId, notificationId))?.email;
+    const mail = (await prepareNotification(db, notificationId))?.email;
     return mail === undefined ? undefined : sendMail(ways, mail, rowId);
   };
 
 export const pushNotification =
   ({ pusher }: Ways): RowWorker<PayloadOf<'notification.push'>> =>
   async ({ db, orgId, payload: { notificationId, device } }) => {
-    const push = (await prepareNotification(db, orgId, notificationId))?.push;
+    const push = (await prepareNotification(db, notificationId))?.push;
     const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);
     if (pusher === undefined || push === undefined || token === undefined) return undefined;
     const { title, body } = push;

@@ -2,7 +2,7 @@
 import { acrossOrganizations, type Pool, sqlQuery } from '@muster/database';
 import { type Queues } from '@muster/queue';
 import { type ExecutionState, executionStates } from '@muster/registry';
-import { type Figure, type Metrics } from '@muster/service';
+import { type Figure, type Metrics } from '@muster/http';
 
 /** Shorter than any scrape's pause. */
 const rememberMillis = 500;
@@ -43,6 +43,10 @@ const leasesSql = `
   select count(*) filter (where expires_at > now())::int as live, count(*) filter (where expires_at <= now())::int as expired,
     extract(epoch from now() - min(expires_at) filter (where expires_at <= now() and not expiry_noted))::float as lag
   from leases where state = 'held'`;
+
+const deletionsSql = `
+  select (select count(*)::int from projects where deleted_at is not null) as projects,
+    (select count(*)::int from orgs where deleted_at < now() - interval '30 days') as orgs`;
 
 /** Figures that are asked for together are looked up once. */
 function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
@@ -104,6 +108,21 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     'For how long a lease has been past its time without anybody being told',
     [],
     ofLeases(({ lag }) => [{ labels: {}, value: lag ?? 0 }]),
+  );
+
+  metrics.figures(
+    'muster_deletions',
+    'Projects and organizations that were deleted, and whose rows are still to be removed',
+    ['of'],
+    async () => {
+      const { projects, orgs } = await acrossOrganizations(pool, (db) =>
+        db.one(sqlQuery<{ projects: number; orgs: number }>(deletionsSql, [])),
+      );
+      return [
+        { labels: { of: 'projects' }, value: projects },
+        { labels: { of: 'organizations' }, value: orgs },
+      ];
+    },
   );
 
   metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>

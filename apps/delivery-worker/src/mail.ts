@@ -10,8 +10,6 @@ export interface Mail {
   readonly subject: string;
   readonly text: string;
   readonly html?: string | undefined;
-  /** What the mail is about; shown where mails go to a folder. */
-  readonly link?: string | undefined;
 }
 
 export interface Mailer {
@@ -61,17 +59,12 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
     send: async (mail, id) => {
       const { message } = await transport.sendMail(messageOf(mail, id));
       if (!Buffer.isBuffer(message)) throw new Error('the mail was not rendered into memory');
-      await mkdir(folder, { recursive: true });
+      await mkdir(folder, { recursive: true, mode: 0o700 });
       // Times sort; the same mail written twice is one file.
-      const file = path.join(
-        folder,
-        `${id}-${mail.to.replaceAll(/[^A-Za-z0-9.@-]/g, '_').slice(0, 100)}.eml`,
-      );
-      await writeFile(file, message);
-      logger.info(
-        { to: mail.to, subject: mail.subject, link: mail.link, file },
-        'mail written to the folder',
-      );
+      const file = `${id}-${mail.to.replaceAll(/[^A-Za-z0-9.@-]/g, '_').slice(0, 100)}.eml`;
+      await writeFile(path.join(folder, file), message, { mode: 0o600 });
+      // Links in mails are secrets, and addresses are people's: neither has a place in a log. The file's name begins with the id.
+      logger.info({ id }, 'mail written to the folder');
     },
     close: () => undefined,
   };

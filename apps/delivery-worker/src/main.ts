@@ -1,4 +1,4 @@
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/service';
+import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
 import { createDeliveryWorker } from './app.ts';
 import { readConfig } from './config.ts';
 
@@ -13,7 +13,6 @@ await main(async () => {
     },
   });
   stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: stop });
-  const address = await service.app.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ address }, 'listening');
+  logger.info(await service.listen(config), 'listening');
   await start();
 });

@@ -18,7 +18,7 @@ import {
   Ticket,
 } from '@muster/jobs';
 import { type Outcome, within } from '@muster/queue';
-import { inSpan } from '@muster/service';
+import { inSpan } from '@muster/http';
 
 export interface RowWork<Payload> {
   readonly db: Db;
@@ -54,7 +54,7 @@ const holdMarginSeconds = 15;
 const lockSql = `
   select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
-  where r.org_id = $1 and r.id = any ($2::uuid[]) and r.topic = $3 and r.done_at is null and r.dead_at is null
+  where r.org_id = $1 and r.id = any ($2::uuid[]) and r.topic = $3 and /*guard: a job is done once*/r.done_at is null/*end*/ and r.dead_at is null
   order by r.id for update of r skip locked`;
 const doneSql = 'update outbox set done_at = now(), error = null where org_id = $1 and id = any ($2::uuid[])';
 const holdSql = `

@@ -8,10 +8,13 @@ import {
   inOrganizationAsSystem,
   type Pool,
   sqlQuery,
-  workerTrail,
+  systemFacts,
+  workerActor,
 } from '@muster/database';
 import { isOutboxJob, jobNames, jobOf, mostInBatch, type OutboxJobName } from '@muster/jobs';
+import { reactions } from '@muster/operations';
 import { type Enqueued, type Queues } from '@muster/queue';
+import { conclude } from '@muster/runtime';
 
 export interface RelayOptions {
   readonly pool: Pool;
@@ -58,7 +61,7 @@ const claimSql = `
       where o.topic = t.topic and o.done_at is null and o.dead_at is null and o.dispatch_after <= now()
       order by o.dispatch_after limit $2 for update of o skip locked) d)
   update outbox o
-  set attempts = o.attempts + 1, dispatch_after = now() + make_interval(secs => least($3 * 2 ^ o.attempts, $4))
+  set /*guard: a job is done when it was done*/attempts = o.attempts + 1/*end*/, dispatch_after = now() + make_interval(secs => least($3 * 2 ^ o.attempts, $4))
   from due where o.org_id = due.org_id and o.id = due.id
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
@@ -131,8 +134,10 @@ const parentsOf = (rows: readonly ClaimedRow[]): string[] =>
 async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {
   const buried = await inOrganizationAsSystem(pool, row.orgId, async (db) => {
     const found = await db.find(sqlQuery<{ id: string }>(burySql, [row.orgId, row.id]));
-    if (found !== undefined) db.later(workerTrail(row.orgId, `worker.abandon.${row.topic}`, row.id));
-    return found !== undefined;
+    if (found === undefined) return false;
+    const facts = systemFacts(`worker.abandon.${row.topic}`, row.id);
+    await conclude(db, { orgId: row.orgId, actor: workerActor, happenings: [], facts }, reactions);
+    return true;
   });
   if (buried) onDead(row);
 }

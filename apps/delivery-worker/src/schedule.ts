@@ -5,12 +5,7 @@ const hour = 60 * 60;
 
 /** Each with the seconds between. One that is missing does not compile. */
 export const schedule: Readonly<Record<ScheduledJobName, number>> = {
-  'outbox.purge': hour,
-  'idempotencyKeys.purge': hour,
-  'audit.purge': 6 * hour,
-  'locks.purge': hour,
-  'notifications.purge': 6 * hour,
-  'agentRuns.purge': 6 * hour,
-  'organizations.purge': 24 * hour,
+  'retention.purge': hour,
+  'deletions.remove': 60,
   'seats.report': 24 * hour,
 };

@@ -10,11 +10,12 @@ import {
   inOrganizationAsSystem,
   type Pool,
   sqlQuery,
+  systemFacts,
   workerActor,
-  workerTrail,
 } from '@muster/database';
 import { noteExpiries, type Unit } from '@muster/delivery';
-import { tellOf } from '@muster/signals';
+import { reactions } from '@muster/operations';
+import { conclude } from '@muster/runtime';
 
 /** Longer than nothing, so that leases which somebody else is at are not asked for again and again. */
 export const shortestPauseMillis = 100;
@@ -29,7 +30,7 @@ interface Due extends Unit {
 
 const dueSql = `
   select org_id as "orgId", unit_type as "unitType", unit_id as "unitId" from leases
-  where state = 'held' and not expiry_noted and expires_at <= now() and org_id <> all ($1::uuid[])
+  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/expires_at <= now()/*end*/ and org_id <> all ($1::uuid[])
   order by expires_at limit $2`;
 
 const nextSql = `
@@ -77,9 +78,9 @@ export async function sweep(
 
 const noteIn = (pool: Pool, orgId: string, units: readonly Unit[]): Promise<number> =>
   inOrganizationAsSystem(pool, orgId, async (db) => {
-    const happenings = await noteExpiries(db, orgId, units, workerActor);
+    const happenings = await noteExpiries(db, units, workerActor);
     if (happenings.length === 0) return 0;
-    tellOf(db, orgId, workerActor, happenings);
-    db.later(workerTrail(orgId, 'worker.noteExpiries', null, happenings));
+    const facts = systemFacts('worker.noteExpiries', null);
+    await conclude(db, { orgId, actor: workerActor, happenings, facts }, reactions);
     return happenings.length;
   });

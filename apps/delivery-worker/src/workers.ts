@@ -9,42 +9,33 @@ import {
   pushNotification,
   type Ways,
 } from './deliver.ts';
-import { type OrganizationWorker, type ScheduledWorker, type Workers } from './perform.ts';
-import {
-  purgeAgentRuns,
-  purgeAudit,
-  purgeIdempotencyKeys,
-  purgeLocks,
-  purgeNotifications,
-  purgeOrganizations,
-  purgeOutbox,
-} from './purge.ts';
+import { endAbandoned } from './abandoned-runs.ts';
+import { type OrganizationWorker, type Workers } from './perform.ts';
+import { type Progress, removeOrganizations, removeProjects } from './remove.ts';
+import { keepMonths } from './months.ts';
+import { purge, purgedTables, readForThem } from './retention.ts';
 import { findOverdrawn } from './seats.ts';
 
 /** What the workers stand on. */
 export interface Ground extends Ways {
   readonly pool: Pool;
   readonly logger: Logger;
-  /** How long notifications that were read, and runs that ended, are kept. */
+  /** How long what is over is kept. */
   readonly retentionDays: number;
+  /** Told of rows that were removed, because somebody deleted what they hang on. */
+  readonly removed: (table: string, rows: number) => void;
 }
 
 export function workersOn(ground: Ground): Workers {
-  const { pool, logger, retentionDays } = ground;
+  const { pool, logger, retentionDays, removed } = ground;
 
+  const monthsLater = (error: unknown): [] => {
+    logger.warn({ err: error }, 'the months of tables are kept at the next turn');
+    return [];
+  };
   const countPoints: OrganizationWorker = async ({ db, orgId }) => {
     await syncPoints(db, orgId);
   };
-  const purging =
-    (
-      what: string,
-      purge: (pool: Pool, signal: AbortSignal, days: number) => Promise<number>,
-    ): ScheduledWorker =>
-    async (signal) => {
-      const removed = await purge(pool, signal, retentionDays);
-      if (removed > 0) logger.info({ removed }, `purged ${what}`);
-    };
-
   return {
     event: countPoints,
     'gamification.sync': countPoints,
@@ -54,13 +45,26 @@ export function workersOn(ground: Ground): Workers {
     'notification.mail': mailNotification(ground),
     'notification.push': pushNotification(ground),
 
-    'outbox.purge': purging('done rows of the outbox', purgeOutbox),
-    'idempotencyKeys.purge': purging('answers to Idempotency-Keys', purgeIdempotencyKeys),
-    'audit.purge': purging('audit entries', purgeAudit),
-    'locks.purge': purging('locks past their time', purgeLocks),
-    'notifications.purge': purging('notifications that were read', purgeNotifications),
-    'agentRuns.purge': purging('runs of agents that ended', purgeAgentRuns),
-    'organizations.purge': purging('organizations', purgeOrganizations),
+    'retention.purge': async (signal) => {
+      await endAbandoned(pool, signal);
+      await readForThem(pool, signal);
+      for (const change of await keepMonths(pool).catch(monthsLater))
+        logger.info(change, 'a month of a table');
+      for (const table of purgedTables) {
+        const rows = await purge(pool, signal, table, retentionDays);
+        if (rows > 0) logger.info({ table, rows }, 'purged what is past its day');
+      }
+    },
+    'deletions.remove': async (signal) => {
+      const progress: Progress = {
+        removed,
+        log: (about, message) => {
+          logger.info(about, message);
+        },
+      };
+      await removeProjects(pool, signal, progress);
+      await removeOrganizations(pool, signal, progress);
+    },
 
     'seats.report': async (signal) => {
       for (const seats of await findOverdrawn(pool, signal))

@@ -48,6 +48,7 @@ afterAll(async () => {
 
 const get = (url: string, authorization?: string) =>
   worker.service.app.inject({ url, headers: authorization === undefined ? {} : { authorization } });
+const metrics = () => worker.service.metrics.registry.metrics();
 const basic = (password: string): string => `Basic ${Buffer.from(`me:${password}`).toString('base64')}`;
 
 it('takes work from the outbox by itself, and does it', async () => {
@@ -74,18 +75,13 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 11);
+  await until(async () => (await schedulers()).length === 6);
   expect(await schedulers()).toEqual([
-    'agentRuns.purge 21600',
-    'audit.purge 21600',
     'canary 30',
     'canary 30',
     'canary 30',
-    'idempotencyKeys.purge 3600',
-    'locks.purge 3600',
-    'notifications.purge 21600',
-    'organizations.purge 86400',
-    'outbox.purge 3600',
+    'deletions.remove 60',
+    'retention.purge 3600',
     'seats.report 86400',
   ]);
   await queues.close();
@@ -109,8 +105,8 @@ describe('what it shows', () => {
     );
     // The mail is there a moment before its job has ended.
     const ended = 'muster_jobs_total{name="invitation.mail",outcome="done"';
-    await until(async () => (await get('/metrics')).body.includes(ended));
-    const text = (await get('/metrics')).body;
+    await until(async () => (await metrics()).includes(ended));
+    const text = await metrics();
     expect(text).toContain('muster_outbox_dead{topic="notification.mail",service="delivery-worker"} 1');
     expect(text).toContain('muster_outbox_undone{topic="notification.mail",service="delivery-worker"} 0');
     expect(text).toMatch(
@@ -124,7 +120,7 @@ describe('what it shows', () => {
   });
 
   it('counts executions by state, leases, and for how long nobody was told of one that ended', async () => {
-    const text = (await get('/metrics')).body;
+    const text = await metrics();
     for (const state of ['available', 'leased', 'waiting_input', 'stalled', 'offered', 'submitted'])
       expect(text).toContain(`muster_executions{state="${state}",service="delivery-worker"} 0`);
     expect(text).not.toContain('state="completed"');
@@ -155,6 +151,18 @@ describe('what it shows', () => {
       'sync',
       'upkeep',
     ]);
+  });
+
+  it('shows nothing more to an operator whose token was revoked', async () => {
+    const { orgId, ana } = people;
+    const { me } = await world.token(orgId, ana.me.memberId, { scopes: ['platform'] });
+    const look = async () => (await get('/queues', basic(me.token))).statusCode;
+    expect(await look()).toBe(200);
+    await world.rows(
+      'update tokens set revoked_at = now() where hash = sha256($1::bytea)',
+      Buffer.from(me.token),
+    );
+    expect(await look()).toBe(401);
   });
 
   it('lets nobody change the queues there', async () => {

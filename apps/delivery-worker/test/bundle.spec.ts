@@ -40,6 +40,7 @@ async function start(more: Record<string, string>): Promise<{ child: ChildProces
     cwd: path.join(folder, 'app'),
     env: {
       PORT: '0',
+      METRICS_PORT: '0',
       HOST: '127.0.0.1',
       DATABASE_URL: world.database.url,
       REDIS_URL: redisUrl(),

@@ -1,10 +1,10 @@
 /** A mail arrives as it was rendered, by SMTP or in the folder. */
-import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, readFile, rm, stat } from 'node:fs/promises';
 import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { type AddressInfo } from 'node:net';
-import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { useWorld } from '@muster/testing';
 import { pino } from 'pino';
@@ -63,7 +63,7 @@ afterAll(async () => {
 const mail: Mail = {
   to: 'chloé@acme.example',
   subject: 'Ana invites you to Café "Zürich" — 日本語\r\nBcc: evil@evil.example',
-  text: 'To accept, open this page:\nhttps://muster.example/invitations/accept?token=abc=def\n.\nA line of a dot alone, and é.\n',
+  text: 'To accept, open this page:\nhttps://muster.example/invitations/accept#token=abc=def\n.\nA line of a dot alone, and é.\n',
   html: '<p>Accept the <a href="https://muster.example/?a=1&amp;b=2">invitation</a></p>\n',
 };
 
@@ -131,21 +131,43 @@ it('sends nothing for an invitation that was revoked meanwhile', async () => {
   expect(arrived).toHaveLength(count);
 });
 
-it('writes it to the folder where there is no server', async () => {
-  const folder = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
-  try {
-    const toFolder = createMailer({ folder: path.join(folder, 'mail') }, from, logger);
+describe('where there is no server', () => {
+  let root: string;
+  let folder: string;
+  beforeEach(async () => {
+    root = await mkdtemp(path.join(tmpdir(), 'muster-mail-'));
+    folder = path.join(root, 'mail');
+  });
+  afterEach(() => rm(root, { recursive: true }));
+
+  it('writes it to the folder, each mail once', async () => {
+    const toFolder = createMailer({ folder }, from, logger);
     await toFolder.send({ ...mail, to: '../../etc/passwd@example.com' }, 'row-3');
     await toFolder.send(mail, 'row-4');
     await toFolder.send(mail, 'row-4');
-    const files = await readdir(path.join(folder, 'mail'));
+    const files = await readdir(folder);
     expect(files.sort()).toEqual([
       'row-3-.._.._etc_passwd@example.com.eml',
       expect.stringMatching(/^row-4-.*\.eml$/),
     ]);
-    const email = await PostalMime.parse(await readFile(path.join(folder, 'mail', files[1] ?? '')));
+    const email = await PostalMime.parse(await readFile(path.join(folder, files[1] ?? '')));
     expect(email).toMatchObject({ ...bodies, to: [{ address: mail.to }] });
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+  });
+
+  it('lets nobody else read it, and what is in it stands in no log', async () => {
+    const lines: string[] = [];
+    const logging = pino({ level: 'trace' }, { write: (text: string) => void lines.push(text) });
+    const invitation = { ...mail, link: 'https://muster.example/invitations/accept?token=abc=def' };
+    await createMailer({ folder }, from, logging).send(invitation, 'row-5');
+    const [file = ''] = await readdir(folder);
+    const written = await PostalMime.parse(await readFile(path.join(folder, file)));
+    expect(written.text).toContain('token=abc=def');
+    for (const canary of ['abc=def', 'https://', 'Café', mail.to])
+      expect(lines.join('')).not.toContain(canary);
+    expect(lines.map((text) => JSON.parse(text) as unknown)).toEqual([
+      expect.objectContaining({ id: 'row-5' }),
+    ]);
+    const modes = await Promise.all([folder, path.join(folder, file)].map((one) => stat(one)));
+    expect(modes.map(({ mode }) => mode & 0o777)).toEqual([0o700, 0o600]);
+  });
 });

@@ -36,7 +36,7 @@ beforeAll(async () => {
   await once(server, 'listening');
   endpoint = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const agent = new Agent({ rejectUnauthorized: false });
-  pusher = createPusher({ vapid, hosts: ['127.0.0.1'], agent });
+  pusher = createPusher({ vapid, hosts: ['127.0.0.1', new URL(endpoint).host], agent });
 });
 afterAll(() => new Promise((resolve) => server.close(resolve)));
 beforeEach(() => {
@@ -44,13 +44,17 @@ beforeEach(() => {
   status = 201;
 });
 
-/** As a browser makes one. */
-function subscribe(name: string, at = endpoint): string {
+const newPoint = (): string => {
   const keys = createECDH('prime256v1');
   keys.generateKeys();
+  return keys.getPublicKey('base64url');
+};
+
+/** As a browser makes one. */
+function subscribe(name: string, at = endpoint, point = newPoint()): string {
   return JSON.stringify({
     endpoint: `${at}/${name}`,
-    keys: { p256dh: keys.getPublicKey('base64url'), auth: randomBytes(16).toString('base64url') },
+    keys: { p256dh: point, auth: randomBytes(16).toString('base64url') },
   });
 }
 
@@ -75,11 +79,33 @@ describe('a push', () => {
     await expect(pusher.send({ subscription: subscribe('ana'), payload: {} })).rejects.toThrow();
   });
 
+  it.each([429, 408])('that comes too early (%d) is tried again', async (early) => {
+    status = early;
+    await expect(pusher.send({ subscription: subscribe('ana'), payload: {} })).rejects.toThrow();
+  });
+
+  it.each([400, 401, 403, 413])(
+    'that the service refuses for good (%d) is not: whoever registers an address could have jobs given up',
+    async (refused) => {
+      status = refused;
+      expect(await pusher.send({ subscription: subscribe('ana'), payload: {} })).toBe('refused');
+    },
+  );
+
   it.each([
     'a token of another kind',
     '{}',
     subscribe('x', 'http://127.0.0.1:1'),
+    subscribe('x', 'https://127.0.0.1', 'x'),
+    // As long as one, and none of the curve's.
+    subscribe(
+      'x',
+      'https://127.0.0.1',
+      Buffer.concat([Buffer.from([4]), Buffer.alloc(64, 7)]).toString('base64url'),
+    ),
     subscribe('x', 'https://169.254.169.254'),
+    subscribe('x', 'https://127.0.0.1:1'),
+    subscribe('x', 'https://ana:secret@127.0.0.1'),
     subscribe('x', 'https://127.0.0.1.evil.example'),
   ])('is never sent to %s', async (subscription) => {
     expect(await pusher.send({ subscription, payload: {} })).toBe('gone');
@@ -102,7 +128,8 @@ it('reaches each device of a member once, and forgets the token of one that went
   const { orgId, chloe } = await world.org();
   for (const name of ['laptop', 'phone']) {
     await world.rows(
-      `insert into devices (org_id, member_id, device_id, id, name, platform, push_token) values ($1, $2, $3, $4, $3, 'web', $5)`,
+      `insert into devices (org_id, member_id, device_id, id, name, platform, push_token, token_id)
+       values ($1, $2, $3, $4, $3, 'web', $5, (select t.id from tokens t where t.org_id = $1 and t.member_id = $2 limit 1))`,
       orgId,
       chloe.me.memberId,
       name,

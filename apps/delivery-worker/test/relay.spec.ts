@@ -1,7 +1,7 @@
 /** Nothing lost and nothing doubled, whatever dies between a write and the work that follows from it. */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { createPool, newId, sqlQuery } from '@muster/database';
-import { type DeadJob, listDeadJobs, replayJobs } from '@muster/people';
+import { type DeadJob, listDeadJobs, replayJobs } from '@muster/organizations';
 import { freedAfterMillis } from '@muster/queue';
 import { patient, useWorld, wireTo } from '@muster/testing';
 import { type RowWorker } from '../src/perform.ts';

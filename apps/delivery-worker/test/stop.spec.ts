@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { type OwnRedis, startOwnRedis, until, useWorld } from '@muster/testing';
+import { type OwnRedis, programEnvironment, startOwnRedis, until, useWorld } from '@muster/testing';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const world = useWorld({});
@@ -32,7 +32,7 @@ it.each(conditions)('when Redis %s', async (_word, begin, end) => {
   const worker = spawn(process.execPath, ['apps/delivery-worker/src/main.ts'], {
     cwd: workspaceRoot,
     env: {
-      ...{ PATH: process.env['PATH'], PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
+      ...{ ...programEnvironment(), PORT: '0', METRICS_PORT: '0', HOST: '127.0.0.1', LOG_LEVEL: 'warn' },
       ...{ DATABASE_URL: world.database.url, REDIS_URL: redis.url },
       ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: folder },
     },

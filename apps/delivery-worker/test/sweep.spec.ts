@@ -2,7 +2,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId, workerActor } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
-import { notify, signalsHandlers } from '@muster/signals';
+import { notify, signalsHandlers } from '@muster/notifications';
 import { type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from './board.ts';
 import { longestPauseMillis, shortestPauseMillis, sweep } from '../src/sweep.ts';

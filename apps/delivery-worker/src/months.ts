@@ -1,0 +1,26 @@
+/**
+ * What grows with all that happens is kept by month. Months are made ahead; one of the audit goes as a whole when it ended
+ * longer ago than any organization keeps its entries, and the entries of those that keep them less long go row by row
+ * before (retention.ts).
+ */
+import { acrossOrganizations, type Pool, sqlQuery } from '@muster/database';
+import { daysOfAudit } from './retention.ts';
+
+export interface MonthChange {
+  /** Such as audit_2026_11. */
+  readonly month: string;
+  readonly done: 'made' | 'dropped';
+}
+
+/** Throws where somebody is busy with the tables for longer than a second: then they are kept the next time. */
+export const keepMonths = (pool: Pool): Promise<MonthChange[]> =>
+  acrossOrganizations(pool, (db) =>
+    db.all(
+      sqlQuery<MonthChange>(
+        `select m.month, m.done from (
+           select max(${daysOfAudit}) as days from orgs o left join subscriptions s on s.org_id = o.id) longest,
+         app.keep_months(longest.days) m`,
+        [],
+      ),
+    ),
+  );

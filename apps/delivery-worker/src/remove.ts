@@ -1,0 +1,84 @@
+/** What somebody deleted is removed, in portions short enough that nobody waits for them. */
+import { acrossOrganizations, type Pool, type Removal, removeInPortions, sqlQuery } from '@muster/database';
+
+/** Who is told how a removal goes on. */
+export interface Progress {
+  readonly removed: (table: string, rows: number) => void;
+  readonly log: (about: object, message: string) => void;
+}
+
+/** So often it is said how far a removal is. */
+const saysEveryMillis = 10_000;
+
+/** Removes one thing in portions, and says how that goes on; false where another worker is at it. */
+async function remove(
+  pool: Pool,
+  { removed, log }: Progress,
+  removal: Pick<Removal, 'table' | 'key' | 'signal' | 'portion'>,
+): Promise<boolean> {
+  const about = { table: removal.table, ...removal.key };
+  let rows = 0;
+  let says = performance.now() + saysEveryMillis;
+  const done = await removeInPortions(pool, {
+    ...removal,
+    onPortion: (table, count) => {
+      rows += count;
+      removed(table, count);
+      if (performance.now() < says) return;
+      says = performance.now() + saysEveryMillis;
+      log({ ...about, rows }, 'removing what was deleted');
+    },
+  });
+  if (done) log({ ...about, rows }, 'removed what was deleted');
+  return done;
+}
+
+/** Projects that somebody deleted: for everybody they are gone already. */
+export async function removeProjects(
+  pool: Pool,
+  signal: AbortSignal,
+  progress: Progress,
+  portion?: number,
+): Promise<number> {
+  const deleted = await acrossOrganizations(pool, (db) =>
+    db.all(
+      sqlQuery<{ org_id: string; id: string }>(
+        'select org_id, id from projects where deleted_at is not null order by deleted_at limit 1000',
+        [],
+      ),
+    ),
+  );
+  let gone = 0;
+  for (const key of deleted) {
+    if (
+      await remove(pool, progress, {
+        table: 'projects',
+        key: { ...key },
+        signal,
+        ...(portion && { portion }),
+      })
+    )
+      gone += 1;
+  }
+  return gone;
+}
+
+/** Organizations whose owner deleted them more than 30 days ago. */
+export async function removeOrganizations(
+  pool: Pool,
+  signal: AbortSignal,
+  progress: Progress,
+): Promise<number> {
+  const past = await acrossOrganizations(pool, (db) =>
+    db.all(
+      sqlQuery<{ id: string }>(
+        `select id from orgs where deleted_at < now() - interval '30 days' order by deleted_at`,
+        [],
+      ),
+    ),
+  );
+  let gone = 0;
+  for (const { id } of past)
+    if (await remove(pool, progress, { table: 'orgs', key: { id }, signal })) gone += 1;
+  return gone;
+}

@@ -1,0 +1,232 @@
+/**
+ * What becomes of the rows of each table: the only statement of it. A table without an entry fails a spec, and the page
+ * docs/decisions/retention.md shows the same. What is purged goes in portions, oldest first, short enough that nobody
+ * waits for them; whoever is stopped goes on at the next turn.
+ */
+import { acrossOrganizations, inOrganizationAsSystem, type Pool, sqlQuery } from '@muster/database';
+import { planLimits } from '@muster/organizations';
+import { plans, Policy } from '@muster/registry';
+
+export type Retention =
+  /** Kept as long as what it hangs on. `because` says why that is enough. */
+  | { readonly kept: 'for good'; readonly grows: string; readonly because: string }
+  /** No more than so many. */
+  | { readonly kept: 'capped'; readonly grows: string; readonly at: string }
+  | {
+      readonly kept: 'purged';
+      readonly grows: string;
+      readonly after: string;
+      readonly purge: Purge | 'by removal';
+    };
+
+interface Purge {
+  readonly key: readonly string[];
+  /** Which rows are due; `days` is how long what is over is kept. */
+  readonly due: (days: string) => string;
+  readonly oldestFirst: string;
+  /** Taken along from other tables. */
+  readonly from?: string;
+}
+
+const forGood = (grows: string, because: string): Retention => ({ kept: 'for good', grows, because });
+const capped = (grows: string, at: string): Retention => ({ kept: 'capped', grows, at });
+const purged = (grows: string, after: string, purge: Purge | 'by removal'): Retention => ({
+  kept: 'purged',
+  grows,
+  after,
+  purge,
+});
+
+const byId = ['org_id', 'id'];
+const writes = 'whoever writes in a project';
+const works = 'whoever works';
+const admins = 'admins';
+const isOver = 'RETENTION_DAYS';
+
+/** How many days an organization `o` with the subscription `s` keeps audit entries: as its policy says, and its plan lets. */
+export const daysOfAudit = `least(
+  coalesce((o.policy ->> 'auditRetentionDays')::int, ${Policy.parse({}).auditRetentionDays}),
+  case s.plan ${plans
+    .map((plan) => `when '${plan}' then ${planLimits(plan).auditRetentionDays ?? 'null'}`)
+    .join(' ')} end)`;
+
+export const retention: Readonly<Record<string, Retention>> = {
+  access_requests: purged('any member', `${isOver} after it was decided`, {
+    key: byId,
+    due: (days) => `t.resolved_at < now() - ${days}`,
+    oldestFirst: 't.resolved_at',
+  }),
+  activity: forGood('each write', 'it is what members read of the past, and points are counted from it'),
+  agent_runs: purged('agents', `${isOver} after it ended, or after it was last heard of`, {
+    key: byId,
+    due: (days) => `coalesce(t.ended_at, t.last_seen_at) < now() - ${days}`,
+    oldestFirst: 'coalesce(t.ended_at, t.last_seen_at)',
+  }),
+  agents: forGood('any member', 'what they did names them; they go with their member'),
+  assignments: capped(writes, 'one for each story, epic and group'),
+  audit: purged(
+    'each write, and refusals',
+    'as many days as the policy says, and no more than the plan lets',
+    {
+      key: ['org_id', 'seq', 'at'],
+      from: 'join orgs o on o.id = t.org_id left join subscriptions s on s.org_id = t.org_id',
+      due: () => `t.at < now() - make_interval(days => ${daysOfAudit})`,
+      oldestFirst: 't.at',
+    },
+  ),
+  board_columns: capped('leads', 'what a board holds; archived ones stay for their name'),
+  broadcasts: purged('any member who may send', `${isOver} after it expired`, {
+    key: byId,
+    due: (days) => `t.expires_at < now() - ${days}`,
+    oldestFirst: 't.expires_at',
+  }),
+  catalog_agents: capped('any member', 'what the plan allows'),
+  catalog_tombstones: forGood('publishers', 'a version that was deleted never comes back with other content'),
+  catalog_versions: capped('publishers', '500 for each agent, of 4 MiB at most'),
+  comment_reactions: forGood(writes, 'it goes with its comment'),
+  comments: forGood('viewers too', 'it goes with its story'),
+  contract_stories: capped(writes, 'one for each contract and story'),
+  contract_versions: forGood(writes, 'stories rest on what was agreed; it goes with its project'),
+  contracts: forGood(writes, 'it goes with its project'),
+  delivery_group_stories: forGood(works, 'it goes with its group'),
+  delivery_groups: forGood(works, 'it goes with its project'),
+  devices: capped('any member', '50 for each member'),
+  epics: forGood(writes, 'it goes with its project'),
+  execution_contributors: forGood(works, 'they are the authors; it goes with its execution'),
+  execution_events: forGood(works, 'it is how the work went; it goes with its project'),
+  executions: forGood(works, 'it is who did the work; it goes with its project'),
+  forge_observations: forGood(works, 'a fact must be known again by its key; it goes with its execution'),
+  gamification_state: capped('nobody', 'one for each organization'),
+  idempotency_keys: purged('each write with a key', '24 hours', {
+    key: ['org_id', 'token_id', 'operation', 'key'],
+    due: () => `t.created_at < now() - interval '24 hours'`,
+    oldestFirst: 't.created_at',
+  }),
+  invitations: purged(admins, `${isOver} after it was accepted or revoked, or expired`, {
+    key: byId,
+    due: (days) => `case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
+    oldestFirst: `case when t.state = 'pending' then t.expires_at else t.updated_at end`,
+  }),
+  leases: capped(works, 'one for each story and group, whose epoch it keeps'),
+  lock_counters: capped('nobody', 'one for each project'),
+  // One that goes with work goes with that alone: its holder may go on with both after the time of either.
+  locks: purged(works, 'an hour after its time, or with its execution', {
+    key: byId,
+    due: () => `t.execution_id is null and t.expires_at < now() - interval '1 hour'`,
+    oldestFirst: 't.expires_at',
+  }),
+  members: forGood(admins, 'what they did names them, also when they are members no more'),
+  notification_counts: capped('nobody', 'one for each member, kind and project'),
+  notification_preferences: capped('any member', 'one for each kind and channel'),
+  notifications: purged(
+    'whoever mentions or assigns',
+    `${isOver} after it was read; one nobody reads counts as read after a year`,
+    {
+      key: byId,
+      due: (days) =>
+        `(t.read_at is not null or not t.in_inbox) and coalesce(t.read_at, t.created_at) < now() - ${days}`,
+      oldestFirst: 'coalesce(t.read_at, t.created_at)',
+    },
+  ),
+  orgs: purged('operators', '30 days after its owner deleted it', 'by removal'),
+  outbox: purged('each write', 'a day after it was done, 30 days after it was given up', {
+    key: byId,
+    due: () =>
+      `(t.done_at < now() - interval '1 day' or (t.done_at is null and t.dead_at < now() - interval '30 days'))`,
+    oldestFirst: 'coalesce(t.done_at, t.dead_at)',
+  }),
+  point_days: forGood('the activity', 'a day of a member; it goes with the member'),
+  point_entries: forGood('the activity', 'points are taken back by it; it goes with the member'),
+  point_resets: capped(admins, 'one for each member'),
+  point_scores: capped('the activity', 'two weeks, two months and all time, for each member and project'),
+  point_tallies: capped('the activity', 'one for each member and kind'),
+  project_counters: capped('nobody', 'one for each project'),
+  project_members: capped('leads', 'one for each member and project'),
+  project_teams: capped('leads', 'one for each team and project'),
+  projects: purged(admins, 'at once when somebody deleted it', 'by removal'),
+  prompts: forGood('leads', 'it goes with its project or organization'),
+  rights_epochs: capped('nobody', 'one for each organization'),
+  seat_ledger: forGood(admins, 'it is what was paid for'),
+  stories: forGood(writes, 'it goes with its project'),
+  story_blockers: forGood(writes, 'it goes with its stories'),
+  story_reviewers: forGood(writes, 'it goes with its story'),
+  story_selections: capped('viewers too', '20 for each member'),
+  story_specs: forGood(writes, 'verdicts name versions; it goes with its story'),
+  streams: capped('nobody', 'one for each organization'),
+  subscriptions: capped('operators', 'one for each organization'),
+  team_members: capped('team leads', 'one for each member and team'),
+  teams: forGood(admins, 'it goes with its organization'),
+  tokens: purged('any member', `${isOver} after it was revoked or expired`, {
+    key: byId,
+    due: (days) => `least(t.revoked_at, t.expires_at) < now() - ${days}`,
+    oldestFirst: 'least(t.revoked_at, t.expires_at)',
+  }),
+};
+
+const portion = 2_000;
+
+const purges = new Map(
+  Object.entries(retention).flatMap(([table, entry]): [string, Purge][] =>
+    entry.kept === 'purged' && entry.purge !== 'by removal' ? [[table, entry.purge]] : [],
+  ),
+);
+export const purgedTables: readonly string[] = [...purges.keys()];
+
+/** Removes what is due of a table, and answers how much that was. */
+export async function purge(pool: Pool, signal: AbortSignal, table: string, days: number): Promise<number> {
+  const rule = purges.get(table);
+  if (rule === undefined) throw new Error(`${table} is not purged`);
+  const { key, due, oldestFirst, from = '' } = rule;
+  const isDue = due('make_interval(days => $2)');
+  const named = key.map((column) => `t.${column}`).join(', ');
+  // Asked again of the row as it is by then: somebody may have renewed it in between.
+  const text = `
+    delete from ${table} t where (${named}) in (
+      select ${named} from ${table} t ${from} where ${isDue} and $2::int > 0 order by ${oldestFirst} limit $1)
+      ${from === '' ? `and ${isDue}` : ''} returning 1`;
+  let removed = 0;
+  for (;;) {
+    signal.throwIfAborted();
+    const rows = await acrossOrganizations(pool, (db) => db.all(sqlQuery(text, [portion, days])));
+    removed += rows.length;
+    if (rows.length < portion) return removed;
+  }
+}
+
+/** Unread notifications so old that nobody will read them count as read, by the triggers that keep the counts. */
+export async function readForThem(pool: Pool, signal: AbortSignal): Promise<number> {
+  const isOld = `in_inbox and read_at is null and created_at < now() - interval '365 days'`;
+  const orgs = await acrossOrganizations(pool, (db) =>
+    db.all(sqlQuery<{ org_id: string }>(`select distinct org_id from notifications where ${isOld}`, [])),
+  );
+  let read = 0;
+  for (const { org_id: orgId } of orgs) {
+    for (;;) {
+      signal.throwIfAborted();
+      const rows = await inOrganizationAsSystem(pool, orgId, (db) =>
+        db.all(
+          sqlQuery(
+            `update notifications set read_at = now() where org_id = $1 and id in (
+               select id from notifications where org_id = $1 and ${isOld} limit $2) returning 1`,
+            [orgId, portion],
+          ),
+        ),
+      );
+      read += rows.length;
+      if (rows.length < portion) break;
+    }
+  }
+  return read;
+}
+
+/** As the page shows it. */
+export function retentionTable(): string {
+  const rows = Object.entries(retention).map(([table, entry]) => {
+    const until =
+      entry.kept === 'for good' ? entry.because : entry.kept === 'capped' ? entry.at : entry.after;
+    return `| ${table} | ${entry.grows} | ${entry.kept} | ${until} |`;
+  });
+  return ['| table | who drives its growth | kept | until, or at most |', '| - | - | - | - |', ...rows].join(
+    '\n',
+  );
+}
