@@ -1,7 +1,7 @@
 /** How a command ends: its exit code, and what it says of an error to people and to scripts. */
 import { MusterError, NoAnswer } from '@muster/client';
-import { type ErrorBody } from '@muster/registry';
-import { plain } from '@muster/terminal';
+import { type ErrorBody, isReason, type Reason, remedyFor } from '@muster/registry';
+import { jsonText, plain } from '@muster/terminal';
 
 /** What scripts may go by; README and --help say the same. */
 export const exitCodes = {
@@ -29,31 +29,27 @@ export function exitCodeOf(error: unknown): number {
   return exitCodes.failed;
 }
 
-const hints: Readonly<Record<number, string>> = {
-  401: 'Sign in with `muster login`, or give another token in MUSTER_TOKEN.',
-  403: 'The token, or whose it is, may not do this; `muster whoami` says who that is.',
-  404: 'There is none, or none that you may see; a list shows those that there are.',
-  429: 'Wait a little, then try again.',
-  503: 'Wait a little, then try again.',
+/** What this command line has of its own for a remedy. */
+const ownHints: Readonly<Partial<Record<Reason, string>>> = {
+  invalid_params: '--help says what it takes.',
+  unauthorized: 'Sign in with `muster login`, or give another token in MUSTER_TOKEN.',
+  scope: '`muster whoami` says whose token it is, and its scopes.',
+  idempotency_mismatch: 'Give another --idempotency-key for another call.',
 };
 
-function hintOf({ status, code, details }: ErrorBody): string | undefined {
-  if (details?.reason === 'version_mismatch') return 'Read it again, and give the version that it has now.';
-  if (details?.reason === 'idempotency_mismatch') return 'Give another --idempotency-key for another call.';
-  if (code === 'bad_request') return '--help says what it takes.';
-  if (details?.retryable === true) return 'The same call may succeed later.';
-  return hints[status];
+function hintOf({ code, details }: ErrorBody): string {
+  const reason = details?.reason;
+  return (isReason(reason) ? ownHints[reason] : undefined) ?? remedyFor(code, reason);
 }
 
 /** The error of the API in lines for people; `nameOf` says what a field is called where they typed it. */
 export function linesOf(body: ErrorBody, nameOf: (path: string) => string): string[] {
   const { issues = [], reason, retryable: _, ...facts } = body.details ?? {};
-  const hint = hintOf(body);
   return [
     `${body.message} (${reason ?? body.code}, ${body.status})`,
     ...issues.map(({ path, message }) => `  ${nameOf(path)}: ${message}`),
-    ...Object.entries(facts).map(([key, value]) => `  ${key}: ${JSON.stringify(value)}`),
-    ...(hint === undefined ? [] : [`  ${hint}`]),
+    ...Object.entries(facts).map(([key, value]) => `  ${key}: ${jsonText(value)}`),
+    `  ${hintOf(body)}`,
     ...(body.status >= 500 ? [`  request ${body.requestId}`] : []),
   ].map(plain);
 }
@@ -67,18 +63,18 @@ export interface Telling {
 /** What goes to stderr about an error; undefined where it is a fault of ours that somebody has to look into. */
 export function tell(error: unknown, { json, nameOf = (path) => path }: Telling): string | undefined {
   if (error instanceof MusterError) {
-    if (json) return JSON.stringify(error.body);
+    if (json) return jsonText(error.body);
     const [first = '', ...rest] = linesOf(error.body, nameOf);
     return [`muster: ${first}`, ...rest].join('\n');
   }
   if (error instanceof NoAnswer) {
     return json
-      ? JSON.stringify({ code: 'no_answer', message: error.message, details: { retryable: true } })
+      ? jsonText({ code: 'no_answer', message: error.message, details: { retryable: true } })
       : `muster: ${error.message}`;
   }
   if (error instanceof PartlyRefused || error instanceof UsageError) {
     return json && error instanceof UsageError
-      ? JSON.stringify({ code: 'usage', message: error.message })
+      ? jsonText({ code: 'usage', message: error.message })
       : `muster: ${error.message}`;
   }
   return undefined;

@@ -10,7 +10,14 @@ import path from 'node:path';
 import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
-import { type AppProcess, type Person, startApp, useWorld, type World } from '@muster/testing';
+import {
+  type AppProcess,
+  type Person,
+  programEnvironment,
+  startApp,
+  useWorld,
+  type World,
+} from '@muster/testing';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 export const mainFile = path.join(workspaceRoot, 'apps/cli/src/main.ts');
@@ -32,7 +39,7 @@ export async function runMuster(
   { env = {}, input = '' }: RunOptions,
 ): Promise<Outcome> {
   const child = spawn(process.execPath, [mainFile, ...args], {
-    env: { PATH: process.env['PATH'], ...env },
+    env: { ...programEnvironment(), ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
   });
   // A command that does not read its input may be over before it is written.

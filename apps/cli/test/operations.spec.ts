@@ -1,7 +1,7 @@
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type People } from '@muster/testing';
+import { type People, programEnvironment } from '@muster/testing';
 import { useMuster } from './muster.ts';
 
 const muster = useMuster();
@@ -109,7 +109,10 @@ describe('what goes wrong', () => {
       /^muster: .*\n {2}--title: must not be empty\n {2}--help says what it takes\.\n$/,
     );
     expect(missing).toMatchObject({ code: 3, out: '', err: expect.stringMatching(/^muster: [^]*404/) });
-    expect(denied).toMatchObject({ code: 3, err: expect.stringContaining('muster whoami') });
+    expect(denied).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/needed: "admin"\n *held: "member"\n/),
+    });
   });
 
   it('is the error object on stderr for scripts', async () => {
@@ -182,7 +185,7 @@ it('loads nothing of a database for an operation', async () => {
     process.execPath,
     ['--input-type=module', '-e', script],
     {
-      env: { PATH: process.env['PATH'], HOME: muster.home(), ...muster.environmentOf(people.chloe) },
+      env: { ...programEnvironment(), HOME: muster.home(), ...muster.environmentOf(people.chloe) },
     },
   );
   expect(JSON.parse(stdout)).toMatchObject({ items: expect.any(Array) });

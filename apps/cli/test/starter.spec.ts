@@ -2,7 +2,7 @@ import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { type People } from '@muster/testing';
+import { type People, programEnvironment } from '@muster/testing';
 import { mainFile, type Outcome, useMuster } from './muster.ts';
 
 const muster = useMuster();
@@ -19,7 +19,7 @@ async function started(
 ): Promise<Outcome & { asked: string[] }> {
   const child = fork(mainFile, [...args], {
     silent: true,
-    env: { PATH: process.env['PATH'], HOME: muster.home(), XDG_CONFIG_HOME: muster.home(), ...env },
+    env: { ...programEnvironment(), HOME: muster.home(), XDG_CONFIG_HOME: muster.home(), ...env },
   });
   const asked: string[] = [];
   child.on('message', ({ ask }: { ask: string }) => {

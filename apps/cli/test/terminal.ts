@@ -3,6 +3,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { it } from '@jest/globals';
+import { programEnvironment } from '@muster/testing';
 import { mainFile } from './muster.ts';
 
 const script = '/usr/bin/script';
@@ -22,7 +23,7 @@ export interface Terminal {
 export function openTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Terminal {
   const command = ['stty rows 40 cols 120;', process.execPath, mainFile, ...args].join(' ');
   const child = spawn(script, ['-qec', command, '/dev/null'], {
-    env: { PATH: process.env['PATH'], TERM: 'xterm', ...env },
+    env: { ...programEnvironment(), TERM: 'xterm', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   let shown = '';

@@ -2,7 +2,7 @@
 import { existsSync, statSync } from 'node:fs';
 import path from 'node:path';
 import files from '@fastify/static';
-import { ApiError, createService, type Service } from '@muster/service';
+import { createService, internal, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 
 /** Names of built files change with what is in them; pages keep theirs. */
@@ -26,7 +26,7 @@ export function createDocs(folder: string, logger: Logger): Service {
     ],
     mostInFlight,
     trustProxy: false,
-    toApiError: () => new ApiError('internal', 'Something went wrong on our side.', { retryable: false }),
+    toApiError: internal,
   });
   service.app.register(files, { root: folder, serve: false, cacheControl: false });
   service.app.get('/*', (request, reply) => {
@@ -37,13 +37,24 @@ export function createDocs(folder: string, logger: Logger): Service {
   return service;
 }
 
+const isFile = (file: string): boolean => {
+  try {
+    return statSync(file, { throwIfNoEntry: false })?.isFile() === true;
+  } catch (error) {
+    // No file has such a name.
+    if ((error as NodeJS.ErrnoException).code === 'ENAMETOOLONG') return false;
+    throw error;
+  }
+};
+
 /** The file that an address means, below the folder: a page needs no ending. Undefined where there is none. */
 function fileFor(folder: string, address: string): string | undefined {
-  const { pathname } = new URL(address, 'http://site');
+  const pathname = URL.parse(address, 'http://site')?.pathname;
+  if (pathname === undefined) return undefined;
   // A URL has no dots that lead upwards, but what is escaped in it may.
   const name = path.normalize(decodeURIComponent(pathname)).slice(1);
   if (name.startsWith('..') || name.includes('\0')) return undefined;
   return [name, `${name}.html`, path.join(name, 'index.html')].find((candidate) =>
-    statSync(path.join(folder, candidate), { throwIfNoEntry: false })?.isFile(),
+    isFile(path.join(folder, candidate)),
   );
 }

@@ -1,11 +1,12 @@
 /** What docs takes from its environment. */
-import { commonEnvironment, parseEnvironment } from '@muster/service';
+import { commonEnvironment, parseEnvironment } from '@muster/http';
 import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
   /** Where it listens. */
   PORT: commonEnvironment.PORT.default(4104),
+  METRICS_PORT: commonEnvironment.METRICS_PORT.default(4114),
   /** Where the built pages are, if not beside the program. */
   SITE_FOLDER: z.string().optional(),
 };

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { beginTracing, createLogger, main, stopOnSignal } from '@muster/service';
+import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
 import { createDocs } from './app.ts';
 import { readConfig } from './config.ts';
 
@@ -21,8 +21,7 @@ await main(async () => {
     noticeMillis: config.DRAIN_NOTICE_MILLIS,
     cleanUp: () => Promise.resolve(),
   });
-  const address = await service.app.listen({ host: config.HOST, port: config.PORT });
-  logger.info({ address }, 'listening');
+  logger.info(await service.listen(config), 'listening');
   if (isBundle || config.SITE_FOLDER !== undefined) return;
   // From the sources it makes them first. By a name that no bundler follows: what makes the pages does not ship.
   const builder = './build.ts';

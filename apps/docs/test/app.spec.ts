@@ -8,12 +8,14 @@ import { createDocs } from '../src/app.ts';
 let folder: string;
 let base: string;
 let stop: () => Promise<void>;
+const faults: string[] = [];
 
 beforeAll(async () => {
   const outer = await mkdtemp(path.join(tmpdir(), 'muster-docs-'));
   await writeFile(path.join(outer, 'secret.html'), 'not a page');
   folder = path.join(outer, 'site');
-  const service = createDocs(folder, pino({ level: 'silent' }));
+  const write = (line: string) => void faults.push(line);
+  const service = createDocs(folder, pino({ level: 'error' }, { write }));
   base = await service.app.listen({ host: '127.0.0.1', port: 0 });
   stop = async () => {
     await service.stop();
@@ -51,4 +53,10 @@ it('has a page for what is not there, and nothing outside its folder', async () 
   for (const address of ['/nope', '/..%2fsecret', '/%2e%2e/secret', '/..%5csecret', '/%00', '/reference/x/y'])
     expect([address, ...(await get(address)).filter((_, at) => at !== 1)]).toEqual([address, 404, '404']);
   expect((await get('/%E0%A4%A'))[0]).toBe(400);
+});
+
+it('takes no address for a fault, however odd or long it is', async () => {
+  for (const address of ['//', '//[', `/${'a'.repeat(300)}`, `/reference/${'a/'.repeat(3_000)}`])
+    expect([address, (await get(address))[0]]).toEqual([address, 404]);
+  expect(faults).toEqual([]);
 });

@@ -5,7 +5,7 @@
 import { createPool, type Pool } from '@muster/database';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
-import { plain } from '@muster/terminal';
+import { jsonText, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { exitCodes } from '../failures.ts';
 import { askStarter } from '../starter.ts';
@@ -29,7 +29,7 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
   try {
     const { json, lines } = await work();
     const asJson = self.opts<{ json?: boolean }>().json === true;
-    process.stdout.write(`${asJson ? JSON.stringify(json) : lines.map(plain).join('\n')}\n`);
+    process.stdout.write(`${asJson ? jsonText(json) : lines.map(plain).join('\n')}\n`);
   } catch (error) {
     const known = error instanceof Unusable ? error.message : sayError(toApiError(error));
     // A fault of ours, which somebody will have to look into.
@@ -71,10 +71,10 @@ export async function databaseUrl(): Promise<string> {
 /** One line for people; undefined where the error is none that they could do something about. */
 function sayError(error: ApiError): string | undefined {
   if (error.code === 'internal') return undefined;
-  const { issues = [], reason } = error.details ?? {};
+  const { issues = [], reason } = error.details;
   if (issues.length > 0) return issues.map((issue) => `${issue.path}: ${issue.message}`).join('; ');
   const refused = error.code === 'conflict' || error.code === 'unprocessable';
-  return refused && reason !== undefined ? `${error.message} (${reason})` : error.message;
+  return refused ? `${error.message} (${reason})` : error.message;
 }
 
 export function toInteger(text: string): number {

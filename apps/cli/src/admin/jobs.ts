@@ -1,5 +1,5 @@
 /** muster admin outbox. */
-import { listDeadJobs, replayJobs } from '@muster/people';
+import { listDeadJobs, replayJobs } from '@muster/organizations';
 import { dayOf, table } from '@muster/terminal';
 import { type Command } from 'commander';
 import { command, onDatabase, Unusable } from './command.ts';

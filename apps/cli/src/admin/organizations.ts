@@ -1,5 +1,5 @@
 /** muster admin org, muster admin member. */
-import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/people';
+import { addMember, createOrganization, listMembers, listOrganizations } from '@muster/organizations';
 import { plans } from '@muster/registry';
 import { dayOf, table } from '@muster/terminal';
 import { type Command, Option } from 'commander';

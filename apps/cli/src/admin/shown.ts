@@ -1,5 +1,5 @@
 /** What an operators' command shows. */
-import { type ShownToken } from '@muster/people';
+import { type ShownToken } from '@muster/organizations';
 import { dayOf } from '@muster/terminal';
 
 export interface Shown {

@@ -1,5 +1,5 @@
 /** muster admin token, muster admin platform. */
-import { createToken, grantPlatform, listTokens, revokeToken } from '@muster/people';
+import { createToken, grantPlatform, listTokens, revokeToken } from '@muster/organizations';
 import { dayOf, table } from '@muster/terminal';
 import { type Command } from 'commander';
 import { ofOrg, onDatabase, toInteger, toList } from './command.ts';
@@ -12,6 +12,7 @@ interface NewToken {
   scopes: string[];
   agent?: string;
   projects?: string[];
+  inbox?: true;
   expiresInDays?: number;
 }
 
@@ -25,6 +26,7 @@ export function addTokens(token: Command): void {
       toList,
     )
     .option('--agent <name>', "make it a token of that agent of the member's")
+    .option('--inbox', "let that agent read the member's notifications")
     .option('--projects <keys>', 'only for these projects, with commas between', toList)
     .option(
       '--expires-in-days <days>',
@@ -33,7 +35,7 @@ export function addTokens(token: Command): void {
     )
     .action((options: NewToken, self: Command) =>
       onDatabase(self, async (pool) => {
-        const { org: slug, member: email, name, scopes, agent, projects, expiresInDays } = options;
+        const { org: slug, member: email, name, scopes, agent, projects, inbox, expiresInDays } = options;
         const shown = await createToken(pool, {
           org: slug,
           member: email,
@@ -41,6 +43,7 @@ export function addTokens(token: Command): void {
           scopes: asScopes(scopes),
           ...(agent !== undefined && { agent }),
           ...(projects !== undefined && { projects }),
+          ...(inbox !== undefined && { inbox }),
           ...(expiresInDays !== undefined && { expiresInDays }),
         });
         const whose = agent === undefined ? email : `${agent}, the agent of ${email}`;

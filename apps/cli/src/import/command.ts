@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { counted, plain } from '@muster/terminal';
+import { counted, jsonText, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PartlyRefused, UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
@@ -114,7 +114,7 @@ function show(
   { json, dryRun }: ImportFlags,
 ): void {
   if (json === true) {
-    process.stdout.write(`${JSON.stringify({ rows: rows.length, created, present, refused, notes })}\n`);
+    process.stdout.write(`${jsonText({ rows: rows.length, created, present, refused, notes })}\n`);
     return;
   }
   const [first, last] = [created[0]?.key, created.at(-1)?.key];
@@ -139,7 +139,7 @@ async function importBoard(
   if (dryRun === true) {
     process.stdout.write(
       json === true
-        ? `${JSON.stringify({ stories: params.stories?.length, epics: params.epics?.length })}\n`
+        ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length })}\n`
         : `${count} would be brought in; nothing was changed.\n`,
     );
     return;
@@ -147,7 +147,7 @@ async function importBoard(
   const result = await clientOf(await findConnection(flags)).projects.convertLocal(params);
   process.stdout.write(
     json === true
-      ? `${JSON.stringify(result)}\n`
+      ? `${jsonText(result)}\n`
       : `Brought in ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
   );
 }

@@ -1,6 +1,7 @@
 /** A command that is an operation: its flags become a call, the answer what is shown. */
 import { createClient, httpTransport, NoAnswer, retrying } from '@muster/client';
 import { type Operation } from '@muster/registry';
+import { jsonText } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { report, UsageError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
@@ -95,7 +96,7 @@ async function callAndShow({ operation, flags, command, given }: OperationComman
     result['items'] = items;
   }
   if (options.json === true) {
-    process.stdout.write(`${JSON.stringify(result)}\n`);
+    process.stdout.write(`${jsonText(result)}\n`);
     return;
   }
   process.stdout.write(`${showResult(result, pageOfStdout()).join('\n')}\n`);

@@ -114,6 +114,11 @@ describe('a record', () => {
     ]);
   });
 
+  it('shows what others wrote into a list without letting it steer the terminal', () => {
+    const shown = showResult({ rule: { steps: [{ say: 'a\u009b31m\u202eb' }] } }, piped);
+    expect(shown).toEqual(['steps  [{"say":"a\\u009b31m\\u202eb"}]']);
+  });
+
   it('that there is none of is none', () => {
     expect(showResult({ execution: null }, piped)).toEqual(['None.']);
   });

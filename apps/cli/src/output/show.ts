@@ -1,6 +1,6 @@
 /** A result for people: lists as tables, records as names and values. */
 import { styleText } from 'node:util';
-import { plain } from '@muster/terminal';
+import { jsonText, plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
 import { tableOf } from './table.ts';
 
@@ -45,7 +45,7 @@ function* valuesOf(record: Item, prefix = ''): Generator<[string, string]> {
     if (cell !== undefined) {
       if (cell !== '') yield [name, cell];
     } else if (isObject(value)) yield* valuesOf(value, `${name}.`);
-    else yield [name, JSON.stringify(value)];
+    else yield [name, jsonText(value)];
   }
 }
 

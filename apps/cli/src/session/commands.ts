@@ -1,7 +1,7 @@
 /** muster login, logout, whoami, profiles. */
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { onOneLine } from '@muster/terminal';
+import { jsonText, onOneLine } from '@muster/terminal';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
@@ -82,7 +82,7 @@ async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void
   const connection = await findConnection(flags);
   const identity = await identityOf(connection);
   if (flags.json === true) {
-    process.stdout.write(`${JSON.stringify(identity)}\n`);
+    process.stdout.write(`${jsonText(identity)}\n`);
     return;
   }
   const { member, org, token, teams } = identity;
@@ -112,7 +112,7 @@ async function listProfiles({ use, json }: { use?: string; json?: boolean }): Pr
     ...{ name, baseUrl, endsIn: `…${token.slice(-4)}`, current: name === current },
   }));
   process.stdout.write(
-    json === true ? `${JSON.stringify({ items })}\n` : `${showList(items, pageOfStdout()).join('\n')}\n`,
+    json === true ? `${jsonText({ items })}\n` : `${showList(items, pageOfStdout()).join('\n')}\n`,
   );
 }
 

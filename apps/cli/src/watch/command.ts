@@ -1,5 +1,6 @@
 /** muster watch. */
 import { type Command, InvalidArgumentError } from 'commander';
+import { jsonText } from '@muster/terminal';
 import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 import { clientOf } from '../operations/run.ts';
 import { pageOfStdout } from '../output/show.ts';
@@ -35,7 +36,7 @@ async function watch(flags: WatchFlags): Promise<void> {
   const connection = await findConnection(flags);
   const look = createLook(clientOf(connection), flags.project);
   if (flags.json === true) {
-    process.stdout.write(`${JSON.stringify(await look())}\n`);
+    process.stdout.write(`${jsonText(await look())}\n`);
     return;
   }
   // What is wrong from the start (the token, the project) is said as of any command, not on the screen.
