@@ -29,8 +29,14 @@ const boundaries = [
   {
     // Domains meet through events and jobs, never by import; people is their common core.
     sourceTag: 'type:domain',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'scope:people'],
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'scope:organizations'],
     bannedExternalImports: ['fastify', '@fastify/*', 'bullmq', 'ioredis', '@modelcontextprotocol/*'],
+  },
+  {
+    // All domains in one, and nothing of its own.
+    sourceTag: 'type:composition',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:domain'],
+    bannedExternalImports: ['*'],
   },
   {
     sourceTag: 'type:client',
@@ -41,32 +47,41 @@ const boundaries = [
     onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:client'],
   },
   {
-    // Of board, the tables that its diagrams are drawn from; of others, what is proven without HTTP in between.
+    // Of board and delivery, the tables that diagrams are drawn from.
     sourceTag: 'type:tools',
     onlyDependOnLibsWithTags: [
       'type:contract',
       'type:platform',
       'type:client',
-      'scope:people',
+      'scope:organizations',
       'scope:board',
       'scope:delivery',
-      'scope:signals',
+      // What is proven without HTTP in between.
+      'type:composition',
+      // Proofs send the requests that specs do.
+      'type:testing',
     ],
   },
   {
     sourceTag: 'type:app',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:platform', 'type:domain', 'type:client'],
+    onlyDependOnLibsWithTags: [
+      'type:contract',
+      'type:platform',
+      'type:domain',
+      'type:composition',
+      'type:client',
+    ],
     bannedExternalImports: ['bullmq', 'ioredis'],
   },
   {
     // The gateway reaches the product over HTTP alone.
     sourceTag: 'scope:mcp-gateway',
-    onlyDependOnLibsWithTags: ['type:contract', 'type:client', 'scope:service'],
+    onlyDependOnLibsWithTags: ['type:contract', 'type:client', 'scope:http'],
     bannedExternalImports: ['kysely', 'pg'],
   },
   {
     sourceTag: 'scope:license-service',
-    onlyDependOnLibsWithTags: ['scope:service', 'scope:database', 'scope:terminal'],
+    onlyDependOnLibsWithTags: ['scope:http', 'scope:database', 'scope:terminal'],
   },
   {
     // It goes into other people's programs.

@@ -5,7 +5,8 @@ const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
 /** @type {import('jest').Config} */
 export default {
-  testEnvironment: 'node',
+  testEnvironment: here('./tools/jest/native-environment.ts'),
+  testRunner: here('./tools/jest/native-runner.ts'),
   testMatch: ['**/*.spec.ts'],
   extensionsToTreatAsEsm: ['.ts'],
   // Nothing to transform: Jest erases types with Node's own stripTypeScriptTypes, so what is tested is what ships.

@@ -11,7 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
-import { addMember, createOrganization, createToken } from '@muster/people';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { accountForPostgres } from '../dev/account.ts';
 import { type Postgres, startPostgres } from '../dev/postgres.ts';
 import { type Redis, startRedis } from '../dev/redis.ts';

@@ -17,7 +17,7 @@ const found = 'from bare.licenses where key_hash = sha256($1::text::bytea)';
 const activate = `with l as materialized (select *, ${state} ${found} for no key update),
   u as (update bare.licenses b set machine_hash = sha256($2::text::bytea), last_seen_at = clock_timestamp(),
       expires_at = coalesce(l.expires_at, clock_timestamp() + make_interval(secs => l.duration_seconds)),
-      bound_at = coalesce(l.bound_at, clock_timestamp()), pepper_id = ''
+      bound_at = coalesce(l.bound_at, clock_timestamp())
     from l where b.id = l.id and l.state in ('active', 'unactivated') returning b.expires_at)
   select l.plan, l.state, u.expires_at as "expiresAt" from l left join u on true`;
 

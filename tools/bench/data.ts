@@ -1,6 +1,6 @@
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { type Pool } from '@muster/database';
-import { createOrganization, createToken } from '@muster/people';
+import { createOrganization, createToken } from '@muster/organizations';
 import { type ColumnStatus } from '@muster/registry';
 
 /** A project to measure on, as the load needs to know it. */

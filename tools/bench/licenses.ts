@@ -45,10 +45,11 @@ interface Server {
   readonly keys: readonly string[];
 }
 
-/** As the bare server has it: the same columns and indexes, the hash of the key made by Postgres. */
+/** As the bare server has it: the same columns and indexes, one machine beside them, the key's hash made by Postgres. */
 const bareTables = `
   create schema bare;
   create table bare.licenses (like licenses.licenses including all);
+  alter table bare.licenses add column machine_hash bytea, add column bound_at timestamptz(3);
   insert into bare.licenses select * from licenses.licenses;
   analyze bare.licenses;
   analyze licenses.licenses`;

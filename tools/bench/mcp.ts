@@ -49,6 +49,8 @@ export async function measureMcp(services: Services, { rounds, seconds, say }: E
   const api = await services.api(await services.bundle(), postgres.url);
   const gateway = await services.app('mcp-gateway', await services.bundle('mcp-gateway'), {
     COORDINATION_API_URL: api.url,
+    // One token asks for more lists than anybody may.
+    LIMIT_LISTS: '1000000/0.001',
   });
   const owner = services.owner(postgres.url);
   const asked = requestsOf(await makeOrg(owner, api.url, 'bench-mcp', 1));

@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { migrate, newId, type Pool } from '@muster/database';
-import { createOrganization } from '@muster/people';
+import { createOrganization } from '@muster/organizations';
 import { type Effort } from './measure.ts';
 import { median, verdict, whole } from './report.ts';
 import { type Services } from './services.ts';

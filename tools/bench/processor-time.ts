@@ -6,8 +6,11 @@ export interface ServerUse {
   readonly residentBytes: number;
 }
 
+/** Where a server says it, if not where it answers. */
+export const metricsUrls = new Map<string, string>();
+
 export async function readServerUse(url: string): Promise<ServerUse> {
-  const text = await (await fetch(`${url}/metrics`)).text();
+  const text = await (await fetch(`${metricsUrls.get(url) ?? url}/metrics`)).text();
   const value = (name: string): number => {
     const [, number] = new RegExp(`^${name}(?:\\{[^}]*\\})? (\\S+)$`, 'm').exec(text) ?? [];
     if (number === undefined) throw new Error(`${url}/metrics has no ${name}`);

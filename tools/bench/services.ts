@@ -11,6 +11,7 @@ import { startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { type AppName } from '../dev/ports.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { metricsUrls } from './processor-time.ts';
 
 const run = promisify(execFile);
 
@@ -86,6 +87,7 @@ export class Services {
       environment: { ...variables, ...environment },
     } as const;
     const app = await startThrowAwayApp(name, options);
+    metricsUrls.set(app.url, app.metricsUrl);
     this.onStop(() => app.stop());
     return app;
   }

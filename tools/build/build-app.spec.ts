@@ -30,13 +30,14 @@ const files = {
     import { readdirSync } from 'node:fs';
     import { escape } from '@muster/database';
     import { said } from '@muster/trial-used';
-    const migrations: string[] = readdirSync(new URL('./migrations', import.meta.url));
-    console.log(JSON.stringify({ said, escaped: escape("it's"), migrations }));`,
+    const sql: string[] = ['migrations', 'functions'].flatMap((it) => readdirSync(new URL(it, import.meta.url)));
+    console.log(JSON.stringify({ said, escaped: escape("it's"), sql }));`,
   'apps/trial-app/src/cli.ts': `import { said } from '@muster/trial-used';\nconsole.log('cli', said);`,
   'libs/database/package.json': manifest('database', 'type:platform', { pg: '8.23.1' }),
   'libs/database/tsconfig.json': '{}',
   'libs/database/src/index.ts': `import pg from 'pg';\nexport const escape = pg.escapeLiteral;`,
   'libs/database/migrations/0001_first.sql': 'select 1;',
+  'libs/database/functions/enter.sql': 'select 1;',
   'libs/trial-used/package.json': manifest('trial-used', 'type:domain', {}),
   'libs/trial-used/tsconfig.json': '{}',
   'libs/trial-used/src/index.ts': `export const said: string = 'first';`,
@@ -65,7 +66,7 @@ async function build(): Promise<{ fromCache: boolean }> {
 }
 
 describe('a bundled app', () => {
-  it('runs in an empty folder, commands and migrations included', async () => {
+  it('runs in an empty folder, commands, migrations and functions included', async () => {
     await build();
     const empty = await mkdtemp(path.join(tmpdir(), 'muster-bundle-'));
     try {
@@ -75,7 +76,7 @@ describe('a bundled app', () => {
       expect(JSON.parse(main.stdout)).toEqual({
         said: 'first',
         escaped: "'it''s'",
-        migrations: ['0001_first.sql'],
+        sql: ['0001_first.sql', 'enter.sql'],
       });
       const cli = await promisify(execFile)(process.execPath, ['cli.js'], inEmpty);
       expect(cli.stdout).toBe('cli first\n');
@@ -123,9 +124,11 @@ describe('a rebuild', () => {
     expect(await readFile(path.join(workspace.root, 'dist', app, 'main.js'), 'utf8')).toContain('second');
   });
 
-  it('follows a new migration', async () => {
+  it('follows a new migration, and a function that changed', async () => {
     await build();
     await workspace.write({ 'libs/database/migrations/0002_second.sql': 'select 2;' });
+    expect(await build()).toEqual({ fromCache: false });
+    await workspace.write({ 'libs/database/functions/enter.sql': 'select 2;' });
     expect(await build()).toEqual({ fromCache: false });
   });
 

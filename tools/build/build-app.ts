@@ -1,14 +1,14 @@
-// node tools/build/build-app.ts <projectRoot> [outputFolder]
+// node tools/build/build-app.ts <projectRoot> [outputFolder] [module whose `plugins` take part]
 // Bundles an app into a folder that runs wherever Node is: no node_modules, nothing of the repository.
 import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
-const [projectRoot, outputFolder] = process.argv.slice(2);
+const [projectRoot, outputFolder, pluginsFrom] = process.argv.slice(2);
 if (projectRoot === undefined) throw new Error('usage: build-app.ts <projectRoot> [outputFolder]');
 const outdir = path.resolve(workspaceRoot, outputFolder ?? path.join('dist', projectRoot));
 
@@ -28,6 +28,9 @@ const require = createRequireForBundle(import.meta.url);
 const __filename = fileUrlToPathForBundle(import.meta.url);
 const __dirname = import.meta.dirname;`;
 
+const { plugins } =
+  pluginsFrom === undefined ? { plugins: [] } : ((await import(pluginsFrom)) as { plugins: Plugin[] });
+
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
 
@@ -42,21 +45,31 @@ const { metafile } = await build({
   sourcemap: 'linked',
   sourcesContent: false,
   metafile: true,
+  plugins,
   legalComments: 'linked',
   logLevel: 'warning',
   banner: { js: commonJsNames.trim() },
 });
-await writeFile(path.join(outdir, 'package.json'), '{ "private": true, "type": "module" }\n');
+// Which functions are newer, those of the database or its own, the migrator tells by the version.
+const { version } = JSON.parse(await readFile(path.join(workspaceRoot, 'package.json'), 'utf8')) as {
+  version?: string;
+};
+await writeFile(
+  path.join(outdir, 'package.json'),
+  `${JSON.stringify({ private: true, type: 'module', version }, null, 2)}\n`,
+);
 
 // An app with a schema of its own, or that bundles the database, migrates it from the SQL files beside it.
 const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
 const bundlesDatabase = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'));
-const migrations = existsSync(ownMigrations)
-  ? ownMigrations
-  : bundlesDatabase
-    ? path.join(workspaceRoot, 'libs/database/migrations')
-    : undefined;
-if (migrations !== undefined) await cp(migrations, path.join(outdir, 'migrations'), { recursive: true });
+if (existsSync(ownMigrations)) {
+  await cp(ownMigrations, path.join(outdir, 'migrations'), { recursive: true });
+} else if (bundlesDatabase) {
+  for (const folder of ['migrations', 'functions']) {
+    const place = path.join(workspaceRoot, 'libs/database', folder);
+    await cp(place, path.join(outdir, folder), { recursive: true });
+  }
+}
 
 // Bull Board reads its pages from disk.
 if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/'))) {

@@ -8,7 +8,11 @@ export type Environment = Readonly<Record<string, string>>;
 
 interface AppConfig {
   readonly environment: Readonly<Record<string, unknown>>;
-  readonly readConfig: (from: Environment) => { readonly PORT: number; readonly DRAIN_NOTICE_MILLIS: number };
+  readonly readConfig: (from: Environment) => {
+    readonly PORT: number;
+    readonly METRICS_PORT: number;
+    readonly DRAIN_NOTICE_MILLIS: number;
+  };
 }
 
 export const appNames = Object.keys(portsOfApps) as AppName[];

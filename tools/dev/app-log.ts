@@ -1,10 +1,10 @@
 import { type ChildProcess, type StdioOptions } from 'node:child_process';
-import { mkdir, open, readFile } from 'node:fs/promises';
+import { open, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { prettyFactory } from 'pino-pretty';
 import { type AppName } from './ports.ts';
-import { dataFolder, repositoryRoot } from './repository.ts';
+import { logFolder, makePrivate, repositoryRoot } from './repository.ts';
 
 /** What becomes of an app's output: always a file of JSON lines, on a terminal also lines for people. */
 export interface AppLog {
@@ -34,8 +34,8 @@ function isShown(line: string): boolean {
 
 /** Opens a new log; an app that is started again goes on in it. */
 export async function openAppLog(name: AppName): Promise<AppLog> {
-  const file = path.join(dataFolder, 'logs', `${name}.log`);
-  await mkdir(path.dirname(file), { recursive: true });
+  const file = path.join(logFolder, `${name}.log`);
+  makePrivate(logFolder);
   const handle = await open(file, 'w');
   // Without a terminal the app writes into the file itself, and nothing of ours stands between.
   const shown = process.stdout.isTTY;

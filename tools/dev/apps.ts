@@ -4,7 +4,7 @@ import path from 'node:path';
 import { openAppLog } from './app-log.ts';
 import { commandLineOf, endProcess } from './foreign-process.ts';
 import { keepRunning, type Kept } from './keep-running.ts';
-import { portOfApp, portsOfApps, type AppName } from './ports.ts';
+import { metricsPortOf, portOfApp, portsOfApps, type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
 import { dataFolder, repositoryRoot } from './repository.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
@@ -18,7 +18,12 @@ export interface App {
   readonly url: string;
   /** From the root of the repository; with it the command line names the app. */
   readonly main: string;
+  /** Whether something else rests on it. What nothing rests on may be late, and holds nothing up. */
+  readonly isNeeded: boolean;
 }
+
+/** Its pages are made at the first start, which takes long on a busy machine. */
+const mayBeLate: readonly AppName[] = ['docs'];
 
 /** Process ids of the apps, for a start that finds them without a runner. */
 const runningFolder = path.join(dataFolder, 'running');
@@ -29,7 +34,9 @@ export function findApps(environment: NodeJS.ProcessEnv): App[] {
     .map((name) => {
       const port = portOfApp(name, environment);
       const main = `apps/${name}/src/main.ts`;
-      return { name, port, variable: portsOfApps[name].variable, url: `http://127.0.0.1:${port}`, main };
+      const { variable } = portsOfApps[name];
+      const isNeeded = !mayBeLate.includes(name);
+      return { name, port, variable, url: `http://127.0.0.1:${port}`, main, isNeeded };
     })
     .filter(({ main }) => existsSync(path.join(repositoryRoot, main)));
 }
@@ -51,7 +58,10 @@ export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
   }
 }
 
-/** Starts an app under the Node that runs this, keeps it running, and returns once it says that it is ready. */
+/**
+ * Starts an app under the Node that runs this, keeps it running, and returns once it says that it is ready; at once where
+ * nothing rests on it.
+ */
 export async function startApp(
   app: App,
   environment: NodeJS.ProcessEnv,
@@ -59,14 +69,18 @@ export async function startApp(
 ): Promise<Kept<ServiceProcess>> {
   const log = await openAppLog(app.name);
   const note = path.join(runningFolder, app.name);
-  let wasReady = false;
+  // Later it may well be up before what it needs is up again.
+  let isAwaited = app.isNeeded;
   const start = async (): Promise<ServiceProcess> => {
     const { child, service } = await startServiceProcess(
       process.execPath,
       ['--enable-source-maps', app.main],
       {
         cwd: repositoryRoot,
-        env: { ...environment, PORT: app.port.toString() },
+        env: {
+          ...environment,
+          ...{ PORT: app.port.toString(), METRICS_PORT: metricsPortOf(app.port).toString() },
+        },
         stdio: log.stdio,
         stopSignal: 'TERM',
         // Longer than an app gives itself to finish what it is doing.
@@ -76,9 +90,8 @@ export async function startApp(
     log.follow(child);
     await writeFile(note, service.pid.toString());
     try {
-      // Later it may well be up before what it needs is up again.
-      if (!wasReady) await untilReady(app.name, app.url, service);
-      wasReady = true;
+      if (isAwaited) await untilReady(app.name, app.url, service);
+      isAwaited = false;
       return service;
     } catch (error) {
       await service.stop();
@@ -87,9 +100,17 @@ export async function startApp(
     }
   };
   const kept = await keepRunning(app.name, start, say);
+  let isStopped = false;
+  if (!app.isNeeded) {
+    void untilReady(app.name, app.url, kept.current()).catch((error: unknown) => {
+      const message = error instanceof Error ? error.message : String(error);
+      if (!isStopped) say(`${message}; all else runs on, and its log is ${log.file}`);
+    });
+  }
   return {
     ...kept,
     stop: async () => {
+      isStopped = true;
       await kept.stop();
       await log.close();
       await rm(note, { force: true });

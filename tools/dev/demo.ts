@@ -7,7 +7,7 @@ import {
   grantPlatform,
   listMembers,
   listOrganizations,
-} from '@muster/people';
+} from '@muster/organizations';
 import { existsSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { demoProjectKey, makeDemoBoard } from './demo-board.ts';

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { demoPeople } from './demo.ts';
 import { devFilePath, type DevFile, type Tokens } from './dev-file.ts';
-import { mailFolder, repositoryRoot } from './repository.ts';
+import { dataFolder, logFolder, mailFolder, repositoryRoot } from './repository.ts';
 
 /** What a person sees when all is up. */
 export function renderPage(facts: DevFile): string {
@@ -12,6 +12,7 @@ export function renderPage(facts: DevFile): string {
     ['Docs', facts.docsUrl],
     ['PostgreSQL', facts.databaseUrl],
     ['Redis', facts.redisUrl],
+    ['Metrics', 'at /metrics, on ports ten beyond those of the services'],
     ['Queues', facts.workerUrl && `${facts.workerUrl}/queues (any name, the platform token as password)`],
     [
       'Mails',
@@ -28,7 +29,7 @@ export function renderPage(facts: DevFile): string {
     ...renderTokens(facts),
     ...renderLicense(facts),
     '',
-    `The same facts for scripts: ${path.relative(repositoryRoot, devFilePath)}; logs: .data/logs; a fresh start: rm -r .data`,
+    `The same facts for scripts: ${path.relative(repositoryRoot, devFilePath)}; logs: ${path.relative(repositoryRoot, logFolder)}; a fresh start: rm -r ${path.relative(repositoryRoot, dataFolder)}`,
     'Ctrl-C stops all of it; the data stay.',
     '',
     '',

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { freePort, portOfApp, readPort, refuseTakenPorts } from './ports.ts';
+import { freePort, portOfApp, portsOf, readPort, refuseTakenPorts } from './ports.ts';
 
 describe('the port of an app', () => {
   it('counts from 4100', () => {
@@ -53,6 +53,29 @@ describe('before anything is started', () => {
   it('PORT_BASE is not offered for a port that it does not move', async () => {
     const postgres = { name: 'PostgreSQL', port: taken, variable: 'POSTGRES_PORT' };
     await expect(refuseTakenPorts([postgres])).rejects.toThrow(/set POSTGRES_PORT$/);
+  });
+
+  it('so is a taken port of the metrics of an app, which move with the app', async () => {
+    const api = { name: 'coordination-api', port: taken - 10, variable: 'COORDINATION_API_PORT' };
+    await expect(refuseTakenPorts(portsOf(api).slice(1))).rejects.toThrow(
+      `port ${taken} of the metrics of coordination-api is taken by another program: set COORDINATION_API_PORT, or PORT_BASE to move all`,
+    );
+  });
+
+  it('metrics on the port of an app are refused', async () => {
+    const port = await freePort();
+    const api = { name: 'coordination-api', port, variable: 'COORDINATION_API_PORT' };
+    const docs = { name: 'docs', port: port - 10, variable: 'DOCS_PORT' };
+    await expect(refuseTakenPorts([api, ...portsOf(docs).slice(1)])).rejects.toThrow(
+      /the metrics of docs and coordination-api .* set DOCS_PORT$/,
+    );
+  });
+
+  it('metrics beyond the last port are refused', async () => {
+    const api = { name: 'coordination-api', port: 65_530, variable: 'COORDINATION_API_PORT' };
+    await expect(refuseTakenPorts(portsOf(api).slice(1))).rejects.toThrow(
+      'port 65540 of the metrics of coordination-api cannot be used (the last one is 65535): set COORDINATION_API_PORT',
+    );
   });
 
   it('two apps with one port are refused', async () => {

@@ -13,6 +13,7 @@ export const portsOfApps = {
 export type AppName = keyof typeof portsOfApps;
 
 const DEFAULT_BASE = 4100;
+const lastPort = 65_535;
 
 export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number {
   const { offset, variable } = portsOfApps[name];
@@ -20,19 +21,35 @@ export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number
   return readPort(variable, environment) ?? base + offset;
 }
 
+/** Its metrics are so far beyond its port. */
+const metricsOffset = 10;
+
+export const metricsPortOf = (port: number): number => port + metricsOffset;
+
 /** A port that the environment names; undefined when it names none. */
 export function readPort(variable: string, environment: NodeJS.ProcessEnv): number | undefined {
   const text = environment[variable];
   if (text === undefined || text === '') return undefined;
   const port = Number(text);
-  if (Number.isInteger(port) && port >= 1 && port <= 65_535) return port;
-  throw new Error(`${variable} is no port: "${text}" (1 to 65535)`);
+  if (Number.isInteger(port) && port >= 1 && port <= lastPort) return port;
+  throw new Error(`${variable} is no port: "${text}" (1 to ${lastPort})`);
+}
+
+/** The ports that an app listens on. Both follow from the one that its variable sets. */
+export const portsOf = ({ name, port, variable }: Wanted): Wanted[] => [
+  { name, port, variable },
+  { name: `the metrics of ${name}`, port: metricsPortOf(port), variable },
+];
+
+/** A port that something is to listen on, and the variable that moves it. */
+export interface Wanted {
+  readonly name: string;
+  readonly port: number;
+  readonly variable: string;
 }
 
 /** Says in one line which port cannot be used and what to set; nothing has been started by then. */
-export async function refuseTakenPorts(
-  wanted: readonly { readonly name: string; readonly port: number; readonly variable: string }[],
-): Promise<void> {
+export async function refuseTakenPorts(wanted: readonly Wanted[]): Promise<void> {
   const seen = new Map<number, string>();
   for (const { name, port, variable } of wanted) {
     const other = seen.get(port);
@@ -64,6 +81,8 @@ export async function freePort(): Promise<number> {
 }
 
 async function whyPortIsNotFree(port: number): Promise<string | undefined> {
+  // What follows from a port that somebody names may be beyond the last one.
+  if (port > lastPort) return `the last one is ${lastPort}`;
   const server = createServer();
   return new Promise((resolve) => {
     server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code ?? error.message));

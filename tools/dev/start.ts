@@ -8,11 +8,11 @@ import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
 import { claimInstance } from './instance.ts';
 import { keepRunning } from './keep-running.ts';
 import { renderPage } from './page.ts';
-import { readPort, refuseTakenPorts } from './ports.ts';
+import { portsOf, readPort, refuseTakenPorts } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { say, step } from './progress.ts';
 import { findGivenRedis, startRedis } from './redis.ts';
-import { mailFolder } from './repository.ts';
+import { mailFolder, makePrivate } from './repository.ts';
 import { Shutdown } from './shutdown.ts';
 
 async function start(): Promise<void> {
@@ -44,8 +44,10 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const startedAt = new Date().toISOString();
   const apps = findApps(process.env);
   await endAbandonedApps(apps);
-  await refuseTakenPorts(apps);
+  await refuseTakenPorts(apps.flatMap(portsOf));
 
+  // Mails have links that let people in.
+  makePrivate(mailFolder);
   const databaseUrl = await step('PostgreSQL', () => provideDatabase(shutdown));
   const redisUrl = await step('Redis', () => provideRedis(shutdown));
   await step('Migrations', () => migrate(databaseUrl));
@@ -69,8 +71,17 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
   };
-  for (const app of apps) {
+  for (const app of apps.filter(({ isNeeded }) => isNeeded)) {
     await step(app.name, async () => shutdown.add(await startApp(app, environment, say)));
+  }
+  // After what the rest waits for, so that it takes no time from that.
+  for (const app of apps.filter(({ isNeeded }) => !isNeeded)) {
+    await startApp(app, environment, say).then(
+      (kept) => shutdown.add(kept),
+      (error: unknown) => {
+        say(`${app.name} could not be started (${messageOf(error)}); all else runs on`);
+      },
+    );
   }
 
   const last = readDevFile();

@@ -1,15 +1,21 @@
 // npm test: lint, types and formatting of all files, tests and builds of every project. Lint and types read the whole
 // workspace once, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
-// each task as it finishes, and everything a failed one said. The last line is `N passed, N failed`.
+// each task as it finishes, and everything a failed one said. It begins with tasks that others wait for: `starts-first`, which
+// does nothing, waits for the longest, so that none of them is alone at the end. The last line is `N passed, N failed`.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { readdir, rm } from 'node:fs/promises';
 import path from 'node:path';
+import { type Service, servicesOf } from '../jest/services-of.ts';
+import { bringUp } from '../jest/start-services.ts';
+import stopServices from '../jest/stop-services.ts';
 import { tally, type JestResults, type NxRun } from '../jest/tally.ts';
 import { findRedisProgram } from './redis-program.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const nxRunFile = path.join(workspaceRoot, '.nx/cache/run.json');
+/** Of programs that are changed at each run, such as bundles, it would keep all. */
+const compileCache = path.join(workspaceRoot, '.nx/compile-cache');
 const resultsFolder = path.join(workspaceRoot, 'dist/test-results');
 /** A connection that a spec leaves open makes Jest wait for ever. */
 const longestMinutes = 30;
@@ -25,7 +31,7 @@ async function runNx(): Promise<number> {
     [
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
-      '--targets=lint-all,typecheck-all,test,build,format',
+      '--targets=lint-all,typecheck-all,test,build,format,starts-first',
       '--parallel=2',
     ],
     {
@@ -34,6 +40,7 @@ async function runNx(): Promise<number> {
         ...(process.stdout.isTTY ? {} : { FORCE_COLOR: '0' }),
         ...process.env,
         NX_CACHE_DIRECTORY: path.dirname(nxRunFile),
+        NODE_COMPILE_CACHE: compileCache,
       },
       stdio: ['ignore', 'inherit', 'inherit'],
       timeout: longestMinutes * 60_000,
@@ -50,6 +57,16 @@ async function runNx(): Promise<number> {
   });
 }
 
+/** What the specs of any project can reach. */
+async function allServices(): Promise<Set<Service>> {
+  const all = new Set<Service>();
+  for (const folder of ['apps', 'libs'])
+    for (const name of await readdir(path.join(workspaceRoot, folder)).catch(() => []))
+      for (const service of await servicesOf(workspaceRoot, path.join(workspaceRoot, folder, name)))
+        all.add(service);
+  return all;
+}
+
 // Two projects would otherwise find Redis missing at once, and both install it.
 if (process.env['REDIS_URL'] === undefined) {
   await findRedisProgram((line) => console.log(line)).catch((error: unknown) => console.error(String(error)));
@@ -57,8 +74,14 @@ if (process.env['REDIS_URL'] === undefined) {
 
 // What an earlier run left must not be counted for this one; of cached tasks Nx brings the results back.
 await rm(nxRunFile, { force: true });
+// A process of an earlier run may still be writing.
+await rm(compileCache, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
 await rm(resultsFolder, { recursive: true, force: true });
-const exitCode = await runNx();
+// Where they do not come up, each project that needs them says so.
+await allServices()
+  .then(bringUp)
+  .catch((error: unknown) => console.error(String(error)));
+const exitCode = await runNx().finally(stopServices);
 const { passed, failed, complaints } = tally(
   readJson(nxRunFile) as NxRun | undefined,
   exitCode,

@@ -8,6 +8,8 @@ import { startServiceProcess, type ServiceProcess } from './service-process.ts';
 export interface ThrowAwayApp extends ServiceProcess {
   readonly url: string;
   readonly port: number;
+  /** Where /metrics is. */
+  readonly metricsUrl: string;
   /** From the start of the process to the first yes of /readyz. */
   readonly startMillis: number;
   /** The last lines it wrote; of an app that logs nothing but what went wrong. */
@@ -34,6 +36,7 @@ const TAIL_LINES = 40;
 export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   const port = options.port ?? (await freePort());
   const url = `http://127.0.0.1:${port}`;
+  const metricsPort = await freePort();
   const started = performance.now();
   const { child, service } = await startServiceProcess(
     process.execPath,
@@ -45,9 +48,11 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
       cwd: repositoryRoot,
       env: {
         PATH: process.env['PATH'],
+        NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'],
         NODE_ENV: 'production',
         HOST: '127.0.0.1',
         PORT: port.toString(),
+        METRICS_PORT: metricsPort.toString(),
         LOG_LEVEL: options.log,
         ...options.environment,
       },
@@ -71,5 +76,8 @@ export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOpti
     await service.stop();
     throw new Error(`${(error as Error).message}; it said:\n${lines.join('\n')}`, { cause: error });
   }
-  return { ...service, url, port, startMillis: performance.now() - started, tail: () => lines };
+  return {
+    ...{ ...service, url, port, metricsUrl: `http://127.0.0.1:${metricsPort}` },
+    ...{ startMillis: performance.now() - started, tail: () => lines },
+  };
 }

@@ -20,7 +20,7 @@ interface Schema {
   readonly required?: readonly string[];
 }
 
-const common = 'libs/service/src/config.ts';
+const common = 'libs/http/src/config.ts';
 
 /** The comment on each property of the object that a constant is. */
 async function meaningsIn(file: string, constant: string): Promise<Map<string, string>> {

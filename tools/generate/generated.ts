@@ -10,9 +10,11 @@ import prettier from 'prettier';
 import { dashboard } from '../deploy/monitoring/dashboard.ts';
 import { startPostgres } from '../dev/postgres.ts';
 import { configurationPage } from './configuration.ts';
+import { errorsGuide, guideFile } from './errors-guide.ts';
 import { kindsText } from './kinds.ts';
 import { writeRowTypes } from './row-types.ts';
 import { schemaSql } from './schema-sql.ts';
+import { rightsPage } from './rights.ts';
 import { statesPage } from './states.ts';
 
 /** Text by path, relative to the repository. */
@@ -40,6 +42,8 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
       ['libs/registry/surface.generated.json', surfaceText()],
       ['libs/client/src/kinds.generated.ts', await kindsText()],
       ['docs/states.md', await statesPage()],
+      ['docs/rights.md', await rightsPage()],
+      [guideFile, await errorsGuide()],
       ['tools/deploy/monitoring/dashboard.json', await jsonText(dashboard())],
       ['docs/configuration.md', await configurationPage()],
       ['libs/reference/src/dates.generated.ts', await datesText()],

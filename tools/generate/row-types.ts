@@ -22,7 +22,7 @@ export async function writeRowTypes(url: string, file: string): Promise<void> {
       '--dialect=postgres',
       `--url=${url}`,
       `--out-file=${file}`,
-      '--exclude-pattern=kysely_*',
+      '--exclude-pattern={app,months}.*',
       `--custom-imports=${JSON.stringify(customImports)}`,
       `--type-mapping=${JSON.stringify(typeMapping)}`,
       `--overrides=${JSON.stringify(overrides)}`,

@@ -8,32 +8,32 @@ import { type Client } from 'pg';
 const sections: readonly (readonly [string, string])[] = [
   [
     'Tables',
-    `select format(E'create table %I.%I (\n%s\n);', n.nspname, c.relname,
+    `select format(E'create table %I.%I (\n%s\n)%s;', n.nspname, c.relname,
        string_agg(format('  %I %s', a.attname, format_type(a.atttypid, a.atttypmod))
          || case when a.attcollation <> t.typcollation then format(' collate %I', l.collname) else '' end
          || case when a.attnotnull then ' not null' else '' end
-         || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''), E',\n' order by a.attnum)) as line
+         || coalesce(' default ' || pg_get_expr(d.adbin, d.adrelid), ''), E',\n' order by a.attnum),
+       coalesce(' partition by ' || pg_get_partkeydef(c.oid), '')) as line
      from pg_class c
      join pg_namespace n on n.oid = c.relnamespace
      join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      join pg_type t on t.oid = a.atttypid
      left join pg_collation l on l.oid = a.attcollation
      left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-     where n.nspname in ('public', 'app') and c.relkind = 'r' and c.relname not like 'kysely%'
-     group by n.nspname, c.relname order by 1`,
+     where n.nspname in ('public', 'app') and c.relkind in ('r', 'p')
+     group by n.nspname, c.relname, c.oid order by 1`,
   ],
   [
     'Keys and checks',
     `select format('alter table %s add constraint %I %s;', conrelid::regclass, conname, pg_get_constraintdef(oid)) as line
      from pg_constraint
      where connamespace = 'public'::regnamespace and contype in ('p', 'u', 'f', 'c') and conrelid <> 0
-       and conrelid::regclass::text not like 'kysely%'
      order by 1`,
   ],
   [
     'Indexes',
     `select indexdef || ';' as line from pg_indexes i
-     where schemaname = 'public' and tablename not like 'kysely%'
+     where schemaname = 'public'
        and not exists (select from pg_constraint c where c.conname = i.indexname and c.connamespace = 'public'::regnamespace)
      order by 1`,
   ],
@@ -79,7 +79,7 @@ const sections: readonly (readonly [string, string])[] = [
 /** Reads the schema of a migrated database. */
 export async function schemaSql(client: Client): Promise<string> {
   const parts = [
-    '-- Generated from the migrations by `npm run generate`, for reading. Nothing runs this file.',
+    '-- Generated from the migrations and the functions by `npm run generate`, for reading. Nothing runs this file.',
   ];
   for (const [title, text] of sections) {
     const { rows } = await client.query<{ line: string }>(text);

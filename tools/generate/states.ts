@@ -1,15 +1,8 @@
 /** The page of states, drawn from the tables that the code runs on. */
 import path from 'node:path';
 import { accessRequestLife, reviewStates, workflow } from '@muster/board';
-import {
-  eventMakes,
-  groupMoves,
-  isFinal,
-  stalledAfterSeconds,
-  stateAfter,
-  transitions,
-} from '@muster/delivery';
-import { invitationDays, invitationLife } from '@muster/people';
+import { arrows, eventMakes, groupMoves, isFinal, stalledAfterSeconds, stateAfter } from '@muster/delivery';
+import { invitationDays, invitationLife } from '@muster/organizations';
 import { runEventKinds, runStates } from '@muster/registry';
 import prettier from 'prettier';
 import { repositoryRoot } from '../dev/repository.ts';
@@ -139,11 +132,7 @@ const drawDeeds = (
   })),
 });
 
-const execution = drawDeeds(
-  Object.entries(transitions).flatMap(([deed, { from, to }]) =>
-    from.map((state) => ({ from: state, to, deed })),
-  ),
-);
+const execution = drawDeeds(arrows);
 
 const run = drawDeeds(
   ['none', ...runStates.filter((state) => !isFinal(state))].flatMap((from) =>
@@ -169,7 +158,7 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
   ],
   [
     'An invitation',
-    'libs/people/src/rules/invitation-states.ts',
+    'libs/organizations/src/rules/invitation-states.ts',
     `What has no arrow is refused; but inviting an address whose invitation is ${anotherFrom.join(' or ')} makes another invitation.`,
     { ...invitation, arrows: [...invitation.arrows, expiry] },
   ],
@@ -187,8 +176,8 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
   ],
   [
     'An execution',
-    'libs/delivery/src/rules/execution-states.ts',
-    'Somebody at work on a story or a delivery group, under a lease; stalled is seen, never stored. What has no arrow is refused.',
+    'libs/delivery/src/leases/states.ts',
+    'Work on a story or a delivery group, under a lease; stalled is seen, never stored. What has no arrow is refused.',
     execution,
   ],
   [

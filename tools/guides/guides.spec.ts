@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
-import { addMember, createOrganization, createToken } from '@muster/people';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';

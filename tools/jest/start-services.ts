@@ -1,7 +1,8 @@
-// Jest's globalSetup: brings up, for the whole run, the servers that the project's specs can reach and no others.
+// Jest's globalSetup: brings up, for the whole run, the servers that the project's specs can reach and no others. `npm
+// test` brings them up once for all projects.
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { servicesOf } from './services-of.ts';
+import { type Service, servicesOf } from './services-of.ts';
 import stopServices, { stopLater } from './stop-services.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
@@ -11,10 +12,14 @@ export default async function startServices(run: { rootDir: string; outputFile?:
   // Jest does not make the folder that --outputFile names.
   if (run.outputFile !== undefined) await mkdir(path.dirname(run.outputFile), { recursive: true });
 
-  const services = await servicesOf(workspaceRoot, run.rootDir);
+  await bringUp(await servicesOf(workspaceRoot, run.rootDir));
+}
+
+/** Those that are not there yet; where they are stands in the environment. */
+export async function bringUp(services: ReadonlySet<Service>): Promise<void> {
   try {
-    if (services.has('postgres')) process.env['TEST_DATABASE_URL'] = await startMigratedPostgres();
-    if (services.has('redis')) process.env['TEST_REDIS_URL'] = await findOrStartRedis();
+    if (services.has('postgres')) process.env['TEST_DATABASE_URL'] ??= await startMigratedPostgres();
+    if (services.has('redis')) process.env['TEST_REDIS_URL'] ??= await findOrStartRedis();
   } catch (error) {
     // Jest runs no globalTeardown after a globalSetup that failed.
     await stopServices();

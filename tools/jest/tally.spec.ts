@@ -18,6 +18,11 @@ describe('tally', () => {
     expect(tally({ tasks }, 0, twoPassed)).toEqual({ passed: 6, failed: 0, complaints: [] });
   });
 
+  it('counts no task that only has another start first', () => {
+    const tasks = [task('a:test'), task('a:starts-first')];
+    expect(tally({ tasks }, 0, twoPassed)).toMatchObject({ passed: 2, failed: 0 });
+  });
+
   it('counts failed tests and failed tasks', () => {
     const tasks = [task('a:lint', 1), task('a:typecheck'), task('a:test', 1)];
     expect(tally({ tasks }, 1, () => results(3, 2))).toEqual({ passed: 4, failed: 3, complaints: [] });

@@ -1,20 +1,18 @@
 /** Services as they ship: they start in a third of the time that their sources take. */
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type AppName } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
+import { type Removal } from './guards.ts';
 import { type Scope } from './services.ts';
 
 const run = promisify(execFile);
 
-/** Other code for a piece of a bundle, so that what happens without a guard is seen without a switch in the product. */
-export interface Alteration {
-  readonly find: string;
-  readonly put: string;
-}
+/** Another line of code in place of a guard, so that what happens without it is seen without a switch in the product. */
+export type Alteration = Removal<string>;
 
 const made = new WeakMap<Scope, Map<AppName, Promise<string>>>();
 
@@ -33,30 +31,24 @@ async function makeFolder(scope: Scope): Promise<string> {
   return folder;
 }
 
-async function bundle(home: Scope, app: AppName): Promise<string> {
-  const folder = await makeFolder(home);
+/** Makes a bundle of the source, without some of its guards. */
+async function bundle(scope: Scope, app: AppName, alterations: readonly Alteration[] = []): Promise<string> {
+  const folder = await makeFolder(scope);
   const build = path.join(repositoryRoot, 'tools/build/build-app.ts');
-  await run(process.execPath, [build, `apps/${app}`, folder], { cwd: repositoryRoot });
+  const plugins = path.join(repositoryRoot, 'tools/prove/altering.ts');
+  await run(process.execPath, [build, `apps/${app}`, folder, ...(alterations.length > 0 ? [plugins] : [])], {
+    cwd: repositoryRoot,
+    env: { ...process.env, PROVE_WITHOUT: JSON.stringify(alterations) },
+  });
   return folder;
 }
 
-/** The main file of an app's bundle; an altered one is made anew. Throws if a piece does not stand there once. */
+/** The main file of an app's bundle; one without some guards is made anew. */
 export async function findBundle(
   scope: Scope,
   app: AppName,
   alterations: readonly Alteration[] = [],
 ): Promise<string> {
-  const folder = await findFolder(scope, app);
-  if (alterations.length === 0) return path.join(folder, 'main.js');
-  const copy = await makeFolder(scope);
-  await cp(folder, copy, { recursive: true });
-  const main = path.join(copy, 'main.js');
-  let text = await readFile(main, 'utf8');
-  for (const { find, put } of alterations) {
-    const pieces = text.split(find);
-    if (pieces.length !== 2) throw new Error(`${app} has ${pieces.length - 1} times:\n  ${find}`);
-    text = pieces.join(put);
-  }
-  await writeFile(main, text);
-  return main;
+  const folder = alterations.length === 0 ? findFolder(scope, app) : bundle(scope, app, alterations);
+  return path.join(await folder, 'main.js');
 }

@@ -17,6 +17,8 @@ export interface Heard {
 export interface Callers {
   call(url: string, token: string, operation: string, params: object): Promise<Heard>;
   get(url: string, path: string): Promise<Heard>;
+  /** The same by way of the gateway: its answer is JSON-RPC. */
+  tool(gatewayUrl: string, token: string, name: string, params: object): Promise<Heard>;
 }
 
 /** Longer than any answer that still comes. */
@@ -62,6 +64,10 @@ export function openCallers(scope: Scope): Callers {
   return {
     call: (url, token, operation, params) =>
       hear(`${url}${pathOf(operation)}`, { method: 'POST', token, body: JSON.stringify(params) }),
+    tool: (url, token, name, params) => {
+      const call = { jsonrpc: '2.0', id: 1, method: 'tools/call', params: { name, arguments: params } };
+      return hear(`${url}/api/mcp`, { method: 'POST', token, body: JSON.stringify(call) });
+    },
     get: (url, path) => hear(`${url}${path}`, { method: 'GET' }),
   };
 }

@@ -1,13 +1,16 @@
-/** docs/proof.md: what is proven, and what the last whole run came to. */
-import { writeFile } from 'node:fs/promises';
+/** docs/proof.md: what is proven, and what the last long run of each property came to. */
+import { readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { repositoryRoot } from '../dev/repository.ts';
+import { properties } from './properties.ts';
 import { type Property, type Report } from './property.ts';
 
 /** A property that was tried. */
 export interface Proof {
   readonly property: Property;
+  readonly seed: number;
+  readonly on: Date;
   readonly holds: boolean;
   readonly figures: Report['figures'];
   readonly millis: number;
@@ -18,17 +21,33 @@ export interface Proof {
 
 const file = path.join(repositoryRoot, 'docs/proof.md');
 
-const row = ({ property, figures, millis, controls, red }: Proof): string => {
+const row = ({ property, figures, red, controls, millis, on, seed }: Proof): string => {
   const done = Object.entries(figures).map(([what, figure]) => `${figure.toLocaleString('en-US')} ${what}`);
-  return `| ${property.name} | ${done.join(', ')} | ${red} of ${controls} | ${Math.round(millis / 1000)} s |`;
+  const cells = [
+    ...[property.name, done.join(', '), `${red} of ${controls}`, `${Math.round(millis / 1000)} s`],
+    ...[on.toISOString().slice(0, 10), seed.toString()],
+  ];
+  return `| ${cells.join(' | ')} |`;
 };
 
-const guards = ({ property }: Proof): string =>
-  `## ${property.name}\n\n${property.promise}\n\nEach of these was seen to fail:\n\n${property.controls
-    .map(({ name }) => `- ${name}`)
+/** The rows that a page has, by their properties. */
+const rowsOf = (page: string): ReadonlyMap<string, string> =>
+  new Map(
+    [...page.matchAll(/^\| *([a-z ]+?) *(?:\|[^|\n]*){3}\| *\d{4}-\d\d-\d\d *\| *\d+ *\|$/gm)].map(
+      ({ 0: text, 1: name = '' }) => [name, text],
+    ),
+  );
+
+const guards = ({ name, promise, controls }: Property): string =>
+  `## ${name}\n\n${promise}\n\nEach of these was seen to fail:\n\n${controls
+    .map((control) => `- ${control.name}`)
     .join('\n')}`;
 
-export const pageOf = (proofs: readonly Proof[], seed: number, on: Date): string => `# The proof set
+/** The page with this proof in it, and of other properties the rows that it had. */
+export function pageWith(proof: Proof, page: string): string {
+  const rows = new Map([...rowsOf(page), [proof.property.name, row(proof)]]);
+  const tried = properties.filter(({ name }) => rows.has(name));
+  return `# The proof set
 
 Written by \`npm run prove -- --write\`. What must hold under faults, races and bad tokens is tried on real servers, and
 every property has controls: the same with a guard taken out, by other SQL put in place of ours on its way to
@@ -39,16 +58,18 @@ to replace: a harness that cannot fail proves nothing.
 a part of it. Each run prints its seed; \`-- --seed N\` does the same again. A property is a file in
 \`tools/prove/properties\` and a line in \`tools/prove/properties.ts\`.
 
-The last whole run, on ${on.toISOString().slice(0, 10)} with seed ${seed}:
+The last long run in which each property held and all of its controls failed:
 
-| property | tried | controls that failed | time |
-|---|---|---|---|
-${proofs.map(row).join('\n')}
+| property | tried | controls that failed | time | on | seed |
+|---|---|---|---|---|---|
+${tried.map(({ name }) => rows.get(name)).join('\n')}
 
-${proofs.map(guards).join('\n\n')}
+${tried.map(guards).join('\n\n')}
 `;
+}
 
-export async function writePage(proofs: readonly Proof[], seed: number, on: Date): Promise<void> {
+export async function writePage(proof: Proof): Promise<void> {
   const style = await resolveConfig(file);
-  await writeFile(file, await format(pageOf(proofs, seed, on), { ...style, filepath: file }));
+  const page = await readFile(file, 'utf8');
+  await writeFile(file, await format(pageWith(proof, page), { ...style, filepath: file }));
 }

@@ -1,18 +1,27 @@
 /** All that is proven: one line each. */
+import { authority } from './properties/authority.ts';
+import { deletion } from './properties/deletion.ts';
 import { dependencies } from './properties/dependencies.ts';
 import { feeds } from './properties/feeds.ts';
+import { fuzzing } from './properties/fuzzing.ts';
 import { idempotency } from './properties/idempotency.ts';
 import { interleavings } from './properties/interleavings.ts';
 import { leaseModel } from './properties/lease-model.ts';
 import { leaseSafety } from './properties/lease-safety.ts';
 import { licenseRace } from './properties/license-race.ts';
+import { memory } from './properties/memory.ts';
 import { outbox } from './properties/outbox.ts';
 import { overload } from './properties/overload.ts';
 import { reclaim } from './properties/reclaim.ts';
+import { rights } from './properties/rights.ts';
 import { rollingStop } from './properties/rolling-stop.ts';
+import { slowClients } from './properties/slow-clients.ts';
+import { waiting } from './properties/waiting.ts';
 import { type Property } from './property.ts';
 
 export const properties: readonly Property[] = [
+  authority,
+  rights,
   leaseModel,
   interleavings,
   leaseSafety,
@@ -24,4 +33,9 @@ export const properties: readonly Property[] = [
   overload,
   dependencies,
   rollingStop,
+  deletion,
+  slowClients,
+  waiting,
+  memory,
+  fuzzing,
 ];

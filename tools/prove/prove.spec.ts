@@ -4,7 +4,8 @@ import { createPool, type Pool } from '@muster/database';
 import { properties } from './properties.ts';
 import { type Setting } from './property.ts';
 import { Services } from './services.ts';
-import { requireMet, type Rewrite, startTap, type Tap } from './tap.ts';
+import { type Removal } from './guards.ts';
+import { requireMet, startTap, type Tap } from './tap.ts';
 
 const services = new Services();
 afterAll(() => services.stop());
@@ -40,11 +41,11 @@ describe.each(properties)('$name', (property) => {
 
 describe('the tap', () => {
   const tapped = <Result>(
-    rewrites: readonly Rewrite[],
+    removals: readonly Removal[],
     work: (tap: Tap, pool: Pool) => Promise<Result>,
   ): Promise<Result> =>
     services.during(async (scope) => {
-      const tap = await startTap((await scope.database()).url, rewrites);
+      const tap = await startTap((await scope.database()).url, removals);
       scope.onStop(() => {
         tap.stop();
       });
@@ -53,18 +54,17 @@ describe('the tap', () => {
       return work(tap, pool);
     });
   const ask = async (pool: Pool): Promise<unknown> =>
-    (await pool.query<{ n: number }>('select $1::int + 1 as n', [1])).rows[0]?.n;
+    (await pool.query<{ n: number }>('select $1::int /*guard: one more*/+ 1/*end*/ as n', [1])).rows[0]?.n;
 
-  it('puts other SQL in place of what it finds, and only where it is to', async () => {
-    const plusTwo = { find: '+ 1', put: '+ 2' };
-    expect(await tapped([plusTwo], (_tap, pool) => ask(pool))).toBe(3);
-    expect(await tapped([{ ...plusTwo, where: 'from' }], (_tap, pool) => ask(pool))).toBe(2);
+  it('takes out what is marked, and nothing else', async () => {
+    expect(await tapped([{ guard: 'one more', put: '+ 2' }], (_tap, pool) => ask(pool))).toBe(3);
+    expect(await tapped([{ guard: 'another', put: '+ 2' }], (_tap, pool) => ask(pool))).toBe(2);
   });
 
   it('says so when it never found it: then nothing was tried', () =>
-    tapped([{ find: 'for no key update', put: '' }], async (tap, pool) => {
+    tapped([{ guard: 'another', put: '' }], async (tap, pool) => {
       await ask(pool);
-      expect(() => requireMet(tap)).toThrow('no statement has:\n  for no key update');
+      expect(() => requireMet(tap)).toThrow('no statement has:\n  another');
     }));
 
   it('holds a connection before a statement until it is let go', () =>

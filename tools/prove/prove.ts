@@ -4,8 +4,8 @@
 //
 //   --short       as in npm test: less of each, and without the controls that take long
 //   --seed 7      draws the same as another run with this seed did; any unless told
-//   --only a,b    properties by name, such as "lease model"
-//   --write       writes the figures of a whole long run into docs/proof.md
+//   --only a,b    properties by name and in this order, such as "lease model"
+//   --write       writes the figures of each property that is proven into docs/proof.md; of a long run
 import { randomInt } from 'node:crypto';
 import { parseArgs } from 'node:util';
 import { type Proof, writePage } from './page.ts';
@@ -39,7 +39,8 @@ function chosen(): readonly Property[] {
   if (unknown !== undefined) {
     throw new Error(`--only ${unknown}: there are ${properties.map(({ name }) => name).join(', ')}`);
   }
-  return properties.filter(({ name }) => only === undefined || only.includes(name));
+  if (only === undefined) return properties;
+  return only.flatMap((wanted) => properties.filter(({ name }) => name === wanted));
 }
 
 /** A line about one run; the reasons below it, where it did not go as it had to. */
@@ -81,15 +82,16 @@ async function prove(services: Services, property: Property, seed: number): Prom
     const { isFine } = await attempt((setting) => control.run(setting), `fails: ${control.name}`, true);
     red += Number(isFine);
   }
-  return { property, holds, figures: report.figures, millis, controls: controls.length, red };
+  const { figures } = report;
+  return { property, seed, on: new Date(), holds, figures, millis, controls: controls.length, red };
 }
+
+const isProven = ({ holds, controls, red }: Proof): boolean => holds && red === controls;
 
 async function run(): Promise<boolean> {
   const seed = seedOf(options.seed);
   const picked = chosen();
-  if (options.write && (options.short || options.only !== undefined)) {
-    throw new Error('--write is for a whole long run');
-  }
+  if (options.write && options.short) throw new Error('--write is for a long run');
   const services = new Services();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void services.stop().finally(() => process.exit(130)));
@@ -97,10 +99,13 @@ async function run(): Promise<boolean> {
   try {
     say(`Seed ${seed}`);
     const proofs: Proof[] = [];
-    for (const property of picked) proofs.push(await prove(services, property, seed));
-    const holding = proofs.filter(({ holds, controls, red }) => holds && red === controls).length;
+    for (const property of picked) {
+      const proof = await prove(services, property, seed);
+      proofs.push(proof);
+      if (options.write && isProven(proof)) await writePage(proof);
+    }
+    const holding = proofs.filter(isProven).length;
     say(`${holding} of ${proofs.length} properties are proven, with seed ${seed}`);
-    if (options.write && holding === proofs.length) await writePage(proofs, seed, new Date());
     return holding === proofs.length;
   } finally {
     await services.stop();

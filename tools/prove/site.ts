@@ -5,14 +5,15 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, createClient, httpTransport, retrying } from '@muster/client';
-import { addMember, createOrganization, createToken } from '@muster/people';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { startThrowAwayApi } from '../dev/throw-away-api.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
 import { findBundle } from './bundles.ts';
 import { Breakable, type Breakables, findBreakables } from './breakable.ts';
 import { type FaultyLine, startFaultyLine } from './faulty-line.ts';
 import { type Database, type Scope } from './services.ts';
-import { requireMet, type Rewrite, startTap, type Tap } from './tap.ts';
+import { type Removal } from './guards.ts';
+import { requireMet, startTap, type Tap } from './tap.ts';
 
 export interface Person {
   readonly name: string;
@@ -41,7 +42,7 @@ export interface WorkerOptions {
   /** Another way to Redis. */
   readonly redisUrl?: string;
   /** SQL that is put in place of its own. */
-  readonly rewrites?: readonly Rewrite[];
+  readonly removals?: readonly Removal[];
 }
 
 /** What runs, without anybody there yet. */
@@ -80,15 +81,15 @@ export interface Site {
 export interface SiteOptions {
   readonly people: number;
   /** SQL that is put in place of the product's own; services are started for it alone then. */
-  readonly rewrites?: readonly Rewrite[];
+  readonly removals?: readonly Removal[];
 }
 
 const copiesOfApi = 2;
 const grounds = new WeakMap<Scope, Promise<Ground>>();
 
 /** An organization of its own. What runs is shared by all runs that change no SQL. */
-export async function openSite(scope: Scope, { people: count, rewrites = [] }: SiteOptions): Promise<Site> {
-  const ground = rewrites.length > 0 ? await layGround(scope, rewrites) : await findGround(scope.home);
+export async function openSite(scope: Scope, { people: count, removals = [] }: SiteOptions): Promise<Site> {
+  const ground = removals.length > 0 ? await layGround(scope, removals) : await findGround(scope.home);
   const { breakables, database, copies, taps } = ground;
   await findBreakables(scope);
   await Promise.all(copies.map(({ api }) => api.startAgain()));
@@ -128,7 +129,7 @@ export async function openSite(scope: Scope, { people: count, rewrites = [] }: S
           return made.story.id;
         }),
       ),
-    startWorker: async ({ redisUrl = breakables.redis.url, rewrites: ofWorker = [] } = {}) => {
+    startWorker: async ({ redisUrl = breakables.redis.url, removals: ofWorker = [] } = {}) => {
       const mailFolder = await mkdtemp(path.join(tmpdir(), 'muster-prove-mail-'));
       scope.onStop(() => rm(mailFolder, { recursive: true, force: true }));
       const tap = await tapInto(scope, database.url, ofWorker);
@@ -164,7 +165,7 @@ function findGround(home: Scope): Promise<Ground> {
   return ground;
 }
 
-async function layGround(scope: Scope, rewrites: readonly Rewrite[]): Promise<Ground> {
+async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Ground> {
   const [breakables, main] = await Promise.all([
     findBreakables(scope),
     findBundle(scope, 'coordination-api'),
@@ -179,7 +180,7 @@ async function layGround(scope: Scope, rewrites: readonly Rewrite[]): Promise<Gr
     return started;
   };
   const openCopy = async (): Promise<Copy> => {
-    const tap = await tapInto(scope, database.url, rewrites);
+    const tap = await tapInto(scope, database.url, removals);
     if (tap !== undefined) taps.push(tap);
     const url = tap?.url ?? database.url;
     const toDatabase = await line(url);
@@ -198,10 +199,10 @@ async function layGround(scope: Scope, rewrites: readonly Rewrite[]): Promise<Gr
   return { breakables, database, copies, taps };
 }
 
-/** Without rewrites nobody stands in the way. */
-async function tapInto(scope: Scope, url: string, rewrites: readonly Rewrite[]): Promise<Tap | undefined> {
-  if (rewrites.length === 0) return undefined;
-  const tap = await startTap(url, rewrites);
+/** Without removals nobody stands in the way. */
+async function tapInto(scope: Scope, url: string, removals: readonly Removal[]): Promise<Tap | undefined> {
+  if (removals.length === 0) return undefined;
+  const tap = await startTap(url, removals);
   scope.onStop(() => {
     tap.stop();
   });

@@ -1,19 +1,12 @@
 /**
- * Stands between a program and PostgreSQL. It puts other SQL in place of the program's own on its way, so that what
+ * Stands between a program and PostgreSQL. It takes guards out of the program's SQL on its way, so that what
  * happens without a guard is seen without a switch in the product; and it holds a connection before a statement, so
  * that two transactions meet where they are to meet. The program is told another address, and knows nothing.
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
+import { type Removal, takeOut } from './guards.ts';
 import { flush, type Message, messagesOf, readBackendPid, readBind, readParse, withSql } from './wire.ts';
-
-/** Other SQL for a piece of a statement. */
-export interface Rewrite {
-  readonly find: string;
-  readonly put: string;
-  /** Only in statements that have this as well. */
-  readonly where?: string;
-}
 
 /** A statement that a connection is held before. */
 export interface Gate {
@@ -29,17 +22,21 @@ export interface Tap {
   pids(): number[];
   /** Holds whichever connection next comes to a statement with this text in it. */
   holdBefore(text: string): Gate;
-  /** The rewrites that never met their text. */
-  unmet(): Rewrite[];
+  /** The guards that were in no statement. */
+  unmet(): Removal[];
+  /** What went wrong where they were to be taken out. */
+  faults(): string[];
   stop(): void;
 }
 
-/** Throws if there is a rewrite that no tap had a statement for: then it was never tried. */
+/** Throws if there is a guard that no tap had a statement for: then it was never tried without. */
 export function requireMet(...taps: readonly Tap[]): void {
+  const faults = taps.flatMap((tap) => tap.faults());
+  if (faults.length > 0) throw new Error([...new Set(faults)].join('\n'));
   const [first, ...others] = taps.map((tap) => new Set(tap.unmet()));
-  const nowhere = [...(first ?? [])].filter((rewrite) => others.every((unmet) => unmet.has(rewrite)));
+  const nowhere = [...(first ?? [])].filter((removal) => others.every((unmet) => unmet.has(removal)));
   if (nowhere.length === 0) return;
-  throw new Error(`no statement has:\n${nowhere.map(({ find }) => `  ${find}`).join('\n')}`);
+  throw new Error(`no statement has:\n${nowhere.map(({ guard }) => `  ${guard}`).join('\n')}`);
 }
 
 interface Waiting {
@@ -48,17 +45,23 @@ interface Waiting {
   readonly opened: Promise<unknown>;
 }
 
-export async function startTap(databaseUrl: string, rewrites: readonly Rewrite[] = []): Promise<Tap> {
+export async function startTap(databaseUrl: string, removals: readonly Removal[] = []): Promise<Tap> {
   const target = new URL(databaseUrl);
-  const unmet = new Set(rewrites);
+  const unmet = new Set(removals);
+  const faults: string[] = [];
   const gates: Waiting[] = [];
   const lines = new Set<Line>();
   const rewrite = (sql: string): string => {
     let text = sql;
-    for (const each of rewrites) {
-      if (!sql.includes(each.find) || (each.where !== undefined && !sql.includes(each.where))) continue;
-      unmet.delete(each);
-      text = text.replaceAll(each.find, () => each.put);
+    for (const removal of removals) {
+      try {
+        const other = takeOut(text, removal, 'sql');
+        if (other === undefined) continue;
+        unmet.delete(removal);
+        text = other;
+      } catch (error) {
+        faults.push(String(error));
+      }
     }
     return text;
   };
@@ -86,6 +89,7 @@ export async function startTap(databaseUrl: string, rewrites: readonly Rewrite[]
       return { reached: reached.promise, open: settle(opened) };
     },
     unmet: () => [...unmet],
+    faults: () => [...faults],
     stop: () => {
       server.close();
       for (const line of lines) line.end();

@@ -1,13 +1,11 @@
 /** People who call operations in this process: the pipeline, the handlers and Postgres, and no HTTP in between. */
-import { boardHandlers } from '@muster/board';
 import { createPool, newId, type Pool } from '@muster/database';
-import { deliveryHandlers, executionReactions } from '@muster/delivery';
-import { addMember, createOrganization, createToken } from '@muster/people';
-import { isOperation } from '@muster/registry';
-import { createAuthenticator, execute, type Handler, toApiError } from '@muster/runtime';
-import { signalsHandlers } from '@muster/signals';
+import { handlers, performable, reactions } from '@muster/operations';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { createAuthenticator, execute, toApiError } from '@muster/runtime';
+import { type Removal } from './guards.ts';
 import { type Database, type Scope } from './services.ts';
-import { type Rewrite, startTap, type Tap } from './tap.ts';
+import { startTap, type Tap } from './tap.ts';
 
 /** Ana leads every project, Ben and Chloé contribute, Robo is Chloé's agent, Dan may look. */
 export const names = ['ana', 'ben', 'chloe', 'robo', 'dan'] as const;
@@ -34,6 +32,8 @@ const memberOf: Readonly<Record<Name, { email: string; name: string; agent?: str
   dan: { email: 'dan@prove.example', name: 'Dan' },
 };
 
+const slug = 'prove';
+
 const teams = new WeakMap<Scope, Promise<Team>>();
 
 /** An organization in a database of its own, the same for all runs: each makes boards of its own. */
@@ -47,7 +47,6 @@ export function findTeam({ home }: Scope): Promise<Team> {
 export async function foundTeam(scope: Scope): Promise<Team> {
   const database = await scope.database();
   const { owner } = database;
-  const slug = 'prove';
   const { org } = await createOrganization(owner, { name: 'Proof', slug, plan: 'team', owner: memberOf.ana });
   for (const [name, role] of [
     ['ben', 'member'],
@@ -77,6 +76,29 @@ export async function foundTeam(scope: Scope): Promise<Team> {
   return { orgId: org.id, database, people: { ana, ben, chloe, robo, dan } };
 }
 
+/** One more member of the team, for whoever has to go; and Ana as she may remove somebody. */
+export async function joinForAWhile({
+  database: { owner },
+}: Team): Promise<{ newcomer: Person; admin: Person }> {
+  const email = `${newId()}@prove.example`;
+  await addMember(owner, { org: slug, email, name: 'Eve', role: 'member' });
+  const authenticator = createAuthenticator(owner);
+  const enter = async (name: Name, member: string, scopes: ('write' | 'admin')[]): Promise<Person> => {
+    const { token: secret } = await createToken(owner, { org: slug, member, name: 'prove', scopes });
+    const { identity } = await authenticator.authenticate(secret);
+    return { name, secret, memberId: identity.memberId, agentId: identity.agentId };
+  };
+  try {
+    // She stands in for nobody of the team; her name is not looked at.
+    return {
+      newcomer: await enter('ben', email, ['write']),
+      admin: await enter('ana', memberOf.ana.email, ['admin']),
+    };
+  } finally {
+    await authenticator.close();
+  }
+}
+
 /** What came of a call: its result, or what refused it. */
 export type Answer =
   | { readonly result: Record<string, unknown> }
@@ -89,33 +111,19 @@ export interface Desk {
   call(person: Person, operation: string, params: Record<string, unknown>): Promise<Answer>;
 }
 
-function* flatten(handlers: object): Generator<Handler> {
-  for (const node of Object.values(handlers) as unknown[]) {
-    if (typeof node !== 'object' || node === null) continue;
-    if (isHandler(node)) yield node;
-    else yield* flatten(node);
-  }
-}
-const isHandler = (node: object): node is Handler => 'operation' in node && isOperation(node.operation);
-
-const handlers = new Map(
-  [...flatten({ boardHandlers, deliveryHandlers, signalsHandlers })].map((handler) => [
-    handler.operation.name,
-    handler,
-  ]),
-);
+const all = performable(handlers);
 
 /** The reason where there is one, else the code. */
 const reasonOf = (details: Record<string, unknown> | undefined, code: string): string =>
   code === 'forbidden' || typeof details?.['reason'] !== 'string' ? code : details['reason'];
 
-/** Who works at a desk goes through a tap with these rewrites. */
+/** Who works at a desk goes through a tap with these removals. */
 export async function openDesk(
   { database }: Team,
   services: Scope,
-  { rewrites = [], max = 2 }: { rewrites?: readonly Rewrite[]; max?: number } = {},
+  { removals = [], max = 2 }: { removals?: readonly Removal[]; max?: number } = {},
 ): Promise<Desk> {
-  const tap = await startTap(database.url, rewrites);
+  const tap = await startTap(database.url, removals);
   services.onStop(() => {
     tap.stop();
   });
@@ -128,7 +136,7 @@ export async function openDesk(
   return {
     tap,
     call: async (person, operation, params) => {
-      const handler = handlers.get(operation);
+      const handler = all.get(operation);
       if (handler === undefined) throw new Error(`nobody here handles ${operation}`);
       try {
         const { json } = await execute(
@@ -141,7 +149,7 @@ export async function openDesk(
             requestId: newId(),
             ...{ idempotencyKey: null, ip: null, userAgent: null },
           },
-          { handlers, reactions: [executionReactions], waitFor: async () => undefined },
+          { handlers: all, reactions },
         );
         return { result: JSON.parse(json) as Record<string, unknown> };
       } catch (error) {

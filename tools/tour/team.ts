@@ -1,6 +1,6 @@
 import { type Client, createClient, httpTransport } from '@muster/client';
 import { createPool, type Pool } from '@muster/database';
-import { addMember, createOrganization, createToken } from '@muster/people';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { type Instance } from './instance.ts';
 import { type Caller, type Journal } from './journal.ts';
 

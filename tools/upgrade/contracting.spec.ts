@@ -2,10 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { repositoryRoot } from '../dev/repository.ts';
-import { contractingIn } from './contracting.ts';
+import { contractingIn, wrongAlone } from './contracting.ts';
 
-const folders = ['libs/database/migrations', 'apps/license-service/src/migrations'];
-const migrations = (
+const folders = [
+  'libs/database/migrations',
+  'libs/database/functions',
+  'apps/license-service/src/migrations',
+];
+const files = (
   await Promise.all(
     folders.map(async (folder) =>
       (await readdir(path.join(repositoryRoot, folder)))
@@ -16,30 +20,23 @@ const migrations = (
 ).flat();
 
 /** Of before anything was released; the list only shrinks. */
-const fromTheStart: Readonly<Record<string, readonly string[]>> = {
-  '0006_door': ['revokes rights to keep_blocked_by'],
-  '0007_tenancy': [
-    'hides rows of orgs',
-    'hides rows of orgs',
-    ...['orgs', 'activity', 'audit', 'story_specs'].map((table) => `revokes rights to ${table}`),
-  ],
-  '0019_locks': ['constrains locks (org_id, project_id, story_id)'],
-};
+const fromTheStart: Readonly<Record<string, readonly string[]>> = {};
 
 const whatIn = async (sql: string): Promise<string[]> => (await contractingIn(sql)).map(({ what }) => what);
 
-describe('a migration', () => {
-  it.each(migrations)(
-    '$name takes nothing away that the release before needs',
+describe('a migration, or a function file', () => {
+  it.each(files)(
+    '$name takes nothing away that the release before needs, and holds nobody up',
     async ({ folder, name, file }) => {
       const findings = await contractingIn(await readFile(path.join(repositoryRoot, file), 'utf8'));
       const unmarked = findings.filter(({ contractOf }) => contractOf === undefined).map(({ what }) => what);
       expect(unmarked).toEqual(fromTheStart[name] ?? []);
       for (const { contractOf } of findings) {
         if (contractOf === undefined) continue;
-        // Of one that came before it, in the same schema.
-        expect(contractOf < name).toBe(true);
-        expect(migrations).toContainEqual(expect.objectContaining({ folder, name: contractOf }));
+        // Of a migration that came before it, in the same schema.
+        const migrations = folder === 'libs/database/functions' ? 'libs/database/migrations' : folder;
+        if (folder === migrations) expect(contractOf < name).toBe(true);
+        expect(files).toContainEqual(expect.objectContaining({ folder: migrations, name: contractOf }));
       }
     },
   );
@@ -62,10 +59,22 @@ describe('found out is a migration that', () => {
     ['constrains stories (size)', `alter table stories add constraint s check (length(size) < 3)`],
     ['constrains stories (epic_id)', 'alter table stories add foreign key (epic_id) references epics'],
     ['constrains stories (size)', 'alter table stories add unique (size)'],
-    ['demands that stories (org_id, size) is unique', 'create unique index on stories (org_id, size)'],
+    [
+      'demands that stories (org_id, size) is unique',
+      'create unique index concurrently on stories (org_id, size)',
+    ],
     ['hides rows of stories', 'alter table stories enable row level security'],
     ['revokes rights to stories', 'revoke select on stories from muster_app'],
     ['truncates', 'truncate stories'],
+    ['holds up writers of stories', 'create index on stories (size)'],
+    [
+      'holds up writers of stories',
+      'alter table stories add column size text; create index on stories (size)',
+    ],
+    [
+      'writes all rows of stories anew',
+      'alter table stories add column size int generated always as (length(title)) stored',
+    ],
   ];
   it.each(cases)('%s', async (what, sql) => {
     expect(await whatIn(`create table pages (id uuid);\n${sql};`)).toEqual([what]);
@@ -79,14 +88,15 @@ describe('a migration may', () => {
     [
       'constrain what it adds',
       `alter table stories add column size text check (size <> ''), add constraint s unique (size);
-       create unique index on stories (size)`,
+       create unique index concurrently on stories (size)`,
     ],
     [
       'do anything to a table that it makes',
       'create table sizes (id int); alter table sizes add column a int not null; alter table sizes rename to s',
     ],
     ['replace a policy', 'drop policy p on stories; create policy p on stories using (true)'],
-    ['index, or stop to', 'create index on stories (size); drop index stories_old'],
+    ['index, or stop to', 'create index concurrently on stories (size); drop index stories_old'],
+    ['index what it makes', 'create table sizes (id int); create index on sizes (id)'],
     [
       'take back the rights to what it makes',
       'create function f() returns int language sql as $$ select 1 $$; revoke all on function f() from public',
@@ -94,6 +104,18 @@ describe('a migration may', () => {
   ];
   it.each(cases)('%s', async (_what, sql) => {
     expect(await whatIn(sql)).toEqual([]);
+  });
+
+  it('take back rights to a function that it states', async () => {
+    const body = 'language sql as $$ select 1 $$';
+    expect(
+      await whatIn(
+        `create or replace function f() returns int ${body}; revoke all on function f() from public`,
+      ),
+    ).toEqual([]);
+    expect(
+      await whatIn(`drop function if exists f(int); create or replace function f() returns int ${body}`),
+    ).toEqual(['drops the function f']);
   });
 
   it('take away at last what an older one made needless, and says which', async () => {
@@ -105,6 +127,37 @@ drop table estimates;`;
     expect(await contractingIn(sql)).toEqual([
       { what: 'drops the column stories.points', contractOf: '0022_story_size' },
       { what: 'drops the table estimates', contractOf: undefined },
+    ]);
+  });
+});
+
+describe('a migration outside a transaction', () => {
+  const what = `-- outside a transaction: the index is built beside those who write.
+drop index concurrently if exists stories_size;
+create index concurrently stories_size on stories (size);
+`;
+
+  it('builds and drops indexes beside others, from the start whenever it is run', async () => {
+    expect(await wrongAlone(what)).toEqual([]);
+  });
+
+  const cases: [what: string, sql: string][] = [
+    ['does something else', `${what}update stories set size = 1;`],
+    ['builds stories_size without dropping it first', what.replace(/^drop.*\n/m, '')],
+    ['builds stories_size in front of writers', what.replace('create index concurrently', 'create index')],
+    ['has two statements in a line', `${what}drop index concurrently a; drop index concurrently b;`],
+  ];
+  it.each(cases)('is refused where it %s', async (wrong, sql) => {
+    expect(await wrongAlone(sql)).toContain(wrong);
+  });
+
+  it('says so, or is in one', async () => {
+    for (const { file } of files) {
+      const sql = await readFile(path.join(repositoryRoot, file), 'utf8');
+      expect({ file, wrong: await wrongAlone(sql) }).toEqual({ file, wrong: [] });
+    }
+    expect(await wrongAlone('create index concurrently a on stories (size);')).toEqual([
+      'is in a transaction, in which no index is built beside others',
     ]);
   });
 });

@@ -1,12 +1,13 @@
 /**
  * What the release before would stumble over while it still runs on the new schema: statements that take away, rename or
- * demand. They wait for a later release (docs/guides/upgrading.md), and then say so in the comment above them:
+ * demand, and those that hold up whoever works on a large table. The first wait for a later release (docs/guides/upgrading.md), and then say so in the comment above them:
  *
  *     -- contract of 0022_story_size: the release before reads sizes alone.
  *
  * It reads with PostgreSQL's own parser. What a function does inside it cannot see; that the code of the release before
  * runs on the new schema is tried as well (try-release.ts).
  */
+import { statementsAlone } from '@muster/database';
 import { parse, type ColumnDef, type Constraint, type Node, type RawStmt } from 'libpg-query';
 
 export interface Finding {
@@ -21,6 +22,8 @@ interface Made {
   readonly tables: Set<string>;
   readonly columns: Set<string>;
   readonly functions: Set<string>;
+  /** Made or replaced: its text says all of their rights. */
+  readonly statedFunctions: Set<string>;
   readonly policiesAndTriggers: Set<string>;
 }
 
@@ -40,6 +43,40 @@ export async function contractingIn(sql: string): Promise<Finding[]> {
   });
 }
 
+const outside = /^-- outside a transaction: \S/;
+
+/**
+ * What is wrong with a migration that says that it runs outside a transaction: it may be stopped anywhere, and is run
+ * again from its start. So each index is dropped before it is built, and nothing else is done.
+ */
+export async function wrongAlone(sql: string): Promise<string[]> {
+  const { stmts = [] } = await parse(sql);
+  const wrong: string[] = [];
+  if (!outside.test(sql))
+    return stmts.some(
+      ({ stmt }) => stmt !== undefined && 'IndexStmt' in stmt && stmt.IndexStmt.concurrent === true,
+    )
+      ? ['is in a transaction, in which no index is built beside others']
+      : [];
+  if (statementsAlone(sql).length !== stmts.length) wrong.push('has two statements in a line');
+  const dropped = new Set<string>();
+  for (const { stmt } of stmts) {
+    if (stmt !== undefined && 'IndexStmt' in stmt) {
+      const { idxname = '', concurrent } = stmt.IndexStmt;
+      if (concurrent !== true) wrong.push(`builds ${idxname} in front of writers`);
+      if (!dropped.has(idxname)) wrong.push(`builds ${idxname} without dropping it first`);
+    } else if (
+      stmt !== undefined &&
+      'DropStmt' in stmt &&
+      stmt.DropStmt.removeType === 'OBJECT_INDEX' &&
+      stmt.DropStmt.concurrent === true
+    ) {
+      for (const node of stmt.DropStmt.objects ?? []) dropped.add(nameOf(node));
+    } else wrong.push('does something else');
+  }
+  return wrong;
+}
+
 /** The last parts of a name, with a dot in between: `public.stories` is `stories`. */
 const lastOf = (names: readonly (Node | undefined)[] = [], count = 1): string =>
   names
@@ -52,13 +89,17 @@ function madeBy(statements: readonly RawStmt[]): Made {
     tables: new Set(),
     columns: new Set(),
     functions: new Set(),
+    statedFunctions: new Set(),
     policiesAndTriggers: new Set(),
   };
   for (const { stmt } of statements) {
     if (stmt === undefined) continue;
     if ('CreateStmt' in stmt) made.tables.add(stmt.CreateStmt.relation?.relname ?? '');
-    if ('CreateFunctionStmt' in stmt && stmt.CreateFunctionStmt.replace !== true)
-      made.functions.add(lastOf(stmt.CreateFunctionStmt.funcname));
+    if ('CreateFunctionStmt' in stmt) {
+      const { funcname, replace } = stmt.CreateFunctionStmt;
+      made.statedFunctions.add(lastOf(funcname));
+      if (replace !== true) made.functions.add(lastOf(funcname));
+    }
     if ('CreatePolicyStmt' in stmt) {
       const { table, policy_name: name = '' } = stmt.CreatePolicyStmt;
       made.policiesAndTriggers.add(`${table?.relname ?? ''}.${name}`);
@@ -93,12 +134,16 @@ function findingsIn(stmt: Node, made: Made): string[] {
     const from = [relation?.relname ?? nameOf(object), subname].filter(Boolean).join('.');
     return made.tables.has(relation?.relname ?? '') ? [] : [`renames ${from} to ${newname}`];
   }
-  if ('IndexStmt' in stmt && stmt.IndexStmt.unique === true) {
-    const { relation, indexParams = [], whereClause } = stmt.IndexStmt;
+  if ('IndexStmt' in stmt) {
+    const { relation, indexParams = [], whereClause, unique, concurrent } = stmt.IndexStmt;
+    const table = relation?.relname ?? '';
     const columns = columnsIn([...indexParams, whereClause]);
-    return onlyOfNew(relation?.relname ?? '', columns, made)
-      ? []
-      : [`demands that ${relation?.relname ?? ''} (${columns.join(', ')}) is unique`];
+    return [
+      ...(unique === true && !onlyOfNew(table, columns, made)
+        ? [`demands that ${table} (${columns.join(', ')}) is unique`]
+        : []),
+      ...(concurrent === true || made.tables.has(table) ? [] : [`holds up writers of ${table}`]),
+    ];
   }
   if ('TruncateStmt' in stmt) return ['truncates'];
   if ('GrantStmt' in stmt && stmt.GrantStmt.is_grant !== true) {
@@ -107,7 +152,7 @@ function findingsIn(stmt: Node, made: Made): string[] {
     if (objtype === 'OBJECT_SCHEMA') return [];
     return objects
       .map(nameOf)
-      .filter((name) => !made.tables.has(name) && !made.functions.has(name))
+      .filter((name) => !made.tables.has(name) && !made.statedFunctions.has(name))
       .map((name) => `revokes rights to ${name}`);
   }
   return [];
@@ -131,7 +176,9 @@ function findingsInCommand(table: string, { subtype, name = '', def }: AlterTabl
     case 'AT_ForceRowSecurity':
       return [`hides rows of ${table}`];
     case 'AT_AddColumn':
-      return def !== undefined && 'ColumnDef' in def && isDemanded(def.ColumnDef)
+      if (def === undefined || !('ColumnDef' in def)) return [];
+      if (isStored(def.ColumnDef)) return [`writes all rows of ${table} anew`];
+      return isDemanded(def.ColumnDef)
         ? [`demands the new column ${table}.${def.ColumnDef.colname ?? ''}`]
         : [];
     case 'AT_AddConstraint': {
@@ -144,8 +191,15 @@ function findingsInCommand(table: string, { subtype, name = '', def }: AlterTabl
   }
 }
 
-function isDemanded({ constraints = [], raw_default: preset }: ColumnDef): boolean {
-  const kinds = constraints.flatMap((node) => ('Constraint' in node ? [node.Constraint.contype] : []));
+const kindsOf = ({ constraints = [] }: ColumnDef) =>
+  constraints.flatMap((node) => ('Constraint' in node ? [node.Constraint.contype] : []));
+
+/** Generated and stored: computed for each row that is there, while nobody reads the table. */
+const isStored = (column: ColumnDef): boolean => kindsOf(column).includes('CONSTR_GENERATED');
+
+function isDemanded(column: ColumnDef): boolean {
+  const { raw_default: preset } = column;
+  const kinds = kindsOf(column);
   const isFilled =
     preset !== undefined ||
     kinds.some(

@@ -1,4 +1,4 @@
-/** Whether the code of a release runs on the schema of now: its own check of every operation, on the newest migrations. */
+/** Whether the code of a release runs on the schema of now: its own check of every operation, on the newest migrations and functions. */
 import { execFile } from 'node:child_process';
 import { chmod, cp, mkdtemp, readFile, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -9,7 +9,11 @@ import { git } from './last-release.ts';
 
 const run = promisify(execFile);
 
-const schemas = ['libs/database/migrations', 'apps/license-service/src/migrations'];
+const schemas = [
+  'libs/database/migrations',
+  'libs/database/functions',
+  'apps/license-service/src/migrations',
+];
 
 export interface Trial {
   readonly passed: number;

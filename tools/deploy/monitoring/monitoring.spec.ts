@@ -104,7 +104,7 @@ describe('what the services export', () => {
   };
   const scrape = async (): Promise<Series[]> => {
     const texts = await Promise.all(
-      watchedApps.map(async (app) => (await fetch(`${installation.apps[app].url}/metrics`)).text()),
+      watchedApps.map(async (app) => (await fetch(`${installation.apps[app].metricsUrl}/metrics`)).text()),
     );
     return texts.flatMap(seriesOf);
   };

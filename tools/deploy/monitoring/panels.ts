@@ -186,9 +186,13 @@ export const plan: readonly (readonly [row: string, panels: readonly PanelPlan[]
       },
       {
         title: 'In flight',
-        tells: 'Requests that are being answered.',
+        tells:
+          'Requests that are being answered, and those that wait for events and take no place of theirs.',
         unit: 'short',
-        queries: [{ expr: 'sum by (service) (muster_requests_in_flight)', legend: '{{service}}' }],
+        queries: [
+          { expr: 'sum by (service) (muster_requests_in_flight)', legend: '{{service}}' },
+          { expr: 'sum by (service) (muster_requests_waiting)', legend: '{{service}} waiting' },
+        ],
       },
     ],
   ],
@@ -223,6 +227,18 @@ export const plan: readonly (readonly [row: string, panels: readonly PanelPlan[]
             legend: '{{name}}',
           },
         ],
+      },
+      {
+        title: 'Deleted, and still to be removed',
+        tells: 'Projects and organizations whose rows the worker still removes; it goes on after a stop.',
+        unit: 'short',
+        queries: [{ expr: figure('muster_deletions', 'of'), legend: '{{of}}' }],
+      },
+      {
+        title: 'Rows removed',
+        tells: 'Of deleted projects and organizations, a second.',
+        unit: 'ops',
+        queries: [{ expr: 'sum(rate(muster_removed_rows_total[$__rate_interval]))' }],
       },
       {
         title: 'In the queues',

@@ -218,7 +218,8 @@ describe('with a collector', () => {
 
   it('begins no trace for health, metrics and what the worker does by itself', async () => {
     for (const app of Object.values(installation.apps)) {
-      for (const path of ['/livez', '/readyz', '/metrics']) await (await fetch(app.url + path)).text();
+      for (const url of [`${app.url}/livez`, `${app.url}/readyz`, `${app.metricsUrl}/metrics`])
+        await (await fetch(url)).text();
     }
     await callTool(installation, 'session_identity', {});
     await until(() => collector.spans.some(({ name }) => name === 'tools/call session_identity'));

@@ -40,7 +40,7 @@ const jest = (lib: string, ...args: string[]): Promise<Outcome> =>
 const places = [
   ['epics.rename', 'write', 'libs/board', 'libs/board/src/operations/epics/rename'],
   // A word of the language, in a lib that knows no board.
-  ['policy.export', 'read', 'libs/people', 'libs/people/src/operations/policy/export'],
+  ['policy.export', 'read', 'libs/organizations', 'libs/organizations/src/operations/policy/export'],
 ] as const;
 
 describe('generated operations', () => {

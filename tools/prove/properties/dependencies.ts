@@ -18,6 +18,7 @@ import {
 } from '../callers.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe, foundOrganization } from '../site.ts';
+import { without } from '../guards.ts';
 
 interface Extent {
   readonly postgresKills: number;
@@ -210,16 +211,14 @@ async function run(
 const patientKills = 30;
 
 /** Connections that break emit, and nobody listens. */
-const noListener: readonly Alteration[] = [
-  { find: 'pool.on("connect", (client) => client.on("error", onIdleError));', put: '' },
-];
+const noListener: readonly Alteration[] = [without('broken connections are heard')];
 /** What Redis does not answer is refused. */
 const failsClosed: readonly Alteration[] = [
-  {
-    find: '(levels) => levels ?? takeHere(from, Date.now())',
-    put: '(levels) => levels ?? Promise.reject(new Error("Redis is away"))',
-  },
-  { find: 'redis.isAway() || ', put: '' },
+  without(
+    'limits without an answer of Redis',
+    'const withoutAnswer = () => Promise.reject(new Error("Redis is away"));',
+  ),
+  without('limits while Redis is away'),
 ];
 
 export const dependencies: Property = {

@@ -2,21 +2,23 @@
 import { makeBoard, stories } from '../board.ts';
 import { Dice } from '../dice.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
-import { requireMet, type Rewrite } from '../tap.ts';
+import { requireMet } from '../tap.ts';
 import { type Desk, foundTeam, openDesk, type Person, type Team } from '../team.ts';
 import { followActivity, type Followed, followEvents, type Follower } from './feeds/followers.ts';
+import { type Removal, without } from '../guards.ts';
 
 const writers = 24;
 const boards = 2;
 const everyHands = { agentsMayComplete: true, requireMergeProof: false, completeStoryOnMerge: false };
 
 /** A sequence gives its numbers out before the commit, as a bigserial does; some take their time until then. */
-const bySequence: Rewrite = {
-  find: 'update streams set audit = audit + 1, activity = activity + $15 where org_id = $1 returning audit, activity',
-  put: `select given.audit, given.activity
-    from (select nextval('app.prove_numbers') as audit, nextval('app.prove_numbers') + 0 * $15::bigint as activity offset 0) given,
-      lateral pg_sleep(case when given.activity / 2 % 3 = 0 then 0.02 else 0 end)`,
-};
+const bySequence = without('numbers follow the order of commits', (update) => {
+  const events = /activity = activity \+ (\$\d+)/.exec(update)?.[1];
+  if (events === undefined) throw new Error('the number of events is counted otherwise');
+  return `select given.audit, given.activity
+    from (select nextval('app.prove_numbers') as audit, nextval('app.prove_numbers') + 0 * ${events}::bigint as activity offset 0) given,
+      lateral pg_sleep(case when given.activity / 2 % 3 = 0 then 0.02 else 0 end)`;
+});
 
 /** Above all numbers that were counted before. */
 const sequenceSql = `create sequence app.prove_numbers start 1000000;
@@ -30,11 +32,11 @@ interface Work {
 async function run(
   { seed, services }: Setting,
   least: number,
-  rewrites: readonly Rewrite[],
+  removals: readonly Removal[],
 ): Promise<Report> {
   const team = await foundTeam(services);
-  if (rewrites.length > 0) await team.database.owner.query(sequenceSql);
-  const desk = await openDesk(team, services, { rewrites, max: writers });
+  if (removals.length > 0) await team.database.owner.query(sequenceSql);
+  const desk = await openDesk(team, services, { removals, max: writers });
   const readers = await openDesk(team, services, { max: 3 });
   const { ana } = team.people;
   const works = await beginWorks(team, desk);

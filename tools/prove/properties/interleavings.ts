@@ -1,8 +1,11 @@
 /** Two calls that meet over a lease at the worst moment, held there on purpose: exactly what may come of it does. */
 import { crowd } from '../board.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
-import { scenes } from './interleavings/scenes.ts';
+import { claimScenes } from './interleavings/claim-scenes.ts';
+import { scenes as leaseScenes } from './interleavings/scenes.ts';
 import { play, setStage } from './interleavings/stage.ts';
+
+const scenes = [...leaseScenes, ...claimScenes];
 
 async function run({ services }: Setting): Promise<Report> {
   const stage = await setStage(services);
@@ -27,10 +30,10 @@ export const interleavings: Property = {
     'Of two calls that meet over a lease at any point of their transactions, one comes after the other.',
   run,
   controls: scenes.flatMap((scene) =>
-    (scene.guards ?? []).map(({ name, rewrites }) => ({
+    (scene.guards ?? []).map(({ name, removals }) => ({
       name: `${scene.name}, ${name}`,
       run: async ({ services }: Setting): Promise<Report> => {
-        const { wrong, waited } = await play(await setStage(services, rewrites), scene);
+        const { wrong, waited } = await play(await setStage(services, removals), scene);
         return { violations: wrong, figures: { 'times the second one waited': Number(waited) } };
       },
     })),

@@ -2,7 +2,8 @@
 import fc from 'fast-check';
 import { makeBoard } from '../board.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
-import { requireMet, type Rewrite } from '../tap.ts';
+import { type Removal } from '../guards.ts';
+import { requireMet } from '../tap.ts';
 import { type Desk, findTeam, openDesk, type Team } from '../team.ts';
 import { commands } from './lease-model/commands.ts';
 import { brokenInvariants } from './lease-model/invariants.ts';
@@ -44,10 +45,10 @@ async function row(course: Course, policy: Policy, drawn: Drawn): Promise<void> 
 /** Goes on until so many commands were done, or one went wrong. */
 async function run(
   { seed, services, note }: Setting,
-  { least, rewrites = [], shrinks }: { least: number; rewrites?: readonly Rewrite[]; shrinks: boolean },
+  { least, removals = [], shrinks }: { least: number; removals?: readonly Removal[]; shrinks: boolean },
 ): Promise<Report> {
   const team = await findTeam(services);
-  const desk = await openDesk(team, services, { rewrites, max: 1 });
+  const desk = await openDesk(team, services, { removals, max: 1 });
   const course: Course = { team, desk, counts: new Map() };
   const figuresNow = () => ({
     commands: doneSoFar(course),
@@ -95,8 +96,8 @@ export const leaseModel: Property = {
   promise:
     'Whatever is done to leases, in whatever order and with whatever tokens: the answers and the rows are those of a model that was written from the contract alone.',
   run: (setting) => run(setting, { least: setting.scale === 'short' ? 1_500 : 10_000, shrinks: true }),
-  controls: mutants.map(({ name, rewrites, onlyLong = false }) => ({
+  controls: mutants.map(({ name, removals, onlyLong = false }) => ({
     ...{ name, onlyLong },
-    run: (setting) => run(setting, { least: mutantBudget, rewrites, shrinks: false }),
+    run: (setting) => run(setting, { least: mutantBudget, removals, shrinks: false }),
   })),
 };

@@ -6,9 +6,9 @@ import { Dice } from '../dice.ts';
 import { wreak } from '../havoc.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';
-import { type Rewrite } from '../tap.ts';
 import { type Course, type Deed, hold, type Unit } from './lease-safety/holders.ts';
 import { judge, type Rivals, type Verdict } from './lease-safety/verdict.ts';
+import { type Removal, swapped, without } from '../guards.ts';
 
 interface Extent {
   readonly seconds: number;
@@ -43,15 +43,15 @@ const mostRounds = 12;
 async function run(
   { seed, services, note }: Setting,
   extent: Extent,
-  rewrites: readonly Rewrite[],
+  removals: readonly Removal[],
 ): Promise<Report> {
   const dice = new Dice(seed);
-  const site = await openSite(services, { people, rewrites });
+  const site = await openSite(services, { people, removals });
   const { units, rivals } = await makeUnits(site);
   const history: Deed[] = [];
   const fates = new Map<string, number>();
   let verdict: Verdict | undefined;
-  const isControl = rewrites.length > 0;
+  const isControl = removals.length > 0;
   for (let round = 1; round <= (isControl ? mostRounds : 1); round += 1) {
     await beInHavoc(site, dice, extent, { site, units, history, fates, pauses: extent.pauses });
     verdict = await judge(site.database.owner, site.orgId, history, rivals);
@@ -131,25 +131,18 @@ async function beInHavoc(
 }
 
 /** A holder reads its lease without a lock, and writes without looking again. */
-const unfenced: readonly Rewrite[] = [
-  { find: 'for no key update', put: '', where: 'select e.target_type, e.target_id from executions e' },
-  {
-    find: 'from executions e where e.org_id = $1 and e.id = $2 for no key update',
-    put: 'from executions e where e.org_id = $1 and e.id = $2',
-  },
-  {
-    find: 'exists (select from leases l\n  where',
-    put: 'not exists (select from leases l\n  where false and',
-  },
+const unfenced: readonly Removal[] = [
+  without("a holder's lease is locked"),
+  without("a holder's execution is locked"),
+  without('fence', (fence) => `(true or ${fence})`),
 ];
 
 /** Whoever acquires believes that every lease ended a day ago. */
-const impatient: readonly Rewrite[] = [
-  {
-    find: 'l.expires_at',
-    put: `l.expires_at - interval '1 day' as expires_at`,
-    where: 'order by l.unit_type, l.unit_id for no key update',
-  },
+const impatient: readonly Removal[] = [
+  without(
+    'the leases as an acquire reads them',
+    swapped('l.expires_at', `l.expires_at - interval '1 day' as expires_at`),
+  ),
 ];
 
 export const leaseSafety: Property = {

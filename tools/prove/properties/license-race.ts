@@ -3,11 +3,13 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { type Pool } from '@muster/database';
+import { programEnvironment } from '@muster/testing/environment';
 import { repositoryRoot } from '../../dev/repository.ts';
 import { startThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe } from '../site.ts';
-import { requireMet, type Rewrite, startTap } from '../tap.ts';
+import { type Removal, without } from '../guards.ts';
+import { requireMet, startTap } from '../tap.ts';
 
 interface Size {
   readonly licenses: number;
@@ -25,14 +27,23 @@ const sizes: Readonly<Record<Scale, Size>> = {
 const noLimit = '1000000/0.001';
 const noLimits = { LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit };
 
-async function issueKeys(databaseUrl: string, count: number): Promise<string[]> {
+/** Of half of the licenses one machine may be, of the others three. */
+const slotsOfEach = [1, 3];
+
+interface Sold {
+  readonly key: string;
+  readonly slots: number;
+}
+
+async function issueKeys(databaseUrl: string, slots: number, count: number): Promise<Sold[]> {
   const cli = path.join(repositoryRoot, 'apps/license-service/src/cli.ts');
   const args = [cli, 'issue', '--plan', 'race', '--for', '1d', '--count', String(count), '--json'];
+  args.push('--machines', String(slots));
   const { stdout } = await promisify(execFile)(process.execPath, args, {
-    env: { PATH: process.env['PATH'], DATABASE_URL: databaseUrl },
+    env: { ...programEnvironment(), DATABASE_URL: databaseUrl },
   });
   const { licenses } = JSON.parse(stdout) as { licenses: { key: string }[] };
-  return licenses.map(({ key }) => key);
+  return licenses.map(({ key }) => ({ key, slots }));
 }
 
 /**
@@ -89,44 +100,51 @@ async function raceFor(url: string, licenseKey: string, size: Size): Promise<[Se
   return [winners, strange];
 }
 
-async function race({ scale, note, services }: Setting, rewrites: readonly Rewrite[]): Promise<Report> {
+async function race({ scale, note, services }: Setting, removals: readonly Removal[]): Promise<Report> {
   const size = sizes[scale];
   const { url: databaseUrl, owner } = await services.database();
-  const tap = await startTap(databaseUrl, rewrites);
+  const tap = await startTap(databaseUrl, removals);
   services.onStop(() => tap.stop());
   const service = await startThrowAwayApp('license-service', {
     log: 'warn',
     environment: { DATABASE_URL: tap.url, ...noLimits },
   });
   services.onStop(() => service.stop());
-  const keys = await issueKeys(databaseUrl, size.licenses);
-  note(`${keys.length} licenses, ${size.activations} activations of ${size.machines} machines for each`);
+  const sold: Sold[] = [];
+  for (const slots of slotsOfEach) {
+    sold.push(...(await issueKeys(databaseUrl, slots, size.licenses / slotsOfEach.length)));
+  }
+  note(`${sold.length} licenses, ${size.activations} activations of ${size.machines} machines for each`);
   const violations: string[] = [];
-  for (const [index, key] of keys.entries()) {
+  for (const [index, { key, slots }] of sold.entries()) {
     const [winners, strange] = await together(owner, () => raceFor(service.url, key, size));
     violations.push(...strange);
-    if (winners.size !== 1) violations.push(`license ${index}: ${winners.size} machines were let in`);
+    if (winners.size !== slots)
+      violations.push(`license ${index}: ${winners.size} machines were let in, and it has ${slots} slots`);
   }
   requireMet(tap);
   const { rows } = await owner.query<{ bound: number }>(
     `select count(*)::int as bound from licenses.license_events where kind = 'activated'`,
   );
   const bound = rows[0]?.bound ?? 0;
-  if (bound !== keys.length) violations.push(`${keys.length} licenses were bound ${bound} times`);
+  const wanted = sold.reduce((sum, { slots }) => sum + slots, 0);
+  if (bound !== wanted) violations.push(`${wanted} slots were bound ${bound} times`);
   return {
     violations,
-    figures: { licenses: keys.length, activations: keys.length * size.activations, machines: size.machines },
+    figures: { licenses: sold.length, activations: sold.length * size.activations, machines: size.machines },
   };
 }
 
+const unlocked = without('the license is locked');
+
 export const licenseRace: Property = {
   name: 'license race',
-  promise: 'Of many machines that activate the same license at once exactly one gets it.',
+  promise: 'Of many machines that activate the same license at once exactly as many get it as it has slots.',
   run: (setting) => race(setting, []),
   controls: [
     {
       name: 'the row is read without a lock',
-      run: (setting) => race(setting, [{ find: 'for no key update', put: '', where: 'license_denials' }]),
+      run: (setting) => race(setting, [unlocked]),
     },
   ],
 };

@@ -10,7 +10,7 @@ import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
-import { type Rewrite } from '../tap.ts';
+import { type Removal, without } from '../guards.ts';
 
 const faultNames = ['relay crash', 'Redis kill', 'Redis flush', 'worker kill'] as const;
 type FaultName = (typeof faultNames)[number];
@@ -54,7 +54,7 @@ interface Course {
 async function run(
   { seed, services, note }: Setting,
   extent: Extent,
-  rewrites: readonly Rewrite[],
+  removals: readonly Removal[],
 ): Promise<Report> {
   const dice = new Dice(seed);
   const site = await openSite(services, { people });
@@ -65,9 +65,9 @@ async function run(
     line.stop();
   });
   // The relay may say more of a row where a control has it say more.
-  if (rewrites.length > 0)
+  if (removals.length > 0)
     await site.database.owner.query('grant update (done_at) on outbox to muster_worker');
-  const worker = await site.startWorker({ redisUrl: line.through(redis.url), rewrites });
+  const worker = await site.startWorker({ redisUrl: line.through(redis.url), removals });
   const course: Course = { site, worker, line, dice };
   const [storyId = ''] = await site.makeStories(1);
 
@@ -249,9 +249,9 @@ async function quietly({ site }: Course, isEnough: (rows: Rows) => boolean): Pro
 }
 
 /** A row is done once Redis has its job, as where one enqueues and forgets. */
-const markedOnAdd: readonly Rewrite[] = [
-  { find: 'set attempts = o.attempts + 1,', put: 'set done_at = now(), attempts = o.attempts + 1,' },
-  { find: 'and r.done_at is null and r.dead_at is null', put: 'and r.dead_at is null' },
+const markedOnAdd: readonly Removal[] = [
+  without('a job is done when it was done', (attempt) => `done_at = now(), ${attempt}`),
+  without('a job is done once', 'true'),
 ];
 
 export const outbox: Property = {

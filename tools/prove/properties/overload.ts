@@ -17,14 +17,11 @@ import {
 } from '../callers.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
 import { foundOrganization } from '../site.ts';
-import { requireMet, type Rewrite, startTap } from '../tap.ts';
+import { requireMet, startTap } from '../tap.ts';
+import { without } from '../guards.ts';
 
-const slowDoor = (seconds: number): readonly Rewrite[] => [
-  {
-    find: 'from app.enter($1, $2, $3, $4, $5)',
-    put: `from app.enter($1, $2, $3, $4, $5), pg_sleep(${seconds})`,
-  },
-];
+const wayIn = without('the way in');
+const slowDoor = (seconds: number) => [{ ...wayIn, put: `, pg_sleep(${seconds})` }];
 
 interface Extent {
   readonly connections: number;
@@ -221,12 +218,8 @@ function wrongIn(heard: readonly Heard[]): string[] {
 
 const crowdOf = (renewals: number): Extent => ({ ...short, crowd: { ...short.crowd, renewals } });
 
-const uncapped: readonly Alteration[] = [
-  { find: 'inFlightPerConnection = 6', put: 'inFlightPerConnection = 1e6' },
-];
-const noUrgency: readonly Alteration[] = [
-  { find: 'request.routeOptions.config.isUrgent === true ? 2 : 1', put: '1' },
-];
+const uncapped: readonly Alteration[] = [without('calls in flight', 'const inFlightPerConnection = 1e6;')];
+const noUrgency: readonly Alteration[] = [without('places for what is urgent', 'const most = this.#most;')];
 
 export const overload: Property = {
   name: 'overload',

@@ -7,7 +7,7 @@ import { type Pool } from '@muster/database';
 import { killAfter, type Killed } from '../../tour/delivery/agent-process.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe, openSite, type Person, type Site } from '../site.ts';
-import { type Rewrite } from '../tap.ts';
+import { never, type Removal, without } from '../guards.ts';
 
 const redisStates = ['down', 'up', 'flushed'] as const;
 type RedisState = (typeof redisStates)[number];
@@ -45,10 +45,10 @@ interface Course {
 async function run(
   { services, note }: Setting,
   extent: Extent,
-  rewrites: readonly Rewrite[],
+  removals: readonly Removal[],
 ): Promise<Report> {
   const site = await openSite(services, { people: 2 });
-  const worker = await site.startWorker({ rewrites });
+  const worker = await site.startWorker({ removals });
   const [holder, rival] = site.people;
   if (holder === undefined || rival === undefined) throw new Error('nobody is there');
   const course: Course = { site, holder, rival, violations: [] };
@@ -59,7 +59,7 @@ async function run(
     const killed = await Promise.all(storyIds.map((storyId, index) => kill(course, storyId, round, index)));
     if (state === 'down') await redis.kill();
     if (state === 'flushed') await site.breakables.flushRedis();
-    const isControl = rewrites.length > 0;
+    const isControl = removals.length > 0;
     const results = await Promise.all(
       killed.map((one, index) =>
         index % 2 === 0 || isControl
@@ -169,12 +169,12 @@ async function isStillHeard(api: Client, { executionId, leaseToken }: Killed): P
   }
 }
 
-const noteEarly: readonly Rewrite[] = [
-  { find: 'expires_at <= now()', put: `expires_at <= now() + interval '1 day'`, where: 'expiry_noted' },
+const early = (past: string): string => `${past} + interval '1 day'`;
+const noteEarly: readonly Removal[] = [
+  without('expiry is looked for in time', early),
+  without('expiry is noted in time', early),
 ];
-const noteNothing: readonly Rewrite[] = [
-  { find: 'not expiry_noted and expires_at', put: 'not expiry_noted and false and expires_at' },
-];
+const noteNothing: readonly Removal[] = [without('expiry is looked for in time', never)];
 
 export const reclaim: Property = {
   name: 'reclaim',

@@ -18,6 +18,7 @@ import {
 } from '../callers.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { foundOrganization } from '../site.ts';
+import { without } from '../guards.ts';
 
 interface Extent {
   readonly clients: number;
@@ -175,9 +176,9 @@ async function makeWork(
 }
 
 /** It ends at once, whatever it is at. */
-const noDrain: readonly Alteration[] = [{ find: 'await service.stop();', put: 'process.exit(0);' }];
+const noDrain: readonly Alteration[] = [without('calls are let finish', 'process.exit(0);')];
 /** The balancer hears nothing of it. */
-const noNotice: readonly Alteration[] = [{ find: 'service.drain();', put: '' }];
+const noNotice: readonly Alteration[] = [without('the balancer is told')];
 
 export const rollingStop: Property = {
   name: 'rolling stop',

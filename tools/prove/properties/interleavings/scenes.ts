@@ -1,51 +1,33 @@
 /** Who may meet whom over a lease, and the one thing that may come of it. */
-import { type Rewrite } from '../../tap.ts';
+import { without } from '../../guards.ts';
+import { grants, scene, writes } from './scene.ts';
 import { type Arranging, type Grant, type Interleaving } from './stage.ts';
-
-/** So that each scene's own arrangement is known to its calls. */
-const scene = <Arranged>(of: Interleaving<Arranged>): Interleaving => ({
-  ...of,
-  left: (hand, arranged) => of.left(hand, arranged as Arranged),
-  right: (hand, arranged) => of.right(hand, arranged as Arranged),
-  between: async (at, arranged) => of.between?.(at, arranged as Arranged),
-});
 
 // Where the first one is held: all is locked and decided, and nothing is written yet.
 const renews = 'update leases set ttl_seconds';
-const grants = `update leases set state = 'held'`;
-const writes = 'update executions e set';
 
 // The rows that are locked before anything is decided.
-const leasesOfAcquire: Rewrite = {
-  find: 'order by l.unit_type, l.unit_id for no key update',
-  put: 'order by l.unit_type, l.unit_id',
-  where: `l.unit_type in ('story', 'delivery_group')`,
-};
-const executionsOfAcquire: Rewrite = { find: 'order by e.id for no key update', put: 'order by e.id' };
-const leaseOfHolder: Rewrite = { find: 'for no key update', put: '', where: '(l.unit_type, l.unit_id) =' };
-const executionOfHolder: Rewrite = { find: 'e.id = $2 for no key update', put: 'e.id = $2' };
-const fenceOfHolder: Rewrite = {
-  find: `and l.state = 'held' and l.epoch =`,
-  put: `or l.epoch =`,
-  where: 'update executions e set',
-};
+const leasesOfAcquire = without('the leases of an acquire are locked');
+const executionsOfAcquire = without('the executions of an acquire are locked');
+const leaseOfHolder = without("a holder's lease is locked");
+const executionOfHolder = without("a holder's execution is locked");
+const fenceOfHolder = without('fence', (fence) => `(true or ${fence})`);
 
-/** Only its own row is made before it is locked. */
-const rowsOfRivals: readonly Rewrite[] = [
-  { find: 'u order by u.type', put: `u where u.type = 'story' order by u.type`, where: `'story' as type` },
-  {
-    find: 'u order by u.type',
-    put: `u where u.type = 'delivery_group' order by u.type`,
-    where: `'delivery_group' as type`,
-  },
+/** Only its own row is made before it is locked: the first of the units. */
+const rowsOfRivals = [
+  without('each unit has its row', (units) => {
+    const own = /select '(\w+)' as type/.exec(units)?.[1];
+    if (own === undefined) throw new Error('the units are named otherwise');
+    return `${units} where u.type = '${own}'`;
+  }),
 ];
-const rivalsUnmade = { name: 'without a row for each lease from the start', rewrites: rowsOfRivals };
-const acquireUnlocked = { name: 'without row locks', rewrites: [leasesOfAcquire, executionsOfAcquire] };
+const rivalsUnmade = { name: 'without a row for each lease from the start', removals: rowsOfRivals };
+const acquireUnlocked = { name: 'without row locks', removals: [leasesOfAcquire, executionsOfAcquire] };
 const bothUnlocked = {
   name: 'without row locks',
-  rewrites: [leasesOfAcquire, executionsOfAcquire, leaseOfHolder, executionOfHolder],
+  removals: [leasesOfAcquire, executionsOfAcquire, leaseOfHolder, executionOfHolder],
 };
-const holderUnlocked = { name: 'without row locks', rewrites: [leaseOfHolder, executionOfHolder] };
+const holderUnlocked = { name: 'without row locks', removals: [leaseOfHolder, executionOfHolder] };
 
 /** Chloé has the first story, and her time is over. */
 const expired = async (at: Arranging): Promise<Grant> => {
@@ -189,7 +171,7 @@ export const scenes: readonly Interleaving[] = [
     stream: ['acquired', 'checkpointed', 'taken_over', 'acquired'],
     guards: [
       bothUnlocked,
-      { name: 'without row locks and the fence', rewrites: [...bothUnlocked.rewrites, fenceOfHolder] },
+      { name: 'without row locks and the fence', removals: [...bothUnlocked.removals, fenceOfHolder] },
     ],
   }),
   scene({
@@ -339,6 +321,6 @@ export const scenes: readonly Interleaving[] = [
     right: (hand) => hand.acquire('ben', 's1'),
     allowed: { left: 'done', right: 'invalid_transition' },
     after: { 's1 status': 'done', 's1 epoch': 1, s1: { state: 'completed', outcome: 'succeeded' } },
-    guards: [{ name: 'without a hold on the story', rewrites: [{ find: 'for share of s', put: '' }] }],
+    guards: [{ name: 'without a hold on the story', removals: [without('the story of an acquire is held')] }],
   }),
 ];

@@ -9,8 +9,18 @@ import {
   typeOf,
 } from '../../board.ts';
 import { type Scope } from '../../services.ts';
-import { requireMet, type Rewrite } from '../../tap.ts';
-import { type Answer, type Desk, findTeam, type Name, openDesk, type Team } from '../../team.ts';
+import { type Removal } from '../../guards.ts';
+import { requireMet } from '../../tap.ts';
+import {
+  type Answer,
+  type Desk,
+  findTeam,
+  type Name,
+  openDesk,
+  joinForAWhile,
+  type Person,
+  type Team,
+} from '../../team.ts';
 import { brokenInvariants } from '../lease-model/invariants.ts';
 import { onBoard, type Real } from '../lease-model/real.ts';
 
@@ -29,12 +39,21 @@ export interface Hand {
   stop(person: Name, executionId: string): Promise<Answer>;
   move(person: Name, story: StoryName, status: string): Promise<Answer>;
   observe(person: Name, executionId: string, kind: string): Promise<Answer>;
+  /** Files of a story: for no work, or for that of a grant. */
+  lock(person: Name, story: StoryName, grant?: Grant): Promise<Answer>;
+  call(person: Person, operation: string, params: Record<string, unknown>): Promise<Answer>;
 }
 
 function handOf(board: Board, desk: Desk): Hand {
   const call = (person: Name, operation: string, params: Record<string, unknown>): Promise<Answer> =>
     desk.call(board.team.people[person], operation, params);
   return {
+    call: (person, operation, params) => desk.call(person, operation, params),
+    lock: (person, story, grant) =>
+      call(person, 'locks.acquire', {
+        ...{ projectId: board.projectId, resources: [`${story}/**`], ttlSeconds: 60 },
+        executionId: grant?.executionId,
+      }),
     acquire: (person, target, options = {}) =>
       call(person, 'deliveryExecutions.acquire', {
         ...{ targetType: typeOf(target), targetId: board.ids[target] },
@@ -59,6 +78,8 @@ export interface Arranging extends Hand {
   grant(person: Name, target: TargetName): Promise<Grant>;
   readonly real: Real;
   readonly board: Board;
+  /** Somebody who may go, and who may remove them. */
+  newcomer(): Promise<{ readonly newcomer: Person; readonly admin: Person; readonly board: Board }>;
 }
 
 function arrangingOn(board: Board, desk: Desk): Arranging {
@@ -67,6 +88,7 @@ function arrangingOn(board: Board, desk: Desk): Arranging {
     ...hand,
     board,
     real: onBoard(board, desk, new Map()),
+    newcomer: async () => ({ ...(await joinForAWhile(board.team)), board }),
     grant: async (person, target) => {
       const { execution, leaseToken } = resultOf(await hand.acquire(person, target));
       const { id } = execution as { id: string };
@@ -98,7 +120,7 @@ export interface Interleaving<Arranged = unknown> {
   readonly after: Readonly<Record<string, unknown>>;
   readonly stream?: readonly string[];
   /** Without these guards something else must come of it. */
-  readonly guards?: readonly { readonly name: string; readonly rewrites: readonly Rewrite[] }[];
+  readonly guards?: readonly { readonly name: string; readonly removals: readonly Removal[] }[];
 }
 
 export interface Stage {
@@ -108,10 +130,10 @@ export interface Stage {
   readonly aside: Desk;
 }
 
-export async function setStage(services: Scope, rewrites: readonly Rewrite[] = []): Promise<Stage> {
+export async function setStage(services: Scope, removals: readonly Removal[] = []): Promise<Stage> {
   const team = await findTeam(services);
-  const left = await openDesk(team, services, { rewrites, max: 1 });
-  const right = await openDesk(team, services, { rewrites, max: 1 });
+  const left = await openDesk(team, services, { removals, max: 1 });
+  const right = await openDesk(team, services, { removals, max: 1 });
   return { team, left, right, aside: await openDesk(team, services, { max: 1 }) };
 }
 

@@ -1,7 +1,8 @@
 /** One step: the same to the model and to the real thing, and then both are looked at. */
+import { arrows } from '@muster/delivery';
 import type fc from 'fast-check';
 import { type Name } from '../../team.ts';
-import { type Model, viewOf } from './model.ts';
+import { type Model, statesOf, viewOf } from './model.ts';
 import { type Real } from './real.ts';
 import { type Verdict } from './verdicts.ts';
 
@@ -37,6 +38,7 @@ export class Command implements fc.AsyncCommand<Model, Real> {
   }
 
   async run(model: Model, real: Real): Promise<void> {
+    const before = statesOf(model);
     const plan = await this.#plan(model, real);
     if (plan === null) return;
     real.count(this.#name);
@@ -46,8 +48,19 @@ export class Command implements fc.AsyncCommand<Model, Real> {
       if ('refused' in answer) real.count(`refused: ${answer.refused}`);
       this.#compare(plan.verdict, answer);
     }
+    this.#requireArrows(before, statesOf(model));
     const [view, expected] = [await real.view(), viewOf(model)];
     for (const [what, wanted] of Object.entries(expected)) this.#same(view[what], wanted, what);
+  }
+
+  /** Each execution went along an arrow of the product's table, or stayed. The model knows no table. */
+  #requireArrows(before: ReadonlyMap<string, string>, after: ReadonlyMap<string, string>): void {
+    for (const [id, to] of after) {
+      const from = before.get(id) ?? 'none';
+      if (from !== to && !arrows.some((arrow) => arrow.from === from && arrow.to === to)) {
+        this.#diverge('the way', `in no table`, `from ${from} to ${to}`);
+      }
+    }
   }
 
   #compare(verdict: Verdict, answer: Awaited<ReturnType<Real['call']>>): void {

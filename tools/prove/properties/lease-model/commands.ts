@@ -5,6 +5,8 @@ import { type Name, names } from '../../team.ts';
 import { Command } from './command.ts';
 import { type Execution, type Holder, type Model, openOf, type Target } from './model.ts';
 import { type Real } from './real.ts';
+import * as lockVerdicts from './lock-verdicts.ts';
+import * as storyVerdicts from './story-verdicts.ts';
 import * as verdicts from './verdicts.ts';
 
 /** Much of what can go wrong takes a row of commands on one target. */
@@ -210,7 +212,7 @@ const moves = onStory(
     operation: 'stories.updateStatus',
     params: { storyId: real.board.ids[story], status: to },
   }),
-  (model, story, person, { to }) => verdicts.setStatus(model, story, person, to),
+  (model, story, person, { to }) => storyVerdicts.setStatus(model, story, person, to),
 );
 
 const answers = onStory(
@@ -220,10 +222,10 @@ const answers = onStory(
     operation: 'comments.resolve',
     params: { commentId: real.board.questions[story], resolved },
   }),
-  (model, story, person, { resolved }) => verdicts.answerQuestion(model, story, person, resolved),
+  (model, story, person, { resolved }) => storyVerdicts.answerQuestion(model, story, person, resolved),
 );
 
-/** What no call does: time goes by, a lock is there. */
+/** What no call does: time goes by. */
 const arrangement = (
   name: string,
   arrange: (real: Real, target: Target) => Promise<void>,
@@ -240,20 +242,61 @@ const expiries = arrangement('expire', async (real, target) => {
   if (target.lease === null) return;
   await real.expire(target.name);
   target.lease.expired = true;
+  if (target.execution !== null && target.execution.lock !== null) target.execution.lock.lapsed = true;
 });
 
 const lapses = arrangement('letOfferLapse', async (real, { execution }) => {
   if (execution?.state !== 'offered' || execution.offer === null) return;
   await real.letOfferLapse(execution.id);
   execution.offer.lapsed = true;
+  if (execution.lock !== null) execution.lock.lapsed = true;
 });
 
-const locks = arrangement('lock', async (real, target) => {
-  const execution = openOf(target);
-  if (execution === null || target.lease === null || execution.lock !== null) return;
-  await real.lock(execution.id, target.lease.holder);
-  execution.lock = target.lease.holder.person;
-});
+const locks = fc
+  .record({
+    target: aTarget,
+    by: aHolder,
+    again: fc.oneof({ arbitrary: fc.constant(true), weight: 4 }, fc.constant(false)),
+  })
+  .map(
+    (args) =>
+      new Command('lock', args, async (model, real) => {
+        const { target, by, again } = args;
+        const execution = openOf(model.targets[target]);
+        if (execution === null) return null;
+        await real.unlockBeside();
+        const holder = (again ? model.targets[target].lease?.holder : null) ?? by;
+        return {
+          call: {
+            person: holder.person,
+            operation: 'locks.acquire',
+            params: {
+              ...{ projectId: real.board.projectId, resources: [`${target}/**`], ttlSeconds: 60 },
+              ...{ executionId: execution.id, runId: holder.run ?? undefined },
+            },
+          },
+          verdict: lockVerdicts.lock(model, target, holder),
+        };
+      }),
+  );
+
+const locksBeside = fc.record({ target: aTarget, person: aPerson }).map(
+  (args) =>
+    new Command('lock beside', args, async (model, real) => {
+      const { target, person } = args;
+      await real.unlockBeside();
+      return {
+        call: {
+          person,
+          operation: 'locks.acquire',
+          params: {
+            ...{ projectId: real.board.projectId, resources: [`${target}/a.ts`], runId: 'beside' },
+          },
+        },
+        verdict: lockVerdicts.lockBeside(model, target, person),
+      };
+    }),
+);
 
 const renews = ofHolder(
   'renew',
@@ -341,7 +384,8 @@ const reads = aTarget.map(
 
 /** Each as often as it stands here. */
 export const commands: fc.Arbitrary<Command>[] = [
-  ...[acquires, acquires, acquires, acquires, acquires, acquires, expiries, lapses, locks],
+  ...[acquires, acquires, acquires, acquires, acquires, acquires, expiries, expiries, lapses],
+  ...[locks, locks, locks, locksBeside, locksBeside],
   ...[renews, checkpoints, checkpoints, checkpoints, updates, updates, handoffs, handoffs, releases],
   ...[completions, completions, facts, facts, stops, stops, moves, answers, answers, reads],
 ];

@@ -47,6 +47,26 @@ const invariants: readonly Invariant[] = [
             and (a.member_id, a.agent_id, a.run_id) is distinct from (b.member_id, b.agent_id, b.run_id)`,
   },
   {
+    name: 'the locks of work that is held last as long as its lease',
+    sql: `select k.id from locks k join executions e on e.org_id = k.org_id and e.id = k.execution_id
+          join leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+          where k.org_id = $1 and k.project_id = $2 and e.state in ('leased', 'waiting_input') and l.state = 'held'
+            and k.expires_at < l.expires_at`,
+  },
+  {
+    name: 'whoever was removed holds nothing',
+    sql: `select m.id from members m where m.org_id = $1 and m.status = 'removed' and $2::uuid is not null and (
+            exists (select from leases l where l.org_id = m.org_id and l.member_id = m.id and l.state = 'held')
+            or exists (select from locks k where k.org_id = m.org_id and k.member_id = m.id))`,
+  },
+  {
+    name: 'no two holders have locks on the same path',
+    sql: `select a.id from locks a join locks b on b.org_id = a.org_id and b.project_id = a.project_id and b.id > a.id
+          where a.org_id = $1 and a.project_id = $2 and least(a.expires_at, b.expires_at) > clock_timestamp()
+            and split_part(a.resources[1], '/', 1) = split_part(b.resources[1], '/', 1)
+            and (a.member_id, a.agent_id, a.run_id) is distinct from (b.member_id, b.agent_id, b.run_id)`,
+  },
+  {
     name: 'the locks of work that ended are gone',
     sql: `select k.id from locks k join executions e on e.org_id = k.org_id and e.id = k.execution_id
           where k.org_id = $1 and k.project_id = $2 and e.state in ('available', 'submitted', 'completed')`,

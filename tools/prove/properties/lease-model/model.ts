@@ -44,9 +44,9 @@ export interface Execution {
   needsRework: boolean | null;
   outcome: string | null;
   /** What its holder was not told yet, and who did it. */
-  news: { readonly kind: string; readonly by: Name }[];
-  /** Who has the lock that was taken for the work. */
-  lock: Name | null;
+  news: { readonly kind: string; readonly by: Name | 'time' }[];
+  /** Who has the lock that was taken for the work. Lapsed, it is in nobody's way, and its work may go on with it. */
+  lock: { readonly holder: Holder; lapsed: boolean } | null;
   lastEventSeq: number;
 }
 
@@ -72,6 +72,8 @@ export interface Model {
   readonly targets: Record<TargetName, Target>;
   readonly status: Record<StoryName, string>;
   readonly questionOpen: Record<StoryName, boolean>;
+  /** A merge of its group's work was seen, since which nobody began to work on the story itself. */
+  readonly landedWithGroup: Record<StoryName, boolean>;
   readonly tokens: Token[];
 }
 
@@ -89,6 +91,7 @@ export const newModel = (policy: Policy): Model => ({
   },
   status: { s1: 'in_progress', s2: 'in_progress', s3: 'in_progress' },
   questionOpen: { s1: true, s2: true, s3: true },
+  landedWithGroup: { s1: false, s2: false, s3: false },
   tokens: [],
 });
 
@@ -139,6 +142,8 @@ export function tell(model: Model, story: StoryName, kind: string, by: Name): vo
 export function finish(execution: Execution, outcome: string): void {
   Object.assign(execution, {
     ...{ state: 'completed', outcome, offer: null, waitingFor: null, stop: null, lock: null },
+    // Nobody has to take up again what is over.
+    needsRework: false,
   });
 }
 
@@ -181,9 +186,20 @@ export function viewOf(model: Model): Record<string, unknown> {
       stopped: execution.stop !== null,
       outcome: execution.state === 'completed' ? execution.outcome : null,
       needsRework: execution.needsRework,
-      lock: execution.lock,
+      lock: execution.lock?.holder.person ?? null,
+      lockLapsed: execution.lock?.lapsed ?? null,
+      // Of work that is held it never ends before the lease.
+      lockIsShort: false,
       gaps: 0,
     };
   }
   return view;
 }
+
+/** The state that a reader sees of each execution there is. */
+export const statesOf = ({ targets: all }: Model): ReadonlyMap<string, string> =>
+  new Map(
+    Object.values(all).flatMap((target) =>
+      target.execution === null ? [] : [[target.execution.id, shownState(target, target.execution)]],
+    ),
+  );

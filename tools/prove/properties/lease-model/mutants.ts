@@ -1,112 +1,110 @@
 /** Faults planted into the SQL on its way to Postgres. Each has to be noticed, or the model looks away somewhere. */
-import { type Rewrite } from '../../tap.ts';
+import { type Instead, never, type Removal, swapped, without } from '../../guards.ts';
 
 export interface Mutant {
   readonly name: string;
-  readonly rewrites: readonly Rewrite[];
+  readonly removals: readonly Removal[];
   /** What has to happen first is rare. */
   readonly onlyLong?: boolean;
 }
 
-const mutant = (name: string, ...rewrites: Rewrite[]): Mutant => ({ name, rewrites });
-const rareMutant = (name: string, ...rewrites: Rewrite[]): Mutant => ({ name, rewrites, onlyLong: true });
+const mutant = (name: string, guard: string, put: Instead): Mutant => ({
+  name,
+  removals: [without(guard, put)],
+});
+const rareMutant = (name: string, guard: string, put: Instead): Mutant => ({
+  ...mutant(name, guard, put),
+  onlyLong: true,
+});
 
-/** In the execution as an acquire reads it, and in the lease as a holder's operation does. */
-const acquiresExecution = 'order by e.id for no key update';
-const holdersLease = '(l.unit_type, l.unit_id) =';
+/** What a grant writes, by its parameters. */
+const grant =
+  (write: (epoch: string, token: string) => string): Instead =>
+  (guarded) => {
+    const [, epoch, token] = /epoch = (\$\d+), token_hash = (\$\d+)/.exec(guarded) ?? [];
+    if (epoch === undefined || token === undefined) throw new Error('a grant writes otherwise');
+    return write(epoch, token);
+  };
+const ofGrant = 'epoch and token of a grant';
+const asAcquired = 'the executions as an acquire reads them';
 
 export const mutants: readonly Mutant[] = [
-  mutant('a grant to another holder keeps the epoch', {
-    find: `set state = 'held', epoch = $4,`,
-    put: `set state = 'held', epoch = least($4::int, $13::int),`,
-  }),
-  mutant('a grant skips an epoch', {
-    find: `set state = 'held', epoch = $4,`,
-    put: `set state = 'held', epoch = $4 + (epoch <> $4)::int,`,
-  }),
-  mutant('the token before a re-acquire stays good', {
-    find: 'token_hash = $5, holder = $6',
-    put: 'token_hash = case when epoch = $4 then token_hash else $5 end, holder = $6',
-  }),
-  mutant('a lease granted anew keeps its time', {
-    find: 'expires_at = $11,',
-    put: 'expires_at = coalesce(expires_at, $11),',
-  }),
-  mutant('a holder that is late is refused, by a clock in its check', {
-    find: holdersLease,
-    put: `l.expires_at > clock_timestamp() and ${holdersLease}`,
-  }),
-  mutant('a holder that is late writes nothing, by a clock in the fence', {
-    find: `and l.state = 'held' and l.epoch =`,
-    put: `and l.expires_at > clock_timestamp() and l.state = 'held' and l.epoch =`,
-    where: 'update executions e set',
-  }),
-  mutant('expiry is not seen by who acquires', {
-    find: 'select clock_timestamp()::timestamptz(3) as now',
-    put: `select (clock_timestamp() - interval '1 day')::timestamptz(3) as now`,
-  }),
-  mutant('a renewal does not renew', {
-    find: 'set ttl_seconds = $6, expires_at = $7',
-    put: 'set ttl_seconds = $6, expires_at = least(expires_at, $7)',
-  }),
-  mutant('an end leaves the lease held', {
-    find: 'and epoch = $4 and token_hash = $5',
-    put: 'and epoch = $4 and token_hash = $5 and false',
-    where: 'ended_token_hash = $5',
-  }),
-  rareMutant('the winner of an end is forgotten', {
-    find: 'ended_token_hash = $5',
-    put: 'ended_token_hash = null::bytea',
-    where: 'ended_by = $6',
-  }),
-  mutant('a story does not see the lease of its group', {
-    find: 'm.group_id, m.project_id from delivery_group_stories m',
-    put: 'm.group_id, m.project_id from (select * from delivery_group_stories where false) m',
-    where: 'from leases l',
-  }),
-  mutant('a group does not see the leases of its stories', {
-    find: 'm.story_id, m.project_id from delivery_group_stories m',
-    put: 'm.story_id, m.project_id from (select * from delivery_group_stories where false) m',
-    where: 'from leases l',
-  }),
-  mutant(`an expired rival's lease is not set free`, {
-    find: 'and unit_id = $3 and epoch = $4',
-    put: 'and unit_id = $3 and epoch = $4 and false',
-    where: `set state = 'free', token_hash = null`,
-  }),
-  rareMutant('an offer is not reserved', {
-    find: 'e.offer,',
-    put: 'null::jsonb as offer,',
-    where: acquiresExecution,
-  }),
-  mutant('a stop is not kept from who was stopped', {
-    find: 'e.stop_requested,',
-    put: 'null::jsonb as stop_requested,',
-    where: acquiresExecution,
-  }),
-  mutant('the checkpoint is lost at a take-over', {
-    find: 'e.checkpoint_seq,',
-    put: '0 as checkpoint_seq,',
-    where: 'e.id = $2 for no key update',
-  }),
-  mutant('events are counted twice', {
-    find: 'last_event_seq = last_event_seq + jsonb_array_length($5::jsonb)',
-    put: 'last_event_seq = last_event_seq + 2 * jsonb_array_length($5::jsonb)',
-  }),
-  mutant('a holder is told again what it was told', {
-    find: 'and v.seq > $4',
-    put: 'and v.seq > least($4::int, 0)',
-  }),
-  mutant('locks outlive the work', {
-    find: 'delete from locks where org_id = $1 and execution_id = $2',
-    put: 'delete from locks where org_id = $1 and execution_id = $2 and false',
-  }),
-  rareMutant('a canceled story leaves its lease held', {
-    find: `and unit_type = 'story' and unit_id = $2 and state = 'held'`,
-    put: `and unit_type = 'story' and unit_id = $2 and state = 'held' and false`,
-  }),
-  rareMutant('an answered question wakes nobody', {
-    find: `and waiting_for = $2 and state = 'waiting_input'`,
-    put: `and waiting_for = $2 and state = 'waiting_input' and false`,
-  }),
+  mutant(
+    'a grant to another holder keeps the epoch',
+    ofGrant,
+    grant((epoch, token) => `epoch = least(${epoch}::int, leases.epoch), token_hash = ${token}`),
+  ),
+  mutant(
+    'a grant skips an epoch',
+    ofGrant,
+    grant((epoch, token) => `epoch = ${epoch}::int + (epoch <> ${epoch}::int)::int, token_hash = ${token}`),
+  ),
+  mutant(
+    'the token before a re-acquire stays good',
+    ofGrant,
+    grant(
+      (epoch, token) =>
+        `epoch = ${epoch}, token_hash = case when epoch = ${epoch}::int then token_hash else ${token} end`,
+    ),
+  ),
+  mutant(
+    'a lease granted anew keeps its time',
+    'the time of a grant',
+    (time) => `coalesce(expires_at, ${time})`,
+  ),
+  mutant(
+    'a holder that is late is refused, by a clock in its check',
+    'no clock in the check of a holder',
+    (check) => `l.expires_at > clock_timestamp() and ${check}`,
+  ),
+  mutant(
+    'a holder that is late writes nothing, by a clock in the fence',
+    'fence',
+    (fence) => `l.expires_at > clock_timestamp() and ${fence}`,
+  ),
+  mutant(
+    'expiry is not seen by who acquires',
+    'the time by which leases are judged',
+    swapped('clock_timestamp()', `(clock_timestamp() - interval '1 day')`),
+  ),
+  mutant('a renewal does not renew', 'the time of a renewal', (time) => `least(expires_at, ${time})`),
+  mutant('an end leaves the lease held', 'a lease is freed by its holder', never),
+  rareMutant(
+    'the winner of an end is forgotten',
+    'the call that ended a lease',
+    (token) => `case when false then ${token}::bytea end`,
+  ),
+  mutant('a story does not see the lease of its group', "a story's group excludes it", never),
+  mutant('a group does not see the leases of its stories', "a group's stories exclude it", never),
+  mutant(`an expired rival's lease is not set free`, 'a lease is freed for others', never),
+  rareMutant('an offer is not reserved', asAcquired, swapped('e.offer,', 'null::jsonb as offer,')),
+  mutant(
+    'a stop is not kept from who was stopped',
+    asAcquired,
+    swapped('e.stop_requested,', 'null::jsonb as stop_requested,'),
+  ),
+  mutant(
+    'the checkpoint is lost at a take-over',
+    'the execution as its holder reads it',
+    swapped('e.checkpoint_seq,', '0 as checkpoint_seq,'),
+  ),
+  mutant('events are counted twice', 'each event has one number', (count) => `2 * ${count}`),
+  mutant(
+    'a holder is told again what it was told',
+    'a holder is told once',
+    (seq) => `least(${seq}::int, 0)`,
+  ),
+  mutant('locks outlive the work', 'locks end with their work', never),
+  mutant(
+    'a renewal leaves the locks of the work behind',
+    'locks last as long as their lease',
+    (time) => `least(expires_at, ${time})`,
+  ),
+  mutant(
+    'a lapsed lock stays when another is granted what it is on',
+    'a grant takes out what it passes over',
+    never,
+  ),
+  rareMutant('a canceled story leaves its lease held', 'a canceled story frees its lease', never),
+  rareMutant('an answered question wakes nobody', 'an answer wakes who waits', never),
 ];

@@ -1,8 +1,6 @@
 /** The real thing: the handlers on Postgres, what only time or another lib does, and what is really there. */
-import { newId } from '@muster/database';
 import { type Board, targets, type TargetName, typeOf } from '../../board.ts';
 import { type Answer, type Desk, type Name, names } from '../../team.ts';
-import { type Holder } from './model.ts';
 
 export interface Real {
   readonly board: Board;
@@ -13,7 +11,8 @@ export interface Real {
   addressee(person: Name): Record<string, unknown>;
   expire(target: TargetName): Promise<void>;
   letOfferLapse(executionId: string): Promise<void>;
-  lock(executionId: string, holder: Holder): Promise<void>;
+  /** Frees what was locked for no work. */
+  unlockBeside(): Promise<void>;
   /** What is there, in the shape of the model's view. */
   view(): Promise<Record<string, unknown>>;
 }
@@ -33,31 +32,33 @@ export function onBoard(board: Board, desk: Desk, counts: Map<string, number>): 
       const { agentId, memberId } = people[person];
       return agentId === null ? { toMemberId: memberId } : { toAgentId: agentId };
     },
-    expire: (target) =>
-      query(
-        `update leases set expires_at = clock_timestamp() - interval '1 second'
+    // Time goes by for the lease and for what was locked for the work.
+    expire: async (target) => {
+      await query(
+        `update leases set expires_at = least(expires_at, clock_timestamp() - interval '1 second')
          where org_id = $1 and unit_type = $3 and unit_id = $2 and state = 'held'`,
         ids[target],
         typeOf(target),
-      ),
-    letOfferLapse: (executionId) =>
-      query(
+      );
+      await query(
+        `update locks k set expires_at = least(k.expires_at, clock_timestamp() - interval '1 second') from executions e
+         where k.org_id = $1 and e.org_id = $1 and e.id = k.execution_id and e.target_id = $2`,
+        ids[target],
+      );
+    },
+    letOfferLapse: async (executionId) => {
+      await query(
         `update executions set offer = offer || '{"expiresAt": "2026-01-01T00:00:00.000Z"}'
          where org_id = $1 and id = $2`,
         executionId,
-      ),
-    lock: (executionId, { person, run }) =>
-      query(
-        `insert into locks (org_id, id, project_id, resources, mode, holder, member_id, agent_id, run_id,
-           execution_id, fencing_token, expires_at)
-         values ($1, $2, $3, '{src/**}', 'exclusive', '{}', $4, $5, $6, $7, 1, now() + interval '1 day')`,
-        newId(),
-        projectId,
-        people[person].memberId,
-        people[person].agentId,
-        run,
+      );
+      await query(
+        `update locks set expires_at = clock_timestamp() - interval '1 second' where org_id = $1 and execution_id = $2`,
         executionId,
-      ),
+      );
+    },
+    unlockBeside: () =>
+      query('delete from locks where org_id = $1 and project_id = $2 and execution_id is null', projectId),
     view: async () => {
       const { rows } = await owner.query<Row>({
         // Asked after each command: planned once.
@@ -85,6 +86,8 @@ interface Row {
   readonly offered_agent: string | null;
   readonly lock_member: string | null;
   readonly lock_agent: string | null;
+  readonly lock_lapsed: boolean | null;
+  readonly lock_is_short: boolean;
 }
 
 /** The newest execution of each target, its lease, its locks, and how many numbers its stream lacks. */
@@ -93,6 +96,8 @@ const viewSql = `
     l.run_id, l.ttl_seconds as ttl, l.expires_at <= clock_timestamp() as expired,
     e.waiting_for, e.offer ->> 'toMemberId' as offered_member, e.offer ->> 'toAgentId' as offered_agent,
     k.member_id as lock_member, k.agent_id as lock_agent,
+    k.expires_at <= clock_timestamp() as lock_lapsed,
+    coalesce(l.state = 'held' and e.state in ('leased', 'waiting_input') and k.expires_at < l.expires_at, false) as lock_is_short,
     case when e.id is not null then jsonb_build_object('id', e.id, 'attempt', e.attempt, 'epoch', e.epoch,
       'state', case when e.state in ('leased', 'waiting_input') and l.expires_at <= clock_timestamp() then 'stalled'
         when e.state = 'offered' and (e.offer ->> 'expiresAt')::timestamptz <= clock_timestamp() then 'available'
@@ -131,6 +136,8 @@ function toView({ team, ids, questions }: Board, rows: readonly Row[]): Record<s
       offeredTo: row.execution['offered'] === true ? nameOf(row.offered_member, row.offered_agent) : null,
       waitingFor: Object.entries(questions).find(([, id]) => id === row.waiting_for)?.[0] ?? null,
       lock: nameOf(row.lock_member, row.lock_agent),
+      lockLapsed: row.lock_lapsed,
+      lockIsShort: row.lock_is_short,
     };
   }
   return view;

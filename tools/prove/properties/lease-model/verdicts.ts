@@ -17,7 +17,6 @@ import {
   shownState,
   storiesOf,
   type Target,
-  tell,
 } from './model.ts';
 
 export type Verdict =
@@ -32,7 +31,10 @@ export type Verdict =
 export type Expected = Record<string, unknown>;
 
 export const refused = (...reasons: string[]): Verdict => ({ kind: 'refused', reasons });
-const done = (apply: (result: Record<string, unknown>) => Expected): Verdict => ({ kind: 'done', apply });
+export const done = (apply: (result: Record<string, unknown>) => Expected): Verdict => ({
+  kind: 'done',
+  apply,
+});
 
 const isLead = (person: Name): boolean => person === 'ana';
 const isAgent = (person: Name): boolean => person === 'robo';
@@ -97,13 +99,15 @@ export function acquire(model: Model, call: AcquireCall): Verdict {
       }
     }
     const execution = open ?? begin(target, result);
+    if (isNew && isStory(call.target)) model.landedWithGroup[call.target] = false;
     if (isOwn) {
       signals.push(...hear(execution, holder.person));
+      goOnWithLock(execution);
     } else {
       Object.assign(execution, {
         ...{ state: 'leased', attempt: execution.attempt + 1, epoch: target.epoch, outcome: null },
         ...{ offer: null, waitingFor: null, stop: null, news: [] },
-        lock: isAddressee && execution.lock !== null ? holder.person : null,
+        lock: isAddressee && execution.lock !== null ? { holder, lapsed: false } : null,
       });
     }
     target.lease = { holder, token: value, expired: false, ttl };
@@ -184,8 +188,14 @@ function asHolder(
   return isLast ? done(() => shown(target, execution)) : { kind: 'nothing', reasons: ['stale_lease'] };
 }
 
-/** Any operation of the holder renews, and tells it the news. */
+/** The lock that goes with the work lasts as long as its lease. */
+function goOnWithLock({ lock }: Execution): void {
+  if (lock !== null) lock.lapsed = false;
+}
+
+/** Any operation of the holder renews lease and lock, and tells it the news. */
 function goOn({ target, execution, person }: Held, ttl?: number): Expected {
+  goOnWithLock(execution);
   if (target.lease !== null)
     Object.assign(target.lease, { expired: false, ...(ttl !== undefined && { ttl }) });
   return { ...shown(target, execution), signals: hear(execution, person) };
@@ -248,6 +258,7 @@ export const handoff = (model: Model, call: HolderCall, to: Name): Verdict =>
     if (reasons.length > 0) return refused(...reasons);
     return done(() => {
       Object.assign(execution, { state: 'offered', offer: { to, lapsed: false } });
+      goOnWithLock(execution);
       return letGo(held, `handoff to ${to}`);
     });
   });
@@ -305,6 +316,14 @@ export interface Fact {
   readonly dedupeKey: string;
 }
 
+/** Whether the policy lets somebody call a story done: by whom it is, and by what the forge showed of its newest work. */
+export function mayBeDone(model: Model, story: StoryName, person: Name): boolean {
+  const { agentsMayComplete, requireMergeProof } = model.policy;
+  const isMerged =
+    model.landedWithGroup[story] || model.targets[story].execution?.pullRequest?.kind === 'pr_merged';
+  return (agentsMayComplete || !isAgent(person)) && (isMerged || !requireMergeProof);
+}
+
 const failures = ['checks_failed', 'changes_requested', 'merge_conflict'];
 
 export function observe(model: Model, person: Name, executionId: string, fact: Fact): Verdict {
@@ -319,13 +338,17 @@ export function observe(model: Model, person: Name, executionId: string, fact: F
     execution.lastFactAt = Math.max(fact.at, execution.lastFactAt);
     const known = execution.pullRequest;
     const wasMerged = known?.kind === 'pr_merged';
-    if (fact.kind === 'pr_merged' && !wasMerged && model.policy.completeStoryOnMerge) {
-      for (const story of storiesOf(target.name)) {
-        if (!['done', 'canceled'].includes(model.status[story])) moveStory(model, story, 'done', person);
-      }
-    }
     if (fact.kind.startsWith('pr_') && !wasMerged) {
       if (fact.kind === 'pr_merged' || known === null || fact.at > known.at) execution.pullRequest = fact;
+    }
+    if (fact.kind === 'pr_merged' && !isStory(target.name)) {
+      for (const story of storiesOf(target.name)) model.landedWithGroup[story] = true;
+    }
+    if (fact.kind === 'pr_merged' && !wasMerged && model.policy.completeStoryOnMerge) {
+      for (const story of storiesOf(target.name)) {
+        const isFinished = ['done', 'canceled'].includes(model.status[story]);
+        if (!isFinished && mayBeDone(model, story, person)) moveStory(model, story, 'done', person);
+      }
     }
     if (execution.state === 'completed') return { ...shown(target, execution), recorded: true };
     execution.news.push({ kind: 'forge', by: person });
@@ -340,7 +363,6 @@ function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
   if (state === 'leased' || state === 'waiting_input') return;
   if (pullRequest?.kind === 'pr_merged') {
     finish(execution, 'succeeded');
-    execution.needsRework = false;
     return;
   }
   if (state === 'submitted' && pullRequest === fact && fact.kind === 'pr_closed') {
@@ -349,33 +371,4 @@ function fold(execution: Execution, fact: Fact, isNewest: boolean): void {
   }
   if (state === 'offered') return;
   execution.needsRework = state === 'submitted' && isNewest && failures.includes(fact.kind) ? true : null;
-}
-
-export function answerQuestion(model: Model, story: StoryName, person: Name, resolved: boolean): Verdict {
-  return done(() => {
-    if (model.questionOpen[story] !== resolved) return {};
-    model.questionOpen[story] = !resolved;
-    if (!resolved) return {};
-    tell(model, story, 'question_answered', person);
-    for (const target of Object.values(model.targets)) {
-      const execution = openOf(target);
-      if (execution?.waitingFor !== story) continue;
-      execution.waitingFor = null;
-      if (execution.state === 'waiting_input') execution.state = 'leased';
-    }
-    return {};
-  });
-}
-
-/** From each status to any other, but that what is done or canceled is first taken up again. */
-export function setStatus(model: Model, story: StoryName, person: Name, to: string): Verdict {
-  if (onlyLooks(person)) return refused('forbidden');
-  const from = model.status[story];
-  const isFinished = from === 'done' || from === 'canceled';
-  if (from !== to && isFinished && ['done', 'canceled', 'in_review'].includes(to))
-    return refused('invalid_transition');
-  return done(() => {
-    moveStory(model, story, to, person);
-    return {};
-  });
 }

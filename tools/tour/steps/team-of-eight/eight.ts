@@ -1,6 +1,6 @@
 import { createClient, httpTransport, type MusterError } from '@muster/client';
 import { createPool, type Pool } from '@muster/database';
-import { createOrganization, createToken } from '@muster/people';
+import { createOrganization, createToken } from '@muster/organizations';
 import { type NotificationKind } from '@muster/registry';
 import { attempt } from '../../attempts.ts';
 import { type Check } from '../../check.ts';

@@ -1,0 +1,37 @@
+/** The catalogue of errors against the sources: types see to it that no other reason is given; this, to the rest. */
+import { globSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from '@jest/globals';
+import { reasons } from '@muster/registry';
+import { repositoryRoot } from '../dev/repository.ts';
+
+const sources = globSync(['libs/*/src/**/*.ts', 'apps/*/src/**/*.ts'], { cwd: repositoryRoot })
+  .filter((file) => !/\.spec\.ts$|\.generated\.ts$/.test(file))
+  .map((file): [file: string, text: string] => [file, readFileSync(path.join(repositoryRoot, file), 'utf8')]);
+
+/** Where they are stated, or spoken of, but not given. */
+const speaksOfThem =
+  /^libs\/(registry\/src\/(namespaces|kernel\/(rule-)?reasons)|client|license-client|reference)|^apps\/cli\//;
+/** Made of the name of a limit. */
+const madeUp = ['token_limit', 'organization_limit', 'renewal_limit'];
+
+describe('the catalogue of errors', () => {
+  it('has no reason that nothing gives', () => {
+    const givers = sources
+      .filter(([file]) => !speaksOfThem.test(file))
+      .map(([, text]) => text)
+      .join('\n');
+    const unsaid = Object.keys(reasons).filter(
+      (reason) => !givers.includes(`'${reason}'`) && !madeUp.includes(reason),
+    );
+    expect(unsaid).toEqual([]);
+    expect(givers).toContain('`${empty.name}_limit`');
+  });
+
+  it('is what every error is made from: no other place constructs one, or writes a reason beside it', () => {
+    const makers = sources.filter(([, text]) => text.includes('new ApiError(')).map(([file]) => file);
+    expect(makers).toEqual(['libs/registry/src/kernel/api-error.ts']);
+    const relays = sources.filter(([, text]) => text.includes('relayed(')).map(([file]) => file);
+    expect(relays).toEqual(['apps/mcp-gateway/src/app.ts']);
+  });
+});

@@ -1,0 +1,155 @@
+/** Every command that the README names works as it says, on an instance that `npm start` brought up beside all others. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { type DevFile } from './dev-file.ts';
+import { freePort, portsOfApps } from './ports.ts';
+import { repositoryRoot } from './repository.ts';
+
+/** On a machine that does much else; each of them ends by itself where it hangs. */
+jest.setTimeout(600_000);
+
+const run = path.join(repositoryRoot, 'tools/dev/run.mjs');
+const nx = path.join(repositoryRoot, 'node_modules/nx/dist/bin/nx.js');
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+
+interface Ended {
+  readonly code: number | null;
+  readonly said: string;
+}
+
+function begin(command: string, args: readonly string[]) {
+  const child = spawn(command, args, {
+    cwd: repositoryRoot,
+    env: environment,
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (said += String(chunk)));
+  const ended = once(child, 'exit').then(([code]): Ended => ({ code: code as number | null, said }));
+  return { child, ended, said: () => said };
+}
+
+const ends = (command: string, args: readonly string[]): Promise<Ended> => begin(command, args).ended;
+const npmRun = (...args: string[]): Promise<Ended> => ends(process.execPath, [run, ...args]);
+
+let instance: ReturnType<typeof begin>;
+let facts: DevFile;
+
+beforeAll(async () => {
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-commands-'));
+  const site = path.join(folder, 'no-site');
+  const ports: Record<string, string> = {};
+  for (const { variable } of Object.values(portsOfApps)) ports[variable] = String(await freePort());
+  // Nx and Jest tell what they start that they are there.
+  const own = Object.entries(process.env).filter(
+    ([name]) => !/^(NX_|JEST_|NODE_|npm_)|^(DATABASE|REDIS)_URL$/.test(name),
+  );
+  environment = {
+    ...Object.fromEntries(own),
+    ...ports,
+    ...{ MUSTER_DATA: path.join(folder, 'data'), SITE_FOLDER: site, NX_DAEMON: 'false', FORCE_COLOR: '0' },
+  };
+  instance = begin(process.execPath, [run, 'start']);
+  const isUp = new Promise<void>((resolve) => {
+    instance.child.stdout.on('data', () => {
+      if (instance.said().includes('Ctrl-C stops all of it')) resolve();
+    });
+  });
+  await Promise.race([isUp, instance.ended]);
+  expect(instance.said()).toContain('Muster is up.');
+  facts = JSON.parse(await readFile(path.join(folder, 'data/dev.json'), 'utf8')) as DevFile;
+});
+afterAll(async () => {
+  instance.child.kill('SIGTERM');
+  const { code } = await instance.ended;
+  // Where root runs this, the cluster lies elsewhere.
+  await rm(await realpath(path.join(folder, 'data/postgres')), { recursive: true, force: true });
+  await rm(folder, { recursive: true });
+  expect(code).toBe(0);
+});
+
+describe('npm start', () => {
+  it('comes up though the docs are not there, and all else answers', async () => {
+    expect((await fetch(`${facts.docsUrl ?? ''}/readyz`).catch(() => null))?.status ?? 503).toBe(503);
+    for (const url of [facts.baseUrl, facts.licenseUrl, facts.workerUrl]) {
+      expect((await fetch(`${url ?? ''}/readyz`)).status).toBe(200);
+    }
+  });
+
+  it('lets nobody else read logs and mails', async () => {
+    expect((await stat(path.join(folder, 'data/logs'))).mode & 0o777).toBe(0o700);
+    const mails = await stat(path.join(folder, 'data/mail')).catch(() => undefined);
+    expect(mails === undefined || (mails.mode & 0o777) === 0o700).toBe(true);
+  });
+
+  it('answers the first call', async () => {
+    const [, call = ''] = /```sh\n(TOKEN=[\s\S]*?)```/.exec(readme) ?? [];
+    const here = call
+      .replace('./.data/dev.json', path.join(folder, 'data/dev.json'))
+      .replace('http://127.0.0.1:4100', facts.baseUrl ?? '');
+    const { code, said } = await ends('bash', ['-ec', here]);
+    expect([code, said]).toEqual([0, expect.stringContaining('"items":[{')]);
+  });
+});
+
+const readme = await readFile(path.join(repositoryRoot, 'README.md'), 'utf8');
+const named = [...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, command]) => command ?? '');
+
+/** Each command of the README's table as it is tried here, short where it is long, and what it has to say. */
+const tried: Readonly<Record<string, [() => Promise<Ended>, RegExp]>> = {
+  'npm run tour': [() => npmRun('tour'), /\(the instance that runs here\)[^]*\b(\d+) of \1 checks hold/],
+  'npm run tour -- --delivery': [() => npmRun('tour', '--delivery'), /\b(\d+) of \1 checks hold/],
+  'npm run prove': [
+    () => npmRun('prove', '--short', '--only', 'license race'),
+    /1 of 1 properties are proven/,
+  ],
+  'npm run bench': [
+    () => npmRun('bench', '--rounds', '1', '--seconds', '1', '--only', 'stories.get'),
+    /Muster \/ bare[^]*stories\.get/,
+  ],
+  'npm run muster -- --help': [
+    () => npmRun('muster', 'stories', 'list', '--project-id', 'WEB'),
+    /^WEB-\d+ /m,
+  ],
+  'npm run license -- --help': [() => npmRun('license', 'doctor'), /^ok {4}signing/m],
+  'npx nx affected -t lint typecheck test build': [
+    () =>
+      ends(process.execPath, [nx, 'affected', '-t', 'lint', 'typecheck', 'test', 'build', '--graph=stdout']),
+    /"tasks"/,
+  ],
+  'npx nx g ./tools/generators:operation': [
+    () =>
+      ends(process.execPath, [
+        nx,
+        'g',
+        './tools/generators:operation',
+        'epics.peek',
+        '--effect=read',
+        '--summary=Peek',
+        '--description=Peeks.',
+        '--dry-run',
+      ]),
+    /CREATE .*peek/,
+  ],
+};
+
+/** `npm run generate` writes into the tree; that what it writes is there is a spec beside it. */
+const elsewhere = ['npm run generate'];
+
+describe('every command', () => {
+  it('is tried', () => {
+    expect(named.filter((one) => !elsewhere.includes(one)).sort()).toEqual(Object.keys(tried).sort());
+  });
+
+  it.each(Object.entries(tried))('%s', async (_command, [attempt, says]) => {
+    const { code, said } = await attempt();
+    expect(said).toMatch(says);
+    // What it said stands in the failure.
+    expect([code, said]).toEqual([0, said]);
+  });
+});

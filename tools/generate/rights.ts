@@ -1,0 +1,97 @@
+/** The page of what each kind of token may do, made from the contract. */
+import path from 'node:path';
+import {
+  grounds,
+  groundsOf,
+  type Operation,
+  operations,
+  type Reason,
+  reasons,
+  reasonsOf,
+  type Scope,
+  type TokenFacts,
+  tokenRefusal,
+} from '@muster/registry';
+import prettier from 'prettier';
+import { repositoryRoot } from '../dev/repository.ts';
+
+const token = (scope: Scope, more: Partial<TokenFacts> = {}): TokenFacts => ({
+  ...{ scopes: [scope], agentId: null, projectIds: null, mayReadInbox: true },
+  ...more,
+});
+const ofAgent = { agentId: 'an agent', mayReadInbox: false };
+const bound = { projectIds: [] };
+
+const kinds: readonly (readonly [name: string, facts: TokenFacts])[] = [
+  ['read', token('read')],
+  ['write', token('write')],
+  ['admin', token('admin')],
+  ["agent's write", token('write', ofAgent)],
+  ["agent's write, with the inbox", token('write', { ...ofAgent, mayReadInbox: true })],
+  ["agent's admin", token('admin', ofAgent)],
+  ['bound, write', token('write', bound)],
+  ['bound, admin', token('admin', bound)],
+  ['platform', token('platform')],
+];
+
+const answerOf = (operation: Operation, facts: TokenFacts): string => tokenRefusal(operation, facts) ?? 'yes';
+
+/** Of a token alone, and of the grounds. */
+const ofRights: ReadonlySet<Reason> = new Set<Reason>([
+  ...(['scope', 'agents_may_not', 'bound_token'] as const),
+  ...Object.values(grounds).map(({ reason }) => reason),
+]);
+
+const line = (cells: readonly string[]): string => `| ${cells.join(' | ')} |`;
+const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
+  [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
+
+/** Operations that every kind of token is answered alike are one row, named by a letter. */
+function tokensTable(): string {
+  const answers = (operation: Operation): string[] => kinds.map(([, facts]) => answerOf(operation, facts));
+  const groups = [...Map.groupBy(operations.values(), (operation) => answers(operation).join()).values()];
+  const letter = (index: number): string => String.fromCodePoint('A'.charCodeAt(0) + index);
+  return [
+    table(
+      ['', ...kinds.map(([name]) => name)],
+      groups.map((group, index) => [letter(index), ...group.slice(0, 1).flatMap(answers)]),
+    ),
+    ...groups.map(
+      (group, index) => `**${letter(index)}**: ${group.map(({ name }) => `\`${name}\``).join(', ')}`,
+    ),
+  ].join('\n\n');
+}
+
+function groundsTable(): string {
+  const asked = [...operations.values()].filter(({ access }) => groundsOf(access).length > 0);
+  return table(
+    ['Operation', 'Besides the least role, one who is'],
+    asked.map(({ name, access }) => [
+      `\`${name}\``,
+      groundsOf(access)
+        .map((ground) => grounds[ground].words)
+        .join(', or '),
+    ]),
+  );
+}
+
+export async function rightsPage(): Promise<string> {
+  const text = [
+    '# What each token may do',
+    'Made by `npm run generate` from the contract. The proof property *authority* calls every operation with each kind of token over HTTP and holds the answers against this.',
+    "A token never does more than its member's role allows; the role that each operation needs at least stands in its reference. `yes` means that the token is in nobody's way; otherwise the `details.reason` of the 403 is named. A `bound` token is one that was made for some projects: in all that it may do it sees and changes those alone.",
+    tokensTable(),
+    '## Why not',
+    table(
+      ['Reason', 'Meaning'],
+      reasonsOf('forbidden')
+        .filter((reason) => ofRights.has(reason))
+        .map((reason) => [`\`${reason}\``, reasons[reason].meaning]),
+    ),
+    '## More than a role',
+    'The same by whatever token. An admin is one here only with the scope `admin`: an admin or owner with a token that only writes acts as a member, but for leading every project.',
+    groundsTable(),
+  ].join('\n\n');
+  const style = await prettier.resolveConfig(path.join(repositoryRoot, 'docs/rights.md'));
+  return prettier.format(text, { ...style, parser: 'markdown' });
+}

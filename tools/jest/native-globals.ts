@@ -1,0 +1,5 @@
+// What specs import as `@jest/globals`: of the spec that is being loaded.
+import { globalsOfSpec } from './native-runner.ts';
+
+export const { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, jest, test } =
+  globalsOfSpec();

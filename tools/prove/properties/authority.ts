@@ -1,0 +1,289 @@
+/**
+ * Every operation with every kind of token, over HTTP. Who may is worked out here from what the contract states of each
+ * operation, apart from the code that refuses. The member behind the tokens owns the organization, so that no role is
+ * too small; a viewer stands beside for the roles. Records need not be there: whoever may is answered what becomes of the
+ * example, and that is not a 401 or 403.
+ */
+import { createToken, grantPlatform } from '@muster/organizations';
+import {
+  groundsOf,
+  type Operation,
+  operations,
+  type OrgRole,
+  type ProjectRole,
+  type Scope,
+} from '@muster/registry';
+import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
+import { type Alteration, findBundle } from '../bundles.ts';
+import { type Callers, type Heard, openCallers, reasonOf } from '../callers.ts';
+import { type Property, type Report, type Setting } from '../property.ts';
+import { type Database } from '../services.ts';
+import { foundOrganization } from '../site.ts';
+import { type Removal, without } from '../guards.ts';
+
+/** A kind of token, and of the member it belongs to. */
+interface Kind {
+  readonly name: string;
+  readonly role: Extract<OrgRole, 'owner' | 'member' | 'viewer'>;
+  readonly scope: Scope;
+  readonly isAgents: boolean;
+  readonly readsInbox: boolean;
+  readonly isBound: boolean;
+}
+
+const ofScopes = (
+  name: string,
+  more: Partial<Kind> = {},
+  scopes: readonly Scope[] = ['read', 'write', 'admin'],
+): Kind[] =>
+  scopes.map((scope) => ({
+    ...{ role: 'owner', isAgents: false, readsInbox: true, isBound: false },
+    ...more,
+    ...{ name: `${name}, ${scope}`, scope },
+  }));
+
+export const kinds: readonly Kind[] = [
+  ...ofScopes('member'),
+  ...ofScopes('agent', { isAgents: true, readsInbox: false }),
+  ...ofScopes('agent with the inbox', { isAgents: true }),
+  ...ofScopes('bound', { isBound: true }),
+  ...ofScopes('bound agent', { isAgents: true, readsInbox: false, isBound: true }),
+  ...ofScopes('platform', {}, ['platform']),
+  ...ofScopes("a member's", { role: 'member' }, ['admin']),
+  ...ofScopes("a viewer's", { role: 'viewer' }, ['admin']),
+];
+
+/** What it reaches is up to its parameters; as an admin's, beyond the projects of a bound token. */
+const sendsByParams = new Set(['broadcasts.send']);
+/** The owner is refused it; whoever else does it is gone. */
+const endsItsCaller = new Set(['members.leave']);
+
+const smallest: readonly Scope[] = ['read', 'write', 'admin'];
+
+/** Why a token of that kind may not, by the contract; null where it may. */
+export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): string | null {
+  const { access, effect } = operation;
+  const isForAdmins = access.kind === 'org' && ['admin', 'owner'].includes(access.role);
+  const needed = access.kind === 'platform' ? 'platform' : isForAdmins ? 'admin' : effect;
+  if (needed === 'platform' || kind.scope === 'platform') {
+    if (needed !== kind.scope) return 'scope';
+  } else if (smallest.indexOf(kind.scope) < smallest.indexOf(needed)) return 'scope';
+  if (kind.isAgents && operation.byMemberOnly) return 'agents_may_not';
+  if (kind.isAgents && operation.readsInbox && !kind.readsInbox) return 'agents_may_not';
+  if (kind.isBound && (!operation.takesBoundTokens || (isAsAdmin && sendsByParams.has(operation.name))))
+    return 'bound_token';
+  if (access.kind === 'org') {
+    const roles: readonly OrgRole[] = ['viewer', 'member', 'admin', 'owner'];
+    if (roles.indexOf(kind.role) < roles.indexOf(access.role)) return 'role';
+  }
+  if (access.kind === 'project') {
+    const roles: readonly ProjectRole[] = ['viewer', 'contributor', 'lead'];
+    const held = { viewer: 'viewer', member: 'contributor', owner: 'lead' } as const;
+    if (roles.indexOf(held[kind.role]) < roles.indexOf(access.role)) return 'role';
+  }
+  // As one who may only because the role is an admin's.
+  if (isAsAdmin && kind.role === 'owner' && kind.scope !== 'admin') return 'scope';
+  return null;
+}
+
+/** What an example is called with so that nothing but the role of an admin lets one do it. */
+interface Stage {
+  readonly teamId: string;
+  readonly leadId: string;
+  readonly strangerId: string;
+  readonly slug: string;
+}
+type Call = (operation: string, params: object) => Promise<Heard>;
+
+const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object>> = {
+  'teams.update': ({ teamId }) => ({ teamId, description: 'x' }),
+  'teams.members.add': ({ teamId, strangerId }) => ({ teamId, memberId: strangerId }),
+  'teams.members.setRole': ({ teamId, leadId }) => ({ teamId, memberId: leadId, role: 'lead' }),
+  'teams.members.remove': ({ teamId, leadId }) => ({ teamId, memberId: leadId }),
+  'broadcasts.send': () => ({ message: 'To everybody' }),
+  'agents.catalog.publish': ({ slug }, example) => ({ ...example, slug, version: '2.0.0' }),
+  'agents.catalog.delete': ({ slug }) => ({ slug }),
+};
+
+/** A team that only its first member leads, and an agent of the catalog that is hers. */
+async function setStage(
+  owner: Call,
+  other: Call,
+  who: Pick<Stage, 'leadId' | 'strangerId'>,
+  index: number,
+): Promise<Stage> {
+  const slug = `stage-${index}`;
+  const { body } = await owner('teams.create', { name: slug });
+  const teamId = (body['team'] as { id: string } | undefined)?.id ?? '';
+  await owner('teams.members.add', { teamId, memberId: who.leadId, role: 'lead' });
+  const publish = operations.get('agents.catalog.publish');
+  const published = await other('agents.catalog.publish', { ...publish?.example, slug, version: '1.0.0' });
+  if (published.status !== 200) throw new Error(`no stage: ${JSON.stringify(published.body)}`);
+  return { teamId, ...who, slug };
+}
+
+async function makeTokens(database: Database): Promise<{
+  readonly owner: string;
+  readonly other: string;
+  readonly who: Pick<Stage, 'leadId' | 'strangerId'>;
+  readonly tokenOf: (kind: Kind) => Promise<string>;
+}> {
+  const { orgId, people } = await foundOrganization(database, 4);
+  const [owner, other, , stranger] = people;
+  if (owner === undefined || other === undefined || stranger === undefined)
+    throw new Error('nobody is there');
+  const { rows } = await database.owner.query<{ slug: string }>('select slug from orgs where id = $1', [
+    orgId,
+  ]);
+  const org = rows[0]?.slug ?? '';
+  await database.owner.query(
+    `update members set role = 'viewer' where org_id = $1 and email = 'p2@prove.example'`,
+    [orgId],
+  );
+  const emails = { owner: 'p0@prove.example', member: 'p3@prove.example', viewer: 'p2@prove.example' };
+  const tokenOf = async (kind: Kind): Promise<string> => {
+    const member = emails[kind.role];
+    if (kind.scope === 'platform') return (await grantPlatform(database.owner, { org, member })).token;
+    const { token } = await createToken(database.owner, {
+      ...{ org, member, name: kind.name, scopes: [kind.scope] },
+      ...(kind.isAgents && { agent: 'Scribe', inbox: kind.readsInbox }),
+      ...(kind.isBound && { projects: ['WEB'] }),
+    });
+    return token;
+  };
+  const who = { leadId: other.memberId, strangerId: stranger.memberId };
+  return { owner: owner.token, other: other.token, who, tokenOf };
+}
+
+/** Reasons that go by the token and its member, and not by the record. */
+const byToken = new Set(['scope', 'role', 'agents_may_not', 'bound_token']);
+
+/** What is wrong with an answer, where something is. */
+function violationIn(
+  operation: Operation,
+  kind: Kind,
+  wanted: string | null,
+  heard: Heard,
+): string | undefined {
+  const reason = reasonOf(heard);
+  // Whose a record is, is not the token's to say.
+  const isForbidden = heard.status === 401 || (heard.status === 403 && byToken.has(reason ?? ''));
+  const isRight =
+    wanted === null
+      ? !isForbidden && heard.status > 0 && heard.status < 500
+      : heard.status === 403 && reason === wanted;
+  // Where the record is not there, nobody has a role in its project.
+  const isNowhere = wanted === 'role' && operation.access.kind === 'project' && heard.status === 404;
+  if (isRight || isNowhere) return undefined;
+  return `${operation.name} with a token of ${kind.name}: ${wanted ?? 'is allowed'} by the contract, answered ${heard.status} ${reason ?? ''}`;
+}
+
+const atOnce = 6;
+
+interface Extent {
+  readonly kinds: readonly Kind[];
+  /** Whether that kind of token is tried at this operation; each unless told. */
+  readonly isTried?: (operation: Operation, kind: Kind) => boolean;
+  /** Whether the first violation is enough. */
+  readonly isEnded?: (violations: readonly string[]) => boolean;
+}
+
+const paramsOf = (operation: Operation, kind: Kind) =>
+  kind.role === 'owner' ? asAdmin[operation.name] : undefined;
+
+/** Of the kinds that the contract answers alike one for each operation, by turns: so each kind is tried, and each answer. */
+function byTurns(): Extent {
+  const tried = new Map<Operation, ReadonlySet<Kind>>();
+  for (const [index, operation] of [...operations.values()].entries()) {
+    const alike = Map.groupBy(kinds, (kind) =>
+      [ruling(operation, kind, paramsOf(operation, kind) !== undefined), kind.role].join(),
+    );
+    tried.set(operation, new Set([...alike.values()].flatMap((group) => group[index % group.length] ?? [])));
+  }
+  return { kinds, isTried: (operation, kind) => tried.get(operation)?.has(kind) === true };
+}
+
+/** Each of them once, some at a time. */
+async function inTurns<Item>(items: readonly Item[], doOne: (item: Item) => Promise<void>): Promise<void> {
+  const rest = [...items];
+  const turn = async (): Promise<void> => {
+    for (let item = rest.shift(); item !== undefined; item = rest.shift()) await doOne(item);
+  };
+  await Promise.all(Array.from({ length: atOnce }, turn));
+}
+
+async function tryAll(
+  { note, services }: Setting,
+  { kinds: tried, isTried = () => true, isEnded = () => false }: Extent,
+  alterations: readonly Alteration[],
+): Promise<Report> {
+  const database = await services.database();
+  const api = await startThrowAwayApi({
+    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
+    databaseUrl: database.url,
+  });
+  services.onStop(() => api.stop());
+  const callers: Callers = openCallers(services);
+  const as =
+    (token: string): Call =>
+    (operation, params) =>
+      callers.call(api.url, token, operation, params);
+  const { owner, other, who, tokenOf } = await makeTokens(database);
+  await as(owner)('projects.create', { key: 'WEB', name: 'Web' });
+
+  const all = [...operations.values()];
+  const violations = all
+    .filter(({ access, name }) => groundsOf(access).includes('admin') && asAdmin[name] === undefined)
+    .map(({ name }) => `${name} is never tried by one who is an admin and nothing else`);
+  const answers = { calls: 0, refused: 0 };
+  for (const [index, kind] of tried.entries()) {
+    const call = as(await tokenOf(kind));
+    const stage = await setStage(as(owner), as(other), who, index);
+    note(kind.name);
+    const asked = all
+      .filter(({ name }) => kind.role === 'owner' || !endsItsCaller.has(name))
+      .filter((operation) => isTried(operation, kind));
+    await inTurns(asked, async (operation) => {
+      if (isEnded(violations)) return;
+      const staged = paramsOf(operation, kind);
+      const params = staged?.(stage, operation.example) ?? operation.example;
+      const wanted = ruling(operation, kind, staged !== undefined);
+      const violation = violationIn(operation, kind, wanted, await call(operation.name, params));
+      answers.calls += 1;
+      if (wanted !== null) answers.refused += 1;
+      if (violation !== undefined) violations.push(violation);
+    });
+  }
+  return { violations, figures: { 'kinds of token': tried.length, operations: all.length, ...answers } };
+}
+
+/** By a kind of token that shows it, until it is seen. */
+const control = (name: string, kindName: string, guard: Removal<string>) => ({
+  name,
+  run: (setting: Setting) =>
+    tryAll(
+      setting,
+      { kinds: kinds.filter((kind) => kind.name === kindName), isEnded: ({ length }) => length > 0 },
+      [guard],
+    ),
+});
+
+export const authority: Property = {
+  name: 'authority',
+  promise:
+    'What each kind of token may do, of every operation, is what the contract says: no more over HTTP, and no less.',
+  run: (setting) => tryAll(setting, setting.scale === 'short' ? byTurns() : { kinds }, []),
+  controls: [
+    control('the kind of token is not looked at', 'bound, admin', without('what a bound token may not')),
+    control(
+      "an admin's role holds in any scope",
+      'member, write',
+      without('the scope of an admin', 'if (mayBeAdmin) return;'),
+    ),
+    control(
+      'an agent is taken for its member',
+      'agent, write',
+      without('an agent is not its member', 'const isAgents = false;'),
+    ),
+  ],
+};

@@ -1,0 +1,182 @@
+/**
+ * A project that is large is deleted, and whoever removes its rows is killed again and again. What was removed stays
+ * removed, in the end nothing is left in any table, and calls in another organization take no longer for it.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import path from 'node:path';
+import { type Client } from '@muster/client';
+import { newId, type Pool } from '@muster/database';
+import { quantile } from '../callers.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { openSite } from '../site.ts';
+
+interface Extent {
+  readonly stories: number;
+  readonly commentsPerStory: number;
+  readonly kills: number;
+  /** Calls in another organization before each removal that is killed, and as many meanwhile; a short run is too small. */
+  readonly calls: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { stories: 200, commentsPerStory: 20, kills: 2, calls: 0 },
+  long: { stories: 20_000, commentsPerStory: 10, kills: 10, calls: 50 },
+};
+
+const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
+/** Stories that are made by one statement. */
+const atOnce = 500;
+/** Of removals beside which calls were made, for their median to say something. */
+const leastRounds = 3;
+/** What no clock of a busy machine tells apart. */
+const leastMillis = 20;
+
+async function run({ services, note }: Setting, extent: Extent, how?: 'at once'): Promise<Report> {
+  const site = await openSite(services, { people: 1 });
+  const [person] = site.people;
+  if (person === undefined) throw new Error('nobody is there');
+  const { owner, url } = site.database;
+  const deleted = await arrange(owner, extent);
+  const parameters = [url, ...deleted, ...(how === undefined ? [] : [how])];
+  const all = total(await rowsOf(owner, deleted));
+  note(`${all} rows are there`);
+  const violations: string[] = [];
+  const api = site.clientOf(person);
+  const timed = async (into: number[]): Promise<void> => {
+    if (extent.calls > 0) into.push(await p95Of(api, site.projectId, extent.calls));
+  };
+  const [calm, busy]: [number[], number[]] = [[], []];
+
+  for (let kill = 1; kill <= extent.kills; kill += 1) {
+    const left = total(await rowsOf(owner, deleted));
+    await timed(calm);
+    const removal = remove(parameters);
+    await removal.said(1);
+    const meanwhile: number[] = [];
+    await timed(meanwhile);
+    if (how === undefined) await removal.said(3);
+    removal.kill();
+    // Where it came to its end the calls were not all made beside it.
+    if (await removal.wasKilled) busy.push(...meanwhile);
+    if (total(await rowsOf(owner, deleted)) >= left)
+      violations.push('a kill took back what was removed before it');
+    note(`killed ${kill} times; ${total(await rowsOf(owner, deleted))} rows are left`);
+  }
+  await remove(parameters).wasKilled;
+  for (const [table, rows] of await rowsOf(owner, deleted))
+    if (rows > 0) violations.push(`${rows} rows of ${table} are left`);
+  const [before, after] = [quantile(calm, 0.5), quantile(busy, 0.5)];
+  if (extent.calls > 0 && busy.length < leastRounds)
+    violations.push(`calls were made beside ${busy.length} removals only`);
+  if (after > Math.max(2 * before, leastMillis))
+    violations.push(
+      `calls in another organization took ${Math.round(after)} ms, and before ${Math.round(before)} ms`,
+    );
+  return {
+    violations: [...new Set(violations)],
+    figures: {
+      'rows to remove': all,
+      kills: extent.kills,
+      ...(extent.calls > 0 && {
+        'ms of another organization, p95, before': Math.round(before),
+        'and meanwhile': Math.round(after),
+      }),
+    },
+  };
+}
+
+/** A remover at work. */
+interface Removal {
+  /** Resolves when it has said so many portions, or has ended. */
+  said(portions: number): Promise<void>;
+  kill(): void;
+  /** When it has ended: whether it was killed. */
+  readonly wasKilled: Promise<boolean>;
+}
+
+function remove(parameters: readonly string[]): Removal {
+  const child = spawn(process.execPath, [remover, ...parameters], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const wasKilled = once(child, 'close').then(([, signal]) => signal === 'SIGKILL');
+  let said = 0;
+  child.stdout.on('data', (text: Buffer) => {
+    said += text.toString().split('\n').length - 1;
+  });
+  return {
+    said: async (portions) => {
+      while (said < portions && child.exitCode === null)
+        await Promise.race([once(child.stdout, 'data'), wasKilled]);
+    },
+    kill: () => child.kill('SIGKILL'),
+    wasKilled,
+  };
+}
+
+const total = (rows: ReadonlyMap<string, number>): number =>
+  [...rows.values()].reduce((sum, count) => sum + count, 0);
+
+/** How many rows each table has of an organization. */
+async function rowsOf(owner: Pool, [orgId]: readonly string[]): Promise<Map<string, number>> {
+  const { rows: tables } = await owner.query<{ name: string }>(
+    `select relname as name from pg_class c where relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and not relispartition
+       and exists (select from pg_attribute a where a.attrelid = c.oid and a.attname = 'org_id')`,
+  );
+  const counted = tables.map(
+    ({ name }) => `select '${name}' as name, count(*)::int as n from ${name} where org_id = $1`,
+  );
+  const { rows } = await owner.query<{ name: string; n: number }>(counted.join(' union all '), [orgId]);
+  return new Map(rows.map(({ name, n }) => [name, n]));
+}
+
+/** How long 19 of 20 calls take that read and write, one after the other. */
+async function p95Of(api: Client, projectId: string, calls: number): Promise<number> {
+  const millis: number[] = [];
+  for (let call = 0; call < calls; call += 1) {
+    const from = performance.now();
+    await (call % 2 === 0
+      ? api.stories.list({ projectId })
+      : api.stories.create({ projectId, title: 'Beside it' }));
+    millis.push(performance.now() - from);
+  }
+  return quantile(millis, 0.95);
+}
+
+/** An organization of its own, with nothing in it but a large project that is deleted. */
+async function arrange(owner: Pool, { stories, commentsPerStory }: Extent): Promise<[string, string]> {
+  const [orgId, projectId, columnId] = [newId(), newId(), newId()];
+  await owner.query(`
+    insert into orgs (id, slug, name) values ('${orgId}', 'gone-${orgId.slice(-12)}', 'Gone');
+    insert into projects (org_id, id, key, name, visibility, origin, deleted_at)
+      values ('${orgId}', '${projectId}', '${projectId}', 'Large', 'org', 'hosted', now());
+    insert into board_columns (org_id, id, project_id, name, status, position)
+      values ('${orgId}', '${columnId}', '${projectId}', 'Backlog', 'backlog', 0)`);
+  for (let first = 1; first <= stories; first += atOnce) {
+    const last = Math.min(first + atOnce - 1, stories);
+    await owner.query(`
+      begin;
+      select set_config('muster.counts', 'by hand', true);
+      insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+        select '${orgId}', gen_random_uuid(), '${projectId}', n, 'A story', 'backlog', '${columnId}', lpad(n::text, 8, '0'), '{}'
+        from generate_series(${first}, ${last}) n;
+      insert into comments (org_id, id, story_id, kind, body, author, author_member_id)
+        select s.org_id, gen_random_uuid(), s.id, 'comment', 'A comment', '{}', gen_random_uuid()
+        from stories s, generate_series(1, ${commentsPerStory})
+        where s.org_id = '${orgId}' and s.number between ${first} and ${last};
+      commit`);
+  }
+  await owner.query('analyze stories, comments');
+  return [orgId, projectId];
+}
+
+export const deletion: Property = {
+  name: 'deletion',
+  promise:
+    'What somebody deleted is removed to the last row, however large it is and however often whoever removes it is killed, and nobody else waits for it.',
+  run: (setting) => run(setting, extents[setting.scale]),
+  controls: [
+    {
+      name: 'it is removed by one statement',
+      run: (setting) => run(setting, { ...extents.short, kills: 1 }, 'at once'),
+    },
+  ],
+};

@@ -1,0 +1,22 @@
+// node remover.ts <database> <orgId> <projectId> [at once]
+// Removes a project as the worker does, and says a line after each portion; at once: by one statement.
+import { acrossOrganizations, createPool, removeInPortions, sqlQuery } from '@muster/database';
+
+const [url = '', orgId, projectId, how] = process.argv.slice(2);
+const pool = createPool({ url, role: 'muster_app', name: 'muster-prove-remover', max: 2 });
+const say = (): void => {
+  process.stdout.write('portion\n');
+};
+
+if (how === 'at once') {
+  await acrossOrganizations(pool, async (db) => {
+    await db.all(sqlQuery(`select set_config('muster.counts', 'by hand', true)`, []));
+    say();
+    await db.all(sqlQuery('delete from projects where org_id = $1 and id = $2', [orgId, projectId]));
+  });
+} else {
+  const key = { org_id: orgId, id: projectId };
+  const { signal } = new AbortController();
+  while (!(await removeInPortions(pool, { table: 'projects', key, signal, onPortion: say })));
+}
+await pool.end();

@@ -1,0 +1,180 @@
+/**
+ * Made-up requests to every operation: by its path, through the dispatcher and as tools, by tokens of several kinds. What
+ * was found once is sent first.
+ */
+import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { operations, pathOf } from '@muster/registry';
+import { faultIn, faultInTool, found, type Known, learn, requestsFor, type Sent } from '@muster/testing/fuzz';
+import fc from 'fast-check';
+import { randomBytes } from 'node:crypto';
+import { Agent } from 'undici';
+import { type Altered, type House, startHouse } from '../house.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { without } from '../guards.ts';
+
+interface Extent {
+  /** Each in an organization of its own, since some requests end what others would need. */
+  readonly rounds: number;
+  /** To each operation in a round. */
+  readonly requests: number;
+  /** By which what was found once is sent. */
+  readonly waysOfFound: readonly Way[];
+}
+
+const ways = ['path', 'dispatcher', 'tool'] as const;
+type Way = (typeof ways)[number];
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  // The other ways are those of fuzzing.spec.ts of coordination-api.
+  short: { rounds: 1, requests: 1, waysOfFound: ['tool'] },
+  long: { rounds: 20, requests: 8, waysOfFound: ways },
+};
+const atOnce = 4;
+const mostTold = 20;
+
+/** An answer, or 0 where none came. */
+interface Answer {
+  readonly status: number;
+  readonly text: string;
+}
+type Ask = (url: string, token: string, body: string) => Promise<Answer>;
+
+function openWay({ services }: Setting): Ask {
+  const agent = new Agent({ connections: atOnce });
+  services.onStop(() => agent.destroy());
+  return async (url, token, body) => {
+    const { origin, pathname } = new URL(url);
+    try {
+      const answer = await agent.request({
+        ...{ origin, path: pathname, method: 'POST', body },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+      });
+      return { status: answer.statusCode, text: await answer.body.text() };
+    } catch (error) {
+      return { status: 0, text: String(error) };
+    }
+  };
+}
+
+/** Who asks: the owner most of the time, since the others are refused early. */
+async function foundTeam({ database: { owner } }: House): Promise<readonly string[]> {
+  const slug = `fuzz-${randomBytes(4).toString('hex')}`;
+  const [ana, dan] = [`ana@${slug}.example`, `dan@${slug}.example`];
+  await createOrganization(owner, { name: 'Fuzz', slug, plan: 'team', owner: { email: ana, name: 'Ana' } });
+  await addMember(owner, { org: slug, email: dan, name: 'Dan', role: 'viewer' });
+  const tokenOf = async (request: Omit<Parameters<typeof createToken>[1], 'org' | 'name'>) =>
+    (await createToken(owner, { org: slug, name: 'fuzz', ...request })).token;
+  const admin = await tokenOf({ member: ana, scopes: ['admin'] });
+  return [
+    ...[admin, admin, admin, admin],
+    await tokenOf({ member: ana, scopes: ['read'] }),
+    await tokenOf({ member: ana, scopes: ['write'], agent: 'Robo' }),
+    await tokenOf({ member: dan, scopes: ['write'] }),
+    'must_test_00000000000000000000000000000000000000',
+  ];
+}
+
+async function run(setting: Setting, extent: Extent, altered: Altered = {}): Promise<Report> {
+  const house = await startHouse(setting.services, altered);
+  const { api, gateway } = house;
+  const ask = openWay(setting);
+  const violations: string[] = [];
+  const counts = { requests: 0, answered: 0 };
+
+  /** Answers what came of it, where it was good. */
+  const send = async (way: Way, token: string, sent: Sent): Promise<string> => {
+    const { operation, params } = sent;
+    const name = operation.replaceAll('.', '_');
+    const { status, text } = await (way === 'path'
+      ? ask(`${api.url}${pathOf(operation)}`, token, params)
+      : way === 'dispatcher'
+        ? ask(`${api.url}/api/query`, token, `{"operation":"${operation}","params":${params}}`)
+        : ask(
+            `${gateway.url}/api/mcp`,
+            token,
+            `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"${name}","arguments":${params}}}`,
+          ));
+    counts.requests += 1;
+    let fault: string | undefined;
+    try {
+      const body: unknown = JSON.parse(text);
+      fault = way === 'tool' ? faultInTool(sent, status, body) : faultIn(sent, status, body);
+    } catch {
+      fault = `was answered with no JSON: ${text.slice(0, 200)}`;
+    }
+    if (fault !== undefined)
+      violations.push(`${operation} (${way}) ${fault}\n${JSON.stringify(sent)}\n${text.slice(0, 300)}`);
+    if (status !== 200) return '';
+    counts.answered += 1;
+    return text;
+  };
+
+  const ready = async (token: string, known: Known): Promise<void> => {
+    for (const [operation, params] of [
+      ['projects.create', { key: 'WEB', name: 'Web' }],
+      ['projects.create', { key: 'DOCS', name: 'Docs' }],
+      ['stories.create', { projectId: 'WEB', title: 'One', status: 'ready' }],
+      ['stories.create', { projectId: 'WEB', title: 'Two', status: 'ready' }],
+      ['epics.create', { projectId: 'WEB', title: 'Epic' }],
+      ['comments.create', { storyId: 'WEB-1', body: 'Comment' }],
+      ['comments.create', { storyId: 'WEB-1', body: 'Another' }],
+    ] as const)
+      learn(known, await send('path', token, { operation, params: JSON.stringify(params) }));
+    for (const { name, example, params } of operations.values()) {
+      if (!('cursor' in params.shape)) continue;
+      const first = JSON.stringify({ ...example, limit: 1 });
+      learn(known, await send('path', token, { operation: name, params: first }));
+    }
+  };
+
+  for (let round = 0; round < extent.rounds; round += 1) {
+    const askers = await foundTeam(house);
+    const [owner = ''] = askers;
+    const known: Known = { ids: [], cursors: [] };
+    await ready(owner, known);
+    for (const sent of round === 0 ? found : [])
+      for (const way of extent.waysOfFound) await send(way, owner, sent);
+    const course = [...operations.values()].flatMap((operation, index) =>
+      fc.sample(
+        fc.tuple(requestsFor(operation, known), fc.constantFrom(...askers), fc.constantFrom(...ways)),
+        {
+          seed: setting.seed + round * 1_000 + index,
+          numRuns: extent.requests,
+        },
+      ),
+    );
+    const next = course.values();
+    await Promise.all(
+      Array.from({ length: atOnce }, async () => {
+        for (const [sent, token, way] of next) learn(known, await send(way, token, sent));
+      }),
+    );
+    setting.note(`${counts.requests} requests, ${counts.answered} of them answered`);
+  }
+
+  for (const [name, { isAlive }] of Object.entries({ api, gateway }))
+    if (!isAlive()) violations.push(`the ${name} has ended`);
+  const metrics = await (await fetch(`${api.metricsUrl}/metrics`)).text();
+  const holes = /^muster_validation_holes_total\S* (\d+)$/m.exec(metrics)?.[1];
+  if (holes !== '0') violations.push(`Postgres refused ${holes ?? 'nobody knows how many'} values`);
+  if (counts.answered === 0) violations.push('nothing was answered');
+  return {
+    violations: violations.slice(0, mostTold),
+    figures: { requests: counts.requests, 'of them answered': counts.answered, 'found before': found.length },
+  };
+}
+
+const uncleanTexts = without('texts are clean', 'if (false)');
+
+export const fuzzing: Property = {
+  name: 'fuzzing',
+  promise:
+    'Whatever is sent to an operation, by its path, through the dispatcher or as a tool: the answer is within the contract, no 5xx, and Postgres is never asked to keep what it refuses.',
+  run: (setting) => run(setting, extents[setting.scale]),
+  controls: [
+    {
+      name: 'texts in a body are not looked at for NUL',
+      run: (setting) => run(setting, { ...extents.short, waysOfFound: ['path'] }, { api: [uncleanTexts] }),
+    },
+  ],
+};

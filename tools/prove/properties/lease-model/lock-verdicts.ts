@@ -1,0 +1,41 @@
+/** What the contract says of locks that go with work, and of others on the same files. */
+import { type TargetName } from '../../board.ts';
+import { type Name } from '../../team.ts';
+import { type Execution, type Holder, isSame, type Model, openOf } from './model.ts';
+import { done, onlyLooks, refused, type Verdict } from './verdicts.ts';
+
+/** Who works on a target locks its files for the work. */
+export function lock(model: Model, name: TargetName, holder: Holder): Verdict {
+  if (onlyLooks(holder.person)) return refused('forbidden');
+  const target = model.targets[name];
+  const execution = openOf(target);
+  if (execution === null || target.lease?.holder.person !== holder.person) return refused('stale_lease');
+  if (isInTheWay(execution, holder)) return refused('lock_held');
+  return done(() => {
+    if (execution.lock !== null && !isSame(execution.lock.holder, holder)) loseLock(execution);
+    execution.lock = { holder, lapsed: false };
+    return {};
+  });
+}
+
+/** Somebody locks the same files, for no work that is known. */
+export function lockBeside(model: Model, name: TargetName, person: Name): Verdict {
+  if (onlyLooks(person)) return refused('forbidden');
+  const execution = openOf(model.targets[name]);
+  if (execution !== null && isInTheWay(execution, { person, run: 'beside' })) return refused('lock_held');
+  return done(() => {
+    if (execution !== null && execution.lock !== null) loseLock(execution);
+    return {};
+  });
+}
+
+const isInTheWay = ({ lock: held }: Execution, holder: Holder): boolean =>
+  held !== null && !held.lapsed && !isSame(held.holder, holder);
+
+/** It had lapsed, and another was granted; whoever holds the work hears of it, whoever that was. */
+function loseLock(execution: Execution): void {
+  execution.lock = null;
+  if (['leased', 'waiting_input'].includes(execution.state)) {
+    execution.news.push({ kind: 'lock_conflict', by: 'time' });
+  }
+}

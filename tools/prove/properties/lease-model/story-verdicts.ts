@@ -1,0 +1,35 @@
+/** What the contract says of a story's questions and status, and of the work on it. */
+import { type StoryName } from '../../board.ts';
+import { type Name } from '../../team.ts';
+import { type Model, moveStory, openOf, tell } from './model.ts';
+import { done, mayBeDone, onlyLooks, refused, type Verdict } from './verdicts.ts';
+
+export function answerQuestion(model: Model, story: StoryName, person: Name, resolved: boolean): Verdict {
+  return done(() => {
+    if (model.questionOpen[story] !== resolved) return {};
+    model.questionOpen[story] = !resolved;
+    if (!resolved) return {};
+    tell(model, story, 'question_answered', person);
+    for (const target of Object.values(model.targets)) {
+      const execution = openOf(target);
+      if (execution?.waitingFor !== story) continue;
+      execution.waitingFor = null;
+      if (execution.state === 'waiting_input') execution.state = 'leased';
+    }
+    return {};
+  });
+}
+
+/** From each status to any other, but that what is done or canceled is first taken up again. */
+export function setStatus(model: Model, story: StoryName, person: Name, to: string): Verdict {
+  if (onlyLooks(person)) return refused('forbidden');
+  const from = model.status[story];
+  const isFinished = from === 'done' || from === 'canceled';
+  if (from !== to && isFinished && ['done', 'canceled', 'in_review'].includes(to))
+    return refused('invalid_transition');
+  if (from !== to && to === 'done' && !mayBeDone(model, story, person)) return refused('policy');
+  return done(() => {
+    moveStory(model, story, to, person);
+    return {};
+  });
+}

@@ -1,0 +1,223 @@
+/**
+ * What one viewer may do and nobody means well: pages that are as large as they can be made, lists of tools that nobody
+ * asked for before, large bodies, long waits, all at once. Both services have the memory that their containers have.
+ */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { parseAllDocuments } from 'yaml';
+import { z } from 'zod';
+import { Agent } from 'undici';
+import { repositoryRoot } from '../../dev/repository.ts';
+import { idIn, openCallers } from '../callers.ts';
+import { type Altered, type House, residentMebibytes, startHouse } from '../house.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { without } from '../guards.ts';
+
+interface Extent {
+  readonly seconds: number;
+  /** Of each kind of large text, and replies to one comment. */
+  readonly texts: number;
+  readonly atOnce: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { seconds: 2, texts: 15, atOnce: 8 },
+  long: { seconds: 60, texts: 200, atOnce: 40 },
+};
+
+const Deployment = z.object({
+  kind: z.literal('Deployment'),
+  spec: z.object({
+    template: z.object({
+      spec: z.object({
+        containers: z
+          .array(z.object({ resources: z.object({ limits: z.object({ memory: z.string() }) }) }))
+          .min(1),
+      }),
+    }),
+  }),
+});
+
+/** What the container of the service may take, in MiB. */
+async function limitOf(service: string): Promise<number> {
+  const file = path.join(repositoryRoot, 'tools/deploy/kubernetes/services', `${service}.yaml`);
+  for (const document of parseAllDocuments(await readFile(file, 'utf8'))) {
+    const { success, data } = Deployment.safeParse(document.toJS());
+    const memory = success ? data.spec.template.spec.containers[0]?.resources.limits.memory : undefined;
+    const [, mebibytes] = /^(\d+)Mi$/.exec(memory ?? '') ?? [];
+    if (mebibytes !== undefined) return Number(mebibytes);
+  }
+  throw new Error(`${service} has no limit of memory in Mi`);
+}
+
+interface Ground {
+  /** The one who means no good. */
+  readonly viewer: string;
+  readonly executionId: string;
+}
+
+/** An organization in which there is much to be read. */
+async function arrange(
+  { services }: Setting,
+  { database: { owner }, api }: House,
+  texts: number,
+): Promise<Ground> {
+  const callers = openCallers(services);
+  const slug = 'memory';
+  const [ana, dan] = ['ana@memory.example', 'dan@memory.example'];
+  await createOrganization(owner, {
+    name: 'Memory',
+    slug,
+    plan: 'enterprise',
+    owner: { email: ana, name: 'Ana' },
+  });
+  await addMember(owner, { org: slug, email: dan, name: 'Dan', role: 'viewer' });
+  const tokenOf = async (member: string, scope: 'admin' | 'write') =>
+    (await createToken(owner, { org: slug, name: 'prove', member, scopes: [scope] })).token;
+  const [lead, viewer] = [await tokenOf(ana, 'admin'), await tokenOf(dan, 'write')];
+  const as = (token: string) => (operation: string, params: object) =>
+    callers.call(api.url, token, operation, params);
+  const [make, write] = [as(lead), as(viewer)];
+  const projectId = idIn(await make('projects.create', { key: 'WEB', name: 'Web' }), 'project');
+  const story = await make('stories.create', { projectId, title: 'One', status: 'ready' });
+  const targetId = idIn(story, 'story');
+  const acquired = await make('deliveryExecutions.acquire', {
+    ...{ targetType: 'story', targetId, runId: 'run', ttlSeconds: 900 },
+  });
+  const parentId = idIn(await write('comments.create', { storyId: 'WEB-1', body: 'Root' }), 'comment');
+  for (let index = 0; index < texts; index += 1) {
+    // Where there is an end to it, that is what keeps the answers small.
+    await Promise.all([
+      write('comments.create', { storyId: 'WEB-1', parentId, body: 'x'.repeat(19_000) }),
+      make('contracts.publish', {
+        projectId,
+        name: `c${index}`,
+        kind: 'other',
+        content: 'x'.repeat(250_000),
+      }),
+      make('prompts.org.upsert', { slug: `p${index}`, title: 'P', body: 'x'.repeat(60_000) }),
+      make('agents.catalog.publish', {
+        ...{ slug: `a${index}`, version: '1.0.0', name: 'A', description: 'A', content: 'x' },
+        manifest: { text: 'x'.repeat(60_000) },
+      }),
+    ]);
+  }
+  return { viewer, executionId: idIn(acquired, 'execution') };
+}
+
+async function run(
+  setting: Setting,
+  { seconds, texts, atOnce }: Extent,
+  altered: Altered = {},
+): Promise<Report> {
+  const { services } = setting;
+  const house = await startHouse(services, altered);
+  const { api, gateway } = house;
+  const { viewer, executionId } = await arrange(setting, house, texts);
+  const watched = await Promise.all(
+    [
+      ['coordination-api', api],
+      ['mcp-gateway', gateway],
+    ].map(async ([name, app]) => ({
+      name: name as string,
+      app: app as typeof api,
+      limit: await limitOf(name as string),
+      most: 0,
+    })),
+  );
+  const agent = new Agent({ headersTimeout: 60_000, bodyTimeout: 60_000 });
+  services.onStop(() => agent.destroy());
+  let calls = 0;
+  let isOver = false;
+  const post = async (url: string, body: string): Promise<void> => {
+    const { origin, pathname, search } = new URL(url);
+    try {
+      const answer = await agent.request({
+        ...{ origin, path: `${pathname}${search}`, method: 'POST', body },
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${viewer}` },
+      });
+      // Whoever reads slowly lets it lie with the service.
+      await pause(100);
+      await answer.body.dump({ limit: Number.MAX_SAFE_INTEGER });
+    } catch {
+      // What is refused in the middle of a body ends its connection.
+    }
+    calls += 1;
+  };
+  const operation = (name: string, params: object) =>
+    post(`${api.url}/api/query`, JSON.stringify({ operation: name, params }));
+  const rpc = (query: string, method: string, params: string) =>
+    post(
+      `${gateway.url}/api/mcp${query}`,
+      `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params}}`,
+    );
+  const tiny = Array.from({ length: 2_600_000 }, () => '[]').join(',');
+  const waiting = JSON.stringify({
+    ...{
+      name: 'deliveryExecutions_eventsSince',
+      arguments: { executionId, afterSeq: 1_000, waitSeconds: 20 },
+    },
+  });
+  let project = 0;
+  const wishes: readonly (() => Promise<void>)[] = [
+    () => operation('comments.list', { storyId: 'WEB-1', limit: 200 }),
+    () => operation('contracts.list', { projectId: 'WEB', includeContent: true, limit: 200 }),
+    () => operation('prompts.org.list', { includeBody: true, limit: 200 }),
+    () => operation('agents.catalog.list', { limit: 200 }),
+    () => rpc(`?project=K${(project += 1)}&outputSchema=1`, 'tools/list', '{}'),
+    () => rpc('', 'tools/call', `{"name":"x","arguments":{"a":[${tiny}]}}`),
+    () => rpc('', 'tools/call', waiting),
+  ];
+  const look = async (): Promise<void> => {
+    for (const one of watched) {
+      if (one.app.isAlive()) one.most = Math.max(one.most, await residentMebibytes(one.app).catch(() => 0));
+    }
+  };
+  // Enough is known then, and the machine may have no more.
+  const isTooMuch = () => watched.some(({ most, limit }) => most > limit);
+  const ends = performance.now() + seconds * 1_000;
+  const all = wishes.flatMap((wish) =>
+    Array.from({ length: atOnce }, async () => {
+      while (!isOver) await wish();
+    }),
+  );
+  for (let isEnough = false; !isEnough; isEnough = isTooMuch() || performance.now() > ends) {
+    await look();
+    await pause(50);
+  }
+  isOver = true;
+  await agent.destroy();
+  await Promise.all(all);
+  await look();
+  return {
+    violations: watched.flatMap(({ name, app, limit, most }) => [
+      ...(most > limit ? [`${name} had ${Math.round(most)} MiB in memory; its container has ${limit}`] : []),
+      ...(app.isAlive() ? [] : [`${name} has ended`]),
+    ]),
+    figures: {
+      calls,
+      ...Object.fromEntries(watched.map(({ name, most }) => [`MiB of ${name} at most`, Math.round(most)])),
+    },
+  };
+}
+
+/** Nobody is refused a place, and what a body becomes is as large as it may be. */
+const anyBody: Altered['gateway'] = [
+  without('values of a body'),
+  without('what one party has in its hands', 'const entrance = crowd.enter([party], 0);'),
+];
+
+export const memory: Property = {
+  name: 'memory',
+  promise:
+    'Whatever one viewer asks for that is permitted, in any number at once, API and gateway stay within the memory of their containers.',
+  run: (setting) => run(setting, extents[setting.scale]),
+  controls: [
+    {
+      name: 'bodies are read and made into values without an end',
+      run: (setting) => run(setting, { seconds: 30, texts: 0, atOnce: 24 }, { gateway: anyBody }),
+    },
+  ],
+};

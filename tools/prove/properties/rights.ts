@@ -1,0 +1,189 @@
+/**
+ * Rights are taken away while calls go on. Services remember what a token may do, so two copies of the API and the MCP
+ * gateway are asked, each by reads and writes, all warm before: what begins after the change's commit must be refused.
+ */
+import { newId, type Pool } from '@muster/database';
+import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
+import { findBundle } from '../bundles.ts';
+import { type Callers, type Heard, idIn, inWords, openCallers } from '../callers.ts';
+import { type House, startHouse } from '../house.ts';
+import { type Control, type Property, type Report, type Setting } from '../property.ts';
+import { type Scope } from '../services.ts';
+import { foundOrganization } from '../site.ts';
+import { about, type Change, changes, givingOf, type Subject } from './rights/changes.ts';
+
+/** After the commit, of each kind of call at each process. */
+const callsAfter = { short: 2, long: 40 } as const;
+
+interface Place {
+  readonly house: House;
+  /** The copies of the API. */
+  readonly apis: readonly string[];
+}
+
+const places = new WeakMap<Scope, Promise<Place>>();
+
+/** The same for all runs: each change is in an organization of its own. */
+function findPlace({ home }: Scope): Promise<Place> {
+  const place = places.get(home) ?? openPlace(home);
+  places.set(home, place);
+  return place;
+}
+
+async function openPlace(home: Scope): Promise<Place> {
+  const house = await startHouse(home);
+  const other = await startThrowAwayApi({
+    ...{ main: await findBundle(home, 'coordination-api'), log: 'warn' },
+    databaseUrl: house.database.url,
+  });
+  home.onStop(() => other.stop());
+  return { house, apis: [house.api.url, other.url] };
+}
+
+/** One kind of call at one process. */
+interface Kind {
+  readonly name: string;
+  readonly effect: 'read' | 'write';
+  /** Whether it was done. */
+  readonly isDone: () => Promise<boolean>;
+}
+
+/** Throws where no answer came: what nothing answers was neither done nor refused, and would be asked for ever. */
+function answered(heard: Heard): Heard {
+  if (heard.status === 0) throw new Error(`no answer came: ${inWords(heard)}`);
+  return heard;
+}
+
+/** A tool's call is done when its answer holds no error; the gateway's own answer is 200 then as well. */
+const isToolDone = ({ status, body }: Heard): boolean => {
+  const result = body['result'] as { isError?: boolean } | undefined;
+  return status === 200 && result !== undefined && result.isError !== true;
+};
+
+function kindsOf({ house, apis }: Place, callers: Callers, token: string, projectId: string): Kind[] {
+  const calls = [
+    { effect: 'read', operation: 'stories.list', params: { projectId } },
+    { effect: 'write', operation: 'stories.create', params: { projectId, title: 'One more' } },
+  ] as const;
+  return calls.flatMap(({ effect, operation, params }) => [
+    ...apis.map((url, index) => ({
+      ...{ name: `${operation} at API ${index + 1}`, effect },
+      isDone: async () => answered(await callers.call(url, token, operation, params)).status === 200,
+    })),
+    {
+      ...{ name: `${operation} as a tool`, effect },
+      isDone: async () =>
+        isToolDone(
+          answered(await callers.tool(house.gateway.url, token, operation.replace('.', '_'), params)),
+        ),
+    },
+  ]);
+}
+
+/** A member with a token, who may read and write in a project by what the change takes away. */
+async function arrange({ house, apis }: Place, callers: Callers, change: Change) {
+  const { owner } = house.database;
+  const { orgId, people } = await foundOrganization(house.database, 3);
+  const [lead, member, other] = people;
+  if (lead === undefined || member === undefined || other === undefined) throw new Error('nobody is there');
+  const make = async (key: string): Promise<string> =>
+    idIn(await callers.call(apis[0] ?? '', lead.token, 'projects.create', { key, name: key }), 'project');
+  const subject: Subject = {
+    ...{ org: orgId, member: member.memberId, other: other.memberId, team: newId() },
+    ...{ project: await make('WEB'), elsewhere: await make('DOCS') },
+  };
+  for (const sql of givingOf(change)) await owner.query(about(sql, subject));
+  return { subject, token: member.token };
+}
+
+const deadlockDetected = '40P01';
+
+/** A removal may lose a deadlock to the calls beside it. Nothing of it happened then, and it is tried again. */
+async function commit(owner: Pool, sql: string): Promise<void> {
+  for (;;) {
+    try {
+      await owner.query(sql);
+      return;
+    } catch (error) {
+      if ((error as { code?: string }).code !== deadlockDetected) throw error;
+    }
+  }
+}
+
+/** What was done though it had begun after the commit of the change. */
+async function take(place: Place, callers: Callers, change: Change, most: number): Promise<string[]> {
+  const { subject, token } = await arrange(place, callers, change);
+  const kinds = kindsOf(place, callers, token, subject.project);
+  const isOver = ({ effect }: Kind): boolean => change.ends === 'all' || effect === 'write';
+  // Each process remembers from here on.
+  for (const kind of [...kinds, ...kinds]) {
+    if (!(await kind.isDone())) throw new Error(`${change.name}: ${kind.name} could not be done before`);
+  }
+  let isCommitted = false;
+  let hasFailed = false;
+  const violations: string[] = [];
+  const going = kinds.map(async (kind) => {
+    for (let after = 0; after < most && !hasFailed;) {
+      const beganAfter = isCommitted;
+      const isDone = await kind.isDone();
+      if (!beganAfter) continue;
+      after += 1;
+      if (isDone && isOver(kind)) violations.push(`${change.name}: ${kind.name} was done after it`);
+      if (!isDone && !isOver(kind)) violations.push(`${change.name}: ${kind.name} was refused after it`);
+    }
+  });
+  try {
+    await commit(place.house.database.owner, about(change.sql, subject));
+    isCommitted = true;
+  } catch (error) {
+    hasFailed = true;
+    throw error;
+  } finally {
+    await Promise.all(going);
+  }
+  return [...new Set(violations)];
+}
+
+async function takeAll(
+  { services, note, scale }: Setting,
+  tried: readonly Change[],
+  most: number = callsAfter[scale],
+): Promise<Report> {
+  const place = await findPlace(services);
+  const callers = openCallers(services);
+  const violations: string[] = [];
+  for (const change of tried) {
+    violations.push(...(await take(place, callers, change, most)));
+    note(change.name);
+  }
+  return {
+    violations,
+    figures: { 'kinds of change': tried.length, 'kinds of call': 6, 'calls of each after a change': most },
+  };
+}
+
+/** Without one of the triggers, in that time. */
+const without = ({ trigger, on }: Change): Control => ({
+  name: `nothing notices: ${trigger}`,
+  run: async (setting) => {
+    const { owner } = (await findPlace(setting.services)).house.database;
+    await owner.query(`alter table ${on} disable trigger ${trigger}`);
+    try {
+      const [first] = changes.filter((change) => change.trigger === trigger);
+      return await takeAll(setting, first === undefined ? [] : [first], 1);
+    } finally {
+      await owner.query(`alter table ${on} enable trigger ${trigger}`);
+    }
+  },
+});
+
+/** One change for each trigger. */
+const triggers = [...new Map(changes.map((change) => [change.trigger, change])).values()];
+
+export const rights: Property = {
+  name: 'rights',
+  promise:
+    'No call that begins after a right was taken away is done by it: by whatever change, read, write or tool, at any of several processes that all remember it.',
+  run: (setting) => takeAll(setting, changes),
+  controls: triggers.map(without),
+};

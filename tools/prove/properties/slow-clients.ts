@@ -1,0 +1,156 @@
+/** Callers who send the half of a body and no more, from one address and from many, while others work. */
+import { connect, type Socket } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
+import { type Alteration, findBundle } from '../bundles.ts';
+import { type Heard, inWords, openCallers, quantile } from '../callers.ts';
+import { type Property, type Report, type Setting } from '../property.ts';
+import { foundOrganization } from '../site.ts';
+import { without } from '../guards.ts';
+
+interface Extent {
+  readonly connections: number;
+  /** Calls of others, for each way of sending slowly. */
+  readonly calls: number;
+  readonly addresses: number;
+  /** Whether others are held to a time as well: not on a machine that does much else. */
+  readonly isTimed: boolean;
+}
+
+const short: Extent = { connections: 2, calls: 20, addresses: 20, isTimed: false };
+const long: Extent = { connections: 10, calls: 2_000, addresses: 200, isTimed: true };
+
+const placesPerConnection = 6;
+const mostMillis = 1_000;
+/** What a busy machine does to one call in thousands is not what half of all rounds meet. */
+const rounds = 5;
+const turnMillis = 5;
+
+interface Way {
+  readonly name: string;
+  readonly path: string;
+  readonly token?: string;
+  readonly addressOf: (index: number) => string;
+}
+
+const one = (): string => '127.0.0.1';
+const manyOf =
+  (addresses: number) =>
+  (index: number): string =>
+    `127.0.${1 + (((index % addresses) / 100) | 0)}.${1 + (index % Math.min(addresses, 100))}`;
+
+/** Keeps so many half-sent bodies there: whoever is closed out comes again. */
+function sendSlowly(url: string, count: number, { path, token, addressOf }: Way): () => void {
+  const { port } = new URL(url);
+  const sockets = new Set<Socket>();
+  let isOver = false;
+  const lines = [
+    `POST ${path} HTTP/1.1`,
+    ...['Host: prove', 'Content-Type: application/json', 'Content-Length: 100'],
+    ...(token === undefined ? [] : [`Authorization: Bearer ${token}`]),
+  ];
+  const open = (index: number): void => {
+    if (isOver) return;
+    const socket = connect({ host: '127.0.0.1', port: Number(port), localAddress: addressOf(index) });
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => {
+      sockets.delete(socket);
+      setTimeout(open, turnMillis, index);
+    });
+    // What it is answered ends it: it comes again.
+    socket.on('data', () => socket.destroy());
+    socket.write(`${lines.join('\r\n')}\r\n\r\n{`);
+  };
+  for (let index = 0; index < count; index += 1) open(index);
+  return () => {
+    isOver = true;
+    for (const socket of sockets) socket.destroy();
+  };
+}
+
+async function run(
+  setting: Setting,
+  { connections, calls, addresses, isTimed }: Extent,
+  alterations: readonly Alteration[] = [],
+): Promise<Report> {
+  const { services } = setting;
+  const database = await services.database();
+  const { people } = await foundOrganization(database, 2);
+  const api = await startThrowAwayApi({
+    ...{ main: await findBundle(services, 'coordination-api', alterations), log: 'warn' },
+    databaseUrl: database.url,
+    environment: { DATABASE_POOL: connections.toString() },
+  });
+  services.onStop(() => api.stop());
+  const callers = openCallers(services);
+  const [ana, ben] = people.map(({ token }) => token);
+  if (ana === undefined || ben === undefined) throw new Error('nobody would be there');
+  const ask = (): Promise<Heard> => callers.call(api.url, ana, 'session.identity', {});
+  const places = connections * placesPerConnection;
+  const many = manyOf(addresses);
+  const stranger = { path: '/invitations/accept' };
+  const caller = { path: '/api/comments/create', token: ben };
+  const ways: Way[] = [
+    { name: 'strangers, one address', ...stranger, addressOf: one },
+    { name: 'strangers, many addresses', ...stranger, addressOf: many },
+    { name: 'a token, one address', ...caller, addressOf: one },
+    { name: 'a token, many addresses', ...caller, addressOf: many },
+  ];
+  const violations: string[] = [];
+  /** Of each round the slowest call. */
+  const slowest: number[] = [];
+  await ask();
+  for (const way of ways) {
+    setting.note(way.name);
+    const stop = sendSlowly(api.url, Math.max(2 * places, way.addressOf === many ? addresses : 0), way);
+    try {
+      const heard: Heard[] = [];
+      while (heard.length < calls) {
+        heard.push(await ask());
+        await pause(turnMillis);
+      }
+      const refused = heard.filter(({ status }) => status !== 200);
+      const [first] = refused;
+      if (first !== undefined)
+        violations.push(`${way.name}: ${refused.length} of ${calls} got such as ${inWords(first)}`);
+      const size = Math.ceil(heard.length / rounds);
+      for (let first = 0; first < heard.length; first += size)
+        slowest.push(Math.max(...heard.slice(first, first + size).map(({ millis }) => millis)));
+    } finally {
+      stop();
+    }
+    if (alterations.length > 0 && violations.length > 0) break;
+  }
+  const usual = quantile(slowest, 0.5);
+  if (isTimed && usual > mostMillis)
+    violations.push(`the slowest call of others took ${Math.round(usual)} ms in half of all rounds`);
+  return {
+    violations,
+    figures: {
+      'half-sent bodies': 2 * places,
+      'calls of others': calls * ways.length,
+      ...(isTimed && {
+        'ms for the slowest of a round, at the median': Math.round(usual),
+        'ms for the slowest of all': Math.round(Math.max(...slowest)),
+      }),
+    },
+  };
+}
+
+const keepsItsPlace: readonly Alteration[] = [
+  without('a half-sent body leaves its place', 'bodies.admit(request, reply);'),
+];
+
+export const slowClients: Property = {
+  name: 'slow clients',
+  promise:
+    'Twice as many half-sent bodies as there are places, of strangers or of somebody with a token, from one address or from 200: everybody else is answered within a second.',
+  run: (setting) => run(setting, setting.scale === 'short' ? short : long),
+  controls: [
+    {
+      name: 'a body on its way has a place among those who are answered',
+      run: (setting) => run(setting, short, keepsItsPlace),
+    },
+  ],
+};
