@@ -6,8 +6,9 @@ import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { freePort } from '@muster/testing/ports';
 import { validate } from 'dockerfile-utils';
-import { freePort, portOfApp } from '../dev/ports.ts';
+import { portOfApp } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { appNames } from './apps.ts';
 import {

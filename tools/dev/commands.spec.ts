@@ -5,8 +5,9 @@ import { mkdtemp, readFile, realpath, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { freePort } from '@muster/testing/ports';
 import { type DevFile } from './dev-file.ts';
-import { freePort, portsOfApps } from './ports.ts';
+import { portsOfApps } from './ports.ts';
 import { repositoryRoot } from './repository.ts';
 
 /** On a machine that does much else; each of them ends by itself where it hangs. */

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
-import { freePort, portOfApp, portsOf, readPort, refuseTakenPorts } from './ports.ts';
+import { freePort } from '@muster/testing/ports';
+import { portOfApp, portsOf, readPort, refuseTakenPorts } from './ports.ts';
 
 describe('the port of an app', () => {
   it('counts from 4100', () => {

@@ -1,4 +1,3 @@
-import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /** Each app's port when nothing is said, counted from PORT_BASE, and the variable that moves it alone. */
@@ -67,18 +66,6 @@ export async function refuseTakenPorts(wanted: readonly Wanted[]): Promise<void>
 const allVariables: Readonly<Record<string, true>> = Object.fromEntries(
   Object.values(portsOfApps).map(({ variable }) => [variable, true]),
 );
-
-/** A port that nobody listens on right now. Another may take it before we do: callers try again. */
-export async function freePort(): Promise<number> {
-  const server = createServer();
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('a TCP server without a port');
-  return address.port;
-}
 
 async function whyPortIsNotFree(port: number): Promise<string | undefined> {
   // What follows from a port that somebody names may be beyond the last one.

@@ -6,9 +6,9 @@ import { chmod, mkdtemp, readFile, readlink, rm, writeFile } from 'node:fs/promi
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createInterface } from 'node:readline';
+import { freePort } from '@muster/testing/ports';
 import pg from 'pg';
 import { isRunning } from './foreign-process.ts';
-import { freePort } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 
 const seconds = 1000;

@@ -5,9 +5,9 @@ import { chown, mkdir, open, readFile, rename, rm, stat, truncate, writeFile } f
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { freePort } from '@muster/testing/ports';
 import { accountForPostgres, type Account } from './account.ts';
 import { commandLineOf, endProcess } from './foreign-process.ts';
-import { freePort } from './ports.ts';
 import { findDurableFolder, findPostgresPrograms, type PostgresPrograms } from './postgres-places.ts';
 import { dataFolder } from './repository.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline';
-import { freePort, type AppName } from './ports.ts';
+import { freePort } from '@muster/testing/ports';
+import { type AppName } from './ports.ts';
 import { untilReady } from './readiness.ts';
 import { repositoryRoot } from './repository.ts';
 import { startServiceProcess, type ServiceProcess } from './service-process.ts';
@@ -34,7 +35,17 @@ const TAIL_LINES = 40;
 
 /** Starts an app, and returns once it is ready. What it stands on is up. */
 export async function startThrowAwayApp(name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
-  const port = options.port ?? (await freePort());
+  for (;;) {
+    try {
+      return await startOn(options.port ?? (await freePort()), name, options);
+    } catch (error) {
+      // Another has taken the free port before the app listened on it.
+      if (options.port !== undefined || !(error as Error).message.includes('EADDRINUSE')) throw error;
+    }
+  }
+}
+
+async function startOn(port: number, name: AppName, options: ThrowAwayAppOptions): Promise<ThrowAwayApp> {
   const url = `http://127.0.0.1:${port}`;
   const metricsPort = await freePort();
   const started = performance.now();

@@ -2,7 +2,8 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { type AppName, freePort } from '../../dev/ports.ts';
+import { freePort } from '@muster/testing/ports';
+import { type AppName } from '../../dev/ports.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { type Environment } from '../apps.ts';
 
