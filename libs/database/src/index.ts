@@ -48,6 +48,7 @@ export {
   toIso,
 } from './pool.ts';
 export { type Param, query, type Query, sqlQuery, statement } from './query.ts';
+export { nextVersion, record, requireVersion, type RowOf } from './record.ts';
 export { projectIdOf, storiesOf, storyIdOf } from './references.ts';
 export { type DB } from './schema.generated.ts';
 export { of, organization, type Part, sql } from './sql.ts';

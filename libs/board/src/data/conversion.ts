@@ -7,7 +7,7 @@ import { placeStories } from '../rules/conversion.ts';
 import { isFinished } from '../rules/workflow.ts';
 import { type ColumnRow } from './columns.ts';
 import { countByHand } from './counts.ts';
-import { type EpicRow, insertEpics } from './epics.ts';
+import { type EpicRow, epics as epicRecord } from './epics.ts';
 import { firstSpecRow } from './specs.ts';
 
 type LocalBoard = ParamsOf<Registry['projects']['convertLocal']>;
@@ -80,20 +80,11 @@ export function convert(
   const epics = localEpics.map((epic, index): EpicRow => {
     const id = epicIds[index]?.id ?? '';
     const own = inEpic.get(id) ?? [];
-    return {
-      id,
-      project_id: projectId,
-      title: epic.title,
-      description: epic.description ?? '',
-      color: null,
-      target_date: null,
-      status: epic.status,
-      story_count: own.length,
-      done_count: own.filter(({ status }) => status === 'done').length,
-      created_at: at,
-      updated_at: at,
-      version: 1,
+    const counts = {
+      storyCount: own.length,
+      doneCount: own.filter(({ status }) => status === 'done').length,
     };
+    return epicRecord.make({ ...epic, ...counts, id, projectId }, at);
   });
   return {
     columns: emptyColumns.map((column) => ({ ...column, story_count: inColumn.get(column.id)?.length ?? 0 })),
@@ -124,7 +115,7 @@ export function setConversion(
   at: string,
 ): void {
   db.later(countByHand());
-  db.later(insertEpics(epics));
+  db.later(epicRecord.insertAll(epics));
   db.later(insertStories(stories));
   db.later(insertSpecs(caller, specs, at));
 }

@@ -2,7 +2,7 @@
 import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
 import { type Subject, type TargetType } from '@muster/registry';
 import { notFound } from '@muster/runtime';
-import { aboutEpic, lockEpic } from './epics.ts';
+import { aboutEpic, epics } from './epics.ts';
 import { aboutStory, lockStory } from './stories.ts';
 
 /** A target as a caller names it. */
@@ -17,7 +17,7 @@ export async function lockTarget(db: Db, target: TargetRef): Promise<Subject> {
     case 'story':
       return aboutStory(await lockStory(db, target.targetId));
     case 'epic':
-      return aboutEpic(await lockEpic(db, target.targetId));
+      return aboutEpic(await epics.lock(db, target.targetId));
     case 'delivery_group':
       return lockDeliveryGroup(db, target.targetId);
   }

@@ -1,6 +1,6 @@
 /** The story itself, what it is for, and who is about it. */
 import { of, sql, storyIdOf } from '@muster/database';
-import { type EpicRow, epicColumns, toEpic } from '../epics.ts';
+import { type EpicRow, epics, toEpic } from '../epics.ts';
 import { listOnlookers, mostOnlookers } from '../selections.ts';
 import { getSpec } from '../specs.ts';
 import { getStory, toStory } from '../stories.ts';
@@ -11,7 +11,7 @@ export const story: Section<'story'> = async ({ db, storyRef }) =>
 
 export const epic: Section<'epic'> = async ({ db, storyRef }) => {
   const row = await db.find(
-    sql<EpicRow>`select ${epicColumns} from stories s join epics e on e.org_id = s.org_id and e.id = s.epic_id
+    sql<EpicRow>`select ${epics.list} from stories s join epics e on e.org_id = s.org_id and e.id = s.epic_id
        where ${of('s')} and s.id = ${storyIdOf(storyRef)}`,
   );
   return whole(row === undefined ? null : toEpic(row));

@@ -1,0 +1,197 @@
+/**
+ * A record is described once: its columns, which of them callers may set, what clears them, which are not shown. What is
+ * read, shown, made, changed and written of it follows. A field of the contract is called as its column is, in the
+ * contract's spelling: targetDate for target_date.
+ */
+import { notFound, refusal } from '@muster/registry';
+import { type Selectable } from 'kysely';
+import { isDeepStrictEqual } from 'node:util';
+import { newId } from './id.ts';
+import { type Db } from './organization.ts';
+import { type Query } from './query.ts';
+import { type DB } from './schema.generated.ts';
+import { of, organization, sql } from './sql.ts';
+
+/** What is to be known of a column. */
+interface Column<Value> {
+  /** Callers may change it. */
+  readonly set?: true;
+  /** What it has in a new record where nothing else is said. Without this and `empty` it has to be said. */
+  readonly initial?: Value;
+  /** The same; and null clears it to this. */
+  readonly empty?: Value;
+  /** Callers do not see it as a field of its own. */
+  readonly hidden?: true;
+  /** The database keeps it by itself. */
+  readonly derived?: true;
+}
+
+/** What every record has, and nobody describes. */
+const stamps = ['id', 'created_at', 'updated_at', 'version'] as const;
+type Stamp = (typeof stamps)[number];
+interface Stamped {
+  readonly id: string;
+  readonly created_at: string;
+  readonly updated_at: string;
+  readonly version: number;
+}
+
+/** The tables of records. */
+type Table = {
+  [Name in keyof DB]: Selectable<DB[Name]> extends Stamped ? Name : never;
+}[keyof DB];
+
+type Stored<Name extends Table> = Selectable<DB[Name]>;
+type Description<Name extends Table> = {
+  readonly [Key in Exclude<keyof Stored<Name>, Stamp | 'org_id'>]?: Column<
+    Stored<Name>[Key & keyof Stored<Name>]
+  >;
+};
+
+type Camel<Key> = Key extends `${infer Head}_${infer Tail}` ? `${Head}${Capitalize<Camel<Tail>>}` : Key;
+const camel = (column: string): string =>
+  column.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
+
+type Read<Name extends Table, Columns> = Stamped & Pick<Stored<Name>, keyof Columns & keyof Stored<Name>>;
+
+/** The columns whose description has this. */
+type With<Columns, Trait> = {
+  [Key in keyof Columns]: Columns[Key] extends Trait ? Key : never;
+}[keyof Columns];
+type Optional<Columns> = With<Columns, { initial: unknown } | { empty: unknown } | { derived: true }>;
+
+/** A row in the contract's spelling, without what is hidden. */
+type Shown<Row, Columns> = {
+  [Key in Exclude<keyof Row, With<Columns, { hidden: true }>> as Camel<Key>]: Row[Key];
+};
+
+/** What is said of a new record. */
+type Draft<Row, Columns> = {
+  readonly [Key in Exclude<keyof Columns, Optional<Columns>> as Camel<Key>]: Row[Key & keyof Row];
+} & {
+  readonly [Key in Optional<Columns> | 'id' as Camel<Key>]?: Row[Key & keyof Row] | null | undefined;
+};
+
+/** What callers want of a record; undefined wants nothing, null clears. */
+type Wanted<Row, Columns> = {
+  readonly [Key in With<Columns, { set: true }> as Camel<Key>]?:
+    Row[Key & keyof Row] | (Columns[Key] extends { empty: unknown } ? null : never) | undefined;
+};
+
+/** Throws where the version that the caller read is not the record's. */
+export function requireVersion(
+  { version }: { readonly version: number },
+  expected: number | undefined,
+): void {
+  if (expected !== undefined && expected !== version)
+    throw refusal('version_mismatch', { currentVersion: version });
+}
+
+/** The row after these changes: the next version, changed `at`. */
+export const nextVersion = <Row extends { readonly version: number }>(
+  row: Row,
+  changes: Partial<Row>,
+  at: string,
+): Row => ({ ...row, ...changes, updated_at: at, version: row.version + 1 });
+
+/** Makes the function that shows a row; compiled, since a loop over its fields would cost a long list a tenth more. */
+const shower = (columns: readonly string[]) =>
+  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the names are columns, which sql.columns checked
+  new Function('row', `return { ${columns.map((column) => `${camel(column)}: row.${column}`).join()} }`);
+
+/** Describes the records of a table, which statements call by the alias. */
+export function record<Name extends Table, const Columns extends Description<Name>>(
+  table: Name,
+  alias: string,
+  columns: Columns,
+) {
+  type Row = Read<Name, Columns>;
+  const described = Object.entries(columns as Readonly<Record<string, Column<unknown>>>).map(
+    ([column, traits]) => ({
+      column,
+      field: camel(column),
+      ...traits,
+    }),
+  );
+  const where = (is: (column: (typeof described)[number]) => boolean): string[] =>
+    described.filter(is).map(({ column }) => column);
+  const names = [...stamps, ...where(() => true)];
+  const inserted = [...stamps, ...where(({ derived }) => derived !== true)];
+  const settable = where(({ set }) => set === true);
+  const list = sql.columns(alias, names);
+  const as = sql.word(alias);
+  const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${of(alias)} and ${as}.id = `;
+  const shown = shower([...stamps, ...where(({ hidden }) => hidden !== true)]) as (
+    row: Row,
+  ) => Shown<Row, Columns>;
+
+  return {
+    /** The columns as a statement selects them. */
+    list: list,
+    shown,
+
+    find: (db: Db, id: string): Promise<Row | undefined> => db.find(sql<Row>`${byId}${id}`),
+
+    /** Locks the record against other writers until the transaction ends; 409 where another version is expected. */
+    async lock(db: Db, id: string, expectedVersion?: number): Promise<Row> {
+      const row = await db.find(sql<Row>`${byId}${id} for no key update`);
+      if (row === undefined) throw notFound();
+      requireVersion(row, expectedVersion);
+      return row;
+    },
+
+    /** A new row. */
+    make(draft: Draft<Row, Columns>, at: string): Row {
+      const said = draft as Readonly<Record<string, unknown>>;
+      const row: Record<string, unknown> = {
+        id: said['id'] ?? newId(),
+        created_at: at,
+        updated_at: at,
+        version: 1,
+      };
+      for (const { column, field, initial, empty } of described)
+        row[column] = said[field] ?? initial ?? empty ?? null;
+      return row as Row;
+    },
+
+    /** The row as a caller wants it, and which fields that changes; the row itself where none. */
+    change<Locked extends Row>(
+      row: Locked,
+      wanted: Wanted<Row, Columns>,
+      at: string,
+    ): { changed: Locked; fields: string[] } {
+      const said = wanted as Readonly<Record<string, unknown>>;
+      const now = row as Readonly<Record<string, unknown>>;
+      const changes = Object.keys(said).flatMap((name) => {
+        const column = described.find(({ field, set }) => field === name && set === true);
+        const value = said[name] === null ? column?.empty : said[name];
+        if (column === undefined || value === undefined) return [];
+        return isDeepStrictEqual(value, now[column.column]) ? [] : [{ name, column: column.column, value }];
+      });
+      if (changes.length === 0) return { changed: row, fields: [] };
+      const values = Object.fromEntries(changes.map(({ column, value }) => [column, value]));
+      return {
+        changed: nextVersion<Locked>(row, values as Partial<Locked>, at),
+        fields: changes.map(({ name }) => name),
+      };
+    },
+
+    insert: (row: Row): Query<unknown> => sql.insert(table, inserted as never, row as never),
+
+    /** Many rows by one value, however many they are. */
+    insertAll: (rows: readonly Row[]): Query<unknown> =>
+      sql`insert into ${sql.word(table)} select r.* from jsonb_populate_recordset(
+        jsonb_populate_record(null::${sql.word(table)}, jsonb_build_object('org_id', ${organization}::uuid)), ${JSON.stringify(rows)}) r`,
+
+    /** Writes what callers may set of a locked record, or these columns, as they are in the changed row. */
+    write(changed: Row, written: readonly (keyof Row & string)[] = settable as never): Query<unknown> {
+      const all = [...written, 'updated_at', 'version'];
+      return sql`${sql.update(table, all as never, changed as never)} where ${of()} and id = ${changed.id}`;
+    },
+  };
+}
+
+/** The row of a record. */
+export type RowOf<Described extends { readonly shown: (row: never) => unknown }> = Parameters<
+  Described['shown']
+>[0];
