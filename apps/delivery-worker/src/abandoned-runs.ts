@@ -1,5 +1,5 @@
 /** Runs that began and were never heard of again: they end, so that they go with the others in time. */
-import { acrossOrganizations, inOrganizationAsSystem, type Pool, sqlQuery } from '@muster/database';
+import { acrossOrganizations, inOrganizationAsSystem, type Pool, sql } from '@muster/database';
 import { abandonedAfterDays, endAbandonedRuns } from '@muster/delivery';
 
 const batchSize = 1_000;
@@ -8,11 +8,8 @@ const batchSize = 1_000;
 export async function endAbandoned(pool: Pool, signal: AbortSignal): Promise<number> {
   const concerned = await acrossOrganizations(pool, (db) =>
     db.all(
-      sqlQuery<{ id: string }>(
-        `select distinct org_id as id from agent_runs
-         where ended_at is null and last_seen_at < now() - make_interval(days => $1)`,
-        [abandonedAfterDays],
-      ),
+      sql<{ id: string }>`select distinct org_id as id from agent_runs
+        where ended_at is null and last_seen_at < now() - make_interval(days => ${abandonedAfterDays})`,
     ),
   );
   let ended = 0;

@@ -1,6 +1,6 @@
 /** The jobs whose work leaves the house: each message is a row of its own, so that one that fails repeats no other. */
 import { createHash } from 'node:crypto';
-import { type Db, outboxRow, sqlQuery } from '@muster/database';
+import { type Db, of, outboxRow, sql } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
 import { prepareInvitationMail } from '@muster/organizations';
 import { prepareNotification } from '@muster/notifications';
@@ -33,12 +33,12 @@ export const deliverInvitation =
 
 export const deliverNotification =
   ({ pusher }: Ways): BatchWorker<PayloadOf<'notification.deliver'>> =>
-  async ({ db, orgId, payload: { notificationId } }) => {
+  async ({ db, payload: { notificationId } }) => {
     const delivery = await prepareNotification(db, notificationId);
-    if (delivery?.email !== undefined) db.later(outboxRow(orgId, 'notification.mail', { notificationId }));
+    if (delivery?.email !== undefined) db.later(outboxRow('notification.mail', { notificationId }));
     if (pusher === undefined) return;
     for (const token of delivery?.push?.tokens ?? []) {
-      db.later(outboxRow(orgId, 'notification.push', { notificationId, device: fingerprintOf(token) }));
+      db.later(outboxRow('notification.push', { notificationId, device: fingerprintOf(token) }));
     }
   };
 
@@ -52,23 +52,21 @@ export const mailNotification =
 
 export const pushNotification =
   ({ pusher }: Ways): RowWorker<PayloadOf<'notification.push'>> =>
-  async ({ db, orgId, payload: { notificationId, device } }) => {
+  async ({ db, payload: { notificationId, device } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
     const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);
     if (pusher === undefined || push === undefined || token === undefined) return undefined;
     const { title, body } = push;
     return async () => {
       const outcome = await pusher.send({ subscription: token, payload: { notificationId, title, body } });
-      return outcome === 'gone' ? (later) => forgetToken(later, orgId, token) : undefined;
+      return outcome === 'gone' ? (later) => forgetToken(later, token) : undefined;
     };
   };
 
 /** The device stays, and can register a new one. */
-async function forgetToken(db: Db, orgId: string, token: string): Promise<void> {
+async function forgetToken(db: Db, token: string): Promise<void> {
   db.later(
-    sqlQuery(
-      'update devices set push_token = null where org_id = $1 and md5(push_token) = md5($2) and push_token = $2',
-      [orgId, token],
-    ),
+    sql`update devices set push_token = null
+      where ${of()} and md5(push_token) = md5(${token}) and push_token = ${token}`,
   );
 }

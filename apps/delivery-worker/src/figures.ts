@@ -1,5 +1,5 @@
 /** What operators look at: how much waits, how late it is, what died; how much is worked on, and how much of it stalls. */
-import { acrossOrganizations, type Pool, sqlQuery } from '@muster/database';
+import { acrossOrganizations, type Pool, sql } from '@muster/database';
 import { type Queues } from '@muster/queue';
 import { type ExecutionState, executionStates } from '@muster/registry';
 import { type Figure, type Metrics } from '@muster/http';
@@ -17,7 +17,7 @@ interface TopicFigures {
   readonly dead: number;
 }
 
-const topicsSql = `
+const topicFigures = sql<TopicFigures>`
   select topic,
     count(*) filter (where dead_at is null)::int as undone,
     extract(epoch from now() - min(created_at) filter (where dead_at is null))::float as oldest,
@@ -39,12 +39,12 @@ interface LeaseFigures {
   readonly lag: number | null;
 }
 
-const leasesSql = `
+const leaseFigures = sql<LeaseFigures>`
   select count(*) filter (where expires_at > now())::int as live, count(*) filter (where expires_at <= now())::int as expired,
     extract(epoch from now() - min(expires_at) filter (where expires_at <= now() and not expiry_noted))::float as lag
   from leases where state = 'held'`;
 
-const deletionsSql = `
+const deletions = sql<{ projects: number; orgs: number }>`
   select (select count(*)::int from projects where deleted_at is not null) as projects,
     (select count(*)::int from orgs where deleted_at < now() - interval '30 days') as orgs`;
 
@@ -59,12 +59,8 @@ function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
 }
 
 export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'counts'>): void {
-  const topics = shared(() =>
-    acrossOrganizations(pool, (db) => db.all(sqlQuery<TopicFigures>(topicsSql, []))),
-  );
-  const leases = shared(() =>
-    acrossOrganizations(pool, (db) => db.one(sqlQuery<LeaseFigures>(leasesSql, []))),
-  );
+  const topics = shared(() => acrossOrganizations(pool, (db) => db.all(topicFigures)));
+  const leases = shared(() => acrossOrganizations(pool, (db) => db.one(leaseFigures)));
   const ofTopics = (pick: (row: TopicFigures) => number) => async (): Promise<Figure[]> =>
     (await topics()).map((row) => ({ labels: { topic: row.topic }, value: pick(row) }));
   const perTopic: [string, string, (row: TopicFigures) => number][] = [
@@ -85,7 +81,7 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
 
   metrics.figures('muster_executions', 'Executions that are not completed, by state', ['state'], async () => {
     const rows = await acrossOrganizations(pool, (db) =>
-      db.all(sqlQuery<ExecutionFigures>('select state, executions::int from app.open_executions()', [])),
+      db.all(sql<ExecutionFigures>`select state, executions::int from app.open_executions()`),
     );
     return openStates.map((state) => ({
       labels: { state },
@@ -115,9 +111,7 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
     'Projects and organizations that were deleted, and whose rows are still to be removed',
     ['of'],
     async () => {
-      const { projects, orgs } = await acrossOrganizations(pool, (db) =>
-        db.one(sqlQuery<{ projects: number; orgs: number }>(deletionsSql, [])),
-      );
+      const { projects, orgs } = await acrossOrganizations(pool, (db) => db.one(deletions));
       return [
         { labels: { of: 'projects' }, value: projects },
         { labels: { of: 'organizations' }, value: orgs },

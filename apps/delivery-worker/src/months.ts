@@ -3,7 +3,7 @@
  * longer ago than any organization keeps its entries, and the entries of those that keep them less long go row by row
  * before (retention.ts).
  */
-import { acrossOrganizations, type Pool, sqlQuery } from '@muster/database';
+import { acrossOrganizations, type Pool, sql } from '@muster/database';
 import { daysOfAudit } from './retention.ts';
 
 export interface MonthChange {
@@ -16,11 +16,8 @@ export interface MonthChange {
 export const keepMonths = (pool: Pool): Promise<MonthChange[]> =>
   acrossOrganizations(pool, (db) =>
     db.all(
-      sqlQuery<MonthChange>(
-        `select m.month, m.done from (
+      sql<MonthChange>`select m.month, m.done from (
            select max(${daysOfAudit}) as days from orgs o left join subscriptions s on s.org_id = o.id) longest,
          app.keep_months(longest.days) m`,
-        [],
-      ),
     ),
   );

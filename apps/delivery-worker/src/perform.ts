@@ -7,7 +7,7 @@
  * by a second one. Meanwhile the row is held: nobody dispatches it. Only a process that dies between the two sends
  * something twice.
  */
-import { type Db, inOrganizationAsSystem, type Pool, sqlQuery } from '@muster/database';
+import { type Db, inOrganizationAsSystem, of, type Pool, type Query, sql } from '@muster/database';
 import {
   type JobName,
   jobOf,
@@ -51,24 +51,29 @@ export type Workers = {
 /** Longer than its time by this, so that two never send the same: an attempt that was cut off may still be at it. */
 const holdMarginSeconds = 15;
 
-const lockSql = `
+/** Those of the rows that are still to be done, and that nobody else is doing. */
+const lockRows = (rowIds: readonly string[], name: JobName): Query<LockedRow> => sql<LockedRow>`
   select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
-  where r.org_id = $1 and r.id = any ($2::uuid[]) and r.topic = $3 and /*guard: a job is done once*/r.done_at is null/*end*/ and r.dead_at is null
+  where ${of('r')} and r.id = any (${rowIds}::uuid[]) and r.topic = ${name} and /*guard: a job is done once*/r.done_at is null/*end*/ and r.dead_at is null
   order by r.id for update of r skip locked`;
-const doneSql = 'update outbox set done_at = now(), error = null where org_id = $1 and id = any ($2::uuid[])';
-const holdSql = `
-  update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => $3))
-  where org_id = $1 and id = $2`;
+
+const setDone = (rowIds: readonly string[]): Query<unknown> =>
+  sql`update outbox set done_at = now(), error = null where ${of()} and id = any (${rowIds}::uuid[])`;
+
+const hold = (rowId: string, seconds: number): Query<unknown> => sql`
+  update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => ${seconds}))
+  where ${of()} and id = ${rowId}`;
 
 /** Dead ones among them: the state is brought up to date for them too. */
-const lockAllSql = `
+const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<Omit<LockedRow, 'payload'>>`
   select r.id, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
-  where r.org_id = $1 and r.topic = $2 and r.done_at is null
+  where ${of('r')} and r.topic = ${name} and r.done_at is null
   order by r.id limit 5000 for update of r`;
-const noteErrorSql =
-  'update outbox set error = $3 where org_id = $1 and id = any ($2::uuid[]) and done_at is null';
+
+const noteError = (rowIds: readonly string[], text: string): Query<unknown> =>
+  sql`update outbox set error = ${text} where ${of()} and id = any (${rowIds}::uuid[]) and done_at is null`;
 
 /** Answers what runs a job by its name, as the queues hand it over. */
 export function performer(
@@ -107,10 +112,6 @@ interface LockedRow {
   readonly orgDeleted: boolean;
 }
 
-/** Those of the rows that are still to be done, and that nobody else is doing. */
-const lockRows = (db: Db, orgId: string, rowIds: readonly string[], name: JobName): Promise<LockedRow[]> =>
-  db.all(sqlQuery<LockedRow>(lockSql, [orgId, rowIds, name]));
-
 async function performRow(
   { pool, name, orgId, signal }: Delivery,
   worker: RowWorker<unknown>,
@@ -118,16 +119,16 @@ async function performRow(
 ): Promise<Outcome> {
   const job = jobOf(name);
   const prepare = async (db: Db): Promise<Sending | Outcome> => {
-    const [row] = await lockRows(db, orgId, [rowId], name);
+    const [row] = await db.all(lockRows([rowId], name));
     if (row === undefined) return 'skipped';
     const sending = row.orgDeleted
       ? undefined
       : await worker({ db, orgId, rowId, payload: job.payload.parse(row.payload) });
     if (sending === undefined) {
-      db.later(sqlQuery(doneSql, [orgId, [rowId]]));
+      db.later(setDone([rowId]));
       return row.orgDeleted ? 'skipped' : 'done';
     }
-    db.later(sqlQuery(holdSql, [orgId, rowId, job.timeoutSeconds + holdMarginSeconds]));
+    db.later(hold(rowId, job.timeoutSeconds + holdMarginSeconds));
     return sending;
   };
   const prepared = await inOrganizationAsSystem(pool, orgId, (db) => within(signal, prepare(db)));
@@ -138,7 +139,7 @@ async function performRow(
   );
   await inOrganizationAsSystem(pool, orgId, async (db) => {
     await write?.(db);
-    db.later(sqlQuery(doneSql, [orgId, [rowId]]));
+    db.later(setDone([rowId]));
   });
   return 'done';
 }
@@ -180,14 +181,14 @@ async function workOnBatch(
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],
 ): Promise<Outcome> {
-  const rows = await lockRows(db, orgId, rowIds, name);
+  const rows = await db.all(lockRows(rowIds, name));
   if (rows[0] === undefined) return 'skipped';
   const { orgDeleted } = rows[0];
   const { payload } = jobOf(name);
   for (const row of orgDeleted ? [] : rows) {
     await worker({ db, orgId, rowId: row.id, payload: payload.parse(row.payload) });
   }
-  db.later(sqlQuery(doneSql, [orgId, rows.map(({ id }) => id)]));
+  db.later(setDone(rows.map(({ id }) => id)));
   return orgDeleted ? 'skipped' : 'done';
 }
 
@@ -197,10 +198,10 @@ function performRows({ pool, name, orgId, signal }: Delivery, worker: Organizati
       signal,
       (async () => {
         // Whatever wrote these rows is committed, so the work, which reads after this, sees all of it.
-        const rows = await db.all(sqlQuery<{ id: string; orgDeleted: boolean }>(lockAllSql, [orgId, name]));
+        const rows = await db.all(lockAll(name));
         if (rows[0] === undefined) return 'skipped';
         if (!rows[0].orgDeleted) await worker({ db, orgId });
-        db.later(sqlQuery(doneSql, [orgId, rows.map((row) => row.id)]));
+        db.later(setDone(rows.map((row) => row.id)));
         return rows[0].orgDeleted ? 'skipped' : 'done';
       })(),
     ),
@@ -218,7 +219,7 @@ async function noting<Result>(
   } catch (error) {
     const text = (error instanceof Error ? error.message : String(error)).slice(0, 500);
     await inOrganizationAsSystem(pool, orgId, async (db) => {
-      db.later(sqlQuery(noteErrorSql, [orgId, rowIds, text]));
+      db.later(noteError(rowIds, text));
     }).catch(() => undefined);
     throw error;
   }

@@ -6,8 +6,10 @@
 import {
   acrossOrganizations,
   inOrganizationAsSystem,
+  of,
   type Pool,
-  sqlQuery,
+  type Query,
+  sql,
   systemFacts,
   workerActor,
 } from '@muster/database';
@@ -53,27 +55,30 @@ const mostTraces = 16;
 const topics = jobNames.filter(isOutboxJob);
 
 /** Pushing the time back is what claims a row: whoever comes before that time does not see it. */
-const claimSql = `
+const claim = (
+  open: readonly OutboxJobName[],
+  firstPauseSeconds: number,
+): Query<ClaimedRow> => sql<ClaimedRow>`
   with due as (
-    select d.org_id, d.id from unnest($1::text[]) t (topic)
+    select d.org_id, d.id from unnest(${open}::text[]) t (topic)
     cross join lateral (
       select o.org_id, o.id from outbox o
       where o.topic = t.topic and o.done_at is null and o.dead_at is null and o.dispatch_after <= now()
-      order by o.dispatch_after limit $2 for update of o skip locked) d)
+      order by o.dispatch_after limit ${batchSize} for update of o skip locked) d)
   update outbox o
-  set /*guard: a job is done when it was done*/attempts = o.attempts + 1/*end*/, dispatch_after = now() + make_interval(secs => least($3 * 2 ^ o.attempts, $4))
+  set /*guard: a job is done when it was done*/attempts = o.attempts + 1/*end*/, dispatch_after = now() + make_interval(secs => least(${firstPauseSeconds} * 2 ^ o.attempts, ${longestPauseSeconds}))
   from due where o.org_id = due.org_id and o.id = due.id
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
 /** Nobody tried: the attempt is not counted. */
-const giveBackSql = `
+const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
   update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
-  from unnest($1::uuid[], $2::uuid[]) given (org_id, id)
+  from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)
   where o.org_id = given.org_id and o.id = given.id and o.done_at is null`;
 
-const burySql = `
+const setDead = (rowId: string): Query<{ id: string }> => sql<{ id: string }>`
   update outbox set dead_at = now(), attempts = attempts - 1
-  where org_id = $1 and id = $2 and done_at is null and dead_at is null returning id`;
+  where ${of()} and id = ${rowId} and done_at is null and dead_at is null returning id`;
 
 /** One turn: claims what is due, buries what was tried often enough, adds the rest to the queues. */
 export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
@@ -81,23 +86,14 @@ export async function relay(options: RelayOptions): Promise<'more' | 'rest'> {
   const open = topics.filter((topic) => waiting[jobOf(topic).queue] < mostWaiting);
   if (open.length === 0) return 'rest';
   const rows = await acrossOrganizations(options.pool, (db) =>
-    db.all(
-      sqlQuery<ClaimedRow>(claimSql, [
-        open,
-        batchSize,
-        options.firstPauseSeconds ?? usualFirstPauseSeconds,
-        longestPauseSeconds,
-      ]),
-    ),
+    db.all(claim(open, options.firstPauseSeconds ?? usualFirstPauseSeconds)),
   );
   const exhausted = rows.filter((row) => row.attempts > jobOf(row.topic).attempts);
   const alive = rows.filter((row) => row.attempts <= jobOf(row.topic).attempts);
   try {
     if (alive.length > 0) await options.queues.enqueue(ticketsFor(alive));
   } catch (error) {
-    await acrossOrganizations(options.pool, (db) =>
-      db.all(sqlQuery(giveBackSql, [alive.map((row) => row.orgId), alive.map((row) => row.id)])),
-    );
+    await acrossOrganizations(options.pool, (db) => db.all(giveBack(alive)));
     throw error;
   }
   for (const row of exhausted) await bury(options, row);
@@ -133,7 +129,7 @@ const parentsOf = (rows: readonly ClaimedRow[]): string[] =>
 
 async function bury({ pool, onDead }: RelayOptions, row: DeadRow): Promise<void> {
   const buried = await inOrganizationAsSystem(pool, row.orgId, async (db) => {
-    const found = await db.find(sqlQuery<{ id: string }>(burySql, [row.orgId, row.id]));
+    const found = await db.find(setDead(row.id));
     if (found === undefined) return false;
     const facts = systemFacts(`worker.abandon.${row.topic}`, row.id);
     await conclude(db, { orgId: row.orgId, actor: workerActor, happenings: [], facts }, reactions);

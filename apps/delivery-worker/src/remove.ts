@@ -1,5 +1,5 @@
 /** What somebody deleted is removed, in portions short enough that nobody waits for them. */
-import { acrossOrganizations, type Pool, type Removal, removeInPortions, sqlQuery } from '@muster/database';
+import { acrossOrganizations, type Pool, type Removal, removeInPortions, sql } from '@muster/database';
 
 /** Who is told how a removal goes on. */
 export interface Progress {
@@ -42,10 +42,10 @@ export async function removeProjects(
 ): Promise<number> {
   const deleted = await acrossOrganizations(pool, (db) =>
     db.all(
-      sqlQuery<{ org_id: string; id: string }>(
-        'select org_id, id from projects where deleted_at is not null order by deleted_at limit 1000',
-        [],
-      ),
+      sql<{
+        org_id: string;
+        id: string;
+      }>`select org_id, id from projects where deleted_at is not null order by deleted_at limit 1000`,
     ),
   );
   let gone = 0;
@@ -71,10 +71,9 @@ export async function removeOrganizations(
 ): Promise<number> {
   const past = await acrossOrganizations(pool, (db) =>
     db.all(
-      sqlQuery<{ id: string }>(
-        `select id from orgs where deleted_at < now() - interval '30 days' order by deleted_at`,
-        [],
-      ),
+      sql<{
+        id: string;
+      }>`select id from orgs where deleted_at < now() - interval '30 days' order by deleted_at`,
     ),
   );
   let gone = 0;

@@ -3,9 +3,9 @@
  * docs/decisions/retention.md shows the same. What is purged goes in portions, oldest first, short enough that nobody
  * waits for them; whoever is stopped goes on at the next turn.
  */
-import { acrossOrganizations, inOrganizationAsSystem, type Pool, sqlQuery } from '@muster/database';
+import { acrossOrganizations, inOrganizationAsSystem, of, type Part, type Pool, sql } from '@muster/database';
 import { planLimits } from '@muster/organizations';
-import { plans, Policy } from '@muster/registry';
+import { type Plan, plans, Policy } from '@muster/registry';
 
 export type Retention =
   /** Kept as long as what it hangs on. `because` says why that is enough. */
@@ -22,10 +22,10 @@ export type Retention =
 interface Purge {
   readonly key: readonly string[];
   /** Which rows are due; `days` is how long what is over is kept. */
-  readonly due: (days: string) => string;
-  readonly oldestFirst: string;
+  readonly due: (days: Part) => Part;
+  readonly oldestFirst: Part;
   /** Taken along from other tables. */
-  readonly from?: string;
+  readonly from?: Part;
 }
 
 const forGood = (grows: string, because: string): Retention => ({ kept: 'for good', grows, because });
@@ -43,24 +43,27 @@ const works = 'whoever works';
 const admins = 'admins';
 const isOver = 'RETENTION_DAYS';
 
+function daysByPlan(plan: Plan): Part {
+  const { auditRetentionDays: days } = planLimits(plan);
+  return sql.part`when ${plan} then ${days === null ? sql.part`null` : sql.literal(days)}`;
+}
+
 /** How many days an organization `o` with the subscription `s` keeps audit entries: as its policy says, and its plan lets. */
-export const daysOfAudit = `least(
-  coalesce((o.policy ->> 'auditRetentionDays')::int, ${Policy.parse({}).auditRetentionDays}),
-  case s.plan ${plans
-    .map((plan) => `when '${plan}' then ${planLimits(plan).auditRetentionDays ?? 'null'}`)
-    .join(' ')} end)`;
+export const daysOfAudit = sql.part`least(
+  coalesce((o.policy ->> 'auditRetentionDays')::int, ${sql.literal(Policy.parse({}).auditRetentionDays)}),
+  case s.plan ${sql.join(plans.map(daysByPlan), ' ')} end)`;
 
 export const retention: Readonly<Record<string, Retention>> = {
   access_requests: purged('any member', `${isOver} after it was decided`, {
     key: byId,
-    due: (days) => `t.resolved_at < now() - ${days}`,
-    oldestFirst: 't.resolved_at',
+    due: (days) => sql.part`t.resolved_at < now() - ${days}`,
+    oldestFirst: sql.part`t.resolved_at`,
   }),
   activity: forGood('each write', 'it is what members read of the past, and points are counted from it'),
   agent_runs: purged('agents', `${isOver} after it ended, or after it was last heard of`, {
     key: byId,
-    due: (days) => `coalesce(t.ended_at, t.last_seen_at) < now() - ${days}`,
-    oldestFirst: 'coalesce(t.ended_at, t.last_seen_at)',
+    due: (days) => sql.part`coalesce(t.ended_at, t.last_seen_at) < now() - ${days}`,
+    oldestFirst: sql.part`coalesce(t.ended_at, t.last_seen_at)`,
   }),
   agents: forGood('any member', 'what they did names them; they go with their member'),
   assignments: capped(writes, 'one for each story, epic and group'),
@@ -69,16 +72,16 @@ export const retention: Readonly<Record<string, Retention>> = {
     'as many days as the policy says, and no more than the plan lets',
     {
       key: ['org_id', 'seq', 'at'],
-      from: 'join orgs o on o.id = t.org_id left join subscriptions s on s.org_id = t.org_id',
-      due: () => `t.at < now() - make_interval(days => ${daysOfAudit})`,
-      oldestFirst: 't.at',
+      from: sql.part`join orgs o on o.id = t.org_id left join subscriptions s on s.org_id = t.org_id`,
+      due: () => sql.part`t.at < now() - make_interval(days => ${daysOfAudit})`,
+      oldestFirst: sql.part`t.at`,
     },
   ),
   board_columns: capped('leads', 'what a board holds; archived ones stay for their name'),
   broadcasts: purged('any member who may send', `${isOver} after it expired`, {
     key: byId,
-    due: (days) => `t.expires_at < now() - ${days}`,
-    oldestFirst: 't.expires_at',
+    due: (days) => sql.part`t.expires_at < now() - ${days}`,
+    oldestFirst: sql.part`t.expires_at`,
   }),
   catalog_agents: capped('any member', 'what the plan allows'),
   catalog_tombstones: forGood('publishers', 'a version that was deleted never comes back with other content'),
@@ -99,21 +102,22 @@ export const retention: Readonly<Record<string, Retention>> = {
   gamification_state: capped('nobody', 'one for each organization'),
   idempotency_keys: purged('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],
-    due: () => `t.created_at < now() - interval '24 hours'`,
-    oldestFirst: 't.created_at',
+    due: () => sql.part`t.created_at < now() - interval '24 hours'`,
+    oldestFirst: sql.part`t.created_at`,
   }),
   invitations: purged(admins, `${isOver} after it was accepted or revoked, or expired`, {
     key: byId,
-    due: (days) => `case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
-    oldestFirst: `case when t.state = 'pending' then t.expires_at else t.updated_at end`,
+    due: (days) =>
+      sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end < now() - ${days}`,
+    oldestFirst: sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end`,
   }),
   leases: capped(works, 'one for each story and group, whose epoch it keeps'),
   lock_counters: capped('nobody', 'one for each project'),
   // One that goes with work goes with that alone: its holder may go on with both after the time of either.
   locks: purged(works, 'an hour after its time, or with its execution', {
     key: byId,
-    due: () => `t.execution_id is null and t.expires_at < now() - interval '1 hour'`,
-    oldestFirst: 't.expires_at',
+    due: () => sql.part`t.execution_id is null and t.expires_at < now() - interval '1 hour'`,
+    oldestFirst: sql.part`t.expires_at`,
   }),
   members: forGood(admins, 'what they did names them, also when they are members no more'),
   notification_counts: capped('nobody', 'one for each member, kind and project'),
@@ -124,16 +128,16 @@ export const retention: Readonly<Record<string, Retention>> = {
     {
       key: byId,
       due: (days) =>
-        `(t.read_at is not null or not t.in_inbox) and coalesce(t.read_at, t.created_at) < now() - ${days}`,
-      oldestFirst: 'coalesce(t.read_at, t.created_at)',
+        sql.part`(t.read_at is not null or not t.in_inbox) and coalesce(t.read_at, t.created_at) < now() - ${days}`,
+      oldestFirst: sql.part`coalesce(t.read_at, t.created_at)`,
     },
   ),
   orgs: purged('operators', '30 days after its owner deleted it', 'by removal'),
   outbox: purged('each write', 'a day after it was done, 30 days after it was given up', {
     key: byId,
     due: () =>
-      `(t.done_at < now() - interval '1 day' or (t.done_at is null and t.dead_at < now() - interval '30 days'))`,
-    oldestFirst: 'coalesce(t.done_at, t.dead_at)',
+      sql.part`(t.done_at < now() - interval '1 day' or (t.done_at is null and t.dead_at < now() - interval '30 days'))`,
+    oldestFirst: sql.part`coalesce(t.done_at, t.dead_at)`,
   }),
   point_days: forGood('the activity', 'a day of a member; it goes with the member'),
   point_entries: forGood('the activity', 'points are taken back by it; it goes with the member'),
@@ -158,8 +162,8 @@ export const retention: Readonly<Record<string, Retention>> = {
   teams: forGood(admins, 'it goes with its organization'),
   tokens: purged('any member', `${isOver} after it was revoked or expired`, {
     key: byId,
-    due: (days) => `least(t.revoked_at, t.expires_at) < now() - ${days}`,
-    oldestFirst: 'least(t.revoked_at, t.expires_at)',
+    due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
+    oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
 };
 
@@ -176,18 +180,19 @@ export const purgedTables: readonly string[] = [...purges.keys()];
 export async function purge(pool: Pool, signal: AbortSignal, table: string, days: number): Promise<number> {
   const rule = purges.get(table);
   if (rule === undefined) throw new Error(`${table} is not purged`);
-  const { key, due, oldestFirst, from = '' } = rule;
-  const isDue = due('make_interval(days => $2)');
-  const named = key.map((column) => `t.${column}`).join(', ');
+  const { key, due, oldestFirst, from } = rule;
+  const isDue = due(sql.part`make_interval(days => ${days})`);
+  const named = sql.columns('t', key);
   // Asked again of the row as it is by then: somebody may have renewed it in between.
-  const text = `
-    delete from ${table} t where (${named}) in (
-      select ${named} from ${table} t ${from} where ${isDue} and $2::int > 0 order by ${oldestFirst} limit $1)
-      ${from === '' ? `and ${isDue}` : ''} returning 1`;
+  const removal = sql`
+    delete from ${sql.word(table)} t where (${named}) in (
+      select ${named} from ${sql.word(table)} t ${from ?? sql.empty}
+      where ${isDue} and ${days}::int > 0 order by ${oldestFirst} limit ${portion})
+      ${from === undefined ? sql.part`and ${isDue}` : sql.empty} returning 1`;
   let removed = 0;
   for (;;) {
     signal.throwIfAborted();
-    const rows = await acrossOrganizations(pool, (db) => db.all(sqlQuery(text, [portion, days])));
+    const rows = await acrossOrganizations(pool, (db) => db.all(removal));
     removed += rows.length;
     if (rows.length < portion) return removed;
   }
@@ -195,9 +200,9 @@ export async function purge(pool: Pool, signal: AbortSignal, table: string, days
 
 /** Unread notifications so old that nobody will read them count as read, by the triggers that keep the counts. */
 export async function readForThem(pool: Pool, signal: AbortSignal): Promise<number> {
-  const isOld = `in_inbox and read_at is null and created_at < now() - interval '365 days'`;
+  const isOld = sql.part`in_inbox and read_at is null and created_at < now() - interval '365 days'`;
   const orgs = await acrossOrganizations(pool, (db) =>
-    db.all(sqlQuery<{ org_id: string }>(`select distinct org_id from notifications where ${isOld}`, [])),
+    db.all(sql<{ org_id: string }>`select distinct org_id from notifications where ${isOld}`),
   );
   let read = 0;
   for (const { org_id: orgId } of orgs) {
@@ -205,11 +210,8 @@ export async function readForThem(pool: Pool, signal: AbortSignal): Promise<numb
       signal.throwIfAborted();
       const rows = await inOrganizationAsSystem(pool, orgId, (db) =>
         db.all(
-          sqlQuery(
-            `update notifications set read_at = now() where org_id = $1 and id in (
-               select id from notifications where org_id = $1 and ${isOld} limit $2) returning 1`,
-            [orgId, portion],
-          ),
+          sql`update notifications set read_at = now() where ${of()} and id in (
+            select id from notifications where ${of()} and ${isOld} limit ${portion}) returning 1`,
         ),
       );
       read += rows.length;

@@ -9,7 +9,8 @@ import {
   acrossOrganizations,
   inOrganizationAsSystem,
   type Pool,
-  sqlQuery,
+  type Query,
+  sql,
   systemFacts,
   workerActor,
 } from '@muster/database';
@@ -28,12 +29,12 @@ interface Due extends Unit {
   readonly orgId: string;
 }
 
-const dueSql = `
+const dueUnits = (failed: readonly string[]): Query<Due> => sql<Due>`
   select org_id as "orgId", unit_type as "unitType", unit_id as "unitId" from leases
-  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/expires_at <= now()/*end*/ and org_id <> all ($1::uuid[])
-  order by expires_at limit $2`;
+  where state = 'held' and not expiry_noted and /*guard: expiry is looked for in time*/expires_at <= now()/*end*/ and org_id <> all (${failed}::uuid[])
+  order by expires_at limit ${batchSize}`;
 
-const nextSql = `
+const nextExpiry = sql<{ millis: number | null }>`
   select (extract(epoch from min(expires_at) - clock_timestamp()) * 1000)::float as millis
   from leases where state = 'held' and not expiry_noted`;
 
@@ -48,9 +49,7 @@ export async function sweep(
   const failed = new Set<string>();
   const faults: unknown[] = [];
   for (;;) {
-    const due = await acrossOrganizations(pool, (db) =>
-      db.all(sqlQuery<Due>(dueSql, [[...failed], batchSize])),
-    );
+    const due = await acrossOrganizations(pool, (db) => db.all(dueUnits([...failed])));
     let progress = false;
     for (const [orgId, units] of Map.groupBy(due, (one) => one.orgId)) {
       try {
@@ -67,9 +66,7 @@ export async function sweep(
     if (!progress) break;
   }
   if (faults.length > 0) throw new AggregateError(faults, 'some expiries could not be noted');
-  const next = await acrossOrganizations(pool, (db) =>
-    db.one(sqlQuery<{ millis: number | null }>(nextSql, [])),
-  );
+  const next = await acrossOrganizations(pool, (db) => db.one(nextExpiry));
   return Math.min(
     Math.max(Math.ceil(next.millis ?? longestPauseMillis), shortestPauseMillis),
     longestPauseMillis,

@@ -1,6 +1,6 @@
 /** Jobs whose work stays in the house are done several at a time, and none is the worse for its company. */
 import { afterEach, beforeAll, expect, it } from '@jest/globals';
-import { newId, sqlQuery } from '@muster/database';
+import { newId, sql } from '@muster/database';
 import { mostInBatch, Ticket } from '@muster/jobs';
 import { useWorld } from '@muster/testing';
 import { type BatchWorker, performer } from '../src/perform.ts';
@@ -29,7 +29,7 @@ async function askMany(line: Line, orgId: string, count: number): Promise<string
   return rows.map(({ id }) => id).sort();
 }
 const leaveEffect: BatchWorker<unknown> = async ({ db, orgId, rowId }) => {
-  await db.all(sqlQuery('insert into effects values ($1, $2)', [orgId, rowId]));
+  await db.all(sql`insert into effects values (${orgId}, ${rowId})`);
 };
 const effects = (orgId: string): Promise<{ id: string; by: string }[]> =>
   world.rows<{ id: string; by: string }>(

@@ -1,6 +1,6 @@
 /** Nothing lost and nothing doubled, whatever dies between a write and the work that follows from it. */
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
-import { createPool, newId, sqlQuery } from '@muster/database';
+import { createPool, newId, sql } from '@muster/database';
 import { type DeadJob, listDeadJobs, replayJobs } from '@muster/organizations';
 import { freedAfterMillis } from '@muster/queue';
 import { patient, useWorld, wireTo } from '@muster/testing';
@@ -35,7 +35,7 @@ const askMany = async (line: Line, orgId: string, count: number): Promise<string
 };
 
 const leaveEffect: RowWorker<unknown> = async ({ db, orgId, rowId }) => {
-  await db.all(sqlQuery('insert into effects values ($1, $2)', [orgId, rowId]));
+  await db.all(sql`insert into effects values (${orgId}, ${rowId})`);
   return undefined;
 };
 const effects = async (orgId: string): Promise<string[]> =>
@@ -202,10 +202,10 @@ describe('a job', () => {
       {
         [topic]: async (work) => {
           await leaveEffect(work);
-          const { pid } = await work.db.one(sqlQuery<{ pid: number }>('select pg_backend_pid() as pid', []));
+          const { pid } = await work.db.one(sql<{ pid: number }>`select pg_backend_pid() as pid`);
           reached.resolve(pid);
           // Killed here: nothing it would still say is heard.
-          await work.db.all(sqlQuery('select pg_sleep(30)', []));
+          await work.db.all(sql`select pg_sleep(30)`);
           return undefined;
         },
       },
@@ -247,7 +247,7 @@ describe('a job', () => {
     const seen = Promise.withResolvers<string[]>();
     line.hire({
       [topic]: async ({ db }) => {
-        const rows = await db.all(sqlQuery<{ id: string }>('select id from orgs', []));
+        const rows = await db.all(sql<{ id: string }>`select id from orgs`);
         seen.resolve(rows.map(({ id }) => id));
         return undefined;
       },
@@ -270,7 +270,7 @@ describe('what leaves the house', () => {
         return async () => {
           before.push((await effects(orgId)).length === 1, await allDone(line, orgId));
           return async (db) => {
-            await db.all(sqlQuery('insert into effects values ($1, $1)', [orgId]));
+            await db.all(sql`insert into effects values (${orgId}, ${orgId})`);
           };
         };
       },

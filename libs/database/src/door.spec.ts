@@ -5,7 +5,7 @@ import { BurstError } from './burst.ts';
 import { newId } from './id.ts';
 import { inOrganization, OutcomeUnknown, type Session, type Visit } from './organization.ts';
 import { createPool } from './pool.ts';
-import { sqlQuery } from './query.ts';
+import { type Query, sql } from './sql.ts';
 
 const world = useWorld({});
 
@@ -27,7 +27,7 @@ const enter = (person: Person | string, visit: Partial<Visit> = {}) =>
 const refusedWith = (sqlState: string, facts: { detail?: string } = {}) =>
   expect.objectContaining({ name: 'BurstError', sqlState, ...facts });
 const count = (session: Session, table: string) =>
-  session.one(sqlQuery<{ count: number }>(`select count(*) from ${table}`, []));
+  session.one(sql<{ count: number }>`select count(*) from ${sql.word(table)}`);
 
 /** A project with a record of each kind in it. */
 async function board({ orgId }: People, key: string, visibility = 'org') {
@@ -147,10 +147,7 @@ describe('the door', () => {
       const said = await inOrganization(world.database.app, visit, async (session) => ({
         ...(await session.entry()),
         ...(await session.one(
-          sqlQuery<object>(
-            'select app.target_id() as "settingTarget", app.project_id() as "settingProject"',
-            [],
-          ),
+          sql<object>`select app.target_id() as "settingTarget", app.project_id() as "settingProject"`,
         )),
       }));
       expect(said).toMatchObject({
@@ -222,23 +219,23 @@ describe('row security, with no query asking for an organization', () => {
   it('shows a session its own organization, takes nothing for another, and forgets it with the transaction', async () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
     const pool = patient(createPool({ url: world.database.url, role: 'muster_app', max: 1 }));
-    const write = (sql: string, ...parameters: unknown[]) =>
-      inOrganization(pool, visitOf(people.ana, { effect: 'write' }), (session) =>
-        session.all(sqlQuery(sql, parameters)),
-      );
+    const write = (source: Query<unknown>) =>
+      inOrganization(pool, visitOf(people.ana, { effect: 'write' }), (session) => session.all(source));
 
     const seen = await write(
-      'select distinct org_id from members union select id from orgs union select org_id from tokens',
+      sql`select distinct org_id from members union select id from orgs union select org_id from tokens`,
     );
     expect(seen).toEqual([{ org_id: people.orgId }]);
-    expect(await write(`update members set name = 'X' where org_id = $1 returning id`, others.orgId)).toEqual(
-      [],
-    );
-    expect(await write('delete from members where org_id = $1 returning id', others.orgId)).toEqual([]);
+    expect(
+      await write(sql`update members set name = 'X' where org_id = ${others.orgId} returning id`),
+    ).toEqual([]);
+    expect(await write(sql`delete from members where org_id = ${others.orgId} returning id`)).toEqual([]);
     await expect(
-      write(`insert into teams (org_id, id, name) values ($1, $2, 'T')`, others.orgId, newId()),
+      write(sql`insert into teams (org_id, id, name) values (${others.orgId}, ${newId()}, 'T')`),
     ).rejects.toEqual(refusedWith('42501'));
-    await expect(write('update members set org_id = $1', others.orgId)).rejects.toEqual(refusedWith('42501'));
+    await expect(write(sql`update members set org_id = ${others.orgId}`)).rejects.toEqual(
+      refusedWith('42501'),
+    );
     // The one connection of this pool was in an organization; it is in none now.
     expect((await pool.query('select 1 from members')).rows).toEqual([]);
     await pool.end();
@@ -248,12 +245,8 @@ describe('row security, with no query asking for an organization', () => {
     const [people, others] = await Promise.all([world.org(), world.org()]);
     const theft = inOrganization(world.database.app, visitOf(people.ana, { effect: 'write' }), (session) =>
       session.all(
-        sqlQuery('insert into agents (org_id, id, member_id, name) values ($1, $2, $3, $4)', [
-          people.orgId,
-          newId(),
-          others.ana.me.memberId,
-          'R',
-        ]),
+        sql`insert into agents (org_id, id, member_id, name)
+          values (${people.orgId}, ${newId()}, ${others.ana.me.memberId}, 'R')`,
       ),
     );
     await expect(theft).rejects.toEqual(refusedWith('23503'));
@@ -262,7 +255,7 @@ describe('row security, with no query asking for an organization', () => {
 
 describe('a transaction', () => {
   const insertTeam = (orgId: string, name: string) =>
-    sqlQuery('insert into teams (org_id, id, name) values ($1, $2, $3)', [orgId, newId(), name]);
+    sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
   const teams = (orgId: string) =>
     world.rows('select name from teams where org_id = $1 order by name', orgId);
 
@@ -322,7 +315,7 @@ describe('a transaction', () => {
     const outcome = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
       await session.all(insertTeam(orgId, 'a'));
       // A handler that swallows an error goes on in a transaction that is lost.
-      await session.all(sqlQuery('select 1 / 0', [])).catch(() => undefined);
+      await session.all(sql`select 1 / 0`).catch(() => undefined);
     });
     await expect(outcome).rejects.toThrow('rolled back');
     expect(await teams(orgId)).toEqual([]);
@@ -342,7 +335,7 @@ describe('a transaction', () => {
     const { ana, orgId } = await world.org();
     const before = inOrganization(world.database.app, visitOf(ana, { effect: 'write' }), async (session) => {
       await session.all(insertTeam(orgId, 'a'));
-      await session.all(sqlQuery('select pg_terminate_backend(pg_backend_pid())', []));
+      await session.all(sql`select pg_terminate_backend(pg_backend_pid())`);
     });
     await expect(before).rejects.toBeInstanceOf(BurstError);
 

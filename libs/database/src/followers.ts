@@ -2,7 +2,9 @@
  * Waiting for an execution's stream to go on, without a connection for each who waits: one statement for all of them
  * looks where the streams stand, as long as anybody waits at all.
  */
+import { ask } from './ask.ts';
 import { type Pool } from './pool.ts';
+import { sql } from './sql.ts';
 
 /** How often the streams are looked at: what a waiting reader is behind at most, and about half of it on average. */
 const lookMillis = 200;
@@ -35,11 +37,13 @@ export function createFollowers(pool: Pool): Followers {
     const asked = [...waiting];
     // However many wait for an execution, it is looked at once.
     const orgOf = new Map(asked.map(({ position }) => [position.executionId, position.orgId]));
-    const { rows } = await pool.query<{ execution_id: string; last_seq: number }>({
-      name: 'stream_positions',
-      text: 'select execution_id, last_seq from app.stream_positions($1, $2)',
-      values: [[...orgOf.values()], [...orgOf.keys()]],
-    });
+    const rows = await ask(
+      pool,
+      sql<{
+        execution_id: string;
+        last_seq: number;
+      }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
+    );
     const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
     for (const { position, wake } of asked) {
       // One that is gone is news, too.

@@ -1,7 +1,8 @@
 /** Who a token is. Asked once per process and token for a while; the door asks again in every transaction. */
 import { type Scope } from '@muster/registry';
-import { sendBurst } from './burst.ts';
-import { checkOut, type Pool } from './pool.ts';
+import { ask } from './ask.ts';
+import { type Pool } from './pool.ts';
+import { sql } from './sql.ts';
 
 export interface Identity {
   readonly tokenId: string;
@@ -40,29 +41,24 @@ interface IdentityRow {
 
 /** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
-  const client = await checkOut(pool);
-  let broken = true;
-  try {
-    const [result] = await sendBurst(client, [
-      { sql: 'select * from app.identify($1)', parameters: [tokenHash] },
-    ]);
-    broken = false;
-    const row = result?.rows[0] as IdentityRow | undefined;
-    return (
-      row && {
-        tokenId: row.token_id,
-        tokenHash,
-        orgId: row.org_id,
-        memberId: row.member_id,
-        agentId: row.agent_id,
-        memberName: row.member_name,
-        agentName: row.agent_name,
-        scopes: row.scopes,
-        projectIds: row.project_ids,
-        mayReadInbox: row.may_read_inbox,
-      }
-    );
-  } finally {
-    client.release(broken);
-  }
+  const [row] = await ask(pool, sql<IdentityRow>`select * from app.identify(${tokenHash})`);
+  return (
+    row && {
+      tokenId: row.token_id,
+      tokenHash,
+      orgId: row.org_id,
+      memberId: row.member_id,
+      agentId: row.agent_id,
+      memberName: row.member_name,
+      agentName: row.agent_name,
+      scopes: row.scopes,
+      projectIds: row.project_ids,
+      mayReadInbox: row.may_read_inbox,
+    }
+  );
 }
+
+/** Notes of the tokens that they were used, in this order: two processes that sort them lock rows in one order. */
+export const touchTokens = async (pool: Pool, tokenHashes: readonly Buffer[]): Promise<void> => {
+  await ask(pool, sql`select app.touch_tokens(${tokenHashes}::bytea[])`);
+};

@@ -2,7 +2,7 @@ export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type StreamPosition } from './followers.ts';
 export { isSchemaCurrent } from './function-files.ts';
 export { newId } from './id.ts';
-export { identify, type Identity } from './identity.ts';
+export { identify, type Identity, touchTokens } from './identity.ts';
 export {
   BadCursor,
   CursorCount,
@@ -34,7 +34,6 @@ export {
 export { asOperator } from './operator.ts';
 export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
 export { type Within } from './transaction.ts';
-export { containing, Values } from './values.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';
 export { outboxRow } from './outbox.ts';
@@ -47,9 +46,8 @@ export {
   type PoolConfig,
   toIso,
 } from './pool.ts';
-export { type Param, query, type Query, sqlQuery, statement } from './query.ts';
 export { nextVersion, record, requireVersion, type RowOf } from './record.ts';
-export { projectIdOf, storiesOf, storyIdOf } from './references.ts';
+export { containing, projectIdOf, storiesOf, storyIdOf } from './references.ts';
 export { type DB } from './schema.generated.ts';
-export { of, organization, type Part, sql } from './sql.ts';
+export { of, organization, type Part, type Query, sql } from './sql.ts';
 export { type AuditFacts, type Happening, operatorTrail, systemFacts, trail, workerActor } from './trail.ts';

@@ -3,7 +3,7 @@ import { describe, expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
 import { newId } from './id.ts';
 import { inInvitingOrganization } from './organization.ts';
-import { sqlQuery } from './query.ts';
+import { sql } from './sql.ts';
 
 const world = useWorld({});
 const pool = () => world.database.app;
@@ -28,7 +28,7 @@ describe('the door for an invitation', () => {
     const seen = await inInvitingOrganization(pool(), hash, async (session) => {
       const [entry, orgs] = await Promise.all([
         session.entry(),
-        session.all(sqlQuery<{ org_id: string }>('select distinct org_id from members', [])),
+        session.all(sql<{ org_id: string }>`select distinct org_id from members`),
       ]);
       return { entry, orgs };
     });
@@ -54,7 +54,7 @@ describe('the door for an invitation', () => {
   it('keeps what is done behind it, or nothing of it', async () => {
     const { orgId } = await world.org();
     const hash = await invitation(orgId);
-    const rename = (name: string) => sqlQuery('update orgs set name = $2 where id = $1', [orgId, name]);
+    const rename = (name: string) => sql`update orgs set name = ${name} where id = ${orgId}`;
     await inInvitingOrganization(pool(), hash, async (session) => {
       session.later(rename('Kept'));
     });

@@ -39,22 +39,11 @@ export interface Page<Item> {
  * Each row says whether `more_follow`: what Postgres measures of JSON is no measure of the answer, where numbers are
  * shorter and there are no blanks, so that a page may be cut here which is nowhere near its end there.
  */
-export function withinPage(rows: Part, bytes: Part, order: Part): Part;
-/** The same, of statements that are written as text. */
-export function withinPage(rows: string, bytes: string, order: string): string;
-export function withinPage(rows: Part | string, bytes: Part | string, order: Part | string): Part | string {
-  if (typeof rows === 'string') return pageInText(rows, bytes as string, order as string);
-  return sql.part`select q.* from (select q.*, coalesce(sum(${bytes})
+export const withinPage = (rows: Part, bytes: Part, order: Part): Part =>
+  sql.part`select q.* from (select q.*, coalesce(sum(${bytes})
        over (order by ${order} rows between unbounded preceding and 2 preceding), 0) as bytes_before,
        lead(true) over (order by ${order}) is not null as more_follow from (${rows}) q) q
      where q.bytes_before <= ${sql.literal(mostPageBytes)} order by ${order}`;
-}
-
-const pageInText = (rows: string, bytes: string, order: string): string =>
-  `select q.* from (select q.*, coalesce(sum(${bytes})
-       over (order by ${order} rows between unbounded preceding and 2 preceding), 0) as bytes_before,
-       lead(true) over (order by ${order}) is not null as more_follow from (${rows}) q) q
-     where q.bytes_before <= ${mostPageBytes} order by ${order}`;
 
 /**
  * A list that is searched looks at so many rows for a page at most: an index of parts of texts would not do, since
@@ -73,29 +62,12 @@ interface LookedAt {
  * SQL for a page of a select that orders: the first rows `q` that fit, and the last one looked at. Where nothing is
  * searched (`fits` is null), its first rows. `order` is that of the select, by columns of `q`.
  */
-export function searched(rows: Part, fits: Part | null, order: Part, limit: Part): Part;
-/** The same, of statements that are written as text. */
-export function searched(rows: string, fits: string | null, order: string, limit: string): string;
-export function searched(
-  rows: Part | string,
-  fits: Part | string | null,
-  order: Part | string,
-  limit: Part | string,
-): Part | string {
-  if (typeof rows === 'string')
-    return searchedInText(rows, fits as string | null, order as string, limit as string);
-  if (fits === null) return sql.part`${rows} limit ${limit}`;
-  return sql.part`select q.* from (select q.*, (${fits}) as fits, row_number() over (order by ${order}) as nth
+export const searched = (rows: Part, fits: Part | null, order: Part, limit: Part): Part =>
+  fits === null
+    ? sql.part`${rows} limit ${limit}`
+    : sql.part`select q.* from (select q.*, (${fits}) as fits, row_number() over (order by ${order}) as nth
          from (${rows} limit ${sql.literal(mostLookedAt)}) q) q
        where q.fits or q.nth = ${sql.literal(mostLookedAt)} order by ${order} limit ${limit}`;
-}
-
-const searchedInText = (rows: string, fits: string | null, order: string, limit: string): string =>
-  fits === null
-    ? `${rows} limit ${limit}`
-    : `select q.* from (select q.*, (${fits}) as fits, row_number() over (order by ${order}) as nth
-         from (${rows} limit ${mostLookedAt}) q) q
-       where q.fits or q.nth = ${mostLookedAt} order by ${order} limit ${limit}`;
 
 /** What follows a page that may have been searched. */
 export function pageOfSearch<Row extends object, Item>(

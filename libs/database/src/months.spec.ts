@@ -2,7 +2,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, useWorld } from '@muster/testing';
 import { newId } from './id.ts';
-import { sqlQuery } from './query.ts';
+import { bind, sql } from './sql.ts';
 import { acrossOrganizations } from './system.ts';
 import { operatorTrail } from './trail.ts';
 
@@ -130,8 +130,8 @@ describe('the months', () => {
   it('do not begin to count anew: a number of a stream comes once, whatever month it is in', async () => {
     const before = await makeMonth('audit', -1);
     const say = (): Promise<unknown> => {
-      const { sql, parameters } = operatorTrail(people.orgId, 'operators.try', 'x');
-      return world.rows(sql, ...parameters);
+      const statement = bind(operatorTrail('operators.try', 'x'), people.orgId);
+      return world.rows(statement.sql, ...statement.parameters);
     };
     await say();
     await world.rows(`update audit set at = at - interval '1 month' where org_id = $1`, people.orgId);
@@ -165,8 +165,8 @@ describe('the months', () => {
     for (const sql of ['select * from app.keep_months(null)', 'select * from months.audit_else'])
       await expect(app.query(sql)).rejects.toMatchObject({ code: '42501' });
     await expect(
-      acrossOrganizations(app, (db) => db.all(sqlQuery('select from months.audit_else', []))),
+      acrossOrganizations(app, (db) => db.all(sql`select from months.audit_else`)),
     ).rejects.toMatchObject({ sqlState: '42501' });
-    await acrossOrganizations(app, (db) => db.all(sqlQuery('select from app.keep_months(null)', [])));
+    await acrossOrganizations(app, (db) => db.all(sql`select from app.keep_months(null)`));
   });
 });

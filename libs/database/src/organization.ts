@@ -9,9 +9,9 @@
 import { type OrgRole } from '@muster/registry';
 import { type PoolClient } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
-import { type Query, statementOf } from './query.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
+import { bind, type Part, type Query, sql } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
 /** Who wants in, to do what. */
@@ -28,7 +28,7 @@ export interface Visit {
   /** The record whose project decides, and the least rank there; null where no project is involved. */
   readonly target: { readonly kind: string; readonly ref: string; readonly rank: number } | null;
   /** Runs right after the entry, in the same transaction: claims an idempotency key. */
-  readonly claim: Statement | null;
+  readonly claim: Part | null;
 }
 
 /** What the door found out. */
@@ -97,8 +97,8 @@ interface WayIn<Found> {
   readonly effect: Visit['effect'];
   /** The organization that the statements name; where it is not known before, the entry says it. */
   readonly orgId: string | null;
-  readonly enter: Statement;
-  readonly claim: Statement | null;
+  readonly enter: Part;
+  readonly claim: Part | null;
   readonly read: (row: unknown) => Found;
   readonly orgOf: (found: Found) => string | null;
 }
@@ -106,15 +106,15 @@ interface WayIn<Found> {
 /** The way in of whoever has a token. */
 const byToken = ({ effect, tokenHash, orgId, rights, orgRank, target, claim }: Visit): WayIn<Entry> => {
   const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
+  const [reach, toldOrgId, epoch, expiresAt, projects] = told;
   const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
   return {
     effect,
     orgId,
     claim,
-    enter: {
-      sql: 'select * from app.enter($1, $2, $3, $4, $5, $6, $7, $8, $9, $10)/*guard: the way in*//*end*/',
-      parameters: [tokenHash, orgRank, kind, ref, rank, ...told],
-    },
+    enter: sql<EntryRow>`select * from app.enter(
+      ${tokenHash}, ${orgRank}, ${kind}, ${ref}, ${rank},
+      ${reach}, ${toldOrgId}, ${epoch}, ${expiresAt}, ${projects})/*guard: the way in*//*end*/`,
     read: (row) => {
       const answer = row as EntryRow;
       const { at, target_id, project_id } = answer;
@@ -129,7 +129,7 @@ const byInvitation = (secretHash: Buffer): WayIn<InvitedEntry> => ({
   effect: 'write',
   orgId: null,
   claim: null,
-  enter: { sql: 'select * from app.enter_by_invitation($1)', parameters: [secretHash] },
+  enter: sql<InvitedEntryRow>`select * from app.enter_by_invitation(${secretHash})`,
   read: (row) => {
     const { at, org_id } = row as InvitedEntryRow;
     return { at, orgId: org_id };
@@ -169,7 +169,7 @@ export class Session<Found = Entry> implements Db {
   }
 
   async all<Row>(source: Query<Row>): Promise<Row[]> {
-    return (await this.run(statementOf(source, this.orgId))).rows as Row[];
+    return (await this.run(bind(source, this.orgId))).rows as Row[];
   }
 
   async find<Row>(source: Query<Row>): Promise<Row | undefined> {
@@ -183,7 +183,7 @@ export class Session<Found = Entry> implements Db {
   }
 
   later(source: Query<unknown>): void {
-    this.postponed.push(statementOf(source, this.orgId));
+    this.postponed.push(bind(source, this.orgId));
   }
 
   /** Sends what was left for later with the next statements, before them, so that they see it. */
@@ -254,9 +254,10 @@ export class Session<Found = Entry> implements Db {
   }
 
   private prologue(): Statement[] {
-    const { effect, enter, claim } = this.wayIn;
+    const { effect, claim } = this.wayIn;
+    const enter = bind(this.wayIn.enter, null);
     if (effect === 'read') return [enter];
-    return [begin, enter, ...(claim === null ? [] : [claim]), ...traceStatements()];
+    return [begin, enter, ...(claim === null ? [] : [bind(claim, this.orgId)]), ...traceStatements()];
   }
 
   private readEntry(result: StatementResult | undefined): void {

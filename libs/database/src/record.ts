@@ -8,9 +8,8 @@ import { type Selectable } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from './id.ts';
 import { type Db } from './organization.ts';
-import { type Query } from './query.ts';
 import { type DB } from './schema.generated.ts';
-import { of, organization, sql } from './sql.ts';
+import { of, organization, type Query, sql } from './sql.ts';
 
 /** What is to be known of a column. */
 interface Column<Value> {

@@ -28,3 +28,6 @@ export function storiesOf(refs: readonly string[]): Part {
     left join projects p on ${of('p')} and p.key = r.project_key
     left join stories k on ${of('k')} and k.project_id = p.id and k.number = r.number)`;
 }
+
+/** A pattern for `like` that finds the text anywhere, literally. */
+export const containing = (text: string): string => `%${text.replaceAll(/[\\%_]/g, '\\$&')}%`;

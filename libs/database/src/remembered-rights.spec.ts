@@ -5,8 +5,8 @@ import { type People, type Person, useWorld } from '@muster/testing';
 import { newId } from './id.ts';
 import { identify } from './identity.ts';
 import { inOrganization } from './organization.ts';
-import { sqlQuery } from './query.ts';
 import { RememberedRights } from './remembered-rights.ts';
+import { sql } from './sql.ts';
 
 const world = useWorld({});
 
@@ -26,7 +26,7 @@ async function rememberer(person: Person) {
       },
       async (session) => ({
         ...(await session.entry()),
-        ...(await session.one(sqlQuery<{ members: number }>('select count(*) as members from members', []))),
+        ...(await session.one(sql<{ members: number }>`select count(*) as members from members`)),
       }),
     );
 }

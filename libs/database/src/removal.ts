@@ -6,7 +6,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Db } from './organization.ts';
 import { type Pool } from './pool.ts';
-import { sqlQuery } from './query.ts';
+import { type Part, sql } from './sql.ts';
 import { acrossOrganizations } from './system.ts';
 
 /** A row by what its foreign keys refer to, and by its primary key. */
@@ -85,9 +85,9 @@ async function inPortion<Result>(
   const began = performance.now();
   const result = await acrossOrganizations(pool, async (db) => {
     const { mine } = await db.one(
-      sqlQuery<{ mine: boolean }>('select pg_try_advisory_xact_lock(hashtextextended($1, 4104)) as mine', [
-        JSON.stringify(key),
-      ]),
+      sql<{
+        mine: boolean;
+      }>`select pg_try_advisory_xact_lock(hashtextextended(${JSON.stringify(key)}, 4104)) as mine`,
     );
     if (!mine) throw new RemovedElsewhere();
     return work(db);
@@ -103,51 +103,49 @@ async function findChildren(
   keys: readonly Key[],
 ): Promise<Key[]> {
   const columns = tables.get(child)?.keyColumns ?? [];
-  const on = childColumns.map((column, nth) => `c.${column} = p.${parentColumns[nth] ?? ''}`).join(' and ');
+  const on = childColumns.map(
+    (column, nth) => sql.part`c.${sql.word(column)} = p.${sql.word(parentColumns[nth] ?? '')}`,
+  );
+  const pairs = columns.map((column) => sql.part`${column}::text, c.${sql.word(column)}`);
   const rows = await db.all(
-    sqlQuery<{ key: Key }>(
-      `select jsonb_build_object(${columns.map((column) => `'${column}', c.${column}`).join(', ')}) as key
-       from jsonb_populate_recordset(null::${parent}, $1::jsonb) p join ${child} c on ${on} limit $2`,
-      [JSON.stringify(keys), portion],
-    ),
+    sql<{ key: Key }>`select jsonb_build_object(${sql.join(pairs)}) as key
+      from jsonb_populate_recordset(null::${sql.word(parent)}, ${JSON.stringify(keys)}::jsonb) p
+      join ${sql.word(child)} c on ${sql.join(on, ' and ')} limit ${portion}`,
   );
   return rows.map(({ key }) => key);
 }
 
 async function deleteRows(db: Db, { name, primaryKey }: Table, keys: readonly Key[]): Promise<void> {
   // Whoever counts them is going as well.
-  await db.all(sqlQuery(`select set_config('muster.counts', 'by hand', true)`, []));
-  const on = primaryKey.map((column) => `t.${column} = k.${column}`).join(' and ');
+  await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
+  const table = sql.word(name);
+  const on = primaryKey.map((column) => sql.part`t.${sql.word(column)} = k.${sql.word(column)}`);
   await db.all(
-    sqlQuery(`delete from ${name} t using jsonb_populate_recordset(null::${name}, $1::jsonb) k where ${on}`, [
-      JSON.stringify(keys),
-    ]),
+    sql`delete from ${table} t using jsonb_populate_recordset(null::${table}, ${JSON.stringify(keys)}::jsonb) k
+      where ${sql.join(on, ' and ')}`,
   );
 }
 
-const columnNames = (relation: string, numbers: string): string =>
-  `array(select quote_ident(a.attname) from unnest(${numbers}) with ordinality k (attnum, ord)
+const columnNames = (relation: Part, numbers: Part): Part =>
+  sql.part`array(select quote_ident(a.attname) from unnest(${numbers}) with ordinality k (attnum, ord)
      join pg_attribute a on a.attrelid = ${relation} and a.attnum = k.attnum order by ord)`;
 
 async function readTables(db: Db): Promise<Tables> {
   const links = await db.all(
-    sqlQuery<Link>(
-      `select c.conrelid::regclass::text as child, ${columnNames('c.conrelid', 'c.conkey')} as "childColumns",
-         c.confrelid::regclass::text as parent, ${columnNames('c.confrelid', 'c.confkey')} as "parentColumns",
+    sql<Link>`select c.conrelid::regclass::text as child, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as "childColumns",
+         c.confrelid::regclass::text as parent, ${columnNames(sql.part`c.confrelid`, sql.part`c.confkey`)} as "parentColumns",
          c.confdeltype in ('n', 'd') as "isLoose"
        from pg_constraint c
        where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace
        order by c.conname, 1`,
-      [],
-    ),
   );
   const primaryKeys = await db.all(
-    sqlQuery<{ name: string; columns: string[] }>(
-      `select c.conrelid::regclass::text as name, ${columnNames('c.conrelid', 'c.conkey')} as columns
+    sql<{
+      name: string;
+      columns: string[];
+    }>`select c.conrelid::regclass::text as name, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as columns
        from pg_constraint c
        where c.contype = 'p' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace`,
-      [],
-    ),
   );
   const depths = depthsOf(links);
   return new Map(

@@ -26,7 +26,7 @@ export class Part {
 }
 
 /** A statement that can be sent, or nested; its author says what its rows are. */
-export interface SqlQuery<Row> extends Part {
+export interface Query<Row> extends Part {
   readonly [rowOf]: Row;
 }
 
@@ -158,7 +158,10 @@ function columns(first: string | readonly string[], second?: readonly string[]):
 }
 
 /** Values or parts, one after the other, with these words between them. */
-function join(values: readonly unknown[], between: ', ' | ' and ' | ' or ' | ' union all ' = ', '): Part {
+function join(
+  values: readonly unknown[],
+  between: ', ' | ' ' | ' and ' | ' or ' | ' union all ' = ', ',
+): Part {
   if (values.length === 0) return empty;
   const strings = listOf(`${values.length}${between}`, () => [
     '',
@@ -185,7 +188,7 @@ function insert<Table extends keyof DB>(
   table: Table,
   names: ColumnsOf<NewRow<Table>>,
   rows: NewRow<Table> | readonly NewRow<Table>[],
-): SqlQuery<unknown> {
+): Query<unknown> {
   const list: readonly NewRow<Table>[] = Array.isArray(rows) ? rows : [rows];
   const strings = writing(`insert ${list.length} ${table}`, names, () => {
     const inRow = [...names.map(() => ', '), '), ('];
@@ -238,11 +241,11 @@ function literal(number: number): Part {
   return words(String(number));
 }
 
-const query = <Row>(strings: readonly string[], values: readonly unknown[]): SqlQuery<Row> =>
-  new Part(strings, values) as SqlQuery<Row>;
+const query = <Row>(strings: readonly string[], values: readonly unknown[]): Query<Row> =>
+  new Part(strings, values) as Query<Row>;
 
 /** A statement. Its row type is what its author says; the specs compare it with the schema. */
-const tag = <Row = unknown>(strings: TemplateStringsArray, ...values: unknown[]): SqlQuery<Row> =>
+const tag = <Row = unknown>(strings: TemplateStringsArray, ...values: unknown[]): Query<Row> =>
   query(strings, values);
 
 const part = (strings: TemplateStringsArray, ...values: unknown[]): Part => new Part(strings, values);

@@ -5,6 +5,7 @@
  */
 import { type Db } from './organization.ts';
 import { type Pool } from './pool.ts';
+import { bind, sql } from './sql.ts';
 import { inTransaction } from './transaction.ts';
 
 const asWorkerRole = { sql: 'set local role muster_worker', parameters: [] };
@@ -23,7 +24,7 @@ export const inOrganizationAsSystem = <Result>(
   inTransaction(
     pool,
     {
-      prologue: [asServiceRole, { sql: `select set_config('muster.org_id', $1, true)`, parameters: [orgId] }],
+      prologue: [asServiceRole, bind(sql`select set_config('muster.org_id', ${orgId}, true)`, null)],
       orgId,
     },
     work,

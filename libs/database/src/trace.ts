@@ -1,6 +1,7 @@
 /** What traces are told of statements: which they are, never what they carry. */
 import { inSpan, traceParent } from '@muster/tracing';
 import { type Statement } from './burst.ts';
+import { bind, sql } from './sql.ts';
 
 /** What a statement changes, or else reads first; a CTE's own reads among it. */
 const changes = /\b(insert into|update|delete from)\s+"?(?!of\b|set\b|skip\b)([a-z_.]+)/i;
@@ -56,5 +57,5 @@ export function traceStatements(): Statement[] {
   const parent = traceParent();
   return parent === undefined
     ? []
-    : [{ sql: `select set_config('muster.trace_parent', $1, true)`, parameters: [parent] }];
+    : [bind(sql`select set_config('muster.trace_parent', ${parent}, true)`, null)];
 }

@@ -3,6 +3,7 @@ import { type Actor, type Subject } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { newId } from './id.ts';
 import { asOperator } from './operator.ts';
+import { bind, sql } from './sql.ts';
 import { type AuditFacts, type Happening, operatorTrail, trail } from './trail.ts';
 
 const world = useWorld({});
@@ -44,12 +45,13 @@ async function commit(
 ): Promise<void> {
   const client = await world.database.owner.connect();
   try {
-    const { sql, parameters } = trail(people.orgId, actorOf(people), facts(label), {
+    const left = trail(actorOf(people), facts(label), {
       allowed: true,
       happenings: happenings(label, count),
     });
+    const statement = bind(left, people.orgId);
     await client.query('begin');
-    await client.query(sql, [...parameters]);
+    await client.query(statement.sql, [...statement.parameters]);
     await client.query(outcome === 'kept' ? 'commit' : 'rollback');
   } finally {
     client.release();
@@ -109,11 +111,9 @@ describe('the trail', () => {
 
   it('leaves a refusal with its reason, and nothing in the activity', async () => {
     const people = await world.org();
-    const { sql, parameters } = trail(people.orgId, actorOf(people), facts('x'), {
-      allowed: false,
-      reason: 'role',
-    });
-    await world.rows(sql, ...parameters);
+    const left = trail(actorOf(people), facts('x'), { allowed: false, reason: 'role' });
+    const statement = bind(left, people.orgId);
+    await world.rows(statement.sql, ...statement.parameters);
     expect(
       await world.rows('select seq, outcome, reason from audit where org_id = $1', people.orgId),
     ).toEqual([{ seq: 1, outcome: 'denied', reason: 'role' }]);
@@ -169,13 +169,13 @@ describe('the trail', () => {
 describe('asOperator', () => {
   it('keeps all or nothing', async () => {
     const people = await world.org();
-    const failing = asOperator(world.database.owner, async (db) => {
-      await db.all(operatorTrail(people.orgId, 'operators.try', 'x'));
+    const failing = asOperator(world.database.owner, async (_db, within) => {
+      await within(people.orgId).all(operatorTrail('operators.try', 'x'));
       throw new Error('no');
     });
     await expect(failing).rejects.toThrow('no');
-    await asOperator(world.database.owner, async (db) =>
-      db.later(operatorTrail(people.orgId, 'operators.try', 'y')),
+    await asOperator(world.database.owner, async (_db, within) =>
+      within(people.orgId).later(operatorTrail('operators.try', 'y')),
     );
     expect(await world.rows('select seq, target, actor from audit where org_id = $1', people.orgId)).toEqual([
       { seq: 1, target: 'y', actor: { kind: 'system', memberId: null, agentId: null, name: 'operator' } },
@@ -185,18 +185,13 @@ describe('asOperator', () => {
   it('runs nothing outside its transaction, also after a first statement that could not be sent', async () => {
     const people = await world.org();
     const unsendable = {
-      sql: 'select $1',
-      parameters: [
-        {
-          toJSON: () => {
-            throw new Error('no');
-          },
-        },
-      ],
-    } as never;
-    const failing = asOperator(world.database.owner, async (db) => {
-      await db.all(unsendable).catch(() => undefined);
-      await db.all(operatorTrail(people.orgId, 'operators.try', 'x'));
+      toJSON: () => {
+        throw new Error('no');
+      },
+    };
+    const failing = asOperator(world.database.owner, async (db, within) => {
+      await db.all(sql`select ${unsendable}`).catch(() => undefined);
+      await within(people.orgId).all(operatorTrail('operators.try', 'x'));
       throw new Error('after all');
     });
     await expect(failing).rejects.toThrow('after all');

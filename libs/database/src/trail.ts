@@ -1,7 +1,7 @@
 /** What a write leaves behind, in one statement at the end of its transaction: activity, outbox and audit. */
 import { type Actor, type EventKind, type Subject } from '@muster/registry';
-import { CompiledQuery } from 'kysely';
 import { newId } from './id.ts';
+import { of, organization, type Part, sql, type Query } from './sql.ts';
 
 export interface Happening {
   readonly kind: EventKind;
@@ -19,55 +19,51 @@ export interface AuditFacts {
   readonly requestId: string;
 }
 
-const auditColumns =
-  'insert into audit (org_id, seq, id, actor, member_id, agent_id, token_id, operation, target, outcome, reason, ip, user_agent, request_id)';
+/** The audit's row, numbered by `s`. */
+const auditRow = (
+  actor: Actor,
+  facts: AuditFacts,
+  outcome: 'allowed' | 'denied',
+  reason: string | null,
+): Part =>
+  sql.part`insert into audit (org_id, seq, id, actor, member_id, agent_id, token_id, operation, target, outcome, reason, ip, user_agent, request_id)
+  select ${organization}, s.audit, ${newId()}, ${actor}, ${actor.memberId}, ${actor.agentId}, ${facts.tokenId}, ${facts.operation},
+    ${facts.target}, ${outcome}, ${reason}, ${facts.ip}, ${facts.userAgent}, ${facts.requestId} from s`;
 
-const auditOnly = `
-  with s as (update streams set audit = audit + 1 where org_id = $1 returning audit)
-  ${auditColumns}
-  select $1, s.audit, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from s`;
+const auditOnly = (audit: Part): Query<unknown> =>
+  sql`with s as (update streams set audit = audit + 1 where ${of()} returning audit) ${audit}`;
+
+interface EventRow {
+  /** Its place among those of the transaction, counted from 1. */
+  readonly ord: number;
+}
 
 /**
  * The stream's row stays locked from here to the commit, which is what makes numbers follow the order of commits;
  * so this is the last statement of its transaction.
  */
-const withEvents = `
-  with e as (select * from jsonb_to_recordset($14::jsonb)
+const withEvents = (actor: Actor, events: readonly EventRow[], audit: Part): Query<unknown> => sql`
+  with e as (select * from jsonb_to_recordset(${JSON.stringify(events)}::jsonb)
       as e(ord int, id uuid, outbox_id uuid, kind text, project_id uuid, story_id uuid, subject jsonb, data jsonb)),
-  s as (/*guard: numbers follow the order of commits*/update streams set audit = audit + 1, activity = activity + $15 where org_id = $1 returning audit, activity/*end*/),
+  s as (/*guard: numbers follow the order of commits*/update streams set audit = audit + 1, activity = activity + ${events.length} where ${of()} returning audit, activity/*end*/),
   a as (insert into activity (org_id, seq, id, kind, actor, member_id, agent_id, project_id, story_id, subject, data)
-    select $1, s.activity - $15 + e.ord, e.id, e.kind, $3, $4, $5, e.project_id, e.story_id, e.subject, e.data from e, s),
+    select ${organization}, s.activity - ${events.length}::int + e.ord, e.id, e.kind, ${actor}, ${actor.memberId}, ${actor.agentId}, e.project_id, e.story_id, e.subject, e.data from e, s),
   o as (insert into outbox (org_id, id, topic, payload)
-    select $1, e.outbox_id, 'event', jsonb_build_object('activitySeq', s.activity - $15 + e.ord, 'kind', e.kind) from e, s)
-  ${auditColumns}
-  select $1, s.audit, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13 from s`;
+    select ${organization}, e.outbox_id, 'event', jsonb_build_object('activitySeq', s.activity - ${events.length}::int + e.ord, 'kind', e.kind) from e, s)
+  ${audit}`;
 
 /** The statement that leaves it. `outcome` denied has a reason and no happenings. */
 export function trail(
-  orgId: string,
   actor: Actor,
   facts: AuditFacts,
   outcome:
     | { readonly allowed: true; readonly happenings: readonly Happening[] }
     | { readonly allowed: false; readonly reason: string },
-): CompiledQuery {
-  const parameters = [
-    orgId,
-    newId(),
-    actor,
-    actor.memberId,
-    actor.agentId,
-    facts.tokenId,
-    facts.operation,
-    facts.target,
-    outcome.allowed ? 'allowed' : 'denied',
-    outcome.allowed ? null : outcome.reason,
-    facts.ip,
-    facts.userAgent,
-    facts.requestId,
-  ];
-  if (!outcome.allowed || outcome.happenings.length === 0) return CompiledQuery.raw(auditOnly, parameters);
-  const rows = outcome.happenings.map((happening, index) => ({
+): Query<unknown> {
+  if (!outcome.allowed) return auditOnly(auditRow(actor, facts, 'denied', outcome.reason));
+  const audit = auditRow(actor, facts, 'allowed', null);
+  if (outcome.happenings.length === 0) return auditOnly(audit);
+  const events = outcome.happenings.map((happening, index) => ({
     ord: index + 1,
     id: newId(),
     outbox_id: newId(),
@@ -82,7 +78,7 @@ export function trail(
     },
     data: happening.data,
   }));
-  return CompiledQuery.raw(withEvents, [...parameters, JSON.stringify(rows), rows.length]);
+  return withEvents(actor, events, audit);
 }
 
 const systemActor = (name: string): Actor => ({ kind: 'system', memberId: null, agentId: null, name });
@@ -99,5 +95,5 @@ export const systemFacts = (operation: string, target: string | null): AuditFact
 const operatorActor = systemActor('operator');
 
 /** What an operator's write leaves in the audit of the organization; the last statement of its transaction, too. */
-export const operatorTrail = (orgId: string, operation: string, target: string | null): CompiledQuery =>
-  trail(orgId, operatorActor, systemFacts(operation, target), { allowed: true, happenings: [] });
+export const operatorTrail = (operation: string, target: string | null): Query<unknown> =>
+  trail(operatorActor, systemFacts(operation, target), { allowed: true, happenings: [] });

@@ -2,7 +2,7 @@
 import { sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
 import { checkOut, type Pool } from './pool.ts';
-import { type Query, statementOf } from './query.ts';
+import { bind, type Query } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
@@ -48,7 +48,7 @@ async function transact<Result>(
   const dbOf = (named: string | null): Db => {
     const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
       if (over) throw new Error('the transaction is over');
-      const statement = statementOf(source, named);
+      const statement = bind(source, named);
       const sending = sent.then(() => send([statement]));
       sent = sending.catch(() => undefined);
       return ((await sending).at(-1)?.rows ?? []) as Row[];
@@ -62,7 +62,7 @@ async function transact<Result>(
         if (row === undefined) throw new Error('a row that must be there is not');
         return row;
       },
-      later: (source) => void postponed.push(statementOf(source, named)),
+      later: (source) => void postponed.push(bind(source, named)),
     };
   };
   let reusable = false;

@@ -51,7 +51,7 @@ export async function syncPoints(db: Db, orgId: string): Promise<Synced> {
   }
   const hasMore = occurrences.length === mostPerTransaction;
   db.later(setCounted(occurrences.at(-1)?.seq ?? state.counted_seq, hasMore));
-  if (hasMore) db.later(outboxRow(orgId, syncJob, {}));
+  if (hasMore) db.later(outboxRow(syncJob, {}));
   return { counted: occurrences.length, hasMore };
 }
 

@@ -1,6 +1,6 @@
 /** Who is told of what: through the pipeline, with the reaction in it, on the events that operations say. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { newId, sqlQuery } from '@muster/database';
+import { newId, organization, sql } from '@muster/database';
 import { type NotificationKind } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangePlace, arrangeRole, namesOf, type Place, type Said, says, toldIn } from './arrange-events.ts';
@@ -105,12 +105,10 @@ describe('a mention', () => {
 
   it('goes by the rights that the operation leaves', async () => {
     place = await arrangePlace(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
-    const join = says([mentioning(people.chloe)], ({ db, caller }) => {
+    const join = says([mentioning(people.chloe)], ({ db }) => {
       db.later(
-        sqlQuery(
-          `insert into project_members (org_id, project_id, member_id, role) values ($1, $2, $3, 'viewer')`,
-          [caller.orgId, place.projectId, idOf(people.chloe)],
-        ),
+        sql`insert into project_members (org_id, project_id, member_id, role)
+          values (${organization}, ${place.projectId}, ${idOf(people.chloe)}, 'viewer')`,
       );
       return Promise.resolve();
     });
@@ -252,10 +250,8 @@ describe('what is told', () => {
   it('is written with the operation: one that fails leaves nothing', async () => {
     const failing = says([mentioning(people.dan)], ({ db, caller }) => {
       db.later(
-        sqlQuery(
-          'insert into comment_reactions (org_id, comment_id, member_id, emoji) values ($1, $2, $3, $4)',
-          [caller.orgId, newId(), caller.memberId, 'x'],
-        ),
+        sql`insert into comment_reactions (org_id, comment_id, member_id, emoji)
+          values (${organization}, ${newId()}, ${caller.memberId}, 'x')`,
       );
       return Promise.resolve();
     });

@@ -18,5 +18,5 @@ export async function conclude(
   reactions: readonly Reaction[],
 ): Promise<void> {
   if (happenings.length > 0) for (const react of reactions) await react({ db, orgId, actor, happenings });
-  db.later(trail(orgId, actor, facts, { allowed: true, happenings }));
+  db.later(trail(actor, facts, { allowed: true, happenings }));
 }

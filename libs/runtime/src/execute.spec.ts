@@ -1,12 +1,18 @@
 /** The pipeline, on operations made up for it: what any handler can rely on, whatever it does. */
-import { describe, expect, it } from '@jest/globals';
-import { createPool, newId, sqlQuery } from '@muster/database';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { createPool, newId, sql } from '@muster/database';
 import { operation, org, project, type Scope, type Subject } from '@muster/registry';
 import { patient, type People, useWorld } from '@muster/testing';
 import { z } from 'zod';
 import { ApiError, createAuthenticator, execute, handle, type Handler } from './index.ts';
 
 const world = useWorld({});
+
+beforeAll(async () => {
+  await world.rows(`create function lose(code text) returns void language plpgsql as
+    $$ begin raise exception 'lost' using errcode = code; end $$`);
+  await world.rows('grant execute on function lose to muster_app');
+});
 
 const statement = {
   summary: 'Try it',
@@ -15,7 +21,7 @@ const statement = {
 } as const;
 const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
-  sqlQuery('insert into teams (org_id, id, name) values ($1, $2, $3)', [orgId, newId(), name]);
+  sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
 /** A write: a team of that name, and what else the spec wants to happen in it. */
 const addsTeam = (meanwhile: () => Promise<unknown> = async () => undefined): Handler => {
@@ -209,10 +215,7 @@ describe('a write', () => {
         async ({ params, caller, db }) => {
           attempt += 1;
           await db.all(addTeam(caller.orgId, params.name));
-          if (attempt <= times)
-            await db.all(
-              sqlQuery(`do $$ begin raise exception 'lost' using errcode = '${sqlState}'; end $$`, []),
-            );
+          if (attempt <= times) await db.all(sql`select lose(${sqlState})`);
           return { name: params.name, attempt };
         },
       );
@@ -257,12 +260,7 @@ describe('a write', () => {
         }),
         async ({ caller, db }) => {
           const lock = (name: string) =>
-            db.all(
-              sqlQuery('select 1 from teams where org_id = $1 and name = $2 for update', [
-                caller.orgId,
-                name,
-              ]),
-            );
+            db.all(sql`select 1 from teams where org_id = ${caller.orgId} and name = ${name} for update`);
           await lock(first);
           holding += 1;
           if (holding === 2) both.resolve(undefined);
@@ -301,11 +299,7 @@ describe('an archived project', () => {
       async ({ params, caller, db, access }) => {
         const { targetId } = await access();
         await db.all(
-          sqlQuery('update projects set name = $3 where org_id = $1 and id = $2', [
-            caller.orgId,
-            targetId,
-            params.name,
-          ]),
+          sql`update projects set name = ${params.name} where org_id = ${caller.orgId} and id = ${targetId}`,
         );
         return { name: params.name, attempt: 1 };
       },

@@ -6,7 +6,9 @@ import {
   type Happening,
   inOrganization,
   type Pool,
-  sqlQuery,
+  of,
+  organization,
+  sql,
   trail,
   type Visit,
 } from '@muster/database';
@@ -77,16 +79,12 @@ const policyOf = (stored: unknown): Policy =>
     ? Policy.parse(stored)
     : defaultPolicy;
 
-const storedPolicy = (caller: Caller) =>
-  sqlQuery<{ policy: unknown }>('select policy from orgs where id = $1', [caller.orgId]);
+const storedPolicy = () => sql<{ policy: unknown }>`select policy from orgs where id = ${organization}`;
 
-const exactRank = (caller: Caller) =>
-  sqlQuery<{ rank: number }>(
-    `select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
-     from projects p join members m on m.org_id = p.org_id
-     where p.org_id = $1 and p.id = app.project_id() and m.id = $2`,
-    [caller.orgId, caller.memberId],
-  );
+const exactRank = ({ memberId }: Caller) =>
+  sql<{ rank: number }>`select app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
+    from projects p join members m on m.org_id = p.org_id
+    where ${of('p')} and p.id = app.project_id() and m.id = ${memberId}`;
 
 function callerOf({ identity }: AuthenticatedToken): Caller {
   const actor: Actor = {
@@ -334,7 +332,7 @@ function contextOf(
       const { orgRole } = await session.entry();
       requireOneOf(groundsOf(operation.access), held, orgRole, caller);
     },
-    policy: async () => policyOf((await session.one(storedPolicy(caller))).policy),
+    policy: async () => policyOf((await session.one(storedPolicy())).policy),
     projectRank: async () => (await session.one(exactRank(caller))).rank,
     emit: (kind: Happening['kind'], subject: Subject, data: Record<string, unknown>) => {
       happenings.push({ kind, subject, data });
@@ -358,7 +356,7 @@ const isBarred = ({ effect, access, reachesArchived }: Operation): boolean =>
 
 /** Whether the project is archived; where it is not, it stays so until COMMIT, since archiving waits for it. */
 function holdOpen(session: Db): Promise<boolean> {
-  const answer = session.one(sqlQuery<{ archived: boolean }>('select app.hold_open() as archived', []));
+  const answer = session.one(sql<{ archived: boolean }>`select app.hold_open() as archived`);
   const archived = answer.then((row) => row.archived);
   // A handler that throws is not waited with; the burst in which both went out says what was wrong.
   archived.catch(() => undefined);
@@ -392,6 +390,6 @@ async function auditRefusal(
   };
   const { reason } = refused.details;
   await inOrganization(pool, visit, async (session) => {
-    session.later(trail(caller.orgId, caller.actor, auditFacts(operation, call), { allowed: false, reason }));
+    session.later(trail(caller.actor, auditFacts(operation, call), { allowed: false, reason }));
   });
 }

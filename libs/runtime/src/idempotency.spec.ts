@@ -1,7 +1,7 @@
 /** A write with an Idempotency-Key, through the whole pipeline: once, whatever is lost on the way. */
 import { type Socket } from 'node:net';
 import { describe, expect, it } from '@jest/globals';
-import { createPool, newId, sqlQuery } from '@muster/database';
+import { createPool, newId, sql } from '@muster/database';
 import { operation, org } from '@muster/registry';
 import { patient, useWorld } from '@muster/testing';
 import { z } from 'zod';
@@ -16,7 +16,7 @@ const statement = {
 } as const;
 const teamParams = z.strictObject({ name: z.string().max(50) });
 const addTeam = (orgId: string, name: string) =>
-  sqlQuery('insert into teams (org_id, id, name) values ($1, $2, $3)', [orgId, newId(), name]);
+  sql`insert into teams (org_id, id, name) values (${orgId}, ${newId()}, ${name})`;
 
 /** A write: a team of that name, and what else the spec wants to happen in it. */
 const addsTeam = (meanwhile: (attempt: number) => Promise<unknown> = async () => undefined): Handler => {

@@ -4,7 +4,7 @@
  * 22,610 writes under kills; with them none.)
  */
 import { createHash } from 'node:crypto';
-import { BurstError, type Db, type Query, sqlQuery, type Statement } from '@muster/database';
+import { BurstError, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
 import { type Operation, refusal } from '@muster/registry';
 import { type Caller } from './handle.ts';
 import { putBack, type Taken, takeOut } from './sent-texts.ts';
@@ -21,15 +21,8 @@ export const fingerprintOf = (operation: Operation, params: unknown): Buffer =>
   createHash('sha256').update(operation.name).update('\0').update(canonical(params)).digest();
 
 /** Rides right behind the entry; MU409 where the key was used within the last 24 hours. */
-export const claimKey = (
-  caller: Caller,
-  operation: Operation,
-  key: string,
-  fingerprint: Buffer,
-): Statement => ({
-  sql: 'select app.claim_key($1, $2, $3, $4, $5)',
-  parameters: [caller.orgId, caller.tokenId, operation.name, key, fingerprint],
-});
+export const claimKey = (caller: Caller, operation: Operation, key: string, fingerprint: Buffer): Part =>
+  sql.part`select app.claim_key(${organization}, ${caller.tokenId}, ${operation.name}, ${key}, ${fingerprint})`;
 
 const answeredBefore = new Set(['MU409', 'MU403', 'MU404']);
 const lockTimeout = '55P03';
@@ -56,14 +49,9 @@ export function keepAnswer(
   answer: Record<string, unknown>,
 ): Query<unknown> {
   const { rest, taken } = takeOut(params, answer);
-  return sqlQuery(
-    `update idempotency_keys set response = $5, sent_texts = $6
-     where org_id = $1 and token_id = $2 and operation = $3 and key = $4`,
-    [
-      ...[caller.orgId, caller.tokenId, operation.name, key],
-      ...[JSON.stringify(rest), taken.length === 0 ? null : JSON.stringify(taken)],
-    ],
-  );
+  const texts = taken.length === 0 ? null : JSON.stringify(taken);
+  return sql`update idempotency_keys set response = ${JSON.stringify(rest)}, sent_texts = ${texts}
+    where ${of()} and token_id = ${caller.tokenId} and operation = ${operation.name} and key = ${key}`;
 }
 
 /** The first answer to the key; undefined where there is none, 422 when it was for another body. */
@@ -76,11 +64,12 @@ export async function findAnswer(
   params: unknown,
 ): Promise<string | undefined> {
   const kept = await db.find(
-    sqlQuery<{ response: string | null; sent_texts: Taken[] | null; fingerprint: Buffer }>(
-      `select response, sent_texts, fingerprint from idempotency_keys
-       where org_id = $1 and token_id = $2 and operation = $3 and key = $4`,
-      [caller.orgId, caller.tokenId, operation.name, key],
-    ),
+    sql<{
+      response: string | null;
+      sent_texts: Taken[] | null;
+      fingerprint: Buffer;
+    }>`select response, sent_texts, fingerprint from idempotency_keys
+      where ${of()} and token_id = ${caller.tokenId} and operation = ${operation.name} and key = ${key}`,
   );
   if (kept === undefined) return undefined;
   if (!kept.fingerprint.equals(fingerprint)) throw refusal('idempotency_mismatch');

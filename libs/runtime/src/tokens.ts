@@ -5,7 +5,7 @@
  */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { identify, type Identity, type Pool, RememberedRights } from '@muster/database';
+import { identify, type Identity, type Pool, RememberedRights, touchTokens } from '@muster/database';
 import { unauthorized } from '@muster/registry';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -78,8 +78,10 @@ export function createAuthenticator(pool: Pool): Authenticator {
     if (used.size === 0) return;
     const hashes = [...used.values()];
     used = new Map();
-    // Sorted, so that two processes lock rows in one order.
-    await pool.query('select app.touch_tokens($1::bytea[])', [hashes.sort((a, b) => Buffer.compare(a, b))]);
+    await touchTokens(
+      pool,
+      hashes.sort((a, b) => Buffer.compare(a, b)),
+    );
   };
   // What cannot be noted now is lost: last_used_at is a hint, and the next use notes it again.
   const timer = setInterval(() => void touch().catch(() => undefined), touchMillis).unref();

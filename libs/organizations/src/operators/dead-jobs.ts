@@ -35,7 +35,7 @@ const Replay = z.union([
 
 /** Has dead jobs tried again from the first attempt on, and answers which. */
 export function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<string[]> {
-  return operate(pool, async (db) => {
+  return operate(pool, async (db, within) => {
     const given = parseInput(Replay, input);
     const ids = 'ids' in given ? given.ids : null;
     const replayed = await db.all(
@@ -50,7 +50,7 @@ export function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<s
     if (unknown !== undefined) throw noSuch(`dead job ${unknown}`);
     // In one order of organizations: each trail locks its organization's stream until the commit.
     for (const row of replayed.toSorted((a, b) => a.orgId.localeCompare(b.orgId)))
-      db.later(operatorTrail(row.orgId, 'operators.replayJob', row.id));
+      within(row.orgId).later(operatorTrail('operators.replayJob', row.id));
     return replayed.map((row) => row.id);
   });
 }

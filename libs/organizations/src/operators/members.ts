@@ -24,7 +24,7 @@ export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise
     const seats = await lockSeats(own);
     if (holdsSeat(newMember.role) && freeSeats(seats) <= 0) throw refusal('seats_exhausted', { ...seats });
     const member = await setNewMember(own, newMember);
-    db.later(operatorTrail(org.id, 'operators.addMember', member.email));
+    own.later(operatorTrail('operators.addMember', member.email));
     return { member };
   });
 }

@@ -29,7 +29,7 @@ export function createOrganization(
   pool: Pool,
   input: z.input<typeof NewOrganization>,
 ): Promise<{ org: Org; owner: Member }> {
-  return operate(pool, async (db, within) => {
+  return operate(pool, async (_db, within) => {
     const { name, slug, plan, owner, ...bought } = parseInput(NewOrganization, input);
     const seats = bought.seats ?? startingSeats[plan];
     const { seats: mostSeats } = planLimits(plan);
@@ -44,7 +44,7 @@ export function createOrganization(
       sql`insert into subscriptions (org_id, plan, seats, status) values (${organization}, ${plan}, ${seats}, 'active')`,
     );
     const member = await setNewMember(own, { ...owner, role: 'owner' });
-    db.later(operatorTrail(orgId, 'operators.createOrganization', slug));
+    own.later(operatorTrail('operators.createOrganization', slug));
     return { org: toOrg(org), owner: member };
   });
 }

@@ -70,7 +70,7 @@ export function createToken(pool: Pool, input: z.input<typeof TokenRequest>): Pr
       mayReadInbox: inbox,
       expiresInDays: rest.expiresInDays ?? (agent === undefined ? usualDays : agentDays),
     });
-    db.later(operatorTrail(org.id, 'operators.createToken', shown.id));
+    own.later(operatorTrail('operators.createToken', shown.id));
     return shown;
   });
 }
@@ -90,7 +90,7 @@ export function grantPlatform(pool: Pool, input: z.input<typeof PlatformGrant>):
       projectIds: null,
       expiresInDays,
     });
-    db.later(operatorTrail(org.id, 'operators.grantPlatform', shown.id));
+    own.later(operatorTrail('operators.grantPlatform', shown.id));
     return shown;
   });
 }
@@ -150,7 +150,7 @@ export function revokeToken(
         revokedAt: string;
       }>`update tokens set revoked_at = now() where ${of()} and id = ${token.id} returning revoked_at as "revokedAt"`,
     );
-    db.later(operatorTrail(org.id, 'operators.revokeToken', token.id));
+    own.later(operatorTrail('operators.revokeToken', token.id));
     return { id: token.id, revokedAt };
   });
 }

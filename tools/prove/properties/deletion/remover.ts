@@ -1,6 +1,6 @@
 // node remover.ts <database> <orgId> <projectId> [at once]
 // Removes a project as the worker does, and says a line after each portion; at once: by one statement.
-import { acrossOrganizations, createPool, removeInPortions, sqlQuery } from '@muster/database';
+import { acrossOrganizations, createPool, removeInPortions, sql } from '@muster/database';
 
 const [url = '', orgId, projectId, how] = process.argv.slice(2);
 const pool = createPool({ url, role: 'muster_app', name: 'muster-prove-remover', max: 2 });
@@ -10,9 +10,9 @@ const say = (): void => {
 
 if (how === 'at once') {
   await acrossOrganizations(pool, async (db) => {
-    await db.all(sqlQuery(`select set_config('muster.counts', 'by hand', true)`, []));
+    await db.all(sql`select set_config('muster.counts', 'by hand', true)`);
     say();
-    await db.all(sqlQuery('delete from projects where org_id = $1 and id = $2', [orgId, projectId]));
+    await db.all(sql`delete from projects where org_id = ${orgId} and id = ${projectId}`);
   });
 } else {
   const key = { org_id: orgId, id: projectId };

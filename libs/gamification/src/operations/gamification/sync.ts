@@ -8,14 +8,13 @@ const nothingAsked: State = { counted_seq: 0, state: 'done', job_id: null, synce
 
 const toSync = ({ job_id: jobId, state, synced_at: syncedAt }: State) => ({ jobId, state, syncedAt });
 
-export const sync = handle(registry.gamification.sync, async ({ caller, db, policy }) => {
-  const { orgId } = caller;
+export const sync = handle(registry.gamification.sync, async ({ db, policy }) => {
   const { gamificationEnabled } = await policy();
   if (!gamificationEnabled) {
     const state = await findState(db);
     return toSync({ ...(state ?? nothingAsked), state: 'done' });
   }
   const { state, isAsked } = await requestCount(db, newId());
-  if (isAsked) db.later(outboxRow(orgId, syncJob, {}));
+  if (isAsked) db.later(outboxRow(syncJob, {}));
   return toSync(state);
 });

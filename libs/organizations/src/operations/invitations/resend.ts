@@ -15,7 +15,7 @@ import { lacksSeat, requireAllowedAddress, requireOwnerForAdmin, sendInvitation 
 
 export const resend = handle(
   registry.invitations.resend,
-  async ({ params, caller, db, access, policy: askPolicy, emit, refuse }) => {
+  async ({ params, db, access, policy: askPolicy, emit, refuse }) => {
     const [{ at, actingRole }, policy, seats, invitation, sends] = await Promise.all([
       access(),
       askPolicy(),
@@ -43,7 +43,7 @@ export const resend = handle(
       updated_at: at,
       version: invitation.version + 1,
     };
-    sendInvitation(db, caller.orgId, renewed, setInvitation(renewed));
+    sendInvitation(db, renewed, setInvitation(renewed));
     emit('invitation.renewed', aboutInvitation(renewed), {});
     return { invitation: toInvitation(renewed) };
   },

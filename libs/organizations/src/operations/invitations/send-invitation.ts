@@ -9,10 +9,10 @@ import { holdsSeat } from '../../rules/role-changes.ts';
  * Writes an invitation and has its e-mail sent, by a job that makes the secret: it is in the e-mail alone. A secret
  * that went out before ends here.
  */
-export function sendInvitation(db: Db, orgId: string, { id }: InvitationRow, write: Query<unknown>): void {
+export function sendInvitation(db: Db, { id }: InvitationRow, write: Query<unknown>): void {
   db.later(write);
   db.later(forgetSecret(id));
-  db.later(outboxRow(orgId, 'invitation.mail', { invitationId: id }));
+  db.later(outboxRow('invitation.mail', { invitationId: id }));
 }
 
 /** 422 where the policy, as it is now, lets nobody of that address in. */

@@ -67,7 +67,7 @@ export const invite = handle(
       version: (open?.version ?? 0) + 1,
     };
     const write = open === undefined ? insertInvitation : setInvitation;
-    sendInvitation(db, caller.orgId, invitation, write(invitation));
+    sendInvitation(db, invitation, write(invitation));
     if (open === undefined) emit('invitation.created', aboutInvitation(invitation), { role });
     else emit('invitation.renewed', aboutInvitation(invitation), {});
     return { invitation: toInvitation(invitation) };
