@@ -1,17 +1,17 @@
 /** A whole board written at once: rows made here, and few statements whatever their number. */
-import { type Db, type DB, newId, organization, type Query, sql } from '@muster/database';
+import { type Db, newId, organization, type Query, type RowOf, sql } from '@muster/database';
 import { type ParamsOf, type Registry } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { placeStories } from '../rules/conversion.ts';
 import { isFinished } from '../rules/workflow.ts';
 import { type ColumnRow } from './columns.ts';
 import { countByHand } from './counts.ts';
 import { type EpicRow, epics as epicRecord } from './epics.ts';
 import { firstSpecRow } from './specs.ts';
+import { stories as storyRecord } from './stories.ts';
 
 type LocalBoard = ParamsOf<Registry['projects']['convertLocal']>;
-type StoryRow = Omit<Selectable<DB['stories']>, 'org_id'>;
+type StoryRow = RowOf<typeof storyRecord>;
 type SpecRow = ReturnType<typeof firstSpecRow>;
 
 /** The rows of a board that is brought in, counted, and which became of what. */
@@ -42,34 +42,23 @@ export function convert(
   const epicOf = new Map(localEpics.map(({ localId }, index) => [localId, epicIds[index]?.id ?? null]));
   const placements = placeStories(localStories, emptyColumns);
 
-  const stories = localStories.map((story, index): StoryRow => {
+  const stories = localStories.map((story, index) => {
     const place = placements[index];
     if (place === undefined) throw new Error('each story has a place');
-    return {
-      id: newId(),
-      project_id: projectId,
-      number: index + 1,
-      title: story.title,
-      description: story.description ?? '',
-      status: story.status,
-      column_id: place.columnId,
-      rank: place.rank,
-      epic_id: (story.epicLocalId === undefined ? null : epicOf.get(story.epicLocalId)) ?? null,
-      priority: story.priority,
-      labels: story.labels,
-      estimate: story.estimate ?? null,
-      blocked: null,
-      blocked_by: [],
-      spec_version: (story.spec ?? '') === '' ? 0 : 1,
-      git: null,
-      code: null,
-      upstream: null,
-      created_by: actor,
-      completed_at: isFinished(story.status) ? at : null,
-      created_at: at,
-      updated_at: at,
-      version: 1,
-    };
+    return storyRecord.make(
+      {
+        ...story,
+        projectId,
+        number: index + 1,
+        columnId: place.columnId,
+        rank: place.rank,
+        epicId: story.epicLocalId === undefined ? null : epicOf.get(story.epicLocalId),
+        specVersion: (story.spec ?? '') === '' ? 0 : 1,
+        createdBy: actor,
+        completedAt: isFinished(story.status) ? at : null,
+      },
+      at,
+    );
   });
   const specs = localStories.flatMap(({ spec = '' }, index) =>
     spec === '' ? [] : [firstSpecRow(stories[index]?.id ?? '', { content: spec, author: actor, at })],
@@ -96,10 +85,6 @@ export function convert(
   };
 }
 
-const insertStories = (stories: readonly StoryRow[]): Query<unknown> =>
-  sql`insert into stories select s.* from jsonb_populate_recordset(
-    jsonb_populate_record(null::stories, jsonb_build_object('org_id', ${organization}::uuid)), ${JSON.stringify(stories)}) s`;
-
 /** The long texts go as an array of their own: as jsonb they would be parsed twice more. */
 const insertSpecs = ({ actor }: Caller, specs: readonly SpecRow[], at: string): Query<unknown> =>
   sql`insert into story_specs (org_id, story_id, version, content, content_hash, lines_added, lines_removed, author, created_at)
@@ -116,6 +101,6 @@ export function setConversion(
 ): void {
   db.later(countByHand());
   db.later(epicRecord.insertAll(epics));
-  db.later(insertStories(stories));
+  db.later(storyRecord.insertAll(stories));
   db.later(insertSpecs(caller, specs, at));
 }

@@ -21,7 +21,7 @@ import {
 } from '@muster/database';
 import { type ParamsOf, type Registry, type StoryStatus, type StorySummary } from '@muster/registry';
 import { z } from 'zod';
-import { type StorySummaryRow, summaryColumns, toStorySummary } from './stories.ts';
+import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.ts';
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
@@ -43,12 +43,11 @@ const cursors = {
   created: z.tuple([z.literal('created'), CursorId]),
 };
 
-const columns = sql.columns('s', summaryColumns);
-
 const keyOfProject = (project: Part): Part =>
   sql.part`(select k.key from projects k where ${of('k')} and k.id = ${project})`;
 
-const shown = (source: Source): Part => sql.part`${columns}, ${keyOfProject(source.project)} as project_key`;
+const shown = (source: Source): Part =>
+  sql.part`${storySummaries.list}, ${keyOfProject(source.project)} as project_key`;
 
 const stories = ({ project, where }: Source, ...more: Part[]): Part =>
   sql.part`from stories s where ${sql.join([of('s'), sql.part`s.project_id = ${project}`, ...where, ...more], ' and ')}`;
@@ -111,12 +110,12 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
     from board_columns c where ${sql.join(lanesWhere, ' and ')}`;
   const parts = [
     sql.part`select l.position, s.* from lanes l cross join lateral (
-       select ${columns} ${stories(source, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
+       select ${storySummaries.list} ${stories(source, sql.part`s.column_id = l.id`, sql.part`s.rank > l.after`)} order by s.rank limit l.room) s
      where l.room > 0`,
   ];
   if (params.columnId === undefined && (statuses === undefined || statuses.includes('canceled'))) {
     const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
-    parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${columns}
+    parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${storySummaries.list}
       ${stories(source, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
       limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from lanes l), 0))`);
   }

@@ -1,4 +1,3 @@
-import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { blockersIn, findStories, insertBlockers } from '../../data/blockers.ts';
@@ -7,7 +6,7 @@ import { findEpic } from '../../data/story-epics.ts';
 import { takeStoryNumber } from '../../data/project-counters.ts';
 import { lockEnd } from '../../data/ranks.ts';
 import { firstSpecRow, setSpec } from '../../data/specs.ts';
-import { aboutStory, insertStory, type StoryRow, toStory } from '../../data/stories.ts';
+import { aboutStory, stories, type StoryRow, toStory } from '../../data/stories.ts';
 import { rankBetween } from '../../rules/ranks.ts';
 import { isFinished, nothingShown, unmetGates, wipVerdict } from '../../rules/workflow.ts';
 
@@ -49,30 +48,24 @@ export const create = handle(registry.stories.create, async (context) => {
   }
 
   const story: StoryRow = {
-    id: newId(),
-    ...project,
-    title: params.title,
-    description: params.description ?? '',
-    status: column.status,
-    column_id: column.id,
-    rank: rankBetween(last, null),
-    epic_id: epicId ?? null,
-    priority: params.priority,
-    labels: params.labels,
-    estimate: params.estimate ?? null,
-    blocked: null,
-    blocked_by: blockers,
-    spec_version: specVersion,
-    git: null,
-    code: null,
-    upstream: null,
-    created_by: caller.actor,
-    completed_at: isFinished(column.status) ? at : null,
-    created_at: at,
-    updated_at: at,
-    version: 1,
+    project_key: project.project_key,
+    ...stories.make(
+      {
+        ...params,
+        projectId,
+        number: project.number,
+        status: column.status,
+        columnId: column.id,
+        rank: rankBetween(last, null),
+        blockedBy: blockers,
+        specVersion,
+        createdBy: caller.actor,
+        completedAt: isFinished(column.status) ? at : null,
+      },
+      at,
+    ),
   };
-  db.later(insertStory(story));
+  db.later(stories.insert(story));
   if (blockers.length > 0) db.later(insertBlockers(projectId, story.id, blockers));
   emit('story.created', aboutStory(story), { status: story.status });
   if (specVersion > 0) {

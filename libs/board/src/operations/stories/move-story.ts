@@ -1,10 +1,11 @@
 /** A move on the board, whichever operation asks for it: the same rules, gates and limits. */
+import { nextVersion } from '@muster/database';
 import { type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
 import { type HandlerContext, notFound } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
 import { type Destination, type Lane, type Move, rankAt } from '../../data/ranks.ts';
 import { gatesOf } from '../../data/reviews.ts';
-import { aboutStory, changedStory, setStory, toStory } from '../../data/stories.ts';
+import { aboutStory, stories, toStory } from '../../data/stories.ts';
 import { canceledRank } from '../../rules/ranks.ts';
 import { canMove, isFinished, unmetGates } from '../../rules/workflow.ts';
 import { roomFor } from './room.ts';
@@ -70,12 +71,12 @@ export async function moveStory(
 
   const rank = lane === null ? canceledRank() : await rankAt(db, story, lane.id, place);
   const finished = isFinished(story.status) ? story.completed_at : at;
-  const changed = changedStory(
+  const changed = nextVersion(
     story,
     { status, column_id: lane?.id ?? null, rank, completed_at: isFinished(status) ? finished : null },
     at,
   );
-  db.later(setStory(changed, ['status', 'column_id', 'rank', 'completed_at']));
+  db.later(stories.write(changed, ['status', 'column_id', 'rank', 'completed_at']));
   if (status !== story.status) {
     emit('story.statusChanged', aboutStory(story), {
       from: story.status,

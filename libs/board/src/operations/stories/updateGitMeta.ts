@@ -1,6 +1,7 @@
+import { nextVersion } from '@muster/database';
 import { codeSaid, noCode, registry } from '@muster/registry';
 import { changedGit, handle } from '@muster/runtime';
-import { aboutStory, changedStory, lockStory, setStory, toStory } from '../../data/stories.ts';
+import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
 
 export const updateGitMeta = handle(registry.stories.updateGitMeta, async ({ params, db, access, emit }) => {
   const [{ at }, story] = await Promise.all([access(), lockStory(db, params.storyId)]);
@@ -9,8 +10,8 @@ export const updateGitMeta = handle(registry.stories.updateGitMeta, async ({ par
   const code = codeSaid(before, params.git, at);
   // What was said before may be said again, after others told of other code.
   if (fields.length === 0 && code === before) return { story: toStory(story) };
-  const changed = changedStory(story, { git, code }, at);
-  db.later(setStory(changed, ['git', 'code']));
+  const changed = nextVersion(story, { git, code }, at);
+  db.later(stories.write(changed, ['git', 'code']));
   emit('story.gitMetaUpdated', aboutStory(story), { fields });
   return { story: toStory(changed) };
 });

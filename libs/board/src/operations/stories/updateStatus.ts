@@ -1,3 +1,4 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockMove } from '../../data/ranks.ts';
@@ -5,14 +6,12 @@ import { toStory } from '../../data/stories.ts';
 import { moveStory } from './move-story.ts';
 
 export const updateStatus = handle(registry.stories.updateStatus, async (context) => {
-  const { params, db, policy: askPolicy, refuse } = context;
+  const { params, db, policy: askPolicy } = context;
   const { status, columnId, expectedVersion } = params;
   const to = { status, columnId };
   const [policy, move] = await Promise.all([askPolicy(), lockMove(db, params.storyId, to)]);
   const { story } = move;
-  if (expectedVersion !== undefined && expectedVersion !== story.version) {
-    throw refuse('version_mismatch', { currentVersion: story.version });
-  }
+  requireVersion(story, expectedVersion);
   if (status === story.status && (columnId === undefined || columnId === story.column_id)) {
     return { story: toStory(story), warnings: [] };
   }

@@ -1,7 +1,8 @@
+import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
-import { aboutStory, changedStory, lockStory, setStory } from '../../data/stories.ts';
+import { aboutStory, lockStory, stories } from '../../data/stories.ts';
 
 export const restore = handle(registry.storySpec.restore, async ({ params, caller, db, access, emit }) => {
   const { actor } = caller;
@@ -15,7 +16,7 @@ export const restore = handle(registry.storySpec.restore, async ({ params, calle
 
   const spec = nextSpec(current, { content: old.content, author: actor, note: null, at });
   db.later(setSpec(spec));
-  db.later(setStory(changedStory(story, { spec_version: spec.version }, at), ['spec_version']));
+  db.later(stories.write(nextVersion(story, { spec_version: spec.version }, at), ['spec_version']));
   emit('spec.restored', aboutStory(story), { version: spec.version, restoredVersion: old.version });
   return { spec: toSpec(spec) };
 });

@@ -1,7 +1,8 @@
+import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
-import { aboutStory, changedStory, lockStory, setStory } from '../../data/stories.ts';
+import { aboutStory, lockStory, stories } from '../../data/stories.ts';
 
 export const update = handle(
   registry.storySpec.update,
@@ -24,7 +25,7 @@ export const update = handle(
       at,
     });
     db.later(setSpec(spec));
-    db.later(setStory(changedStory(story, { spec_version: spec.version }, at), ['spec_version']));
+    db.later(stories.write(nextVersion(story, { spec_version: spec.version }, at), ['spec_version']));
     emit('spec.updated', aboutStory(story), {
       version: spec.version,
       linesAdded: spec.lines_added,
