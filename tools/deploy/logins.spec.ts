@@ -36,7 +36,11 @@ async function runLogins(url: string): Promise<void> {
     return `'${secret}'`;
   });
   const pool = createPool({ url, role: null, max: 1 });
-  await pool.query(sql).finally(() => pool.end());
+  try {
+    await pool.query(sql);
+  } finally {
+    await pool.end();
+  }
 }
 
 const urlOf = (user: string, password: string): string => {
@@ -52,8 +56,12 @@ beforeAll(async () => {
     buildImage('license-service'),
   ]);
   const admin = createPool({ url: postgres.url, role: null, max: 1 });
-  await admin.query(`create role muster login createrole password '${secret}'`);
-  await admin.query('create database muster owner muster').finally(() => admin.end());
+  try {
+    await admin.query(`create role muster login createrole password '${secret}'`);
+    await admin.query('create database muster owner muster');
+  } finally {
+    await admin.end();
+  }
   await runLogins(urlOf('muster', secret));
 }, 120_000);
 afterAll(async () => {

@@ -89,7 +89,7 @@ async function startIn(
     const args = Object.entries({ ...ALWAYS, ...(durable ? {} : WITHOUT_FSYNC), ...settings }).map(
       ([name, value]) => `--${name}=${value}`,
     );
-    const log = await open(inFolder(folder).log, 'a');
+    await using log = await open(inFolder(folder).log, 'a');
     const logStart = (await log.stat()).size;
     const { service } = await startServiceProcess(
       programs.postgres,
@@ -104,8 +104,10 @@ async function startIn(
         graceSeconds: 30,
         folderToRemove: durable ? undefined : folder,
       },
-    ).finally(() => log.close());
-    if (await becomesReady(service, folder, until)) return running(service, folder, port, durable);
+    );
+    if (await becomesReady(service, folder, until)) {
+      return await running(service, folder, port, durable);
+    }
 
     await service.stop();
     const said = (await readFile(inFolder(folder).log)).subarray(logStart).toString();

@@ -81,7 +81,7 @@ async function startIn(
   );
   for (let attempt = 1; ; attempt += 1) {
     const port = wantedPort ?? (await freePort());
-    const log = await open(logFile, tooLong ? 'w' : 'a');
+    await using log = await open(logFile, tooLong ? 'w' : 'a');
     const logStart = (await log.stat()).size;
     const { service } = await startServiceProcess(
       program,
@@ -97,7 +97,7 @@ async function startIn(
         graceSeconds: 20,
         folderToRemove: durable ? undefined : folder,
       },
-    ).finally(() => log.close());
+    );
     await writeFile(running, `${service.pid} ${port}`);
     const url = `redis://127.0.0.1:${port}`;
     if (await becomesReady(service, url)) {

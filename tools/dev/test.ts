@@ -81,7 +81,12 @@ await rm(resultsFolder, { recursive: true, force: true });
 await allServices()
   .then(bringUp)
   .catch((error: unknown) => console.error(String(error)));
-const exitCode = await runNx().finally(stopServices);
+let exitCode = 1;
+try {
+  exitCode = await runNx();
+} finally {
+  await stopServices();
+}
 const { passed, failed, complaints } = tally(
   readJson(nxRunFile) as NxRun | undefined,
   exitCode,

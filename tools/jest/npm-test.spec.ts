@@ -34,7 +34,7 @@ beforeAll(async () => {
         name: 'workspace',
         targets: {
           'lint-all': {
-            command: 'eslint --max-warnings 0 libs',
+            command: 'oxlint libs',
             inputs: ['{workspaceRoot}/**/*'],
             cache: true,
           },
@@ -74,9 +74,15 @@ it('shows what failed, and fails', async () => {
 it('counts a type error, a lint error and a badly formatted file', async () => {
   await workspace.write({
     'libs/sums/src/index.spec.ts': spec('expect(two).toBe(2)'),
-    'libs/sums/src/index.ts': `export const two: number = 'two' as   any;\nexport const three: number = 'three';\n`,
+    'libs/sums/src/index.ts': `export const two   = 'two';
+export const three: number = 'three';
+Promise.resolve(three);
+`,
   });
-  expect(await npmTest()).toMatchObject({ exitCode: 1, lastLine: '1 passed, 4 failed' });
+  const failed = await npmTest();
+  expect(failed).toMatchObject({ exitCode: 1, lastLine: '1 passed, 4 failed' });
+  // A rule that knows types.
+  expect(failed.output).toContain('no-floating-promises');
 }, 60_000);
 
 it('fails when nothing is tested', async () => {

@@ -8,6 +8,7 @@ import path from 'node:path';
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 
 const rules = [
+  '.oxlintrc.json',
   '.gitignore',
   '.prettierignore',
   '.prettierrc.json',

@@ -70,7 +70,11 @@ export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Da
 /** The migrated database, for others to be cloned from. */
 export async function makeTemplate(serverUrl: string): Promise<void> {
   const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
-  await admin.query(`create database ${template}`).finally(() => admin.end());
+  try {
+    await admin.query(`create database ${template}`);
+  } finally {
+    await admin.end();
+  }
   await migrate(databaseUrl(serverUrl, template));
 }
 

@@ -66,14 +66,18 @@ export async function foundTeam(scope: Scope): Promise<Team> {
     const { identity } = await authenticator.authenticate(secret);
     return { name, secret, memberId: identity.memberId, agentId: identity.agentId };
   };
-  const [ana, ben, chloe, robo, dan] = await Promise.all([
-    enter('ana'),
-    enter('ben'),
-    enter('chloe'),
-    enter('robo'),
-    enter('dan'),
-  ]).finally(() => authenticator.close());
-  return { orgId: org.id, database, people: { ana, ben, chloe, robo, dan } };
+  try {
+    const [ana, ben, chloe, robo, dan] = await Promise.all([
+      enter('ana'),
+      enter('ben'),
+      enter('chloe'),
+      enter('robo'),
+      enter('dan'),
+    ]);
+    return { orgId: org.id, database, people: { ana, ben, chloe, robo, dan } };
+  } finally {
+    await authenticator.close();
+  }
 }
 
 /** One more member of the team, for whoever has to go; and Ana as she may remove somebody. */

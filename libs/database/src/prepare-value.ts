@@ -1,5 +1,5 @@
 /** JavaScript values → what the wire takes. The rule is pg's own, so that bursts and pg.query agree. */
-// eslint-disable-next-line @typescript-eslint/triple-slash-reference -- projects that import this one need the declaration too
+// oxlint-disable-next-line typescript/triple-slash-reference -- projects that import this one need the declaration too
 /// <reference path="./pg-utils.d.ts" />
 import utils from 'pg/lib/utils';
 

@@ -272,7 +272,8 @@ describe('a write', () => {
     const outcomes = await Promise.all([
       world.call(ben, crossing('x', 'y'), {}, { pool }),
       world.call(chloe, crossing('y', 'x'), {}, { pool }),
-    ]).finally(() => pool.end());
+    ]);
+    await pool.end();
     expect(outcomes.map(({ json }) => JSON.parse(json) as unknown)).toMatchObject([
       { name: 'x' },
       { name: 'y' },

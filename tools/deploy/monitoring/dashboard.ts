@@ -1,5 +1,5 @@
 /** The Grafana dashboard. Written by `npm run generate` to dashboard.json beside it, which Grafana imports. */
-/* eslint-disable @typescript-eslint/no-deprecated -- the classic model: each Grafana in use imports it, the newer one only the newest */
+/* oxlint-disable typescript/no-deprecated -- the classic model: each Grafana in use imports it, the newer one only the newest */
 import { VizLegendOptionsBuilder } from '@grafana/grafana-foundation-sdk/common';
 import {
   type Dashboard,
