@@ -6,7 +6,7 @@
  * one round trip: enter and its query are one implicit transaction. A write is BEGIN, enter and its first
  * statements; then what follows from them; then what was left for `later`, and COMMIT.
  */
-import { type OrgRole } from '@muster/registry';
+import { notFound, type OrgRole } from '@muster/registry';
 import { type PoolClient } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { checkOut, type Pool } from './pool.ts';
@@ -63,6 +63,8 @@ export interface Db {
   all<Row>(source: Query<Row>): Promise<Row[]>;
   /** The first row, or undefined. */
   find<Row>(source: Query<Row>): Promise<Row | undefined>;
+  /** The same; 404 where there is none. */
+  get<Row>(source: Query<Row>): Promise<Row>;
   /** The only row; a fault where there is none. */
   one<Row>(source: Query<Row>): Promise<Row>;
   /** A write whose outcome nobody waits for: it goes out with COMMIT, in the order given. */
@@ -174,6 +176,12 @@ export class Session<Found = Entry> implements Db {
 
   async find<Row>(source: Query<Row>): Promise<Row | undefined> {
     return (await this.all(source))[0];
+  }
+
+  async get<Row>(source: Query<Row>): Promise<Row> {
+    const row = await this.find(source);
+    if (row === undefined) throw notFound();
+    return row;
   }
 
   async one<Row>(source: Query<Row>): Promise<Row> {

@@ -57,16 +57,16 @@ describe('a record', () => {
   it('changes as a caller wants, who clears by null; and says which fields, in the order of the wishes', () => {
     const full = { ...epic, description: 'Why', target_date: '2026-12-24' };
     const wanted = { targetDate: null, title: 'A', description: null, status: undefined } as const;
-    expect(epics.change(full, wanted, later)).toEqual({
+    expect(epics.changed(full, wanted, later)).toEqual({
       changed: { ...full, description: '', target_date: null, updated_at: later, version: 2 },
       fields: ['targetDate', 'description'],
     });
-    expect(epics.change(full, { title: 'A' }, later)).toEqual({ changed: full, fields: [] });
+    expect(epics.changed(full, { title: 'A' }, later)).toEqual({ changed: full, fields: [] });
   });
 
   it('is not changed by a caller in what callers do not set, whatever else is wanted', () => {
     const wanted = { title: 'A', projectId: 'p', storyCount: 9, project_id: 'p' };
-    expect(epics.change(epic, wanted, later).fields).toEqual([]);
+    expect(epics.changed(epic, wanted, later).fields).toEqual([]);
   });
 
   it('writes what callers set, or the columns that are named; never what the database keeps', () => {
@@ -97,9 +97,9 @@ describe('a record', () => {
       // @ts-expect-error -- the title has to be said
       epics.make({ projectId: project }, at),
       // @ts-expect-error -- callers do not set it
-      epics.change(epic, { projectId: project }, at),
+      epics.changed(epic, { projectId: project }, at),
       // @ts-expect-error -- null does not clear a title
-      epics.change(epic, { title: null }, at),
+      epics.changed(epic, { title: null }, at),
       // @ts-expect-error -- it is hidden
       epics.shown(epic).storyCount,
       // @ts-expect-error -- there is no such column

@@ -3,7 +3,7 @@
  * read, shown, made, changed and written of it follows. A field of the contract is called as its column is, in the
  * contract's spelling: targetDate for target_date.
  */
-import { notFound, refusal } from '@muster/registry';
+import { refusal } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from './id.ts';
@@ -77,6 +77,12 @@ type Wanted<Row, Columns> = {
     Row[Key & keyof Row] | (Columns[Key] extends { empty: unknown } ? null : never) | undefined;
 };
 
+/** A row as it is after a change, and which fields are others than before. */
+interface Changed<Row> {
+  readonly changed: Row;
+  readonly fields: string[];
+}
+
 /** Throws where the version that the caller read is not the record's. */
 export function requireVersion(
   { version }: { readonly version: number },
@@ -116,7 +122,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
     described.filter(is).map(({ column }) => column);
   const names = [...stamps, ...where(() => true)];
   const inserted = [...stamps, ...where(({ derived }) => derived !== true)];
-  const settable = where(({ set }) => set === true);
+  const settable = where(({ set, derived }) => set === true && derived !== true);
   const list = sql.columns(alias, names);
   const as = sql.word(alias);
   const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${of(alias)} and ${as}.id = `;
@@ -124,17 +130,42 @@ export function record<Name extends Table, const Columns extends Description<Nam
     row: Row,
   ) => Shown<Row, Columns>;
 
+  /** The row as a caller wants it, and which fields that changes; the row itself where none. */
+  const changed = <Locked extends Row>(
+    row: Locked,
+    wanted: Wanted<Row, Columns>,
+    at: string,
+  ): Changed<Locked> => {
+    const said = wanted as Readonly<Record<string, unknown>>;
+    const now = row as Readonly<Record<string, unknown>>;
+    const changes = Object.keys(said).flatMap((name) => {
+      const column = described.find(({ field, set }) => field === name && set === true);
+      const value = said[name] === null ? column?.empty : said[name];
+      if (column === undefined || value === undefined) return [];
+      return isDeepStrictEqual(value, now[column.column]) ? [] : [{ name, column: column.column, value }];
+    });
+    if (changes.length === 0) return { changed: row, fields: [] };
+    const values = Object.fromEntries(changes.map(({ column, value }) => [column, value]));
+    return {
+      changed: nextVersion<Locked>(row, values as Partial<Locked>, at),
+      fields: changes.map(({ name }) => name),
+    };
+  };
+
+  /** Writes what callers may set of a locked record, or these columns, as they are in the changed row. */
+  const write = (row: Row, written: readonly string[] = settable): Query<unknown> =>
+    sql`${sql.update(table, [...written, 'updated_at', 'version'] as never, row as never)} where ${of()} and id = ${row.id}`;
+
   return {
     /** The columns as a statement selects them. */
-    list: list,
+    list,
     shown,
 
     find: (db: Db, id: string): Promise<Row | undefined> => db.find(sql<Row>`${byId}${id}`),
 
     /** Locks the record against other writers until the transaction ends; 409 where another version is expected. */
     async lock(db: Db, id: string, expectedVersion?: number): Promise<Row> {
-      const row = await db.find(sql<Row>`${byId}${id} for no key update`);
-      if (row === undefined) throw notFound();
+      const row = await db.get(sql<Row>`${byId}${id} for no key update`);
       requireVersion(row, expectedVersion);
       return row;
     },
@@ -153,40 +184,36 @@ export function record<Name extends Table, const Columns extends Description<Nam
       return row as Row;
     },
 
-    /** The row as a caller wants it, and which fields that changes; the row itself where none. */
+    changed,
+
+    /** Changes a locked record as a caller wants, and says which fields; where none changes it is as it was. */
     change<Locked extends Row>(
+      db: Db,
       row: Locked,
       wanted: Wanted<Row, Columns>,
       at: string,
-    ): { changed: Locked; fields: string[] } {
-      const said = wanted as Readonly<Record<string, unknown>>;
-      const now = row as Readonly<Record<string, unknown>>;
-      const changes = Object.keys(said).flatMap((name) => {
-        const column = described.find(({ field, set }) => field === name && set === true);
-        const value = said[name] === null ? column?.empty : said[name];
-        if (column === undefined || value === undefined) return [];
-        return isDeepStrictEqual(value, now[column.column]) ? [] : [{ name, column: column.column, value }];
-      });
-      if (changes.length === 0) return { changed: row, fields: [] };
-      const values = Object.fromEntries(changes.map(({ column, value }) => [column, value]));
-      return {
-        changed: nextVersion<Locked>(row, values as Partial<Locked>, at),
-        fields: changes.map(({ name }) => name),
-      };
+    ): Changed<Locked> {
+      const change = changed(row, wanted, at);
+      if (change.fields.length > 0) db.later(write(change.changed));
+      return change;
     },
 
-    insert: (row: Row): Query<unknown> => sql.insert(table, inserted as never, row as never),
+    /** Changes these columns of a locked record. */
+    save<Locked extends Row>(db: Db, row: Locked, changes: Partial<Row>, at: string): Locked {
+      const after = nextVersion<Locked>(row, changes as Partial<Locked>, at);
+      db.later(write(after, Object.keys(changes)));
+      return after;
+    },
+
+    insert: (rows: Row | readonly Row[]): Query<unknown> =>
+      sql.insert(table, inserted as never, rows as never),
 
     /** Many rows by one value, however many they are. */
     insertAll: (rows: readonly Row[]): Query<unknown> =>
       sql`insert into ${sql.word(table)} select r.* from jsonb_populate_recordset(
         jsonb_populate_record(null::${sql.word(table)}, jsonb_build_object('org_id', ${organization}::uuid)), ${JSON.stringify(rows)}) r`,
 
-    /** Writes what callers may set of a locked record, or these columns, as they are in the changed row. */
-    write(changed: Row, written: readonly (keyof Row & string)[] = settable as never): Query<unknown> {
-      const all = [...written, 'updated_at', 'version'];
-      return sql`${sql.update(table, all as never, changed as never)} where ${of()} and id = ${changed.id}`;
-    },
+    write,
   };
 }
 

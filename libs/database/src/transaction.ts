@@ -1,4 +1,5 @@
 /** One plain transaction for those who need no token to be let in: statements one by one, COMMIT with what was left. */
+import { notFound } from '@muster/registry';
 import { sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { type Db, mayHaveCommitted, OutcomeUnknown } from './organization.ts';
 import { checkOut, type Pool } from './pool.ts';
@@ -57,6 +58,11 @@ async function transact<Result>(
     return {
       all,
       find,
+      get: async (source) => {
+        const row = await find(source);
+        if (row === undefined) throw notFound();
+        return row;
+      },
       one: async (source) => {
         const row = await find(source);
         if (row === undefined) throw new Error('a row that must be there is not');

@@ -1,6 +1,5 @@
 /** What of the organization a caller may see, beside the project that the door has looked at. */
 import { type Db, organization, type Part, projectIdOf, sql } from '@muster/database';
-import { notFound } from '@muster/registry';
 import { type Caller } from './handle.ts';
 
 /** The projects that the caller may see, as `project_id` with the caller's `project_rank`. */
@@ -9,8 +8,5 @@ export const visibleTo = ({ memberId, tokenId }: Caller): Part =>
 
 /** 404 unless the caller may see the project. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
-  const found = await db.find(
-    sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`,
-  );
-  if (found === undefined) throw notFound();
+  await db.get(sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`);
 }

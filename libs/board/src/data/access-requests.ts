@@ -1,13 +1,13 @@
 /** The access_requests table: one request, found, locked, written; and the list of a project's. */
 import {
   CursorId,
-  type DB,
   type Db,
   decodeCursor,
   of,
   pageOfRows,
   projectIdOf,
-  type Query,
+  record,
+  type RowOf,
   sql,
 } from '@muster/database';
 import {
@@ -17,31 +17,29 @@ import {
   type ProjectRole,
   type Registry,
 } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
-import { type Selectable } from 'kysely';
+import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
-type RequestRow = Omit<Selectable<DB['access_requests']>, 'org_id'>;
+export const accessRequests = record('access_requests', 'r', {
+  project_id: {},
+  member_id: { hidden: true },
+  role: {},
+  message: { initial: null },
+  state: { initial: 'pending' },
+  resolved_by: { initial: null },
+  resolved_at: { initial: null },
+  note: { initial: null },
+});
+type RequestRow = RowOf<typeof accessRequests>;
 /** A request with what is shown of who made it. */
 export type AccessRequestRow = RequestRow & { readonly member_name: string; readonly member_handle: string };
 
-const requestColumns = sql.part`r.id, r.project_id, r.member_id, r.role, r.message, r.state, r.resolved_by, r.resolved_at, r.note,
-  r.created_at, r.updated_at, r.version, m.name as member_name, m.handle as member_handle`;
+const requestColumns = sql.part`${accessRequests.list}, m.name as member_name, m.handle as member_handle`;
 const requests = sql.part`access_requests r join members m on m.org_id = r.org_id and m.id = r.member_id`;
 
 export const toAccessRequest = (row: AccessRequestRow): AccessRequest => ({
-  id: row.id,
-  projectId: row.project_id,
+  ...accessRequests.shown(row),
   member: { id: row.member_id, name: row.member_name, handle: row.member_handle },
-  role: row.role,
-  message: row.message,
-  state: row.state,
-  resolvedBy: row.resolved_by,
-  resolvedAt: row.resolved_at,
-  note: row.note,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
 });
 
 /** Who asks, and the rank of the role they have in the project that they ask for; null: none. */
@@ -52,14 +50,12 @@ export interface Applicant {
 }
 
 /** The caller, before the project that they ask for. */
-export async function getApplicant(db: Db, { memberId }: Caller, projectRef: string): Promise<Applicant> {
-  const applicant = await db.find(
+export function getApplicant(db: Db, { memberId }: Caller, projectRef: string): Promise<Applicant> {
+  return db.get(
     sql<Applicant>`select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
        from projects p join members m on m.org_id = p.org_id and m.id = ${memberId}::uuid
        where ${of('p')} and p.id = ${projectIdOf(projectRef)}`,
   );
-  if (applicant === undefined) throw notFound();
-  return applicant;
 }
 
 /** The request of a member that waits for an answer. */
@@ -97,16 +93,14 @@ export type LockedRequest = AccessRequestRow & {
 };
 
 /** A request of a locked project, whose member stays one until this transaction ends. */
-export async function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
-  const row = await db.find(
+export function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
+  return db.get(
     sql<LockedRequest>`select ${requestColumns}, m.role as member_role,
          (select pm.role from project_members pm
            where pm.org_id = r.org_id and pm.project_id = r.project_id and pm.member_id = r.member_id) as given_role
        from ${requests}
        where ${of('r')} and r.id = ${id} and m.status = 'active' for no key update of r for share of m`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 const Cursor = z.tuple([CursorId]);
@@ -130,25 +124,3 @@ export async function listAccessRequests(
   );
   return pageOfRows(rows, limit, (row) => [row.id], toAccessRequest);
 }
-
-const inserted = [
-  'id',
-  'project_id',
-  'member_id',
-  'role',
-  'message',
-  'state',
-  'resolved_by',
-  'resolved_at',
-  'note',
-  'created_at',
-  'updated_at',
-  'version',
-] as const;
-
-export const insertAccessRequest = (row: AccessRequestRow): Query<unknown> =>
-  sql.insert('access_requests', inserted, row);
-
-/** Writes what was decided about a locked request. */
-export const setAccessRequest = (row: RequestRow): Query<unknown> =>
-  sql`update access_requests set role = ${row.role}, state = ${row.state}, resolved_by = ${row.resolved_by}, resolved_at = ${row.resolved_at}, note = ${row.note}, updated_at = ${row.updated_at}, version = ${row.version} where ${of()} and id = ${row.id}`;

@@ -3,14 +3,14 @@ import {
   CursorCount,
   CursorId,
   CursorTime,
-  type DB,
   type Db,
   decodeCursor,
-  newId,
   of,
   pageOfRows,
   projectIdOf,
   type Query,
+  record,
+  type RowOf,
   sql,
 } from '@muster/database';
 import {
@@ -22,26 +22,20 @@ import {
   type Subject,
 } from '@muster/registry';
 import { notFound } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { type ColumnPlan, countsByStatus } from '../rules/columns.ts';
+import { countsByStatus } from '../rules/columns.ts';
 
-export type ColumnRow = Omit<Selectable<DB['board_columns']>, 'org_id'>;
-
-const columnColumns = sql.part`c.id, c.project_id, c.name, c.status, c.position, c.wip_limit, c.story_count, c.archived_at, c.created_at, c.updated_at, c.version`;
-
-export const toColumn = (row: ColumnRow): BoardColumn => ({
-  id: row.id,
-  projectId: row.project_id,
-  name: row.name,
-  status: row.status,
-  position: row.position,
-  wipLimit: row.wip_limit,
-  archivedAt: row.archived_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
+export const boardColumns = record('board_columns', 'c', {
+  project_id: {},
+  name: { set: true },
+  status: {},
+  position: {},
+  wip_limit: { set: true, empty: null },
+  story_count: { initial: 0, hidden: true },
+  archived_at: { initial: null },
 });
+export type ColumnRow = RowOf<typeof boardColumns>;
+export const toColumn: (row: ColumnRow) => BoardColumn = boardColumns.shown;
 
 /** The column as the subject of what happened to it. */
 export const aboutColumn = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'>): Subject => ({
@@ -50,29 +44,6 @@ export const aboutColumn = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'
   key: null,
   title: column.name,
   projectId: column.project_id,
-});
-
-/** A column that nobody has put anything in yet. */
-export const newColumn = (projectId: string, plan: ColumnPlan, position: number, at: string): ColumnRow => ({
-  id: newId(),
-  project_id: projectId,
-  name: plan.name,
-  status: plan.status,
-  position,
-  wip_limit: plan.wipLimit ?? null,
-  story_count: 0,
-  archived_at: null,
-  created_at: at,
-  updated_at: at,
-  version: 1,
-});
-
-/** The column after the changes: the next version, changed `at`. */
-export const changedColumn = (column: ColumnRow, changes: Partial<ColumnRow>, at: string): ColumnRow => ({
-  ...column,
-  ...changes,
-  updated_at: at,
-  version: column.version + 1,
 });
 
 /** When it was taken off the board ('' for one that is on it), its position, its id. */
@@ -96,7 +67,7 @@ export async function listColumns(
     );
   }
   const rows = await db.all(
-    sql<ColumnRow>`select ${columnColumns} from board_columns c where ${sql.join(where, ' and ')}
+    sql<ColumnRow>`select ${boardColumns.list} from board_columns c where ${sql.join(where, ' and ')}
        order by c.archived_at nulls first, c.position, c.id limit ${limit + 1}`,
   );
   return pageOfRows(
@@ -115,7 +86,7 @@ export async function getBoard(
   const rows = await db.all(
     sql<
       ColumnRow & { canceled_stories: number }
-    >`select ${columnColumns}, k.canceled_stories from project_counters k
+    >`select ${boardColumns.list}, k.canceled_stories from project_counters k
        join board_columns c on c.org_id = k.org_id and c.project_id = k.project_id and c.archived_at is null
        where ${of('k')} and k.project_id = ${projectIdOf(projectRef)}
        order by c.position, c.id`,
@@ -152,25 +123,13 @@ export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
          where ${of('k')} and k.project_id = ${project} for no key update`,
     ),
     db.all(
-      sql<ColumnRow>`select ${columnColumns} from board_columns c
+      sql<ColumnRow>`select ${boardColumns.list} from board_columns c
          where ${of('c')} and c.project_id = ${project} order by c.id for no key update`,
     ),
   ]);
   if (counters === undefined) throw notFound();
   return { projectId: counters.project_id, columns, canceledStories: counters.canceled_stories };
 }
-
-export async function lockColumn(db: Db, columnId: string): Promise<ColumnRow> {
-  const row = await db.find(
-    sql<ColumnRow>`select ${columnColumns} from board_columns c where ${of('c')} and c.id = ${columnId} for no key update`,
-  );
-  if (row === undefined) throw notFound();
-  return row;
-}
-
-/** Writes a locked column as it is now, but for its position and its count: see setPositions and addStoryCount. */
-export const setColumn = (column: ColumnRow): Query<unknown> =>
-  sql`update board_columns set name = ${column.name}, wip_limit = ${column.wip_limit}, archived_at = ${column.archived_at}, updated_at = ${column.updated_at}, version = ${column.version} where ${of()} and id = ${column.id}`;
 
 /** Counts so many stories more in a locked column. */
 export const addStoryCount = (columnId: string, count: number): Query<unknown> =>
@@ -180,20 +139,3 @@ export const addStoryCount = (columnId: string, count: number): Query<unknown> =
 export const setPositions = (moved: readonly ColumnRow[], at: string): Query<unknown> =>
   sql`update board_columns c set position = m.position, updated_at = ${at}, version = c.version + 1
      from unnest(${moved.map(({ id }) => id)}::uuid[], ${moved.map(({ position }) => position)}::int[]) m (id, position) where ${of('c')} and c.id = m.id`;
-
-const inserted = [
-  'id',
-  'project_id',
-  'name',
-  'status',
-  'position',
-  'wip_limit',
-  'story_count',
-  'archived_at',
-  'created_at',
-  'updated_at',
-  'version',
-] as const;
-
-export const insertColumns = (columns: readonly ColumnRow[]): Query<unknown> =>
-  sql.insert('board_columns', inserted, columns);

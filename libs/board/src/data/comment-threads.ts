@@ -13,7 +13,7 @@ import {
 } from '@muster/database';
 import { mostRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
-import { commentColumns, type CommentRow, type Reaction, toComment } from './comments.ts';
+import { type CommentRow, comments, type Reaction, toComment } from './comments.ts';
 import { reactionColumns } from './reactions.ts';
 
 type Threads = ResultOf<Registry['comments']['list']>;
@@ -57,27 +57,27 @@ export async function listThreads(
     after === undefined ? sql.part`true` : sql.part`c.id > ${after[0]}::uuid`,
   ];
   const later = repliesAfter === undefined ? sql.empty : sql.part`and c.id > ${repliesAfter[0]}::uuid`;
-  const roots = sql.part`select ${commentColumns}, coalesce(octet_length(c.body), 0) + coalesce(
+  const roots = sql.part`select ${comments.list}, coalesce(octet_length(c.body), 0) + coalesce(
       (select sum(octet_length(p.body)) from replies p where p.parent_id = c.id), 0) as bytes from roots c`;
   const rows = await db.all(
     sql<ThreadRow>`with roots as materialized (
-         select ${commentColumns} from comments c
+         select ${comments.list} from comments c
          where ${of('c')} and c.story_id = ${story} and c.parent_id is null and ${sql.join(filters, ' and ')}
          order by c.id limit ${page.limit + 1}),
        replies as materialized (
          select p.* from roots t cross join lateral (
            select c.*, lead(c.id) over w is not null as goes_on, row_number() over w as nth,
              coalesce(sum(octet_length(c.body)) over (w rows between unbounded preceding and 1 preceding), 0) as before
-           from (select ${commentColumns} from comments c
+           from (select ${comments.list} from comments c
              where ${of('c')} and c.parent_id = t.id ${later}
              order by c.id limit ${sql.literal(mostRepliesShown + 1)}) c
            window w as (order by c.id)) p
          where p.nth <= ${sql.literal(mostRepliesShown)} and p.before < ${sql.literal(mostBytesOfReplies)}),
        fitting as materialized (${withinPage(roots, sql.part`q.bytes`, sql.part`q.id`)}),
        shown as (
-         select ${commentColumns}, null::boolean as goes_on from fitting c
+         select ${comments.list}, null::boolean as goes_on from fitting c
          union all
-         select ${commentColumns}, c.goes_on from replies c where c.parent_id in (select f.id from fitting f))
+         select ${comments.list}, c.goes_on from replies c where c.parent_id in (select f.id from fitting f))
        select c.*, ${reactionsTo(memberId)} from shown c order by c.id`,
   );
   const replies = Map.groupBy(rows, (row) => row.parent_id);
@@ -105,11 +105,11 @@ export async function listReplies(
 ): Promise<Replies> {
   const after = decodeCursor(cursor, CommentCursor);
   const later = after === undefined ? sql.empty : sql.part`and c.id > ${after[0]}::uuid`;
-  const replies = sql.part`select ${commentColumns} from comments c
+  const replies = sql.part`select ${comments.list} from comments c
     where ${of('c')} and c.parent_id = ${commentId}::uuid ${later}
     order by c.id limit ${limit + 1}`;
   const rows = await db.all(
-    sql<ReactedRow>`select ${commentColumns}, ${reactionsTo(memberId)}
+    sql<ReactedRow>`select ${comments.list}, ${reactionsTo(memberId)}
        from (${withinPage(replies, sql.part`octet_length(q.body)`, sql.part`q.id`)}) c order by c.id`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], whole);

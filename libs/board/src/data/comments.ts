@@ -1,55 +1,35 @@
 /** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
-import { type DB, type Db, of, type Query, sql, storyIdOf } from '@muster/database';
+import { type DB, type Db, of, type Query, record, type RowOf, sql, storyIdOf } from '@muster/database';
 import { type Comment, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { aboutStory, type StoryRow } from './stories.ts';
 
-export type CommentRow = Omit<Selectable<DB['comments']>, 'org_id'>;
+export const comments = record('comments', 'c', {
+  story_id: {},
+  parent_id: {},
+  kind: {},
+  body: {},
+  author: {},
+  author_member_id: { hidden: true },
+  directed_to: { initial: null },
+  mentions: {},
+  told: { hidden: true },
+  anchor: { initial: null },
+  resolved_at: { initial: null },
+  resolved_by: { initial: null },
+  edited_at: { initial: null },
+  deleted_at: { initial: null },
+});
+export type CommentRow = RowOf<typeof comments>;
 export type Reaction = Comment['reactions'][number];
 
 /** A comment with what has to be known of its story to speak of it. */
 export type CommentInStory = CommentRow & Pick<StoryRow, 'project_id' | 'project_key' | 'number' | 'title'>;
 
-export const commentColumns = sql.columns('c', [
-  'id',
-  'story_id',
-  'parent_id',
-  'kind',
-  'body',
-  'author',
-  'author_member_id',
-  'directed_to',
-  'mentions',
-  'told',
-  'anchor',
-  'resolved_at',
-  'resolved_by',
-  'edited_at',
-  'deleted_at',
-  'created_at',
-  'updated_at',
-  'version',
-]);
-
 export const toComment = (row: CommentRow, reactions: Reaction[]): Comment => ({
-  id: row.id,
-  storyId: row.story_id,
-  parentId: row.parent_id,
-  kind: row.kind,
-  body: row.body,
-  author: row.author,
-  directedTo: row.directed_to,
-  mentions: row.mentions,
-  anchor: row.anchor,
+  ...comments.shown(row),
   reactions,
-  resolvedAt: row.resolved_at,
-  resolvedBy: row.resolved_by,
-  editedAt: row.edited_at,
-  deletedAt: row.deleted_at,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
 });
 
 /** What happens to a comment happens to its story. */
@@ -57,15 +37,13 @@ export const aboutStoryOf = (comment: CommentInStory): Subject =>
   aboutStory({ ...comment, id: comment.story_id });
 
 /** Locks a comment against other writers until this transaction ends. */
-export async function lockComment(db: Db, id: string): Promise<CommentInStory> {
-  const comment = await db.find(
-    sql<CommentInStory>`select ${commentColumns}, s.project_id, s.number, s.title, p.key as project_key
+export function lockComment(db: Db, id: string): Promise<CommentInStory> {
+  return db.get(
+    sql<CommentInStory>`select ${comments.list}, s.project_id, s.number, s.title, p.key as project_key
        from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
        join projects p on p.org_id = s.org_id and p.id = s.project_id
        where ${of('c')} and c.id = ${id} for no key update of c`,
   );
-  if (comment === undefined) throw notFound();
-  return comment;
 }
 
 /** What a removal has to know of the comment's thread. */
@@ -110,53 +88,6 @@ export const findParent = (
       Pick<Selectable<DB['comments']>, 'id' | 'story_id' | 'parent_id'>
     >`select id, story_id, parent_id from comments where ${of()} and id = ${id}`,
   );
-
-const inserted = [
-  'id',
-  'story_id',
-  'parent_id',
-  'kind',
-  'body',
-  'author',
-  'author_member_id',
-  'directed_to',
-  'mentions',
-  'told',
-  'anchor',
-  'created_at',
-  'updated_at',
-] as const;
-
-export const insertComment = (comment: CommentRow): Query<unknown> =>
-  sql.insert('comments', inserted, comment);
-
-/** The row after the changes: the next version, changed `at`. */
-export const changedComment = <Row extends CommentRow>(
-  row: Row,
-  changes: Partial<CommentRow>,
-  at: string,
-): Row => ({
-  ...row,
-  ...changes,
-  updated_at: at,
-  version: row.version + 1,
-});
-
-const changing = [
-  'body',
-  'mentions',
-  'told',
-  'resolved_at',
-  'resolved_by',
-  'edited_at',
-  'deleted_at',
-  'updated_at',
-  'version',
-] as const;
-
-/** Writes what can change of a locked comment. */
-export const setComment = (comment: CommentRow): Query<unknown> =>
-  sql`${sql.update('comments', changing, comment)} where ${of()} and id = ${comment.id}`;
 
 /** The comment goes, and with it its replies and reactions. */
 export const deleteComment = (id: string): Query<unknown> =>

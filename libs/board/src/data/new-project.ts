@@ -1,31 +1,8 @@
 /** A project as it comes into being, with what each has from its first moment: counters, a lead, a board. */
-import { type Db, newId, organization, sql } from '@muster/database';
-import { type ParamsOf, type Registry } from '@muster/registry';
+import { type Db, organization, sql } from '@muster/database';
 import { type Caller } from '@muster/runtime';
-import { type ColumnRow, insertColumns } from './columns.ts';
-import { insertLead, insertProject, type ProjectRow } from './projects.ts';
-
-type Wanted = Pick<
-  ParamsOf<Registry['projects']['create']>,
-  'key' | 'name' | 'description' | 'repository'
-> & {
-  readonly visibility?: ProjectRow['visibility'];
-};
-
-/** The row of a new project, created `at`. */
-export const newProject = (wanted: Wanted, origin: ProjectRow['origin'], at: string): ProjectRow => ({
-  id: newId(),
-  key: wanted.key,
-  name: wanted.name,
-  description: wanted.description ?? '',
-  visibility: wanted.visibility ?? 'org',
-  repository: wanted.repository ?? null,
-  origin,
-  archived_at: null,
-  created_at: at,
-  updated_at: at,
-  version: 1,
-});
+import { boardColumns, type ColumnRow } from './columns.ts';
+import { convertedProjects, insertLead, type ProjectRow } from './projects.ts';
 
 /** What a new project brings along. */
 interface Contents {
@@ -43,7 +20,7 @@ interface Contents {
 export function setNewProject(db: Db, { memberId }: Caller, project: ProjectRow, contents: Contents): void {
   const { local } = contents;
   db.later(
-    insertProject({
+    convertedProjects.insert({
       ...project,
       local_project_id: local?.id ?? null,
       conversion: local?.mapping ?? null,
@@ -53,5 +30,5 @@ export function setNewProject(db: Db, { memberId }: Caller, project: ProjectRow,
     sql`insert into project_counters (org_id, project_id, last_story_number, canceled_stories) values (${organization}, ${project.id}, ${contents.lastStoryNumber}, ${contents.canceledStories})`,
   );
   db.later(insertLead(project, memberId));
-  db.later(insertColumns(contents.columns));
+  db.later(boardColumns.insert(contents.columns));
 }

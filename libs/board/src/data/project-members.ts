@@ -21,7 +21,6 @@ import {
   projectRoles,
   type Registry,
 } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { z } from 'zod';
 
 export interface GivenRole {
@@ -30,17 +29,15 @@ export interface GivenRole {
 }
 
 /** A member of the organization who stays one, with the role there, until this transaction ends. */
-export async function lockActiveMember(
+export function lockActiveMember(
   db: Db,
   memberId: string,
 ): Promise<{ name: string; handle: string; role: OrgRole }> {
-  const member = await db.find(
+  return db.get(
     sql<
       Pick<Selectable<DB['members']>, 'name' | 'handle' | 'role'>
     >`select name, handle, role from members where ${of()} and id = ${memberId} and status = 'active' for share`,
   );
-  if (member === undefined) throw notFound();
-  return member;
 }
 
 /** The role that a member was given in a project. */

@@ -13,19 +13,17 @@ import {
 } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { type ParamsOf, type ProjectRole, type Registry, type ResultOf } from '@muster/registry';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { type GivenRole } from './project-members.ts';
 
 /** A team that is not deleted until this transaction ends. */
-export async function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
-  const team = await db.find(
+export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
+  return db.get(
     sql<
       Pick<Selectable<DB['teams']>, 'name'>
     >`select name from teams where ${of()} and id = ${teamId} for key share`,
   );
-  if (team === undefined) throw notFound();
-  return team;
 }
 
 /** The role that a team was given in a project. */
@@ -108,8 +106,7 @@ export async function listProjectsOfTeam(
 
 /** 404 unless there is the team. */
 export async function requireTeam(db: Db, teamId: string): Promise<void> {
-  const team = await db.find(
+  await db.get(
     sql<Pick<Selectable<DB['teams']>, 'id'>>`select id from teams where ${of()} and id = ${teamId}`,
   );
-  if (team === undefined) throw notFound();
 }

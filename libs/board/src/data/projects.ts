@@ -2,7 +2,6 @@
 import {
   containing,
   CursorText,
-  type DB,
   type Db,
   decodeCursor,
   of,
@@ -11,38 +10,40 @@ import {
   type Part,
   projectIdOf,
   type Query,
+  record,
+  type RowOf,
   searched,
   sql,
   withinPage,
 } from '@muster/database';
 import { type ParamsOf, type Project, projectRoles, type Registry, type Subject } from '@muster/registry';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
-import { type Selectable } from 'kysely';
+import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
 
-type WholeRow = Omit<Selectable<DB['projects']>, 'org_id' | 'deleted_at'>;
-export type ProjectRow = Omit<WholeRow, 'local_project_id' | 'conversion'>;
+const whatIsShown = {
+  key: {},
+  name: { set: true },
+  description: { set: true, empty: '' },
+  visibility: { set: true, initial: 'org' },
+  repository: { set: true, empty: null },
+  origin: {},
+  archived_at: { set: true, empty: null },
+} as const;
+export const projects = record('projects', 'p', whatIsShown);
+export type ProjectRow = RowOf<typeof projects>;
 
-const projectColumns = sql.part`p.id, p.key, p.name, p.description, p.visibility, p.repository, p.origin, p.archived_at, p.created_at, p.updated_at, p.version`;
+/** With what it was converted from, and the answer to be given for that again. */
+export const convertedProjects = record('projects', 'p', {
+  ...whatIsShown,
+  local_project_id: {},
+  conversion: {},
+});
 
 /** The project as somebody sees it whose role there has this rank. */
 export function toProject(row: ProjectRow, rank: number | null): Project {
   const myRole = projectRoles[(rank ?? 0) - 1];
   if (myRole === undefined) throw new Error('who sees a project has a role in it');
-  return {
-    id: row.id,
-    key: row.key,
-    name: row.name,
-    description: row.description,
-    visibility: row.visibility,
-    repository: row.repository,
-    origin: row.origin,
-    archivedAt: row.archived_at,
-    myRole,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    version: row.version,
-  };
+  return { ...projects.shown(row), myRole };
 }
 
 /** The project as the subject of what happened to it. */
@@ -54,12 +55,10 @@ export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): 
   projectId: project.id,
 });
 
-async function readProject(db: Db, ref: string, lock: Part): Promise<ProjectRow> {
-  const row = await db.find(
-    sql<ProjectRow>`select ${projectColumns} from projects p where ${of('p')} and p.id = ${projectIdOf(ref)} ${lock}`,
+function readProject(db: Db, ref: string, lock: Part): Promise<ProjectRow> {
+  return db.get(
+    sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')} and p.id = ${projectIdOf(ref)} ${lock}`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** A project that the door let the caller see. */
@@ -73,37 +72,31 @@ export const barProject = (): Query<unknown> =>
   sql`select pg_advisory_xact_lock(app.bar_of(app.project_id()))`;
 
 /** Locks the project that a request for access is for. */
-export async function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<ProjectRow> {
-  const row = await db.find(
-    sql<ProjectRow>`select ${projectColumns} from projects p where ${of('p')}
+export function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<ProjectRow> {
+  return db.get(
+    sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')}
          and p.id = (select r.project_id from access_requests r where ${of('r')} and r.id = ${accessRequestId}) for no key update`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** Locks a project that the caller asks for, whether or not they may see it. */
-export async function lockAskedProject(db: Db, ref: string): Promise<ProjectRow> {
-  const row = await db.find(
-    sql<ProjectRow>`select ${projectColumns} from projects p
+export function lockAskedProject(db: Db, ref: string): Promise<ProjectRow> {
+  return db.get(
+    sql<ProjectRow>`select ${projects.list} from projects p
        where ${of('p')} and p.id = ${projectIdOf(ref)} for no key update of p`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** A project if the caller may see it, for operations of the organization, where the door does not look. */
-export async function getVisibleProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {
-  const row = await db.find(
-    sql<ProjectRow>`select ${projectColumns} from projects p
+export function getVisibleProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {
+  return db.get(
+    sql<ProjectRow>`select ${projects.list} from projects p
        join ${visibleTo(caller)} v on v.project_id = p.id
        where ${of('p')} and p.id = ${projectIdOf(ref)}`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
-export type Converted = WholeRow & {
+export type Converted = RowOf<typeof convertedProjects> & {
   /** Null: the caller may not see it. */
   readonly rank: number | null;
 };
@@ -115,7 +108,7 @@ export async function findConverted(
   localProjectId: string,
 ): Promise<Converted | undefined> {
   return db.find(
-    sql<Converted>`select ${projectColumns}, p.local_project_id, p.conversion, v.project_rank as rank from projects p
+    sql<Converted>`select ${convertedProjects.list}, v.project_rank as rank from projects p
        left join ${visibleTo(caller)} v on v.project_id = p.id
        where ${of('p')} and p.local_project_id = ${localProjectId}`,
   );
@@ -135,7 +128,7 @@ export async function listProjects(
   const fits = pattern === null ? null : sql.part`q.name ilike ${pattern} or q.key ilike ${pattern}`;
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`p.key > ${after[0]}`);
-  const visible = sql.part`select ${projectColumns}, v.project_rank as rank from projects p
+  const visible = sql.part`select ${projects.list}, v.project_rank as rank from projects p
     join ${visibleTo(caller)} v on v.project_id = p.id
     where ${sql.join(where, ' and ')} order by p.key`;
   const page = searched(visible, fits, sql.part`q.key`, sql.part`${limit + 1}`);
@@ -151,28 +144,6 @@ export async function listProjects(
     (row) => toProject(row, row.rank),
   );
 }
-
-/** Writes a locked project as it is now. */
-export const setProject = (project: ProjectRow): Query<unknown> =>
-  sql`update projects set name = ${project.name}, description = ${project.description}, visibility = ${project.visibility}, repository = ${project.repository}, archived_at = ${project.archived_at}, updated_at = ${project.updated_at}, version = ${project.version} where ${of()} and id = ${project.id}`;
-
-const inserted = [
-  'id',
-  'key',
-  'name',
-  'description',
-  'visibility',
-  'repository',
-  'origin',
-  'archived_at',
-  'created_at',
-  'updated_at',
-  'version',
-  'local_project_id',
-  'conversion',
-] as const;
-
-export const insertProject = (project: WholeRow): Query<unknown> => sql.insert('projects', inserted, project);
 
 /** Makes a member the lead of a new project. */
 export const insertLead = (project: ProjectRow, memberId: string): Query<unknown> =>

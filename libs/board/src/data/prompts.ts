@@ -108,20 +108,18 @@ export const setPrompt = (prompt: Row): Query<unknown> =>
      where ${of()} and id = ${prompt.id}`;
 
 /** Removes a prompt; answers what it was. */
-export async function deletePrompt(
+export function deletePrompt(
   db: Db,
   projectRef: string | null,
   slug: string,
 ): Promise<Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>> {
-  const gone = await db.find(
+  return db.get(
     sql<
       Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>
     >`delete from prompts p where ${of('p')} and ${ownerIs(projectRef)}
          and p.slug = ${slug}
        returning p.id, p.slug, p.title, p.project_id`,
   );
-  if (gone === undefined) throw notFound();
-  return gone;
 }
 
 const Cursor = z.tuple([CursorText]);

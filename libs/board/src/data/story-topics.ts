@@ -1,6 +1,6 @@
 /** A story as something to speak of: without its texts, its blockers and its lock. */
 import { type Db, of, sql, storyIdOf } from '@muster/database';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Caller, visibleTo } from '@muster/runtime';
 import { type StoryRow } from './stories.ts';
 
 export type StoryTopic = Pick<
@@ -8,14 +8,12 @@ export type StoryTopic = Pick<
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version'
 >;
 
-export async function getStoryTopic(db: Db, ref: string): Promise<StoryTopic> {
-  const story = await db.find(
+export function getStoryTopic(db: Db, ref: string): Promise<StoryTopic> {
+  return db.get(
     sql<StoryTopic>`select s.id, s.project_id, s.number, s.title, s.spec_version, p.key as project_key
        from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
        where ${of('s')} and s.id = ${storyIdOf(ref)}`,
   );
-  if (story === undefined) throw notFound();
-  return story;
 }
 
 /** Whether the caller may see the project of a story that is not the call's own. */

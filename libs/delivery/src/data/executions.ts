@@ -1,7 +1,6 @@
 /** Executions as they are stored, and as readers see them. */
 import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEvents } from '../leases/events.ts';
@@ -124,11 +123,11 @@ const unitOfWritten = {
 const foundColumns = sql.part`${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
 
 export async function getExecution(db: Db, executionId: string): Promise<Found> {
-  const row = await db.find(
-    sql<FoundRow>`select ${foundColumns} from executions e where ${of('e')} and e.id = ${executionId}`,
+  return found(
+    await db.get(
+      sql<FoundRow>`select ${foundColumns} from executions e where ${of('e')} and e.id = ${executionId}`,
+    ),
   );
-  if (row === undefined) throw notFound();
-  return found(row);
 }
 
 /** The one that is not completed, else the last; undefined where nobody ever worked on it. The target is there. */

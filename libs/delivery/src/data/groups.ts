@@ -15,7 +15,6 @@ import {
   withinPage,
 } from '@muster/database';
 import { type Group, type GroupState, type Subject } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
@@ -102,12 +101,10 @@ export const aboutGroup = ({ id, name, project_id: projectId }: StoredGroup): Su
   projectId,
 });
 
-export async function getGroup(db: Db, groupId: string): Promise<GroupRow> {
-  const row = await db.find(
+export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
+  return db.get(
     sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id = ${groupId}`)}`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** The group as these writes leave it, in one round trip: statements of one tick go out in their order. */

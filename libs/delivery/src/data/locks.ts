@@ -12,7 +12,7 @@ import {
   withinPage,
 } from '@muster/database';
 import { type Lock, type Subject } from '@muster/registry';
-import { type Caller, notFound } from '@muster/runtime';
+import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
@@ -73,12 +73,10 @@ export const getLocks = (db: Db, ids: readonly string[]): Promise<LockRow[]> =>
   db.all(sql`select ${lockList} from locks k where ${of('k')} and k.id = any (${ids}::uuid[])`);
 
 /** Locks a lock that still is. */
-export async function lockLock(db: Db, lockId: string): Promise<LockRow> {
-  const row = await db.find(
+export function lockLock(db: Db, lockId: string): Promise<LockRow> {
+  return db.get(
     sql<LockRow>`select ${lockList} from locks k where ${of('k')} and k.id = ${lockId} and ${isLive} for update`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 export const deleteLock = (lockId: string): Query<unknown> =>

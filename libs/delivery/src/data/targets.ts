@@ -39,11 +39,10 @@ async function readTarget(
   ref: string,
   lock: keyof typeof lockOf,
 ): Promise<Target> {
-  const row = await db.find(
+  const row = await db.get(
     sql<Omit<Target, 'type'>>`${type === 'story' ? storySql : groupSql}
        where ${of('s')} and s.id = ${targetIdOf(type, ref)} ${lockOf[lock]}`,
   );
-  if (row === undefined) throw notFound();
   return { type, ...row };
 }
 

@@ -11,13 +11,7 @@ import {
   projectIdOf,
   sql,
 } from '@muster/database';
-import {
-  type LeaderboardEntry,
-  notFound,
-  type ParamsOf,
-  type Registry,
-  type ResultOf,
-} from '@muster/registry';
+import { type LeaderboardEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { z } from 'zod';
 import { type Period } from '../rules/sums.ts';
 
@@ -107,6 +101,5 @@ function ranked(
 
 /** 404 unless there is the team. */
 export async function requireTeam(db: Db, teamId: string): Promise<void> {
-  const team = await db.find(sql`select id from teams where ${of()} and id = ${teamId}`);
-  if (team === undefined) throw notFound();
+  await db.get(sql`select id from teams where ${of()} and id = ${teamId}`);
 }

@@ -1,15 +1,13 @@
 /** What is kept of one member's points. */
 import { type Db, of, organization, sql } from '@muster/database';
-import { type MemberRef, notFound } from '@muster/registry';
+import { type MemberRef } from '@muster/registry';
 import { isPointKind, type Tally } from '../rules/points.ts';
 
 /** A member by name; 404 for those who are none any more. */
-export async function getMemberRef(db: Db, memberId: string): Promise<MemberRef> {
-  const member = await db.find(
+export function getMemberRef(db: Db, memberId: string): Promise<MemberRef> {
+  return db.get(
     sql<MemberRef>`select id, name, handle from members where ${of()} and id = ${memberId} and status = 'active'`,
   );
-  if (member === undefined) throw notFound();
-  return member;
 }
 
 export async function listTallies(db: Db, memberId: string): Promise<Tally[]> {

@@ -13,7 +13,7 @@ import {
   withinPage,
 } from '@muster/database';
 import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Caller, visibleTo } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { isVisible } from './visible.ts';
@@ -54,18 +54,12 @@ export interface ProjectOfBroadcast {
 }
 
 /** The project that a broadcast is for, if the caller may see it. */
-export async function getProjectOfBroadcast(
-  db: Db,
-  caller: Caller,
-  ref: string,
-): Promise<ProjectOfBroadcast> {
-  const project = await db.find(
+export function getProjectOfBroadcast(db: Db, caller: Caller, ref: string): Promise<ProjectOfBroadcast> {
+  return db.get(
     sql<ProjectOfBroadcast>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
        join ${visibleTo(caller)} v on v.project_id = p.id
        where ${of('p')} and p.id = ${projectIdOf(ref)}`,
   );
-  if (project === undefined) throw notFound();
-  return project;
 }
 
 export interface TeamOfBroadcast {
@@ -73,12 +67,8 @@ export interface TeamOfBroadcast {
   readonly name: string;
 }
 
-export async function getTeamOfBroadcast(db: Db, id: string): Promise<TeamOfBroadcast> {
-  const team = await db.find(
-    sql<TeamOfBroadcast>`select t.id, t.name from teams t where ${of('t')} and t.id = ${id}`,
-  );
-  if (team === undefined) throw notFound();
-  return team;
+export function getTeamOfBroadcast(db: Db, id: string): Promise<TeamOfBroadcast> {
+  return db.get(sql<TeamOfBroadcast>`select t.id, t.name from teams t where ${of('t')} and t.id = ${id}`);
 }
 
 /** How many a broadcast is for, its sender not counted. */

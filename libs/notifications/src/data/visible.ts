@@ -1,6 +1,6 @@
 /** What of the organization a caller may see. */
 import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Caller, visibleTo } from '@muster/runtime';
 
 /**
  * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody
@@ -23,9 +23,8 @@ export const maySee = (caller: Caller, projectId: Part): Part =>
 /** 404 unless there is the story, in a project that the caller may see. */
 export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {
   const id = storyIdOf(ref);
-  const found = await db.find(
+  await db.get(
     sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
        where ${of('s')} and s.id = ${id}`,
   );
-  if (found === undefined) throw notFound();
 }

@@ -6,7 +6,6 @@ import {
   type Registry,
   type Subject,
 } from '@muster/registry';
-import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { type Sends } from '../rules/invitation-sends.ts';
@@ -45,21 +44,17 @@ export const aboutInvitation = (
 ): Subject => ({ type: 'invitation', id, key: null, title, projectId: null });
 
 /** Locks an invitation against other writers until this transaction ends; after the seats, where those are locked. */
-export async function lockInvitation(db: Db, id: string): Promise<InvitationRow> {
-  const row = await db.find(
+export function lockInvitation(db: Db, id: string): Promise<InvitationRow> {
+  return db.get(
     sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.id = ${id} for no key update`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** The same by its secret, which may have been replaced since it was looked up at the door. */
-export async function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<InvitationRow> {
-  const row = await db.find(
+export function lockInvitationBySecret(db: Db, secretHash: Buffer): Promise<InvitationRow> {
+  return db.get(
     sql<InvitationRow>`select ${columns} from invitations i where ${of('i')} and i.token_hash = ${secretHash} for no key update`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** Locks the invitation of this address, in any case, that is neither accepted nor revoked; there is at most one. */

@@ -31,11 +31,11 @@ export const toMember = (row: MemberRow): Member => ({
 });
 
 export async function getMember(db: Db, memberId: string): Promise<Member> {
-  const row = await db.find(
-    sql<MemberRow>`select ${sql.columns(memberColumns)} from members where ${of()} and id = ${memberId}`,
+  return toMember(
+    await db.get(
+      sql<MemberRow>`select ${sql.columns(memberColumns)} from members where ${of()} and id = ${memberId}`,
+    ),
   );
-  if (row === undefined) throw notFound();
-  return toMember(row);
 }
 
 /** The member as the subject of what happened to them. */

@@ -1,38 +1,17 @@
-import { type Db, type DB, organization, type Query, sql } from '@muster/database';
-import { notFound, type Org, type Subject, unauthorized } from '@muster/registry';
+import { type Db, type DB, organization, type Query, record, type RowOf, sql } from '@muster/database';
+import { type Org, type Subject, unauthorized } from '@muster/registry';
 import { type Selectable } from 'kysely';
 
-export type OrgRow = Pick<
-  Selectable<DB['orgs']>,
-  'id' | 'slug' | 'name' | 'description' | 'created_at' | 'updated_at' | 'version'
->;
-
-export const orgColumns = [
-  'id',
-  'slug',
-  'name',
-  'description',
-  'created_at',
-  'updated_at',
-  'version',
-] as const;
-
-export const toOrg = (row: OrgRow): Org => ({
-  id: row.id,
-  slug: row.slug,
-  name: row.name,
-  description: row.description,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
+export const orgs = record('orgs', 'o', {
+  slug: { set: true },
+  name: { set: true },
+  description: { set: true, empty: '' },
 });
+export type OrgRow = RowOf<typeof orgs>;
+export const toOrg: (row: OrgRow) => Org = orgs.shown;
 
 export async function getOrg(db: Db): Promise<Org> {
-  const row = await db.find(
-    sql<OrgRow>`select ${sql.columns(orgColumns)} from orgs where id = ${organization}`,
-  );
-  if (row === undefined) throw notFound();
-  return toOrg(row);
+  return toOrg(await db.get(sql<OrgRow>`select ${orgs.list} from orgs o where o.id = ${organization}`));
 }
 
 /** The organization as the subject of what happened to it. */
@@ -49,7 +28,7 @@ export type LockedOrg = OrgRow & Pick<Selectable<DB['orgs']>, 'policy' | 'policy
 /** Locks the organization; who waited until it was deleted is not let in any more. */
 export async function lockOrg(db: Db): Promise<LockedOrg> {
   const row = await db.find(
-    sql<LockedOrg>`select ${sql.columns(orgColumns)}, policy, policy_version from orgs where id = ${organization} and deleted_at is null for no key update`,
+    sql<LockedOrg>`select ${orgs.list}, o.policy, o.policy_version from orgs o where o.id = ${organization} and o.deleted_at is null for no key update`,
   );
   if (row === undefined) throw unauthorized();
   return row;

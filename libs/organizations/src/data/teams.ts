@@ -3,38 +3,25 @@ import {
   containing,
   CursorText,
   type Db,
-  type DB,
   decodeCursor,
   of,
   pageOfSearch,
   type Query,
+  record,
+  type RowOf,
   searched,
   sql,
 } from '@muster/database';
-import {
-  notFound,
-  type ParamsOf,
-  type Registry,
-  type Subject,
-  type Team,
-  type TeamRole,
-} from '@muster/registry';
+import { type ParamsOf, type Registry, type Subject, type Team, type TeamRole } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-export type TeamRow = Omit<Selectable<DB['teams']>, 'org_id'>;
-
-const teamColumns = sql.part`t.id, t.name, t.description, t.created_at, t.updated_at, t.version`;
-
-export const toTeam = (row: TeamRow): Team => ({
-  id: row.id,
-  name: row.name,
-  description: row.description,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
+export const teams = record('teams', 't', {
+  name: { set: true },
+  description: { set: true, empty: '' },
 });
+export type TeamRow = RowOf<typeof teams>;
+export const toTeam: (row: TeamRow) => Team = teams.shown;
 
 /** The team as the subject of what happened to it. */
 export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => ({
@@ -46,11 +33,9 @@ export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => ({
 });
 
 export async function getTeam(db: Db, teamId: string): Promise<Team> {
-  const row = await db.find(
-    sql<TeamRow>`select ${teamColumns} from teams t where ${of('t')} and t.id = ${teamId}`,
+  return toTeam(
+    await db.get(sql<TeamRow>`select ${teams.list} from teams t where ${of('t')} and t.id = ${teamId}`),
   );
-  if (row === undefined) throw notFound();
-  return toTeam(row);
 }
 
 /** A team with the caller's own role in it. */
@@ -59,14 +44,12 @@ export interface LockedTeam extends TeamRow {
 }
 
 /** Locks a team: whoever changes it, or who is in it, takes turns. */
-export async function lockTeam(db: Db, { memberId }: Caller, teamId: string): Promise<LockedTeam> {
-  const row = await db.find(
-    sql<LockedTeam>`select ${teamColumns}, (select tm.role from team_members tm
+export function lockTeam(db: Db, { memberId }: Caller, teamId: string): Promise<LockedTeam> {
+  return db.get(
+    sql<LockedTeam>`select ${teams.list}, (select tm.role from team_members tm
          where ${of('tm')} and tm.team_id = ${teamId} and tm.member_id = ${memberId}) as caller_role
        from teams t where ${of('t')} and t.id = ${teamId} for no key update of t`,
   );
-  if (row === undefined) throw notFound();
-  return row;
 }
 
 /** As the index has it: in small letters, and so once. */
@@ -83,7 +66,7 @@ export async function listTeams(
   if (after !== undefined) where.push(sql.part`lower(t.name) > ${after[0]}`);
   const rows = await db.all(
     sql<TeamRow & { key: string }>`${searched(
-      sql.part`select ${teamColumns}, lower(t.name) as key from teams t where ${sql.join(where, ' and ')} order by lower(t.name)`,
+      sql.part`select ${teams.list}, lower(t.name) as key from teams t where ${sql.join(where, ' and ')} order by lower(t.name)`,
       fits,
       sql.part`q.key`,
       sql.part`${limit + 1}`,
@@ -91,14 +74,6 @@ export async function listTeams(
   );
   return pageOfSearch(rows, limit, (row) => [row.key], toTeam);
 }
-
-const inserted = ['id', 'name', 'description', 'created_at', 'updated_at', 'version'] as const;
-
-export const insertTeam = (team: TeamRow): Query<unknown> => sql.insert('teams', inserted, team);
-
-/** Writes a locked team as it is now. */
-export const setTeam = (team: TeamRow): Query<unknown> =>
-  sql`update teams set name = ${team.name}, description = ${team.description}, updated_at = ${team.updated_at}, version = ${team.version} where ${of()} and id = ${team.id}`;
 
 /** The team goes, and with it who is in it and its roles in projects. */
 export const deleteTeam = (teamId: string): Query<unknown> =>

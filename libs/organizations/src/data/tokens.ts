@@ -1,12 +1,12 @@
 import { type Db, type DB, newId, of, organization, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
-import { notFound, type Scope, type Token } from '@muster/registry';
+import { type Scope, type Token } from '@muster/registry';
 import { hashToken } from '@muster/runtime';
 import { type z } from 'zod';
 
 /** What a token's holder may know of it. */
 export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof Token>> {
-  const row = await db.find(
+  const row = await db.get(
     sql<
       Pick<
         Selectable<DB['tokens']>,
@@ -14,7 +14,6 @@ export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof 
       >
     >`select id, name, scopes, expires_at, agent_id, project_ids, may_read_inbox from tokens where ${of()} and id = ${tokenId}`,
   );
-  if (row === undefined) throw notFound();
   return {
     id: row.id,
     name: row.name,

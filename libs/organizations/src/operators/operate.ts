@@ -4,7 +4,7 @@ import { type ApiError, forbidden, type Member, notFound, type Org, unavailable 
 import { parseWith, toApiError } from '@muster/runtime';
 import { type z } from 'zod';
 import { memberColumns, type MemberRow, toMember } from '../data/members.ts';
-import { orgColumns, type OrgRow, toOrg } from '../data/orgs.ts';
+import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
 
 /** What only a command line can run into: a database that nobody migrated, a login that may not. */
 function ofSetUp(error: unknown): ApiError | undefined {
@@ -41,7 +41,7 @@ export const noSuch = (what: string): ApiError => notFound(`There is no ${what}.
 /** The organization of that slug; one that was deleted is gone for operators too. */
 export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
   const row = await db.find(
-    sql<OrgRow>`select ${sql.columns(orgColumns)} from orgs where slug = ${slug} and deleted_at is null`,
+    sql<OrgRow>`select ${orgs.list} from orgs o where o.slug = ${slug} and o.deleted_at is null`,
   );
   if (row === undefined) throw noSuch(`organization "${slug}"`);
   return toOrg(row);

@@ -12,7 +12,7 @@ import {
 } from '@muster/registry';
 import { z } from 'zod';
 import { setNewMember } from '../data/members.ts';
-import { orgColumns, type OrgRow, toOrg } from '../data/orgs.ts';
+import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
 import { planLimits, startingSeats } from '../rules/entitlement.ts';
 import { operate, parseInput } from './operate.ts';
 
@@ -37,7 +37,7 @@ export function createOrganization(
     const orgId = newId();
     const own = within(orgId);
     const org = await own.one(
-      sql<OrgRow>`insert into orgs (id, slug, name) values (${organization}, ${slug}, ${name}) returning ${sql.columns(orgColumns)}`,
+      sql<OrgRow>`insert into orgs as o (id, slug, name) values (${organization}, ${slug}, ${name}) returning ${orgs.list}`,
     );
     await own.all(sql`insert into streams (org_id) values (${organization})`);
     await own.all(

@@ -1,7 +1,7 @@
 /** The open threads of a story. */
 import { of, sql, storyIdOf } from '@muster/database';
 import { type OpenThread } from '@muster/registry';
-import { commentColumns, type CommentRow, toComment } from '../comments.ts';
+import { type CommentRow, comments, toComment } from '../comments.ts';
 import { type Scope, type Section } from './scope.ts';
 
 const mostThreads = 100;
@@ -25,7 +25,7 @@ function openComment(row: Row): Omit<OpenThread, 'replies'> {
 export const openThreads: Section<'openThreads'> = async ({ db, storyRef, maxBytes }: Scope) => {
   const rows = await db.all(
     sql<Row>`with roots as materialized (
-         select ${commentColumns} from comments c
+         select ${comments.list} from comments c
          where ${of('c')} and c.story_id = ${storyIdOf(storyRef)}
            and c.parent_id is null and c.resolved_at is null
          order by c.id desc limit ${sql.literal(mostThreads + 1)}),
@@ -33,7 +33,7 @@ export const openThreads: Section<'openThreads'> = async ({ db, storyRef, maxByt
          select r.*, r.id as root_id from roots r
          union all
          select c.*, r.id as root_id from roots r cross join lateral (
-           select ${commentColumns} from comments c where ${of('c')} and c.parent_id = r.id
+           select ${comments.list} from comments c where ${of('c')} and c.parent_id = r.id
            order by c.id desc limit ${sql.literal(mostReplies + 1)}) c),
        weighed as (
          select f.*, count(*) over ()::int as seen, sum(octet_length(f.body)) over (

@@ -10,10 +10,9 @@ import {
 import {
   aboutColumn,
   addStoryCount,
-  changedColumn,
+  boardColumns,
   type ColumnRow,
   lockBoard,
-  setColumn,
   setPositions,
   toColumn,
 } from '../../data/columns.ts';
@@ -57,12 +56,11 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
   if (target === undefined && stories.length > 0)
     throw refuse('column_not_empty', { stories: stories.length });
 
-  const archived = changedColumn(column, { archived_at: at }, at);
   const warnings: Warning[] = [];
   if (target !== undefined && target.status !== column.status && !canMove(column.status, target.status)) {
     throw refuse('invalid_transition', { from: column.status, to: target.status });
   }
-  db.later(setColumn(archived));
+  const archived = boardColumns.save(db, column, { archived_at: at }, at);
   if (target !== undefined && stories.length > 0) {
     warnings.push(...roomFor(refuse, target, stories.length, policy));
     if (target.status !== column.status) enter(context, { column, target, stories, reviews, policy });

@@ -1,13 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import {
-  aboutColumn,
-  insertColumns,
-  lockBoard,
-  newColumn,
-  setPositions,
-  toColumn,
-} from '../../data/columns.ts';
+import { aboutColumn, boardColumns, lockBoard, setPositions, toColumn } from '../../data/columns.ts';
 import { notInProject } from '../../data/elsewhere.ts';
 import { misplaced, mostColumns, onBoard } from '../../rules/columns.ts';
 
@@ -27,8 +20,8 @@ export const create = handle(registry.boardColumns.create, async (context) => {
   if (active.length >= mostColumns)
     throw refuse('limit_exceeded', { limit: mostColumns, used: active.length });
 
-  const column = newColumn(projectId, plan, before + 1, at);
-  db.later(insertColumns([column]));
+  const column = boardColumns.make({ ...plan, projectId, position: before + 1 }, at);
+  db.later(boardColumns.insert(column));
   const moved = misplaced(active.toSpliced(column.position, 0, column));
   if (moved.length > 0) db.later(setPositions(moved, at));
   emit('column.created', aboutColumn(column), { status: column.status });

@@ -1,6 +1,7 @@
+import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { changedColumn, lockBoard, setPositions, toColumn } from '../../data/columns.ts';
+import { lockBoard, setPositions, toColumn } from '../../data/columns.ts';
 import { aboutProject, getProject } from '../../data/projects.ts';
 import { inOrderOf, misplaced, onBoard } from '../../rules/columns.ts';
 
@@ -19,6 +20,6 @@ export const reorder = handle(registry.boardColumns.reorder, async ({ params, db
     db.later(setPositions(moved, at));
     emit('columns.reordered', aboutProject(project), { columnIds });
   }
-  const changed = new Map(moved.map((column) => [column.id, changedColumn(column, {}, at)]));
+  const changed = new Map(moved.map((column) => [column.id, nextVersion(column, {}, at)]));
   return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
 });

@@ -1,8 +1,7 @@
-import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
 import { isActiveMember } from '../../data/active-members.ts';
-import { type CommentRow, findMentioned, findParent, insertComment, toComment } from '../../data/comments.ts';
+import { comments, findMentioned, findParent, toComment } from '../../data/comments.ts';
 import { aboutStory } from '../../data/stories.ts';
 import { canSeeStory, getStoryTopic } from '../../data/story-topics.ts';
 import { mentionedHandles } from '../../rules/mentions.ts';
@@ -26,27 +25,19 @@ export const create = handle(
       throw notFound();
     }
 
-    const comment: CommentRow = {
-      id: newId(),
-      story_id: story.id,
-      parent_id: parent === undefined ? null : (parent.parent_id ?? parent.id),
-      kind: params.kind,
-      body,
-      author: caller.actor,
-      author_member_id: caller.memberId,
-      directed_to: directedTo ?? null,
-      mentions,
-      told: mentions,
-      anchor: anchor ?? null,
-      resolved_at: null,
-      resolved_by: null,
-      edited_at: null,
-      deleted_at: null,
-      created_at: at,
-      updated_at: at,
-      version: 1,
-    };
-    db.later(insertComment(comment));
+    const comment = comments.make(
+      {
+        ...params,
+        storyId: story.id,
+        parentId: parent === undefined ? null : (parent.parent_id ?? parent.id),
+        author: caller.actor,
+        authorMemberId: caller.memberId,
+        mentions,
+        told: mentions,
+      },
+      at,
+    );
+    db.later(comments.insert(comment));
     emit('comment.created', aboutStory(story), {
       commentId: comment.id,
       parentId: comment.parent_id,

@@ -1,6 +1,6 @@
 import { projectRank as rankOf, registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
-import { aboutStoryOf, changedComment, deleteComment, lockThread, setComment } from '../../data/comments.ts';
+import { aboutStoryOf, comments, deleteComment, lockThread } from '../../data/comments.ts';
 import { deleteReactions } from '../../data/reactions.ts';
 import { isAuthor } from '../../rules/comment-rights.ts';
 
@@ -21,7 +21,7 @@ export const deleteOperation = handle(
     );
 
     if (comment.id === root.id && hasOthers) {
-      db.later(setComment(changedComment(comment, { body: null, mentions: [], deleted_at: at }, at)));
+      comments.save(db, comment, { body: null, mentions: [], deleted_at: at }, at);
       db.later(deleteReactions(commentId));
     } else {
       // A tombstone is kept for its replies; with the last of them it goes too.

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutStoryOf, changedComment, lockComment, setComment, toComment } from '../../data/comments.ts';
+import { aboutStoryOf, comments, lockComment, toComment } from '../../data/comments.ts';
 import { listReactions } from '../../data/reactions.ts';
 
 export const resolve = handle(
@@ -18,8 +18,7 @@ export const resolve = handle(
     const resolution = resolved
       ? { resolved_at: at, resolved_by: caller.actor }
       : { resolved_at: null, resolved_by: null };
-    const changed = changedComment(comment, resolution, at);
-    db.later(setComment(changed));
+    const changed = comments.save(db, comment, resolution, at);
     emit(resolved ? 'comment.resolved' : 'comment.reopened', aboutStoryOf(comment), { commentId });
     return { comment: toComment(changed, reactions) };
   },

@@ -1,13 +1,7 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import {
-  aboutStoryOf,
-  changedComment,
-  findMentioned,
-  lockComment,
-  setComment,
-  toComment,
-} from '../../data/comments.ts';
+import { aboutStoryOf, comments, findMentioned, lockComment, toComment } from '../../data/comments.ts';
 import { listReactions } from '../../data/reactions.ts';
 import { isAuthor } from '../../rules/comment-rights.ts';
 import { mentionedHandles } from '../../rules/mentions.ts';
@@ -24,15 +18,12 @@ export const update = handle(
     ]);
     await requireGround(isAuthor(comment.author, caller) && 'author');
     if (comment.deleted_at !== null) throw refuse('tombstone');
-    if (expectedVersion !== undefined && expectedVersion !== comment.version) {
-      throw refuse('version_mismatch', { currentVersion: comment.version });
-    }
+    requireVersion(comment, expectedVersion);
     if (body === comment.body) return { comment: toComment(comment, reactions) };
 
     const mentionedAnew = mentions.filter((memberId) => !comment.told.includes(memberId));
     const told = [...comment.told, ...mentionedAnew];
-    const changed = changedComment(comment, { body, mentions, told, edited_at: at }, at);
-    db.later(setComment(changed));
+    const changed = comments.save(db, comment, { body, mentions, told, edited_at: at }, at);
     // Whoever was mentioned in it at any time has been told.
     emit('comment.updated', aboutStoryOf(comment), { commentId, mentions: mentionedAnew });
     return { comment: toComment(changed, reactions) };

@@ -5,10 +5,7 @@ import { aboutEpic, epics, toEpic } from '../../data/epics.ts';
 export const update = handle(registry.epics.update, async ({ params, db, access, emit }) => {
   const { epicId, expectedVersion, ...wanted } = params;
   const [{ at }, epic] = await Promise.all([access(), epics.lock(db, epicId, expectedVersion)]);
-  const { changed, fields } = epics.change(epic, wanted, at);
-  if (fields.length > 0) {
-    db.later(epics.write(changed));
-    emit('epic.updated', aboutEpic(changed), { fields });
-  }
+  const { changed, fields } = epics.change(db, epic, wanted, at);
+  if (fields.length > 0) emit('epic.updated', aboutEpic(changed), { fields });
   return { epic: toEpic(changed) };
 });

@@ -1,10 +1,10 @@
 import { registry } from '@muster/registry';
 import { badRequest, handle } from '@muster/runtime';
-import { newColumn } from '../../data/columns.ts';
+import { boardColumns } from '../../data/columns.ts';
 import { convert, setConversion } from '../../data/conversion.ts';
-import { newProject, setNewProject } from '../../data/new-project.ts';
+import { setNewProject } from '../../data/new-project.ts';
 import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
-import { aboutProject, findConverted, toProject } from '../../data/projects.ts';
+import { aboutProject, findConverted, projects, toProject } from '../../data/projects.ts';
 import { defaultColumns } from '../../rules/columns.ts';
 import { conversionIssues } from '../../rules/conversion.ts';
 import { leadRank } from './lead-rank.ts';
@@ -29,8 +29,10 @@ export const convertLocal = handle(
     }
     if (isFull(room)) throw refuse('limit_exceeded', { ...room });
 
-    const project = newProject(params, 'converted', at);
-    const empty = wanted.map((column, position) => newColumn(project.id, column, position, at));
+    const project = projects.make({ ...params, origin: 'converted' }, at);
+    const empty = wanted.map((column, position) =>
+      boardColumns.make({ ...column, projectId: project.id, position }, at),
+    );
     const conversion = convert(caller, project.id, params, empty, at);
     const { columns, epics, stories, canceledStories, mapping } = conversion;
     setNewProject(db, caller, project, {

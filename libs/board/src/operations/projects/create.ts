@@ -1,9 +1,9 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { newColumn, toColumn } from '../../data/columns.ts';
-import { newProject, setNewProject } from '../../data/new-project.ts';
+import { boardColumns, toColumn } from '../../data/columns.ts';
+import { setNewProject } from '../../data/new-project.ts';
 import { isFull, lockProjectRoom } from '../../data/project-limit.ts';
-import { aboutProject, toProject } from '../../data/projects.ts';
+import { aboutProject, projects, toProject } from '../../data/projects.ts';
 import { defaultColumns } from '../../rules/columns.ts';
 import { leadRank } from './lead-rank.ts';
 
@@ -13,9 +13,9 @@ export const create = handle(
     const [{ at }, room] = await Promise.all([access(), lockProjectRoom(db)]);
     if (isFull(room)) throw refuse('limit_exceeded', { ...room });
 
-    const project = newProject(params, 'hosted', at);
+    const project = projects.make({ ...params, origin: 'hosted' }, at);
     const columns = (params.columns ?? defaultColumns).map((column, position) =>
-      newColumn(project.id, column, position, at),
+      boardColumns.make({ ...column, projectId: project.id, position }, at),
     );
     setNewProject(db, caller, project, { columns, lastStoryNumber: 0, canceledStories: 0, local: null });
     emit('project.created', aboutProject(project), {});

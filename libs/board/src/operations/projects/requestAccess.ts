@@ -1,12 +1,10 @@
-import { newId } from '@muster/database';
 import { projectRank, projectRoles, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
-  type AccessRequestRow,
+  accessRequests,
   findPending,
   findRest,
   getApplicant,
-  insertAccessRequest,
   toAccessRequest,
 } from '../../data/access-requests.ts';
 import { aboutProject, lockAskedProject } from '../../data/projects.ts';
@@ -14,7 +12,7 @@ import { aboutProject, lockAskedProject } from '../../data/projects.ts';
 export const requestAccess = handle(
   registry.projects.requestAccess,
   async ({ params, caller, db, access, emit, refuse }) => {
-    const { projectId, role, message } = params;
+    const { projectId, role } = params;
     const { memberId } = caller;
     const [project, applicant, pending, retryAt, { at }] = await Promise.all([
       lockAskedProject(db, projectId),
@@ -29,24 +27,10 @@ export const requestAccess = handle(
     if (pending !== undefined) return { accessRequest: toAccessRequest(pending) };
     if (retryAt !== undefined) throw refuse('already_resolved', { state: 'denied', retryAt });
 
-    const request: AccessRequestRow = {
-      id: newId(),
-      project_id: project.id,
-      member_id: memberId,
-      member_name: applicant.name,
-      member_handle: applicant.handle,
-      role,
-      message: message ?? null,
-      state: 'pending',
-      resolved_by: null,
-      resolved_at: null,
-      note: null,
-      created_at: at,
-      updated_at: at,
-      version: 1,
-    };
-    db.later(insertAccessRequest(request));
+    const request = accessRequests.make({ ...params, projectId: project.id, memberId }, at);
+    db.later(accessRequests.insert(request));
     emit('access.requested', aboutProject(project), { accessRequestId: request.id, memberId, role });
-    return { accessRequest: toAccessRequest(request) };
+    const { name: member_name, handle: member_handle } = applicant;
+    return { accessRequest: toAccessRequest({ ...request, member_name, member_handle }) };
   },
 );

@@ -1,5 +1,4 @@
 /** A move on the board, whichever operation asks for it: the same rules, gates and limits. */
-import { nextVersion } from '@muster/database';
 import { type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
 import { type HandlerContext, notFound } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
@@ -71,12 +70,12 @@ export async function moveStory(
 
   const rank = lane === null ? canceledRank() : await rankAt(db, story, lane.id, place);
   const finished = isFinished(story.status) ? story.completed_at : at;
-  const changed = nextVersion(
+  const changed = stories.save(
+    db,
     story,
     { status, column_id: lane?.id ?? null, rank, completed_at: isFinished(status) ? finished : null },
     at,
   );
-  db.later(stories.write(changed, ['status', 'column_id', 'rank', 'completed_at']));
   if (status !== story.status) {
     emit('story.statusChanged', aboutStory(story), {
       from: story.status,

@@ -39,10 +39,9 @@ export const update = handle(registry.stories.update, async (context) => {
   if (blockedBy !== undefined && (await closesCircle(db, story.id, blockers)))
     throw refuse('blocking_circle');
 
-  const { changed, fields } = stories.change(story, { ...plain, epicId, blocked, blockedBy: blockers }, at);
+  const wanted = { ...plain, epicId, blocked, blockedBy: blockers };
+  const { changed, fields } = stories.change(db, story, wanted, at);
   if (fields.length === 0) return { story: toStory(story) };
-
-  db.later(stories.write(changed));
   const gone = story.blocked_by.filter((id) => !blockers.includes(id));
   const come = blockers.filter((id) => !story.blocked_by.includes(id));
   if (gone.length > 0) db.later(deleteBlockers(story.id, gone));

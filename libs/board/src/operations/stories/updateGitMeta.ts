@@ -1,4 +1,3 @@
-import { nextVersion } from '@muster/database';
 import { codeSaid, noCode, registry } from '@muster/registry';
 import { changedGit, handle } from '@muster/runtime';
 import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
@@ -10,8 +9,7 @@ export const updateGitMeta = handle(registry.stories.updateGitMeta, async ({ par
   const code = codeSaid(before, params.git, at);
   // What was said before may be said again, after others told of other code.
   if (fields.length === 0 && code === before) return { story: toStory(story) };
-  const changed = nextVersion(story, { git, code }, at);
-  db.later(stories.write(changed, ['git', 'code']));
+  const changed = stories.save(db, story, { git, code }, at);
   emit('story.gitMetaUpdated', aboutStory(story), { fields });
   return { story: toStory(changed) };
 });

@@ -1,4 +1,3 @@
-import { nextVersion } from '@muster/database';
 import { registry, toUpstream } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
@@ -10,9 +9,8 @@ export const updateUpstream = handle(
     const upstream = params.upstream && toUpstream(params.upstream);
     if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
       return { story: toStory(story) };
-    const changed = nextVersion(story, { upstream }, at);
+    const changed = stories.save(db, story, { upstream }, at);
     // A second story with the same one is what the unique index refuses: already_exists.
-    db.later(stories.write(changed, ['upstream']));
     emit('story.upstreamUpdated', aboutStory(story), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,

@@ -1,4 +1,3 @@
-import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
@@ -16,7 +15,7 @@ export const restore = handle(registry.storySpec.restore, async ({ params, calle
 
   const spec = nextSpec(current, { content: old.content, author: actor, note: null, at });
   db.later(setSpec(spec));
-  db.later(stories.write(nextVersion(story, { spec_version: spec.version }, at), ['spec_version']));
+  stories.save(db, story, { spec_version: spec.version }, at);
   emit('spec.restored', aboutStory(story), { version: spec.version, restoredVersion: old.version });
   return { spec: toSpec(spec) };
 });

@@ -1,3 +1,4 @@
+import { requireVersion } from '@muster/database';
 import { Policy, registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { aboutOrg, lockOrg } from '../../data/orgs.ts';
@@ -8,9 +9,7 @@ import { contradictions, isAuditTooLong, withPolicyChanges } from '../../rules/p
 export const update = handle(registry.policy.update, async ({ params, db, emit, refuse }) => {
   const { expectedVersion, ...changes } = params;
   const [org, plan] = await Promise.all([lockOrg(db), getPlan(db)]);
-  if (expectedVersion !== undefined && expectedVersion !== org.policy_version) {
-    throw refuse('version_mismatch', { currentVersion: org.policy_version });
-  }
+  requireVersion({ version: org.policy_version }, expectedVersion);
   const { auditRetentionDays: limit } = planLimits(plan);
   if (isAuditTooLong(changes.auditRetentionDays, limit)) throw refuse('limit_exceeded', { plan, limit });
 

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { lockAccessRequest, setAccessRequest, toAccessRequest } from '../../../data/access-requests.ts';
+import { accessRequests, lockAccessRequest, toAccessRequest } from '../../../data/access-requests.ts';
 import { setGivenRole } from '../../../data/project-members.ts';
 import { aboutProject, lockProjectOfRequest } from '../../../data/projects.ts';
 import { afterDecision } from '../../../rules/access-request-states.ts';
@@ -26,17 +26,8 @@ export const resolve = handle(
       role = higherRole(wanted, request.given_role ?? undefined);
       db.later(setGivenRole(project.id, request.member_id, { role, created_at: at }));
     }
-    const resolved = {
-      ...request,
-      role,
-      state,
-      resolved_by: actor,
-      resolved_at: at,
-      note: note ?? null,
-      updated_at: at,
-      version: request.version + 1,
-    };
-    db.later(setAccessRequest(resolved));
+    const decided = { role, state, resolved_by: actor, resolved_at: at, note: note ?? null };
+    const resolved = accessRequests.save(db, request, decided, at);
     emit('access.resolved', aboutProject(project), {
       accessRequestId,
       memberId: request.member_id,
