@@ -96,10 +96,11 @@ const boundariesInSpecs = boundaries.map(({ sourceTag, onlyDependOnLibsWithTags 
   onlyDependOnLibsWithTags: [...onlyDependOnLibsWithTags, 'type:testing', ...(inSpecs[sourceTag] ?? [])],
 }));
 
-const enforceBoundaries = (depConstraints) => [
+const enforceBoundaries = (depConstraints, allow = []) => [
   'error',
   {
     depConstraints,
+    allow,
     // A dynamic import is about what a process loads; whoever needs the module at once imports it as usual.
     checkDynamicDependenciesExceptions: ['.*'],
     // The specs of what the test world is made of use that world: a circle of specs, not of products.
@@ -118,6 +119,15 @@ export default defineConfig(
   {
     files: ['**/*.spec.ts', '{apps,libs}/*/test/**/*.ts'],
     rules: { '@nx/enforce-module-boundaries': enforceBoundaries(boundariesInSpecs) },
+  },
+  {
+    // Tools are no packages: they find each other by path, and all of them what servers and apps are started with.
+    files: ['tools/**/*.ts'],
+    rules: {
+      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, [
+        '^(\\.\\./)+(dev|jest|deploy|tour)/',
+      ]),
+    },
   },
   {
     // The dependency graph, and with it `nx affected`, is as honest as these manifests.

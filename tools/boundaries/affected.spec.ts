@@ -44,16 +44,30 @@ async function affectedBy(file: string): Promise<string[]> {
   return (JSON.parse(stdout) as string[]).map((name) => name.replace('@muster/', '')).sort();
 }
 
+const toolFolders = readdirSync(path.join(workspaceRoot, 'tools'))
+  .filter((name) => name !== 'workspace')
+  .map((name) => `tools/${name}`)
+  .filter((folder) => existsSync(path.join(workspaceRoot, folder, 'project.json')));
+const ofTools = toolFolders.map((folder) => folder.replace('/', '-')).sort();
+
 describe('a change is of concern to', () => {
   const cases: [file: string, affected: string[]][] = [
-    ['README.md', ['tools', 'workspace']],
+    ['README.md', ['tools-commands', 'workspace']],
+    ['tools/bench/any.ts', ['tools-bench', 'tools-boundaries', 'tools-commands', 'workspace']],
+    ['tools/tour/any.ts', ['tools-commands', 'tools-prove', 'tools-tour', 'workspace']],
     // By name alone: nothing here reads the app.
     ['apps/docs/src/any.ts', ['docs', 'workspace']],
-    ['docs/guides/idempotency.md', ['docs', 'tools', 'workspace']],
-    ['libs/board-file/src/index.ts', ['board-file', 'cli', 'tools', 'workspace']],
-    ['libs/license-client/src/index.ts', ['license-client', 'license-service', 'tools', 'workspace']],
+    ['docs/guides/any.md', ['docs', 'tools-generate', 'tools-guides', 'workspace']],
+    ['libs/board-file/src/index.ts', ['board-file', 'cli', 'tools', ...ofTools, 'workspace']],
+    [
+      'libs/license-client/src/index.ts',
+      ['license-client', 'license-service', 'tools', ...ofTools, 'workspace'],
+    ],
     // Whose specs start it.
-    ['apps/coordination-api/src/app.ts', ['cli', 'coordination-api', 'mcp-gateway', 'tools', 'workspace']],
+    [
+      'apps/coordination-api/src/app.ts',
+      ['cli', 'coordination-api', 'mcp-gateway', 'tools', ...ofTools, 'workspace'],
+    ],
   ];
   it.each(cases)(
     '%s: %j',
@@ -83,18 +97,23 @@ const folders = ['apps', 'libs'].flatMap((parent) =>
   readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`),
 );
 const isOfProject = /^(apps|libs)\/[^/]+|^docs\//;
+/** The project that the path is in. */
+const ownerOf = (of: string): string | undefined =>
+  [...folders, ...toolFolders].find((folder) => `${of}/`.startsWith(`${folder}/`));
 
 /** The paths in a project's code that lead to files of others, or to the pages. */
 function mentionsIn(project: string): Mention[] {
   const files = readdirSync(path.join(workspaceRoot, project), { recursive: true, encoding: 'utf8' });
   return files
     .filter((file) => file.endsWith('.ts') && !file.includes('node_modules'))
-    .flatMap((file) => {
-      const place = path.join(project, file);
+    .map((file) => path.join(project, file))
+    .filter((place) => project !== 'tools' || ownerOf(place) === undefined)
+    .flatMap((place) => {
       const text = readFileSync(path.join(workspaceRoot, place), 'utf8');
       return stringsIn(place, text)
         .map((said) => path.normalize(/^\.\.?\//.test(said) ? path.join(path.dirname(place), said) : said))
-        .filter((of) => isOfProject.test(of) && !`${of}/`.startsWith(`${project}/`))
+        .filter((of) => isOfProject.test(of) || (project.startsWith('tools') && ownerOf(of) !== undefined))
+        .filter((of) => !`${of}/`.startsWith(`${project}/`) || (ownerOf(of) ?? project) !== project)
         .filter((of) => existsSync(path.join(workspaceRoot, of)))
         .map((of) => ({ file: place, of }));
     });
@@ -138,11 +157,11 @@ const isInputOf = (folder: string, file: string): boolean =>
     .flatMap((input) => (typeof input === 'string' ? [input.replace('{workspaceRoot}/', '')] : []))
     .some((pattern) => picomatch.isMatch(file, pattern, { dot: true }) || pattern.startsWith(`${file}/`));
 
-describe.each([...folders, 'tools'])('%s', (folder) => {
+describe.each([...folders, 'tools', ...toolFolders])('%s', (folder) => {
   it('names no path of another project that Nx does not know it reads', () => {
     const reached = reachedFrom(folder);
     const unknown = mentionsIn(folder).filter(({ of }) => {
-      const owner = folders.find((other) => `${of}/`.startsWith(`${other}/`));
+      const owner = ownerOf(of);
       return !(owner !== undefined && reached.has(owner)) && !isInputOf(folder, of);
     });
     expect(unknown).toEqual([]);

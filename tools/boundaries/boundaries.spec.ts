@@ -67,7 +67,13 @@ const refused: Case[] = [
   },
   { file: 'libs/license-client/src/b.ts', imports: 'zod', refusal: banned('scope:license-client', 'zod') },
   { file: 'libs/trial-untagged/src/a.ts', imports: '@muster/registry', refusal: /A project without tags/ },
-  { file: 'tools/generate/a.ts', imports: '@muster/billing', refusal: onlyTags('type:tools') },
+  { file: 'tools/bench/a.ts', imports: '@muster/billing', refusal: onlyTags('type:tools') },
+  {
+    file: 'tools/bench/b.ts',
+    imports: '../../libs/registry/src/index.ts',
+    refusal: /by a relative or absolute path/,
+  },
+  { file: 'tools/dev/a.ts', imports: '../bench/measure.ts', refusal: /by a relative or absolute path/ },
 ];
 
 const allowed: Case[] = [
@@ -91,8 +97,9 @@ const allowed: Case[] = [
   { file: 'apps/trial-license/src/allowed.ts', imports: '@muster/database' },
   { file: 'apps/trial-license/src/allowed.spec.ts', imports: '@muster/license-client' },
   { file: 'libs/license-client/src/allowed.ts', imports: 'node:crypto' },
-  { file: 'tools/generate/allowed.ts', imports: '@muster/board' },
-  { file: 'tools/generate/allowed-all.ts', imports: '@muster/operations' },
+  { file: 'tools/bench/allowed.ts', imports: '@muster/board' },
+  { file: 'tools/bench/allowed-workbench.ts', imports: '../dev/ports.ts' },
+  { file: 'tools/bench/allowed-all.ts', imports: '@muster/operations' },
 ];
 
 const project = (
@@ -147,7 +154,8 @@ beforeAll(async () => {
     'json',
     'apps',
     'libs',
-    'tools/generate',
+    'tools/bench',
+    'tools/dev/a.ts',
   ]);
   if (!stdout.startsWith('[')) throw new Error(`eslint said: ${stdout}${stderr}`);
   linted = JSON.parse(stdout) as LintedFile[];

@@ -15,9 +15,9 @@ interface Project extends NxConfig {
 }
 
 function read(folder: string): Project {
-  const manifest = path.join(workspaceRoot, folder, 'package.json');
+  const ofNx = path.join(workspaceRoot, folder, 'project.json');
   const text = readFileSync(
-    existsSync(manifest) ? manifest : path.join(workspaceRoot, folder, 'project.json'),
+    existsSync(ofNx) ? ofNx : path.join(workspaceRoot, folder, 'package.json'),
     'utf8',
   );
   const parsed = JSON.parse(text) as NxConfig & { nx?: NxConfig };
@@ -25,9 +25,17 @@ function read(folder: string): Project {
   return { folder, tags, targets };
 }
 
+/** Each is a project, or belongs to one of those that the others are built on. */
+function toolFolders(): string[] {
+  const ofTools = new Set(['dev', 'jest', 'workspace']);
+  return readdirSync(path.join(workspaceRoot, 'tools'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && !ofTools.has(entry.name))
+    .map(({ name }) => `tools/${name}`);
+}
+
 const projects = ['apps', 'libs']
   .flatMap((parent) => readdirSync(path.join(workspaceRoot, parent)).map((name) => `${parent}/${name}`))
-  .concat('tools')
+  .concat('tools', ...toolFolders())
   .map(read);
 
 describe.each(projects)('$folder', ({ folder, tags, targets }) => {

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';
+import { availableParallelism } from 'node:os';
 import path from 'node:path';
 import { type Service, servicesOf } from '../jest/services-of.ts';
 import { bringUp } from '../jest/start-services.ts';
@@ -32,7 +33,8 @@ async function runNx(): Promise<number> {
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
       '--targets=lint-all,typecheck-all,test,build,format,starts-first',
-      '--parallel=2',
+      // One more than cores: whoever waits for a server, a lock or the end of a lease leaves its core to the others.
+      `--parallel=${availableParallelism() + 1}`,
     ],
     {
       cwd: workspaceRoot,

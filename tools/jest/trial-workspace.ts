@@ -47,7 +47,9 @@ export async function createTrialWorkspace({ realProjects, files }: TrialOptions
   for (const file of [...rules, ...(realProjects ? await projectFiles() : [])]) {
     await cp(path.join(workspaceRoot, file), path.join(root, file), {
       recursive: true,
-      filter: (source) => !source.endsWith('.spec.ts'),
+      // What tools depend on may not be there.
+      filter: (source) =>
+        !source.endsWith('.spec.ts') && (realProjects || path.basename(source) !== 'project.json'),
     });
   }
   const write = async (contents: Record<string, string>): Promise<void> => {
@@ -56,8 +58,6 @@ export async function createTrialWorkspace({ realProjects, files }: TrialOptions
       await writeFile(path.join(root, file), content);
     }
   };
-  // What tools depend on is not there.
-  if (!realProjects) await write({ 'tools/project.json': '{ "name": "tools", "targets": {} }\n' });
   await write(files);
   await linkPackages(root);
   return {

@@ -10,24 +10,39 @@ const run = promisify(execFile);
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 const tsc = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript')), 'tsc.js');
 
-/** What the compiler has to say of a project; nothing when it is content. */
-export async function compile(folder: string, config: object): Promise<string> {
+/** What the compiler has to say, by file; a file with which it is content has no entry. */
+type Complaints = Readonly<Record<string, string>>;
+
+/** Compiles a project. Files that are compiled together take the time of one. */
+export async function compile(folder: string, config: object): Promise<Complaints> {
   await writeFile(path.join(folder, 'tsconfig.json'), JSON.stringify(config));
   try {
-    await run(process.execPath, [tsc, '-p', folder]);
-    return '';
+    await run(process.execPath, [tsc, '-p', '.', '--pretty', 'false'], { cwd: folder });
+    return {};
   } catch (error) {
     const { stdout } = error as { readonly stdout?: string };
     if (stdout === undefined || stdout === '') throw error;
-    return stdout;
+    return byFile(stdout);
   }
+}
+
+/** Each complaint begins with `file(line,column): `, and may go on in indented lines. */
+function byFile(stdout: string): Complaints {
+  const complaints: Record<string, string> = {};
+  let current = '';
+  for (const line of stdout.trimEnd().split('\n')) {
+    // What is said of no file is said under the empty name.
+    if (!line.startsWith(' ')) current = /^([^(]+)\(\d+,\d+\): /.exec(line)?.[1] ?? '';
+    complaints[current] = `${complaints[current] ?? ''}${line}\n`;
+  }
+  return complaints;
 }
 
 export interface Programs {
   path(file: string): string;
   write(file: string, text: string): Promise<void>;
-  /** The same of these files, strict as it can be. */
-  compile(...files: readonly string[]): Promise<string>;
+  /** What the compiler has to say of these files, strict as it can be. */
+  compile(...files: readonly string[]): Promise<Complaints>;
   /** What a program prints. */
   run(file: string, environment: Readonly<Record<string, string>>): Promise<string>;
 }

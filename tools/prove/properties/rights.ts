@@ -96,16 +96,17 @@ async function arrange({ house, apis }: Place, callers: Callers, change: Change)
   return { subject, token: member.token };
 }
 
-const deadlockDetected = '40P01';
+/** A deadlock, and a lock that was not had in time. */
+const lostToOthers: readonly unknown[] = ['40P01', '55P03'];
 
-/** A removal may lose a deadlock to the calls beside it. Nothing of it happened then, and it is tried again. */
+/** A removal may lose to the calls beside it. Nothing of it happened then, and it is tried again. */
 async function commit(owner: Pool, sql: string): Promise<void> {
   for (;;) {
     try {
       await owner.query(sql);
       return;
     } catch (error) {
-      if ((error as { code?: string }).code !== deadlockDetected) throw error;
+      if (!lostToOthers.includes((error as { code?: string }).code)) throw error;
     }
   }
 }
