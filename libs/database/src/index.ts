@@ -46,7 +46,7 @@ export {
   type PoolConfig,
   toIso,
 } from './pool.ts';
-export { nextVersion, record, requireVersion, type RowOf } from './record.ts';
+export { nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
 export { containing, projectIdOf, storiesOf, storyIdOf } from './references.ts';
 export { type DB } from './schema.generated.ts';
 export { of, organization, type Part, type Query, sql } from './sql.ts';

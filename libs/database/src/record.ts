@@ -101,8 +101,24 @@ export const nextVersion = <Row extends { readonly version: number }>(
 
 /** Makes the function that shows a row; compiled, since a loop over its fields would cost a long list a tenth more. */
 const shower = (columns: readonly string[]) =>
-  // eslint-disable-next-line @typescript-eslint/no-implied-eval -- the names are columns, which sql.columns checked
+  // oxlint-disable-next-line typescript/no-implied-eval -- the names are columns, which sql.columns checked
   new Function('row', `return { ${columns.map((column) => `${camel(column)}: row.${column}`).join()} }`);
+
+/** Columns of a table that are read, and shown in the contract's spelling but for the `hidden` ones. */
+export function view<
+  Name extends keyof DB,
+  const Seen extends keyof Selectable<DB[Name]> & string,
+  const Hidden extends keyof Selectable<DB[Name]> & string = never,
+>(_table: Name, alias: string, seen: readonly Seen[], hidden: readonly Hidden[] = []) {
+  type Row = Pick<Selectable<DB[Name]>, Seen | Hidden>;
+  const names = [...seen, ...hidden];
+  return {
+    names,
+    /** The columns as a statement selects them. */
+    list: sql.columns(alias, names),
+    shown: shower(seen) as (row: Row) => { [Key in Seen as Camel<Key>]: Row[Key] },
+  };
+}
 
 /** Describes the records of a table, which statements call by the alias. */
 export function record<Name extends Table, const Columns extends Description<Name>>(

@@ -1,7 +1,6 @@
 /** The prompts table: those of the organization, and those that projects have of their own. */
 import {
   CursorText,
-  type DB,
   type Db,
   decodeCursor,
   newId,
@@ -11,6 +10,8 @@ import {
   type Part,
   projectIdOf,
   type Query,
+  record,
+  type RowOf,
   sql,
   withinPage,
 } from '@muster/database';
@@ -23,10 +24,18 @@ import {
   type Subject,
 } from '@muster/registry';
 import { type Caller, notFound } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-type Row = Omit<Selectable<DB['prompts']>, 'org_id'> & { readonly body_bytes: number };
+const prompts = record('prompts', 'p', {
+  project_id: {},
+  slug: {},
+  title: {},
+  arguments: {},
+  tags: {},
+  created_by: {},
+  updated_by: {},
+});
+type Row = RowOf<typeof prompts> & { readonly body: string; readonly body_bytes: number };
 /** A prompt whose text may have been left where it is. */
 export type PromptRow = Omit<Row, 'body'> & { readonly body: string | null };
 type Draft = ParamsOf<Registry['prompts']['org']['upsert']>;
@@ -34,23 +43,13 @@ type Listed = ParamsOf<Registry['prompts']['org']['list']>;
 type Page = ResultOf<Registry['prompts']['org']['list']>;
 
 /** All columns but the text. */
-export const promptColumns = sql.part`p.id, p.project_id, p.slug, p.title, p.arguments, p.tags, p.created_by, p.updated_by, p.created_at, p.updated_at, p.version, octet_length(p.body) as body_bytes`;
+export const promptColumns = sql.part`${prompts.list}, octet_length(p.body) as body_bytes`;
 
 export const toPrompt = (row: PromptRow): Prompt => ({
-  id: row.id,
+  ...prompts.shown(row),
   scope: row.project_id === null ? 'org' : 'project',
-  projectId: row.project_id,
-  slug: row.slug,
-  title: row.title,
   body: row.body,
   bodyBytes: row.body_bytes,
-  arguments: row.arguments,
-  tags: row.tags,
-  createdBy: row.created_by,
-  updatedBy: row.updated_by,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
 });
 
 /** The prompt as the subject of what happened to it; everybody may hear of the organization's. */

@@ -1,25 +1,37 @@
 /** The story_reviewers table: who reviews a story, and the verdict. */
 import {
   CursorId,
-  type DB,
   type Db,
   decodeCursor,
   of,
-  organization,
   pageOfRows,
   type Part,
   type Query,
+  record,
+  type RowOf,
   sql,
   storyIdOf,
 } from '@muster/database';
 import { noCode, type Reviewer, type Verdict } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { type Giver, isStale, type Review, type Reviewable, type Who } from '../rules/reviews.ts';
 import { keyOf, type StoryRow } from './stories.ts';
 
-export type ReviewRow = Omit<Selectable<DB['story_reviewers']>, 'org_id'> & {
+export const reviews = record('story_reviewers', 'r', {
+  story_id: {},
+  project_id: {},
+  member_id: {},
+  agent_id: {},
+  verdict: { initial: 'pending' },
+  note: { initial: null },
+  spec_version: { initial: null },
+  code_seq: { initial: null },
+  head_sha: { initial: null },
+  diff_hash: { initial: null },
+  decided_at: { initial: null },
+});
+export type ReviewRow = RowOf<typeof reviews> & {
   readonly reviewer_name: string;
   /** The reviewer, or the member whose agent it is. */
   readonly acting_member_id: string;
@@ -101,8 +113,7 @@ export const toReviewer = (row: ReviewRow, story: ReviewedStory): Reviewer => ({
   version: row.version,
 });
 
-const columns = sql.part`r.id, r.story_id, r.project_id, r.member_id, r.agent_id, r.verdict, r.note, r.spec_version, r.code_seq,
-  r.head_sha, r.diff_hash, r.decided_at, r.created_at, r.updated_at, r.version,
+const columns = sql.part`${reviews.list},
   coalesce(g.name, m.name) as reviewer_name, coalesce(g.member_id, m.id) as acting_member_id, o.status = 'active' as is_active`;
 const withNames = sql.part`left join members m on m.org_id = r.org_id and m.id = r.member_id
   left join agents g on g.org_id = r.org_id and g.id = r.agent_id
@@ -136,16 +147,6 @@ export async function countReviewers(
   );
   return { count, isAmong: is_among };
 }
-
-export const insertReviewer = (row: ReviewRow): Query<unknown> =>
-  sql`insert into story_reviewers (org_id, id, story_id, project_id, member_id, agent_id, created_at, updated_at)
-     values (${organization}, ${row.id}, ${row.story_id}, ${row.project_id}, ${row.member_id}, ${row.agent_id}, ${row.created_at}, ${row.updated_at})`;
-
-/** Writes the verdict of a locked review as it is now. */
-export const setReview = (row: ReviewRow): Query<unknown> =>
-  sql`update story_reviewers set verdict = ${row.verdict}, note = ${row.note}, spec_version = ${row.spec_version}, head_sha = ${row.head_sha}, diff_hash = ${row.diff_hash},
-       decided_at = ${row.decided_at}, updated_at = ${row.updated_at}, version = ${row.version}, code_seq = ${row.code_seq}
-     where ${of()} and id = ${row.id}`;
 
 export const deleteReviewer = (id: string): Query<unknown> =>
   sql`delete from story_reviewers where ${of()} and id = ${id}`;

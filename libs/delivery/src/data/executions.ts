@@ -1,7 +1,6 @@
 /** Executions as they are stored, and as readers see them. */
-import { type DB, type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Part, type Query, record, type RowOf, sql } from '@muster/database';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
-import { type Selectable } from 'kysely';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEvents } from '../leases/events.ts';
 import { isHeldState, shownState } from '../leases/states.ts';
@@ -9,43 +8,37 @@ import { type ExecutionChanges, type ExecutionEvent } from '../leases/step.ts';
 import { targetIdOf } from './targets.ts';
 import { clock, fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
-export type ExecutionRow = Omit<Selectable<DB['executions']>, 'org_id'>;
-
-const executionColumns = [
-  'id',
-  'project_id',
-  'target_type',
-  'target_id',
-  'state',
-  'phase',
-  'progress',
-  'attempt',
-  'spec_version',
-  'epoch',
-  'run_id',
-  'device_id',
-  'offer',
-  'waiting_for',
-  'checkpoint',
-  'checkpoint_seq',
-  'git',
-  'pull_request',
-  'outcome',
-  'failure',
-  'summary',
-  'needs_rework',
-  'stop_requested',
-  'forge',
-  'merged_at',
-  'last_event_seq',
-  'told_seq',
-  'created_at',
-  'updated_at',
-  'completed_at',
-  'version',
-] as const satisfies readonly (keyof ExecutionRow)[];
-
-export const executionList = sql.columns('e', executionColumns);
+const executions = record('executions', 'e', {
+  project_id: {},
+  target_type: {},
+  target_id: {},
+  state: {},
+  phase: {},
+  progress: {},
+  attempt: {},
+  spec_version: {},
+  epoch: { hidden: true },
+  run_id: {},
+  device_id: {},
+  offer: {},
+  waiting_for: {},
+  checkpoint: {},
+  checkpoint_seq: { hidden: true },
+  git: {},
+  pull_request: {},
+  outcome: {},
+  failure: {},
+  summary: {},
+  needs_rework: {},
+  stop_requested: {},
+  forge: { hidden: true },
+  merged_at: { hidden: true },
+  last_event_seq: {},
+  told_seq: { hidden: true },
+  completed_at: {},
+});
+export type ExecutionRow = RowOf<typeof executions>;
+export const executionList = executions.list;
 
 /** An execution with the lease of its target. A lease that is another execution's of the same target is not its own. */
 export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now: string): Execution {
@@ -55,37 +48,14 @@ export function toExecution(row: ExecutionRow, lease: LeaseRow | undefined, now:
     leaseExpiresAt: shownLease?.expiresAt ?? null,
     offerExpiresAt: row.offer?.expiresAt ?? null,
   });
+  const { stop_requested: stop, waiting_for: questionId } = row;
   return {
-    id: row.id,
-    projectId: row.project_id,
-    targetType: row.target_type,
-    targetId: row.target_id,
+    ...executions.shown(row),
     state,
-    phase: row.phase,
-    progress: row.progress,
-    attempt: row.attempt,
-    specVersion: row.spec_version,
     lease: shownLease,
     offer: state === 'offered' ? row.offer : null,
-    waitingFor: row.waiting_for === null ? null : { questionId: row.waiting_for },
-    checkpoint: row.checkpoint,
-    git: row.git,
-    deviceId: row.device_id,
-    runId: row.run_id,
-    outcome: row.outcome,
-    failure: row.failure,
-    summary: row.summary,
-    pullRequest: row.pull_request,
-    needsRework: row.needs_rework,
-    stopRequested:
-      row.stop_requested === null
-        ? null
-        : { by: row.stop_requested.by, reason: row.stop_requested.reason, at: row.stop_requested.at },
-    lastEventSeq: row.last_event_seq,
-    createdAt: row.created_at,
-    updatedAt: row.updated_at,
-    completedAt: row.completed_at,
-    version: row.version,
+    waitingFor: questionId === null ? null : { questionId },
+    stopRequested: stop === null ? null : { by: stop.by, reason: stop.reason, at: stop.at },
   };
 }
 
@@ -196,7 +166,7 @@ export function insertExecution(
   { row, events }: Pick<Written, 'row' | 'events'>,
   actor: Actor,
 ): Query<unknown> {
-  return sql`with x as (${sql.insert('executions', executionColumns, row)} returning last_event_seq)
+  return sql`with x as (${executions.insert(row)} returning last_event_seq)
     ${appendEvents(eventsOf({ row, events }), actor)}`;
 }
 

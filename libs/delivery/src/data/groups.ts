@@ -1,7 +1,6 @@
 /** Delivery groups as they are stored, and as readers see them. */
 import {
   CursorId,
-  type DB,
   type Db,
   decodeCursor,
   of,
@@ -10,16 +9,28 @@ import {
   type Part,
   projectIdOf,
   type Query,
+  record,
+  type RowOf,
   sql,
   storyIdOf,
   withinPage,
 } from '@muster/database';
 import { type Group, type GroupState, type Subject } from '@muster/registry';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
-type StoredGroup = Omit<Selectable<DB['delivery_groups']>, 'org_id'>;
+export const deliveryGroups = record('delivery_groups', 'g', {
+  project_id: {},
+  name: {},
+  state: {},
+  merge_strategy: {},
+  git: {},
+  upstream: {},
+  checkpoint: {},
+  checkpoint_seq: { hidden: true },
+  told_seq: { hidden: true },
+});
+type StoredGroup = RowOf<typeof deliveryGroups>;
 
 /** A group with what is told with it: its stories, how far they are, and who coordinates. */
 export interface GroupRow extends StoredGroup {
@@ -30,24 +41,6 @@ export interface GroupRow extends StoredGroup {
   readonly landed: number;
   readonly blocked: number;
 }
-
-const groupColumns = [
-  'id',
-  'project_id',
-  'name',
-  'state',
-  'merge_strategy',
-  'git',
-  'upstream',
-  'checkpoint',
-  'checkpoint_seq',
-  'told_seq',
-  'created_at',
-  'updated_at',
-  'version',
-] as const satisfies readonly (keyof StoredGroup)[];
-
-const groupList = sql.columns('g', groupColumns);
 
 /** A merge of the newest work on the story `s` was observed. Work that was begun anew since then is yet to be merged. */
 export const isStoryMerged = sql.part`coalesce((select e.merged_at is not null from executions e
@@ -64,7 +57,7 @@ const leaseOfGroup = leaseJson({ org: sql.part`g.org_id`, type: coordination, id
 
 /** Whole groups, from rows of delivery_groups. A group has at most 100 stories. */
 const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
-  select ${groupList}${more}, m.*, ${leaseOfGroup} as lease
+  select ${deliveryGroups.list}${more}, m.*, ${leaseOfGroup} as lease
   from (${rows}) g
   cross join lateral (select ${isGroupMerged} as merged offset 0) w
   cross join lateral (
@@ -76,20 +69,10 @@ const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
     where d.org_id = g.org_id and d.group_id = g.id) m`;
 
 export const toGroup = (row: GroupRow, lease: LeaseRow | null = row.lease): Group => ({
-  id: row.id,
-  projectId: row.project_id,
-  name: row.name,
-  state: row.state,
+  ...deliveryGroups.shown(row),
   storyIds: row.story_ids,
-  mergeStrategy: row.merge_strategy,
-  git: row.git,
-  upstream: row.upstream,
   lease: toLease(lease ?? undefined),
-  checkpoint: row.checkpoint,
   progress: { total: row.total, done: row.done, landed: row.landed, blocked: row.blocked },
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
 });
 
 /** The group as the subject of what happened to it. */
@@ -172,14 +155,6 @@ export async function listGroups(
 }
 
 export type GroupChanges = Partial<Omit<StoredGroup, 'id' | 'project_id' | 'created_at'>>;
-
-/** The row after these changes: the next version, changed `at`. */
-export const changedGroup = (row: GroupRow, changes: GroupChanges, at: string): GroupRow => ({
-  ...row,
-  ...changes,
-  updated_at: at,
-  version: row.version + 1,
-});
 
 /** A row with nobody's lease on it. */
 export const withoutLease = (row: GroupRow): GroupRow => ({ ...row, lease: null });

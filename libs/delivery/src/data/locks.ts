@@ -1,41 +1,43 @@
 /** Locks as they are stored. Those past their time are none, whether or not their rows are still there. */
 import {
   CursorId,
-  type DB,
   type Db,
   decodeCursor,
   of,
   pageOfRows,
   projectIdOf,
   type Query,
+  type RowOf,
   sql,
+  view,
   withinPage,
 } from '@muster/database';
 import { type Lock, type Subject } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 
-export type LockRow = Omit<Selectable<DB['locks']>, 'org_id'>;
+const locks = view(
+  'locks',
+  'k',
+  [
+    'id',
+    'project_id',
+    'resources',
+    'mode',
+    'holder',
+    'run_id',
+    'execution_id',
+    'story_id',
+    'reason',
+    'fencing_token',
+    'acquired_at',
+    'expires_at',
+  ],
+  ['member_id', 'agent_id'],
+);
+export type LockRow = RowOf<typeof locks>;
 
-const lockColumns = [
-  'id',
-  'project_id',
-  'resources',
-  'mode',
-  'holder',
-  'member_id',
-  'agent_id',
-  'run_id',
-  'execution_id',
-  'story_id',
-  'reason',
-  'fencing_token',
-  'acquired_at',
-  'expires_at',
-] as const satisfies readonly (keyof LockRow)[];
-
-export const lockList = sql.columns('k', lockColumns);
+export const lockList = locks.list;
 
 /** SQL for the locks that still are, by the time at which each row is looked at. */
 export const isLive = sql.part`k.expires_at > clock_timestamp()`;
@@ -46,20 +48,7 @@ export const isLive = sql.part`k.expires_at > clock_timestamp()`;
  */
 export const isLapsed = sql.part`(k.execution_id is not null and k.expires_at <= now())`;
 
-export const toLock = (row: LockRow): Lock => ({
-  id: row.id,
-  projectId: row.project_id,
-  resources: row.resources,
-  mode: row.mode,
-  holder: row.holder,
-  runId: row.run_id,
-  executionId: row.execution_id,
-  storyId: row.story_id,
-  reason: row.reason,
-  fencingToken: row.fencing_token,
-  acquiredAt: row.acquired_at,
-  expiresAt: row.expires_at,
-});
+export const toLock: (row: LockRow) => Lock = locks.shown;
 
 /** The lock as the subject of what happened to it. */
 export function aboutLock({ id, project_id: projectId, resources }: LockRow): Subject {
@@ -93,7 +82,7 @@ export const keepLocks = (executionId: string, until: string): Query<unknown> =>
   sql`update locks set expires_at = /*guard: locks last as long as their lease*/${until}/*end*/
      where ${of()} and execution_id = ${executionId} and expires_at < ${until}::timestamptz`;
 
-export const insertLock = (row: LockRow): Query<unknown> => sql.insert('locks', lockColumns, row);
+export const insertLock = (row: LockRow): Query<unknown> => sql.insert('locks', locks.names, row);
 
 /** Of a lock that is extended; its holder, resources and token stay. */
 export const setLock = (row: LockRow): Query<unknown> =>

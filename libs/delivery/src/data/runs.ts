@@ -1,54 +1,42 @@
 /** Runs as they are stored, each in one row that its events move. */
 import { createHash } from 'node:crypto';
 import {
-  type DB,
   type Db,
   newId,
   of,
   type Part,
   projectIdOf,
   type Query,
+  type RowOf,
   sql,
   storyIdOf,
+  view,
 } from '@muster/database';
 import { type MemberRef, type ParamsOf, type Registry, type Run, type Subject } from '@muster/registry';
 import { type Caller, notFound, visibleTo } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;
 
-export interface RunRow extends Omit<Selectable<DB['agent_runs']>, 'org_id' | 'recent_keys'> {
-  readonly member: MemberRef;
-}
+const runs = view(
+  'agent_runs',
+  'r',
+  [
+    'run_id',
+    'agent_id',
+    'project_id',
+    'story_id',
+    'execution_id',
+    'state',
+    'last_event',
+    'started_at',
+    'last_seen_at',
+    'ended_at',
+  ],
+  ['id', 'member_id'],
+);
+export type RunRow = RowOf<typeof runs> & { readonly member: MemberRef };
 
-const runColumns = [
-  'id',
-  'project_id',
-  'run_id',
-  'member_id',
-  'agent_id',
-  'story_id',
-  'execution_id',
-  'state',
-  'last_event',
-  'started_at',
-  'last_seen_at',
-  'ended_at',
-] as const satisfies readonly (keyof RunRow)[];
-
-export const toRun = (row: RunRow): Run => ({
-  runId: row.run_id,
-  agentId: row.agent_id,
-  member: row.member,
-  projectId: row.project_id,
-  storyId: row.story_id,
-  executionId: row.execution_id,
-  state: row.state,
-  lastEvent: row.last_event,
-  startedAt: row.started_at,
-  lastSeenAt: row.last_seen_at,
-  endedAt: row.ended_at,
-});
+export const toRun = (row: RunRow): Run => ({ ...runs.shown(row), member: row.member });
 
 /** The run as the subject of what happened to it. */
 export const aboutRun = ({ id, run_id: runId, project_id: projectId }: RunRow): Subject => ({
@@ -96,7 +84,7 @@ export async function claimRun(
          returning id`,
     ),
     db.find(
-      sql<RunRow & { known: boolean; now: string }>`select ${sql.columns('r', runColumns)},
+      sql<RunRow & { known: boolean; now: string }>`select ${runs.list},
            jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) as member,
            coalesce(${keyHash(event.dedupeKey)}::uuid = any (r.recent_keys), false) as known,
            clock_timestamp()::timestamptz(3) as now

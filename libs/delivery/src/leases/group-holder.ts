@@ -1,10 +1,10 @@
 /** The coordinator of a delivery group, in each of its calls. */
+import { nextVersion } from '@muster/database';
 import { type Group, type Signal } from '@muster/registry';
 import { lockCoordination } from '../data/group-leases.ts';
 import { type GroupNews, listGroupSignals } from '../data/group-signals.ts';
 import {
   asChanged,
-  changedGroup,
   type GroupChanges,
   type GroupRow,
   lockGroup,
@@ -66,7 +66,7 @@ export function renewAndAnswer(
   { changes, ttlSeconds }: { readonly changes?: GroupChanges; readonly ttlSeconds?: number | undefined },
 ): Answer {
   const told = asTold(holder);
-  const after = changes === undefined ? told : changedGroup(told, changes, holder.now);
+  const after = changes === undefined ? told : nextVersion<GroupRow>(told, changes, holder.now);
   const columns: (keyof GroupChanges)[] =
     changes === undefined ? [] : asChanged(Object.keys(changes) as (keyof GroupChanges)[]);
   const write = setGroup(after, [...columns, 'told_seq'], holder.claim);

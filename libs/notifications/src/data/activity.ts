@@ -1,24 +1,14 @@
 /** The activity: what happened, for everyone who may see where. */
-import { type Db, type DB, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
-import { type ActivityItem, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
+import { type Db, type Part, projectIdOf, sql, storyIdOf, view } from '@muster/database';
+import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { ofActor } from './actors.ts';
 import { walkDown } from './streams.ts';
 import { isVisible } from './visible.ts';
 
-type ActivityRow = Selectable<DB['activity']>;
 type List = Registry['activity']['list'];
 
-const toItem = (row: ActivityRow): ActivityItem => ({
-  id: row.id,
-  kind: row.kind,
-  actor: row.actor,
-  projectId: row.project_id,
-  subject: row.subject,
-  data: row.data,
-  at: row.at,
-});
+const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
 
 /**
  * A page of what happened, newest first. A project or story that is named is not asked about here: whoever may see
@@ -49,6 +39,6 @@ export async function listActivity(db: Db, caller: Caller, params: ParamsOf<List
       cursor,
       bytes: sql.part`octet_length(q.data::text) + octet_length(q.subject::text)`,
     },
-    toItem,
+    items.shown,
   );
 }

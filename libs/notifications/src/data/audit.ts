@@ -1,26 +1,24 @@
 /** The audit trail: what was done and what was refused, for the admins. Postgres lets nobody change it. */
-import { type Db, type DB, type Part, sql } from '@muster/database';
-import { type AuditEntry, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
-import { type Selectable } from 'kysely';
+import { type Db, type Part, sql, view } from '@muster/database';
+import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { ofActor } from './actors.ts';
 import { walkDown } from './streams.ts';
 
-type AuditRow = Selectable<DB['audit']>;
 type List = Registry['audit']['list'];
 
-const toEntry = (row: AuditRow): AuditEntry => ({
-  id: row.id,
-  at: row.at,
-  actor: row.actor,
-  tokenId: row.token_id,
-  operation: row.operation,
-  target: row.target,
-  outcome: row.outcome,
-  reason: row.reason,
-  ip: row.ip,
-  userAgent: row.user_agent,
-  requestId: row.request_id,
-});
+const entries = view('audit', 'e', [
+  'id',
+  'at',
+  'actor',
+  'token_id',
+  'operation',
+  'target',
+  'outcome',
+  'reason',
+  'ip',
+  'user_agent',
+  'request_id',
+]);
 
 /** A page of the trail, newest first. */
 export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultOf<List>> {
@@ -48,6 +46,6 @@ export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultO
       limit,
       cursor,
     },
-    toEntry,
+    entries.shown,
   );
 }

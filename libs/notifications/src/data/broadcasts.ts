@@ -3,49 +3,37 @@ import {
   CursorId,
   CursorTime,
   type Db,
-  type DB,
   decodeCursor,
   of,
   pageOfRows,
   projectIdOf,
   type Query,
+  type RowOf,
   sql,
+  view,
   withinPage,
 } from '@muster/database';
 import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { isVisible } from './visible.ts';
 
-type BroadcastRow = Omit<Selectable<DB['broadcasts']>, 'org_id'>;
+const broadcasts = view(
+  'broadcasts',
+  'b',
+  ['id', 'message', 'level', 'project_id', 'team_id', 'sender', 'expires_at', 'created_at'],
+  ['sender_member_id'],
+);
+type BroadcastRow = RowOf<typeof broadcasts>;
 type List = Registry['broadcasts']['list'];
 
-export const toBroadcast = (row: Omit<BroadcastRow, 'sender_member_id'>): Broadcast => ({
-  id: row.id,
-  message: row.message,
-  level: row.level,
-  projectId: row.project_id,
-  teamId: row.team_id,
-  sender: row.sender,
-  expiresAt: row.expires_at,
-  createdAt: row.created_at,
+export const toBroadcast = (row: BroadcastRow): Broadcast => ({
+  ...broadcasts.shown(row),
   updatedAt: row.created_at,
 });
 
-const columns = [
-  'id',
-  'message',
-  'level',
-  'project_id',
-  'team_id',
-  'sender',
-  'sender_member_id',
-  'expires_at',
-  'created_at',
-] as const;
-
-export const insertBroadcast = (row: BroadcastRow): Query<unknown> => sql.insert('broadcasts', columns, row);
+export const insertBroadcast = (row: BroadcastRow): Query<unknown> =>
+  sql.insert('broadcasts', broadcasts.names, row);
 
 export interface ProjectOfBroadcast {
   readonly id: string;
@@ -122,7 +110,7 @@ export async function listBroadcasts(
   }
   const rows = await db.all(
     sql<BroadcastRow>`${withinPage(
-      sql.part`select ${sql.columns('b', columns)}
+      sql.part`select ${broadcasts.list}
          from broadcasts b where ${sql.join(where, ' and ')}
          order by b.created_at desc, b.id desc limit ${limit + 1}`,
       sql.part`octet_length(q.message)`,

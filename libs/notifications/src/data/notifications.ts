@@ -2,16 +2,16 @@
 import {
   CursorId,
   type Db,
-  type DB,
   decodeCursor,
   of,
   pageOfRows,
   type Part,
   type Query,
+  type RowOf,
   sql,
+  view,
 } from '@muster/database';
 import {
-  type Notification,
   NotificationKind,
   notificationKinds,
   type ParamsOf,
@@ -19,26 +19,22 @@ import {
   type ResultOf,
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { maySee } from './visible.ts';
 
 type List = Registry['notifications']['list'];
 type Unread = ResultOf<Registry['notifications']['unreadCount']>;
 
-const columns = ['id', 'kind', 'title', 'body', 'subject', 'actor', 'read_at', 'created_at'] as const;
-type Row = Pick<Selectable<DB['notifications']>, (typeof columns)[number]>;
-
-const toNotification = (row: Row): Notification => ({
-  id: row.id,
-  kind: row.kind,
-  title: row.title,
-  body: row.body,
-  subject: row.subject,
-  actor: row.actor,
-  readAt: row.read_at,
-  createdAt: row.created_at,
-});
+const inbox = view('notifications', 'n', [
+  'id',
+  'kind',
+  'title',
+  'body',
+  'subject',
+  'actor',
+  'read_at',
+  'created_at',
+]);
 
 /** SQL for what is in the caller's inbox, as a condition on `n`. */
 const isInInbox = (caller: Caller): Part =>
@@ -60,7 +56,7 @@ export async function listNotifications(
   const most = sql.part`order by n.id desc limit ${limit + 1}`;
   const wanted = kinds === undefined ? undefined : sql.part`${[...new Set(kinds)]}::text[]`;
   const shown = (...conditions: Part[]) =>
-    sql.part`select ${sql.columns('n', columns)} from notifications n
+    sql.part`select ${inbox.list} from notifications n
      where ${sql.join([...where, ...conditions], ' and ')} ${most}`;
   // The unread are walked down as they are. Of all, each kind is walked down for itself: else a rare one would be
   // looked for through the whole inbox.
@@ -70,8 +66,8 @@ export async function listNotifications(
       ? shown(sql.part`n.kind = any (${wanted})`)
       : sql.part`select n.* from unnest(${wanted}) k cross join lateral (${shown(sql.part`n.kind = k`)}) n ${most}`;
   }
-  const rows = await db.all(sql<Row>`${text}`);
-  return pageOfRows(rows, limit, (row) => [row.id], toNotification);
+  const rows = await db.all(sql<RowOf<typeof inbox>>`${text}`);
+  return pageOfRows(rows, limit, (row) => [row.id], inbox.shown);
 }
 
 /** How much of the inbox is unread. */

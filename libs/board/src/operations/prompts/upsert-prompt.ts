@@ -1,25 +1,23 @@
 /** Writing a prompt, whoever has it: the organization or a project. */
+import { nextVersion, requireVersion } from '@muster/database';
 import { type Prompt, type registry } from '@muster/registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';
 import { aboutPrompt, claimPrompt, setPrompt, toPrompt } from '../../data/prompts.ts';
 
 type Context = Pick<
   HandlerContext<typeof registry.prompts.org.upsert>,
-  'params' | 'caller' | 'db' | 'access' | 'emit' | 'refuse'
+  'params' | 'caller' | 'db' | 'access' | 'emit'
 >;
 
 export async function upsertPrompt(
-  { params, caller, db, access, emit, refuse }: Context,
+  { params, caller, db, access, emit }: Context,
   projectRef: string | null,
 ): Promise<{ prompt: Prompt }> {
   const [{ prompt, created }, { at }] = await Promise.all([
     claimPrompt(db, caller, projectRef, params),
     access(),
   ]);
-  const currentVersion = created ? 0 : prompt.version;
-  if (params.expectedVersion !== undefined && params.expectedVersion !== currentVersion) {
-    throw refuse('version_mismatch', { currentVersion });
-  }
+  requireVersion(created ? { version: 0 } : prompt, params.expectedVersion);
   if (created) {
     emit('prompt.created', aboutPrompt(prompt), { slug: prompt.slug });
     return { prompt: toPrompt(prompt) };
@@ -28,14 +26,8 @@ export async function upsertPrompt(
   const draft = { title, body, arguments: asks, tags };
   if (changedFields(prompt, draft).length === 0) return { prompt: toPrompt(prompt) };
 
-  const changed = {
-    ...prompt,
-    ...draft,
-    body_bytes: Buffer.byteLength(body),
-    updated_by: caller.actor,
-    updated_at: at,
-    version: prompt.version + 1,
-  };
+  const changes = { ...draft, body_bytes: Buffer.byteLength(body), updated_by: caller.actor };
+  const changed = nextVersion(prompt, changes, at);
   db.later(setPrompt(changed));
   emit('prompt.updated', aboutPrompt(changed), { slug: changed.slug });
   return { prompt: toPrompt(changed) };

@@ -1,8 +1,7 @@
-import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockAgent, lockMember, requireParticipant } from '../../data/participants.ts';
-import { countReviewers, insertReviewer, type ReviewRow, toReviewer } from '../../data/reviewers.ts';
+import { countReviewers, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { aboutStory, lockStory } from '../../data/stories.ts';
 
 /** What one story's verdicts cost to weigh stays small. */
@@ -23,26 +22,12 @@ export const add = handle(registry.reviewers.add, async ({ params, db, access, e
   if (count >= mostReviewers) throw refuse('limit_exceeded', { limit: mostReviewers });
 
   const row: ReviewRow = {
-    id: newId(),
-    story_id: story.id,
-    project_id: story.project_id,
-    member_id: who.memberId,
-    agent_id: who.agentId,
+    ...reviews.make({ ...who, storyId: story.id, projectId: story.project_id }, at),
     reviewer_name: participant.name,
     acting_member_id: participant.member_id,
     is_active: true,
-    verdict: 'pending',
-    note: null,
-    spec_version: null,
-    code_seq: null,
-    head_sha: null,
-    diff_hash: null,
-    decided_at: null,
-    created_at: at,
-    updated_at: at,
-    version: 1,
   };
-  db.later(insertReviewer(row));
+  db.later(reviews.insert(row));
   emit('reviewer.added', aboutStory(story), who);
   return { reviewer: toReviewer(row, story) };
 });

@@ -1,6 +1,6 @@
 import { type CodeUnderReview, registry } from '@muster/registry';
 import { changedFields, forbidden, handle, notFound } from '@muster/runtime';
-import { lockReview, reviewable, type ReviewRow, setReview, toReviewer } from '../../data/reviewers.ts';
+import { lockReview, reviewable, type ReviewRow, reviews, toReviewer } from '../../data/reviewers.ts';
 import { authorsOf } from '../../data/reviews.ts';
 import { aboutStory, lockStory, setCode } from '../../data/stories.ts';
 import { type Named, type Reviewable, reviewed, unmetForVerdict } from '../../rules/reviews.ts';
@@ -30,14 +30,8 @@ export const setVerdict = handle(
     const reviewedStory = { ...story, code };
     if (changedFields(review, said).length === 0) return { reviewer: toReviewer(review, reviewedStory) };
 
-    const changed: ReviewRow = {
-      ...review,
-      ...said,
-      decided_at: verdict === 'pending' ? null : at,
-      updated_at: at,
-      version: review.version + 1,
-    };
-    db.later(setReview(changed));
+    const decidedAt = verdict === 'pending' ? null : at;
+    const changed = reviews.save(db, review, { ...said, decided_at: decidedAt }, at);
     if (code !== story.code && code !== null) db.later(setCode(story.id, code));
     if (verdict === 'pending') {
       emit('review.retracted', aboutStory(story), { previousVerdict: review.verdict });

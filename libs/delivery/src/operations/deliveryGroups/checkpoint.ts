@@ -1,3 +1,4 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { newCheckpoint } from '../../data/checkpoints.ts';
@@ -5,14 +6,12 @@ import { aboutGroup } from '../../data/groups.ts';
 import { asCoordinator, renewAndAnswer, standing } from '../../leases/group-holder.ts';
 
 export const checkpoint = handle(registry.deliveryGroups.checkpoint, async (context) => {
-  const { params, emit, refuse } = context;
+  const { params, emit } = context;
   const { groupId, leaseToken, expectedSeq, ...written } = params;
   const holder = await asCoordinator(context, { groupId, leaseToken }, 'checkpoint');
   if (holder.kind === 'repeated') return standing(holder);
   const currentSeq = holder.group.checkpoint_seq;
-  if (expectedSeq !== undefined && expectedSeq !== currentSeq) {
-    throw refuse('version_mismatch', { currentVersion: currentSeq });
-  }
+  requireVersion({ version: currentSeq }, expectedSeq);
   const next = newCheckpoint(written, currentSeq, holder.now);
   emit('group.checkpointed', aboutGroup(holder.group), { seq: next.seq });
   return renewAndAnswer(context, holder, { changes: { checkpoint: next, checkpoint_seq: next.seq } });

@@ -1,15 +1,7 @@
-import { of, sql } from '@muster/database';
+import { nextVersion, of, requireVersion, sql } from '@muster/database';
 import { codeSaid, registry } from '@muster/registry';
 import { handle, type HandlerContext } from '@muster/runtime';
-import {
-  aboutGroup,
-  asChanged,
-  changedGroup,
-  getGroupAfter,
-  lockGroup,
-  setGroup,
-  toGroup,
-} from '../../data/groups.ts';
+import { aboutGroup, deliveryGroups, getGroupAfter, lockGroup, toGroup } from '../../data/groups.ts';
 import { changeCode, readCode } from '../../data/code-under-review.ts';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
 import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
@@ -34,9 +26,7 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
     lockGroupLeases(db, groupId, params.storyIds),
     readClock(db),
   ]);
-  if (expectedVersion !== undefined && expectedVersion !== group.version) {
-    throw refuse('version_mismatch', { currentVersion: group.version });
-  }
+  requireVersion(group, expectedVersion);
   if (isOverGroup(group.state)) throw refuse('invalid_transition', { from: group.state });
   const storyIds = await requireJoinable(context, place, group.project_id, found);
   for (const lease of [leases.coordination, leases.work]) {
@@ -59,10 +49,9 @@ export const replaceStories = handle(registry.deliveryGroups.replaceStories, asy
   await endExpired(context, decision.freed, ownAndJoining, now);
 
   await takeOverCode(context, groupId, added, now);
-  const changed = changedGroup(group, {}, at);
   const after = await getGroupAfter(db, groupId, [
     ...putStories(group.project_id, groupId, storyIds),
-    setGroup(changed, asChanged([])),
+    deliveryGroups.write(nextVersion(group, {}, at), []),
   ]);
   emit('group.storiesReplaced', aboutGroup(after), { added, removed });
   return { group: toGroup(after), added, removed };

@@ -1,14 +1,7 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
-import {
-  aboutGroup,
-  asChanged,
-  changedGroup,
-  lockGroup,
-  setGroup,
-  toGroup,
-  withoutLease,
-} from '../../data/groups.ts';
+import { aboutGroup, deliveryGroups, lockGroup, toGroup, withoutLease } from '../../data/groups.ts';
 import { canMoveGroup, isOverGroup } from '../../rules/group-states.ts';
 import { endGroup, lockEnd } from './end-group.ts';
 
@@ -21,9 +14,7 @@ export const update = handle(registry.deliveryGroups.update, async (context) => 
     lockGroup(db, groupId),
     ends ? lockEnd(context) : undefined,
   ]);
-  if (expectedVersion !== undefined && expectedVersion !== group.version) {
-    throw refuse('version_mismatch', { currentVersion: group.version });
-  }
+  requireVersion(group, expectedVersion);
   const from = group.state;
   const fields = changedFields({ name: group.name, state: from }, { name, state });
   if (fields.length === 0) return { group: toGroup(group) };
@@ -33,8 +24,7 @@ export const update = handle(registry.deliveryGroups.update, async (context) => 
   }
   if (end !== undefined) endGroup(context, group, to, end);
 
-  const changed = changedGroup(group, { name: name ?? group.name, state: to }, at);
-  db.later(setGroup(changed, asChanged(fields)));
+  const changed = deliveryGroups.save(db, group, { name: name ?? group.name, state: to }, at);
   if (fields.includes('name')) emit('group.updated', aboutGroup(changed), { fields: ['name'] });
   if (to !== from) emit('group.stateChanged', aboutGroup(changed), { from, to });
   return { group: toGroup(end === undefined ? changed : withoutLease(changed)) };

@@ -1,6 +1,6 @@
 import { registry } from '@muster/registry';
 import { changedGit, handle } from '@muster/runtime';
-import { aboutGroup, asChanged, changedGroup, lockGroup, setGroup, toGroup } from '../../data/groups.ts';
+import { aboutGroup, deliveryGroups, lockGroup, toGroup } from '../../data/groups.ts';
 
 export const updateGitMeta = handle(
   registry.deliveryGroups.updateGitMeta,
@@ -8,8 +8,7 @@ export const updateGitMeta = handle(
     const [{ at }, group] = await Promise.all([access(), lockGroup(db, params.groupId)]);
     const { git, fields } = changedGit(group.git, params.git);
     if (fields.length === 0) return { group: toGroup(group) };
-    const changed = changedGroup(group, { git }, at);
-    db.later(setGroup(changed, asChanged(['git'])));
+    const changed = deliveryGroups.save(db, group, { git }, at);
     emit('group.gitMetaUpdated', aboutGroup(group), { fields });
     return { group: toGroup(changed) };
   },

@@ -1,6 +1,6 @@
 import { registry, toUpstream } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
-import { aboutGroup, asChanged, changedGroup, lockGroup, setGroup, toGroup } from '../../data/groups.ts';
+import { aboutGroup, deliveryGroups, lockGroup, toGroup } from '../../data/groups.ts';
 
 export const updateUpstream = handle(
   registry.deliveryGroups.updateUpstream,
@@ -9,9 +9,8 @@ export const updateUpstream = handle(
     const upstream = params.upstream && toUpstream(params.upstream);
     const fields = changedFields({ upstream: group.upstream }, { upstream });
     if (fields.length === 0) return { group: toGroup(group) };
-    const changed = changedGroup(group, { upstream }, at);
+    const changed = deliveryGroups.save(db, group, { upstream }, at);
     // A second group with the same one is what the unique index refuses: already_exists.
-    db.later(setGroup(changed, asChanged(['upstream'])));
     emit('group.upstreamUpdated', aboutGroup(group), {
       provider: upstream?.provider ?? null,
       externalId: upstream?.externalId ?? null,
