@@ -1,3 +1,4 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, type Person, useWorld } from '@muster/testing';
@@ -50,7 +51,11 @@ describe('stories.get', () => {
 describe('stories.select', () => {
   it('keeps the newest 20 of what one member looks at', async () => {
     await make();
-    for (let n = 1; n <= 25; n += 1) await ben.stories.select({ storyId: 'WEB-1', deviceId: `d${n}` });
+    for (let n = 1; n <= 25; n += 1) {
+      await ben.stories.select({ storyId: 'WEB-1', deviceId: `d${n}` });
+      // What is of the same millisecond is equally new.
+      await pause(2);
+    }
     await ana.stories.select({ storyId: 'WEB-1' });
     await ben.stories.select({ storyId: 'WEB-1', deviceId: 'd25' });
     const kept = await world.rows<{ device_id: string }>(

@@ -1,0 +1,89 @@
+/** The files of a new app. */
+export function sourcesOf(
+  name: string,
+  port: number,
+  metricsPort: number,
+  dependencies: Readonly<Record<string, string>>,
+): Readonly<Record<string, string>> {
+  const words = name.split('-').map((word) => `${word.charAt(0).toUpperCase()}${word.slice(1)}`);
+  const create = `create${words.join('')}`;
+  return {
+    'package.json': JSON.stringify({
+      name: `@muster/${name}`,
+      version: '0.0.0',
+      private: true,
+      type: 'module',
+      dependencies,
+      nx: {
+        tags: ['type:app', `scope:${name}`],
+        targets: { build: {}, serve: {}, typecheck: {}, lint: {}, test: {} },
+      },
+    }),
+    'tsconfig.json': '{ "extends": "../../tsconfig.base.json", "include": ["src", "test"] }\n',
+    'src/config.ts': `/** What ${name} takes from its environment. */
+import { commonEnvironment, parseEnvironment } from '@muster/http';
+
+export const environment = {
+  ...commonEnvironment,
+  /** Where it listens. */
+  PORT: commonEnvironment.PORT.default(${port}),
+  METRICS_PORT: commonEnvironment.METRICS_PORT.default(${metricsPort}),
+};
+
+export type Config = ReturnType<typeof readConfig>;
+
+export const readConfig = (from: Record<string, string | undefined> = process.env) =>
+  parseEnvironment(environment, from);
+`,
+    'src/app.ts': `import { createService, internal, type Service } from '@muster/http';
+import { type Logger } from 'pino';
+
+const mostInFlight = 200;
+
+export const ${create} = (logger: Logger): Service =>
+  createService({
+    name: '${name}',
+    logger,
+    // What it stands on.
+    checks: [],
+    mostInFlight,
+    trustProxy: false,
+    toApiError: internal,
+  });
+`,
+    'src/main.ts': `import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
+import { ${create} } from './app.ts';
+import { readConfig } from './config.ts';
+
+await main(async () => {
+  const config = readConfig();
+  await beginTracing('${name}', config);
+  const logger = createLogger('${name}', config.LOG_LEVEL);
+  const service = ${create}(logger);
+  stopOnSignal({
+    service,
+    logger,
+    noticeMillis: config.DRAIN_NOTICE_MILLIS,
+    cleanUp: () => Promise.resolve(),
+  });
+  logger.info(await service.listen(config), 'listening');
+});
+`,
+    'test/app.spec.ts': `import { expect, it } from '@jest/globals';
+import { createLogger } from '@muster/http';
+import { ${create} } from '../src/app.ts';
+
+it('answers that it lives, and is ready', async () => {
+  const service = ${create}(createLogger('${name}', 'silent'));
+  try {
+    for (const url of ['/livez', '/readyz']) {
+      const { statusCode } = await service.app.inject({ url });
+      expect([url, statusCode]).toEqual([url, 200]);
+    }
+  } finally {
+    await service.stop();
+  }
+});
+`,
+  };
+}
