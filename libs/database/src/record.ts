@@ -177,7 +177,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
     list,
     shown,
 
-    find: (db: Db, id: string): Promise<Row | undefined> => db.find(sql<Row>`${byId}${id}`),
+    get: (db: Db, id: string): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
 
     /** Locks the record against other writers until the transaction ends; 409 where another version is expected. */
     async lock(db: Db, id: string, expectedVersion?: number): Promise<Row> {

@@ -13,10 +13,9 @@ import {
 import { type Member, type ParamsOf, projectRoles, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
-import { memberColumns, type MemberRow, toMember } from './members.ts';
+import { type MemberRow, members, toMember } from './members.ts';
 
 const Cursor = z.tuple([CursorText, CursorId]);
-const columns = sql.columns('m', memberColumns);
 
 /** A page of the members of one status, by name. */
 export async function listMembers(
@@ -34,7 +33,7 @@ export async function listMembers(
   if (after !== undefined) where.push(sql.part`(m.name, m.id) > (${after[0]}, ${after[1]}::uuid)`);
   const rows = await db.all(
     sql<MemberRow>`${searched(
-      sql.part`select ${columns} from members m where ${sql.join(where, ' and ')} order by m.name, m.id`,
+      sql.part`select ${members.list} from members m where ${sql.join(where, ' and ')} order by m.name, m.id`,
       fits,
       sql.part`q.name, q.id`,
       sql.part`${limit + 1}`,

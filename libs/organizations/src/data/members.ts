@@ -1,41 +1,20 @@
-import { type Db, type DB, newId, of, organization, type Query, sql } from '@muster/database';
+import { type Db, newId, of, organization, type Query, record, type RowOf, sql } from '@muster/database';
 import { type Member, notFound, type OrgRole, type Subject, unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
-import { type Selectable } from 'kysely';
 import { handleFor, uniqueHandle } from '../rules/handles.ts';
 
-export type MemberRow = Omit<Selectable<DB['members']>, 'org_id'>;
-
-export const memberColumns = [
-  'id',
-  'email',
-  'name',
-  'handle',
-  'role',
-  'status',
-  'created_at',
-  'updated_at',
-  'version',
-] as const;
-
-export const toMember = (row: MemberRow): Member => ({
-  id: row.id,
-  email: row.email,
-  name: row.name,
-  handle: row.handle,
-  role: row.role,
-  status: row.status,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
+export const members = record('members', 'm', {
+  email: {},
+  name: {},
+  handle: {},
+  role: {},
+  status: {},
 });
+export type MemberRow = RowOf<typeof members>;
+export const toMember: (row: MemberRow) => Member = members.shown;
 
 export async function getMember(db: Db, memberId: string): Promise<Member> {
-  return toMember(
-    await db.get(
-      sql<MemberRow>`select ${sql.columns(memberColumns)} from members where ${of()} and id = ${memberId}`,
-    ),
-  );
+  return toMember(await members.get(db, memberId));
 }
 
 /** The member as the subject of what happened to them. */
@@ -53,7 +32,7 @@ export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): 
  */
 export async function lockMembers(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MemberRow>> {
   const rows = await db.all(
-    sql<MemberRow>`select ${sql.columns(memberColumns)} from members where ${of()} and id = any (${[...new Set(ids)]}) and status = 'active' order by id for no key update`,
+    sql<MemberRow>`select ${members.list} from members m where ${of('m')} and m.id = any (${[...new Set(ids)]}) and m.status = 'active' order by m.id for no key update`,
   );
   return new Map(rows.map((row) => [row.id, row]));
 }
@@ -70,19 +49,6 @@ export async function lockSelf(db: Db, { memberId }: Caller): Promise<MemberRow>
   if (member === undefined) throw unauthorized();
   return member;
 }
-
-/** The row after the changes: the next version, changed `at`. */
-export const changedMember = (
-  member: MemberRow,
-  changes: Partial<Pick<MemberRow, 'role' | 'status'>>,
-  at: string,
-): MemberRow => ({ ...member, ...changes, updated_at: at, version: member.version + 1 });
-
-const changing = ['role', 'status', 'updated_at', 'version'] as const;
-
-/** Writes what can change of a locked member. */
-export const setMember = (member: MemberRow): Query<unknown> =>
-  sql`${sql.update('members', changing, member)} where ${of()} and id = ${member.id}`;
 
 /** Ends what a locked member and their agents hold; app.release_member says what that is. */
 export const releaseMember = (memberId: string): Query<unknown> =>
@@ -111,7 +77,7 @@ export async function setNewMember(db: Db, { email, name, role }: NewMember): Pr
   const handle = uniqueHandle(wanted, new Set(taken.map((row) => row.handle)));
   return toMember(
     await db.one(
-      sql<MemberRow>`insert into members (org_id, id, email, name, handle, role, status) values (${organization}, ${newId()}, ${email}, ${name}, ${handle}, ${role}, 'active') returning ${sql.columns(memberColumns)}`,
+      sql<MemberRow>`insert into members as m (org_id, id, email, name, handle, role, status) values (${organization}, ${newId()}, ${email}, ${name}, ${handle}, ${role}, 'active') returning ${members.list}`,
     ),
   );
 }

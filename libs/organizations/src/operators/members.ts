@@ -1,7 +1,7 @@
 import { of, operatorTrail, type Pool, sql } from '@muster/database';
 import { EmailAddress, type Member, MemberName, OrgSlug, refusal } from '@muster/registry';
 import { z } from 'zod';
-import { memberColumns, type MemberRow, setNewMember, toMember } from '../data/members.ts';
+import { members, type MemberRow, setNewMember, toMember } from '../data/members.ts';
 import { freeSeats, lockSeats } from '../data/seats.ts';
 import { holdsSeat } from '../rules/role-changes.ts';
 import { getOrgBySlug, operate, parseInput } from './operate.ts';
@@ -34,7 +34,7 @@ export function listMembers(pool: Pool, input: { readonly org: string }): Promis
   return operate(pool, async (db, within) => {
     const org = await getOrgBySlug(db, input.org);
     const rows = await within(org.id).all(
-      sql<MemberRow>`select ${sql.columns(memberColumns)} from members where ${of()} and status = 'active' order by name, id`,
+      sql<MemberRow>`select ${members.list} from members m where ${of('m')} and m.status = 'active' order by m.name, m.id`,
     );
     return rows.map(toMember);
   });

@@ -3,7 +3,7 @@ import { asOperator, BurstError, type Db, of, type Pool, sql, type Within } from
 import { type ApiError, forbidden, type Member, notFound, type Org, unavailable } from '@muster/registry';
 import { parseWith, toApiError } from '@muster/runtime';
 import { type z } from 'zod';
-import { memberColumns, type MemberRow, toMember } from '../data/members.ts';
+import { members, type MemberRow, toMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
 
 /** What only a command line can run into: a database that nobody migrated, a login that may not. */
@@ -50,8 +50,8 @@ export async function getOrgBySlug(db: Db, slug: string): Promise<Org> {
 /** The active member with that address, in any case. */
 export async function getMemberByEmail(db: Db, org: Org, email: string): Promise<Member> {
   const row = await db.find(
-    sql<MemberRow>`select ${sql.columns(memberColumns)} from members
-       where ${of()} and lower(email) = ${email.toLowerCase()} and status = 'active'`,
+    sql<MemberRow>`select ${members.list} from members m
+       where ${of('m')} and lower(m.email) = ${email.toLowerCase()} and m.status = 'active'`,
   );
   if (row === undefined) throw noSuch(`member "${email}" in ${org.slug}`);
   return toMember(row);

@@ -1,6 +1,6 @@
 import { registry, roleTooLow } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutMember, changedMember, lockMember, releaseMember, setMember } from '../../data/members.ts';
+import { aboutMember, lockMember, members, releaseMember } from '../../data/members.ts';
 import { rulingOnRemoval } from '../../rules/role-changes.ts';
 
 export const removeMember = handle(
@@ -12,7 +12,7 @@ export const removeMember = handle(
     if (ruling === 'owner_only')
       throw roleTooLow({ needed: 'owner', held: actingRole }, 'Only the owner removes an admin.');
 
-    db.later(setMember(changedMember(member, { status: 'removed' }, at)));
+    members.save(db, member, { status: 'removed' }, at);
     db.later(releaseMember(member.id));
     emit('member.removed', aboutMember(member), {});
     return { deleted: true as const };

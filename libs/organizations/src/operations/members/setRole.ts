@@ -1,6 +1,6 @@
 import { registry, roleTooLow } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { aboutMember, changedMember, lockMember, setMember, toMember } from '../../data/members.ts';
+import { aboutMember, lockMember, members, toMember } from '../../data/members.ts';
 import { leadNoTeam } from '../../data/team-members.ts';
 import { freeSeats, lockSeats } from '../../data/seats.ts';
 import { holdsSeat, rulingOnRole } from '../../rules/role-changes.ts';
@@ -22,8 +22,7 @@ export const setRole = handle(registry.members.setRole, async ({ params, db, acc
     throw refuse('seats_exhausted', { ...seats });
   }
 
-  const changed = changedMember(member, { role }, at);
-  db.later(setMember(changed));
+  const changed = members.save(db, member, { role }, at);
   if (!holdsSeat(role)) db.later(leadNoTeam(memberId));
   emit('member.roleChanged', aboutMember(member), { from: member.role, to: role });
   return { member: toMember(changed) };
