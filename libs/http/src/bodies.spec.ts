@@ -15,9 +15,12 @@ afterEach(async () => {
 });
 
 /** A service that echoes how large a body was; with a header `x-caller` it knows who sends it. */
-async function start(mostInFlight: number): Promise<{ service: Service; port: number; url: string }> {
+async function start(
+  mostInFlight: number,
+  logger = pino({ level: 'silent' }),
+): Promise<{ service: Service; port: number; url: string }> {
   const service = createService({
-    ...{ name: 'trial', logger: pino({ level: 'silent' }), checks: [], mostInFlight, trustProxy: false },
+    ...{ name: 'trial', logger, checks: [], mostInFlight, trustProxy: false },
     toApiError: (error) => (error instanceof ApiError ? error : internal()),
   });
   service.app.post(
@@ -118,9 +121,10 @@ it('an address has a few bodies on their way, a caller more, and one too many he
   expect(await answerOn(await sendHalf(port))).toMatch(/^HTTP\/1.1 429 .*retry-after: 1.*too_many_bodies/is);
   for (let index = 0; index < 32; index += 1) await sendHalf(port, { caller: 'ana' });
   expect(await answerOn(await sendHalf(port, { caller: 'ana' }))).toMatch(/^HTTP\/1.1 429 /);
-  // The ninth address is another one.
-  const other = await sendHalf(port, { from: '127.0.0.9', length: 7 });
-  other.end('"a":1}');
+  // The ninth address is another one, and so large a body is counted at once.
+  const body = JSON.stringify({ a: 'x'.repeat(70_000) });
+  const other = await sendHalf(port, { from: '127.0.0.9', length: body.length });
+  other.end(body.slice(1));
   expect(await answerOn(other)).toMatch(/^HTTP\/1.1 200 /);
 });
 
@@ -136,8 +140,9 @@ it('what is on its way at once is bounded in bytes: of the largest three, and no
   expect(await answerOn(small)).toMatch(/^HTTP\/1.1 200 /);
 });
 
-it('who leaves in the middle of a body gives back what it held', async () => {
-  const { port } = await start(cap);
+it('who leaves in the middle of a body gives back what it held, and is no fault of the service', async () => {
+  const lines: string[] = [];
+  const { port } = await start(cap, pino({}, { write: (line) => void lines.push(line) }));
   const halves = [];
   for (let index = 0; index < 8; index += 1) halves.push(await sendHalf(port));
   for (const half of halves) half.destroy();
@@ -146,6 +151,9 @@ it('who leaves in the middle of a body gives back what it held', async () => {
     socket.end('"a":1}');
     status = await answerOn(socket);
   }
+  const said = lines.map((line) => JSON.parse(line) as { msg: string; reason?: string });
+  expect(said.filter(({ reason }) => reason === 'malformed_request')).toHaveLength(8);
+  expect(said.filter(({ msg }) => msg === 'fault')).toEqual([]);
 });
 
 it('a body that does not come in its time is answered, and its connection ends', async () => {

@@ -94,6 +94,10 @@ function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
   }
 }
 
+/** The caller left before its body was complete: no fault of ours, and nobody hears the answer. */
+const endedInTheMiddle = (): ApiError =>
+  malformed('malformed_request', 'The body ended before its stated length.');
+
 export function sendError(reply: FastifyReply, error: ApiError, requestId: string): FastifyReply {
   reply.request.error = error;
   // Where the framework refuses a request itself, no hook has set it.
@@ -163,7 +167,9 @@ export function createService(options: ServiceOptions): Service {
   let draining = false;
 
   const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const known = ofFramework(error as Partial<FastifyError>) ?? options.toApiError(error);
+    const known =
+      ofFramework(error as Partial<FastifyError>) ??
+      (error === request.raw.errored ? endedInTheMiddle() : options.toApiError(error));
     if (known.code === 'internal')
       logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
     void sendError(reply, known, request.id);
