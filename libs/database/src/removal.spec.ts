@@ -94,6 +94,30 @@ describe('a project that was deleted', () => {
     expect(await everything()).toEqual(before);
   });
 
+  it('is left to whoever is in the middle of a portion: another remover gives way at once', async () => {
+    const { orgId, ana } = await world.org();
+    const id = await project(orgId, ana.me.memberId, 5, 4);
+    const removal = { table: 'projects' as const, key: { org_id: orgId, id }, signal };
+    const caller = await world.database.owner.connect();
+    try {
+      // A row that somebody works on keeps the first remover in its portion.
+      await caller.query('begin');
+      await caller.query(
+        'select from comment_reactions where comment_id in (select c.id from comments c join stories s on s.id = c.story_id where s.project_id = $1) for update',
+        [id],
+      );
+      const first = removeInPortions(world.database.app, removal);
+      await world.waiting(1);
+      expect(await removeInPortions(world.database.app, removal)).toBe(false);
+      await caller.query('rollback');
+      expect(await first).toBe(true);
+    } finally {
+      // Its transaction ends with it, however this went.
+      caller.release(true);
+    }
+    expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
+  });
+
   it('is left to one of those who meet at it, and that one goes on to the end', async () => {
     const { orgId, ana } = await world.org();
     const id = await project(orgId, ana.me.memberId, 5, 4);
@@ -109,6 +133,19 @@ describe('a project that was deleted', () => {
     // Who gives way leaves it to one that has it at that moment, so that the last of those ends it.
     expect([...two, ...(await Promise.all(others))]).toContain(true);
     expect(await world.rows('select from projects where id = $1', id)).toEqual([]);
+  });
+
+  it('rests after each portion for as long as that took', async () => {
+    const { orgId, ana } = await world.org();
+    const id = await project(orgId, ana.me.memberId, 20, 2);
+    // One portion, of a second.
+    await world.database.owner.query(`
+      create function slowly() returns trigger language plpgsql as $$ begin perform pg_sleep(0.05); return old; end $$;
+      create trigger slowly before delete on story_specs for each row execute function slowly()`);
+    const began = performance.now();
+    await removeInPortions(world.database.app, { table: 'projects', key: { org_id: orgId, id }, signal });
+    expect(performance.now() - began).toBeGreaterThan(2_000);
+    await world.database.owner.query('drop function slowly cascade');
   });
 });
 

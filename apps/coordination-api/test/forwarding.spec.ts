@@ -1,0 +1,56 @@
+/** Requests on their way through `/api/mcp`, to a gateway that takes its time: each has a share, whatever its method. */
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { until } from '@muster/testing';
+import { useApi } from './api.ts';
+
+const api = useApi({ DATABASE_POOL: '2' });
+/** At once, for one token. */
+const share = 128;
+
+let gateway: Server;
+let reached = 0;
+beforeAll(async () => {
+  // It takes every request, and answers none.
+  gateway = createServer(() => (reached += 1)).listen(0, '127.0.0.1');
+  await once(gateway, 'listening');
+});
+afterAll(() => {
+  gateway.closeAllConnections();
+  gateway.close();
+});
+
+it.each(['POST', 'GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'])(
+  'one %s more than a token may have on their way is refused, and those of others are not',
+  async (method) => {
+    const { port } = gateway.address() as AddressInfo;
+    const copy = await api.copy({ MCP_GATEWAY_URL: `http://127.0.0.1:${port}` });
+    const { ana, ben } = await api.org();
+    const gone = new AbortController();
+    const ask = (token: string) =>
+      fetch(new URL('/api/mcp', copy.url()), {
+        method,
+        headers: { authorization: `Bearer ${token}` },
+        signal: gone.signal,
+      });
+    reached = 0;
+    const forwarded: Promise<unknown>[] = [];
+    // A few at a time: until it is known who calls, each has one of the twelve places.
+    for (let count = 8; count <= share; count += 8) {
+      for (let one = 0; one < 8; one += 1) forwarded.push(ask(ana.me.token).catch(() => undefined));
+      await until(() => reached === count);
+    }
+    const refused = await ask(ana.me.token);
+    expect([refused.status, await refused.json()]).toEqual([
+      429,
+      expect.objectContaining({ details: expect.objectContaining({ reason: 'too_many_forwarded' }) }),
+    ]);
+    forwarded.push(ask(ben.me.token).catch(() => undefined));
+    await until(() => reached === share + 1);
+    gone.abort();
+    await Promise.all(forwarded);
+    await copy.stop();
+  },
+);
