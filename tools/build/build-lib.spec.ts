@@ -25,7 +25,9 @@ it('has JavaScript and types, no TypeScript, no specs, and stands alone', async 
   const files = await readdir(installed);
   expect(files).toEqual(expect.arrayContaining(['index.js', 'index.d.ts', 'package.json']));
   expect(
-    files.filter((file) => !/\.(js|d\.ts)$|^(package\.json|LICENSE|README\.md)$/.test(file) || /\.spec\./.test(file)),
+    files.filter(
+      (file) => !/\.(js|d\.ts)$|^(package\.json|LICENSE|README\.md)$/.test(file) || /\.spec\./.test(file),
+    ),
   ).toEqual([]);
   for (const file of files.filter((one) => one.endsWith('.js'))) {
     const code = await readFile(path.join(installed, file), 'utf8');

@@ -7,7 +7,7 @@ import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
-import { createEntrance } from './http/authenticate.ts';
+import { createAuthenticate } from './http/authenticate.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
@@ -52,7 +52,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   });
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
-  const authenticate = createEntrance(authenticator, config.LIMIT_UNKNOWN_TOKENS);
+  const authenticate = createAuthenticate(authenticator, config.LIMIT_UNKNOWN_TOKENS);
   const service = createService({
     name: 'coordination-api',
     logger,
@@ -76,7 +76,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   );
   const allHandlers = handlersOf({ seatPrices: config.SEAT_PRICING });
   const followers = createFollowers(pool);
-  // Whoever waits for events is answered with what there is, so that nobody holds up the stop.
+  // Calls that wait for events are answered with what there is, so that none holds up the stop.
   service.app.addHook('preClose', async () => {
     followers.close();
   });

@@ -3,7 +3,7 @@ import { parseSeatPrices } from '@muster/billing';
 import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
 import { z } from 'zod';
 
-/** A number that nobody chose stops no import and no load test. */
+/** A default must stop no import and no load test. */
 const hardlyAny = '1000000/0.001';
 
 export const environment = {
@@ -42,7 +42,7 @@ export const environment = {
   LIMIT_TOKEN: rateVariable(hardlyAny),
   /** Calls per organization, with all its tokens. */
   LIMIT_ORGANIZATION: rateVariable(hardlyAny),
-  /** Tokens that nobody has, per address (of IPv6 per network): past it the database is not asked about more of them. */
+  /** Unknown tokens, per address (of IPv6 per network): past it the database is not asked about more of them. */
   LIMIT_UNKNOWN_TOKENS: rateVariable('2000/0.05'),
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),

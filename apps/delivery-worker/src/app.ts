@@ -16,7 +16,7 @@ import { createPusher } from './push.ts';
 import { relay } from './relay.ts';
 import { schedule } from './schedule.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';
-import { workersOn } from './workers.ts';
+import { createWorkers } from './workers.ts';
 
 export interface DeliveryWorker {
   readonly service: Service;
@@ -105,7 +105,7 @@ export function createDeliveryWorker(
   const counts = new Map(jobNames.map((name) => [name, service.metrics.job(name)]));
   const run = performer(
     pool,
-    workersOn({
+    createWorkers({
       pool,
       logger,
       mailer,

@@ -1,4 +1,4 @@
-/** Bull Board at /queues, for whoever has a platform token: as a bearer, or as the password that a browser asks for. */
+/** Bull Board at /queues, for operators with a platform token: as a bearer, or as the password that a browser asks for. */
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { createBullBoard } from '@bull-board/api';
@@ -28,7 +28,7 @@ async function admit(authenticator: Authenticator, header: string | undefined): 
   const secret = secretOf(header);
   if (secret === undefined) throw unauthorized();
   const { identity, confirm } = await authenticator.authenticate(secret);
-  // No door stands behind this page that would look again.
+  // No transaction behind this page would check the token again.
   await confirm();
   if (!scopeCovers(identity.scopes, 'platform'))
     throw scopeTooSmall({ needed: 'platform', held: identity.scopes });

@@ -1,4 +1,4 @@
-/** The jobs whose work leaves the house: each message is a row of its own, so that one that fails repeats no other. */
+/** The jobs that send messages: each message is a row of its own, so that one that fails repeats no other. */
 import { createHash } from 'node:crypto';
 import { type Db, of, outboxRow, sql } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
@@ -8,7 +8,7 @@ import { type Mail, type Mailer } from './mail.ts';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
 
-export interface Ways {
+export interface Channels {
   readonly mailer: Mailer;
   /** Undefined where the installation has no keys for web push. */
   readonly pusher: Pusher | undefined;
@@ -19,20 +19,20 @@ export interface Ways {
 const fingerprintOf = (token: string): string => createHash('sha256').update(token).digest('hex');
 
 const sendMail =
-  ({ mailer }: Ways, mail: Mail, rowId: string) =>
+  ({ mailer }: Channels, mail: Mail, rowId: string) =>
   async (): Promise<undefined> => {
     await mailer.send(mail, rowId);
   };
 
 export const deliverInvitation =
-  (ways: Ways): RowWorker<PayloadOf<'invitation.mail'>> =>
+  (channels: Channels): RowWorker<PayloadOf<'invitation.mail'>> =>
   async ({ db, orgId, rowId, payload: { invitationId } }) => {
-    const mail = await prepareInvitationMail(db, { orgId, invitationId, baseUrl: ways.baseUrl });
-    return mail === null ? undefined : sendMail(ways, mail, rowId);
+    const mail = await prepareInvitationMail(db, { orgId, invitationId, baseUrl: channels.baseUrl });
+    return mail === null ? undefined : sendMail(channels, mail, rowId);
   };
 
 export const deliverNotification =
-  ({ pusher }: Ways): BatchWorker<PayloadOf<'notification.deliver'>> =>
+  ({ pusher }: Channels): BatchWorker<PayloadOf<'notification.deliver'>> =>
   async ({ db, payload: { notificationId } }) => {
     const delivery = await prepareNotification(db, notificationId);
     if (delivery?.email !== undefined) db.later(outboxRow('notification.mail', { notificationId }));
@@ -43,15 +43,15 @@ export const deliverNotification =
   };
 
 export const mailNotification =
-  (ways: Ways): RowWorker<PayloadOf<'notification.mail'>> =>
+  (channels: Channels): RowWorker<PayloadOf<'notification.mail'>> =>
   async ({ db, rowId, payload: { notificationId } }) => {
     // Asked again: it may have been read meanwhile, or its member does not want it any more.
     const mail = (await prepareNotification(db, notificationId))?.email;
-    return mail === undefined ? undefined : sendMail(ways, mail, rowId);
+    return mail === undefined ? undefined : sendMail(channels, mail, rowId);
   };
 
 export const pushNotification =
-  ({ pusher }: Ways): RowWorker<PayloadOf<'notification.push'>> =>
+  ({ pusher }: Channels): RowWorker<PayloadOf<'notification.push'>> =>
   async ({ db, payload: { notificationId, device } }) => {
     const push = (await prepareNotification(db, notificationId))?.push;
     const token = push?.tokens.find((candidate) => fingerprintOf(candidate) === device);

@@ -13,7 +13,7 @@ export interface Mail {
 }
 
 export interface Mailer {
-  /** `id` makes the Message-ID: a mail that goes out twice is the same mail to whoever looks. */
+  /** `id` makes the Message-ID: a mail that goes out twice is the same mail to its recipient. */
   send(mail: Mail, id: string): Promise<void>;
   close(): void;
 }
@@ -37,7 +37,7 @@ export function createMailer(mailTo: MailTo, from: string, logger: Logger): Mail
     text,
     ...(html !== undefined && { html }),
     messageId: `<${id}@${/@([^\s>]+)/.exec(from)?.[1] ?? 'muster'}>`,
-    // Nobody's absence note should answer it.
+    // No absence note should answer it.
     headers: { 'Auto-Submitted': 'auto-generated' },
   });
 

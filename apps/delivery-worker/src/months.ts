@@ -12,7 +12,7 @@ export interface MonthChange {
   readonly done: 'made' | 'dropped';
 }
 
-/** Throws where somebody is busy with the tables for longer than a second: then they are kept the next time. */
+/** Throws where another transaction holds the tables for longer than a second; the next turn tries again. */
 export const keepMonths = (pool: Pool): Promise<MonthChange[]> =>
   acrossOrganizations(pool, (db) =>
     db.all(

@@ -3,9 +3,8 @@
  * the same transaction marks them done. So a job that is delivered twice is done once, and one that fails or whose
  * worker dies leaves nothing but an undone row, which the relay dispatches again.
  *
- * What leaves the house (mail, push) cannot be taken back, so it goes out after that transaction, and the row is done
- * by a second one. Meanwhile the row is held: nobody dispatches it. Only a process that dies between the two sends
- * something twice.
+ * Mails and pushes cannot be taken back, so they go out after that transaction, and a second one marks the row done.
+ * Meanwhile the row is held: no relay dispatches it. Only a process that dies between the two sends a message twice.
  */
 import { type Db, inOrganizationAsSystem, of, type Pool, type Query, sql } from '@muster/database';
 import {
@@ -51,7 +50,7 @@ export type Workers = {
 /** Longer than its time by this, so that two never send the same: an attempt that was cut off may still be at it. */
 const holdMarginSeconds = 15;
 
-/** Those of the rows that are still to be done, and that nobody else is doing. */
+/** Those of the rows that are still to be done, and that no other worker is doing. */
 const lockRows = (rowIds: readonly string[], name: JobName): Query<LockedRow> => sql<LockedRow>`
   select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id

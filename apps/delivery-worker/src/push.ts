@@ -26,7 +26,7 @@ export interface Pusher {
 }
 
 const timeoutMillis = 10_000;
-/** Later than that nobody needs to be told. */
+/** Later than that a push is of no use. */
 const liveSeconds = 24 * 60 * 60;
 
 const goneStatus = new Set([404, 410]);

@@ -45,7 +45,7 @@ const longestPauseSeconds = 3_600;
 const batchSize = 500;
 /**
  * A queue that holds so many jobs gets no more. Each may be a batch, and all of them are to be done before the first is
- * due again: what waits for longer is dispatched, and counted, in vain. And whoever comes next waits behind them.
+ * due again: what waits for longer is dispatched, and counted, in vain. And the next job waits behind them.
  */
 const mostWaiting = 500;
 
@@ -54,7 +54,7 @@ const mostTraces = 16;
 
 const topics = jobNames.filter(isOutboxJob);
 
-/** Pushing the time back is what claims a row: whoever comes before that time does not see it. */
+/** Pushing the time back is what claims a row: a relay that comes before that time does not see it. */
 const claim = (
   open: readonly OutboxJobName[],
   firstPauseSeconds: number,
@@ -70,7 +70,7 @@ const claim = (
   from due where o.org_id = due.org_id and o.id = due.id
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
-/** Nobody tried: the attempt is not counted. */
+/** No worker tried: the attempt is not counted. */
 const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
   update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
   from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)

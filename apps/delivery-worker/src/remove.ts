@@ -1,7 +1,7 @@
-/** What somebody deleted is removed, in portions short enough that nobody waits for them. */
+/** What a caller deleted is removed, in portions short enough that no caller waits for them. */
 import { acrossOrganizations, type Pool, type Removal, removeInPortions, sql } from '@muster/database';
 
-/** Who is told how a removal goes on. */
+/** The listeners of a removal. */
 export interface Progress {
   readonly removed: (table: string, rows: number) => void;
   readonly log: (about: object, message: string) => void;
@@ -33,7 +33,7 @@ async function remove(
   return done;
 }
 
-/** Projects that somebody deleted: for everybody they are gone already. */
+/** Projects that were deleted: no caller sees them any more. */
 export async function removeProjects(
   pool: Pool,
   signal: AbortSignal,

@@ -1,7 +1,7 @@
 /**
  * What becomes of the rows of each table: the only statement of it. A table without an entry fails a spec, and the page
- * docs/decisions/retention.md shows the same. What is purged goes in portions, oldest first, short enough that nobody
- * waits for them; whoever is stopped goes on at the next turn.
+ * docs/decisions/retention.md shows the same. Purges go in portions, oldest first, short enough that no caller waits for
+ * them; a purge that is stopped goes on at the next turn.
  */
 import { acrossOrganizations, inOrganizationAsSystem, of, type Part, type Pool, sql } from '@muster/database';
 import { planLimits } from '@muster/organizations';
@@ -183,7 +183,7 @@ export async function purge(pool: Pool, signal: AbortSignal, table: string, days
   const { key, due, oldestFirst, from } = rule;
   const isDue = due(sql.part`make_interval(days => ${days})`);
   const named = sql.columns('t', key);
-  // Asked again of the row as it is by then: somebody may have renewed it in between.
+  // Asked again of the row as it is by then: a holder may have renewed it in between.
   const removal = sql`
     delete from ${sql.word(table)} t where (${named}) in (
       select ${named} from ${sql.word(table)} t ${from ?? sql.empty}
@@ -198,7 +198,7 @@ export async function purge(pool: Pool, signal: AbortSignal, table: string, days
   }
 }
 
-/** Unread notifications so old that nobody will read them count as read, by the triggers that keep the counts. */
+/** Unread notifications of more than a year count as read, by the triggers that keep the counts. */
 export async function readForThem(pool: Pool, signal: AbortSignal): Promise<number> {
   const isOld = sql.part`in_inbox and read_at is null and created_at < now() - interval '365 days'`;
   const orgs = await acrossOrganizations(pool, (db) =>

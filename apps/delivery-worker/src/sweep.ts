@@ -1,6 +1,6 @@
 /**
- * The end of a lease's time, made known: an event in the stream of its execution and in the activity, and whoever held it
- * is told. It is seen without this too (state `stalled`), so nothing but news waits for a worker. From Postgres alone.
+ * The end of a lease's time, made known: an event in the stream of its execution and in the activity, and a notification
+ * for its holder. The state `stalled` shows it without this too, so only the news waits for a worker. From Postgres alone.
  *
  * Each lease's row says whether its expiry was noted, in the transaction that notes it; sweeps take turns by `skip
  * locked`. So any number of them may run, and one that dies in the middle leaves nothing but what the next one does.
@@ -18,7 +18,7 @@ import { noteExpiries, type Unit } from '@muster/delivery';
 import { reactions } from '@muster/operations';
 import { conclude } from '@muster/runtime';
 
-/** Longer than nothing, so that leases which somebody else is at are not asked for again and again. */
+/** Not zero, so that leases which another worker has locked are not asked for again and again. */
 export const shortestPauseMillis = 100;
 /** No lease is shorter, so each that ends before the next turn is known to this one. */
 export const longestPauseMillis = 5_000;

@@ -7,7 +7,7 @@ import {
   deliverNotification,
   mailNotification,
   pushNotification,
-  type Ways,
+  type Channels,
 } from './deliver.ts';
 import { endAbandoned } from './abandoned-runs.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
@@ -17,17 +17,17 @@ import { purge, purgedTables, readForThem } from './retention.ts';
 import { findOverdrawn } from './seats.ts';
 
 /** What the workers stand on. */
-export interface Ground extends Ways {
+export interface WorkerContext extends Channels {
   readonly pool: Pool;
   readonly logger: Logger;
   /** How long what is over is kept. */
   readonly retentionDays: number;
-  /** Told of rows that were removed, because somebody deleted what they hang on. */
+  /** Told of rows that were removed, because what they hang on was deleted. */
   readonly removed: (table: string, rows: number) => void;
 }
 
-export function workersOn(ground: Ground): Workers {
-  const { pool, logger, retentionDays, removed } = ground;
+export function createWorkers(context: WorkerContext): Workers {
+  const { pool, logger, retentionDays, removed } = context;
 
   const monthsLater = (error: unknown): [] => {
     logger.warn({ err: error }, 'the months of tables are kept at the next turn');
@@ -40,10 +40,10 @@ export function workersOn(ground: Ground): Workers {
     event: countPoints,
     'gamification.sync': countPoints,
 
-    'invitation.mail': deliverInvitation(ground),
-    'notification.deliver': deliverNotification(ground),
-    'notification.mail': mailNotification(ground),
-    'notification.push': pushNotification(ground),
+    'invitation.mail': deliverInvitation(context),
+    'notification.deliver': deliverNotification(context),
+    'notification.mail': mailNotification(context),
+    'notification.push': pushNotification(context),
 
     'retention.purge': async (signal) => {
       await endAbandoned(pool, signal);

@@ -2,12 +2,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId, workerActor } from '@muster/database';
 import { deliveryHandlers } from '@muster/delivery';
-import { notify, signalsHandlers } from '@muster/notifications';
+import { notify, notificationsHandlers } from '@muster/notifications';
 import { type Person, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from './board.ts';
 import { longestPauseMillis, shortestPauseMillis, sweep } from '../src/sweep.ts';
 
-const world = useWorld({ ...deliveryHandlers, ...signalsHandlers }, [notify]);
+const world = useWorld({ ...deliveryHandlers, ...notificationsHandlers }, [notify]);
 
 const acquire = async (who: Person, story = 1) => {
   const { execution, leaseToken } = await who.deliveryExecutions.acquire({

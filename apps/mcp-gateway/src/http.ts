@@ -175,8 +175,8 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
   async function admit(message: JSONRPCRequest, token: string): Promise<void> {
     const name = message.method === 'tools/call' ? message.params?.['name'] : undefined;
     if (typeof name === 'string' && reachesApi(name)) return;
-    const levels = await asked.take([{ key: token, rate: lists }]);
-    if (levels.some(({ waitMillis }) => waitMillis > 0)) throw tooOften(retryAfterSeconds(levels));
+    const quotas = await asked.take([{ key: token, rate: lists }]);
+    if (quotas.some(({ waitMillis }) => waitMillis > 0)) throw tooOften(retryAfterSeconds(quotas));
   }
 
   function intentOf(request: FastifyRequest, message: JSONRPCRequest, token: string): Intent {

@@ -1,6 +1,6 @@
 /** Calls that wait for something to happen: so many at once that nobody else's calls wait with them. */
 import { type ApiError, tooMany } from '@muster/registry';
-import { createCrowd, type Crowd } from '@muster/http';
+import { createConcurrencyLimiter, type ConcurrencyLimiter } from '@muster/http';
 
 /** Who waits. */
 export interface Waiter {
@@ -25,11 +25,11 @@ export const asksToWait = (params: unknown): boolean =>
   params.waitSeconds > 0;
 
 export class Waiting {
-  readonly #crowd: Crowd;
+  readonly #limiter: ConcurrencyLimiter;
   readonly #ofOrganization: number;
 
   constructor(mostInAll: number) {
-    this.#crowd = createCrowd(mostInAll);
+    this.#limiter = createConcurrencyLimiter(mostInAll);
     this.#ofOrganization = Math.ceil(mostInAll / 2);
   }
 
@@ -37,9 +37,9 @@ export class Waiting {
   take({ token, orgId }: Waiter): () => void {
     const own = { key: `token ${token}`, most: mostWaitingOfToken };
     const organization = { key: `organization ${orgId ?? ''}`, most: this.#ofOrganization };
-    const entrance = this.#crowd.enter([own, organization]);
-    if ('leave' in entrance) return entrance.leave;
-    if (entrance.full === null) throw tooManyWait('of everybody');
-    throw tooManyWait(entrance.full === own ? 'of this token' : 'of this organization');
+    const admission = this.#limiter.enter([own, organization]);
+    if ('leave' in admission) return admission.leave;
+    if (admission.full === null) throw tooManyWait('of everybody');
+    throw tooManyWait(admission.full === own ? 'of this token' : 'of this organization');
   }
 }

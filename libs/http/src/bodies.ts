@@ -1,16 +1,17 @@
 /**
- * Bodies while they come in. What comes with its headers, or is small and comes soon after, is not counted. What is still
- * on its way takes no place from those who are being answered: it weighs what it may become, within a share for each who
- * sends and a sum for all, and has a time. Who is not known (by a token) has small shares, and takes nothing from who is.
+ * Bodies while they come in. A body that comes with its headers, or is small and comes soon after, is not counted. A body
+ * that is still on its way takes no place from requests that are being answered: it weighs what it may become, within a
+ * share for each sender and a sum for all senders, and has a deadline. Senders without a token have small shares, and take
+ * nothing from senders with one.
  */
 import { type ApiError, malformed, tooMany, unavailable } from '@muster/registry';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { createCrowd, type Crowd } from './crowd.ts';
+import { createConcurrencyLimiter, type ConcurrencyLimiter } from './concurrency-limiter.ts';
 import { networkOf } from './network.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Who is known to call, such as the id of the token; null before that is known, and for who needs none. */
+    /** The known caller, such as the id of its token; null before it is known, and on routes that need no token. */
     party: string | null;
   }
 }
@@ -20,22 +21,22 @@ const MiB = 1024 * KiB;
 
 /** A body on its way is never less, or there could be any number of small ones. */
 const leastWeight = 64 * KiB;
-/** What is no larger is here by then, of whoever did not mean to stop in the middle. */
+/** A body of at most `leastWeight` has arrived by then, unless its sender stopped in the middle. */
 const graceMillis = 500;
-/** What is larger is let in by itself, and keeps nothing smaller out. */
+/** Larger bodies are counted by themselves, and keep no smaller body out. */
 const mostOfUsual = MiB;
 
 interface Sort {
-  readonly crowd: Crowd;
+  readonly limiter: ConcurrencyLimiter;
   readonly ofEach: number;
   readonly millis: number;
 }
 
 /** At once: of strangers 128, 8 from each address; of callers 256, 32 of each; of large ones three, one of each. */
 const createSorts = () => ({
-  strangers: { crowd: createCrowd(8 * MiB), ofEach: 512 * KiB, millis: 5_000 },
-  usual: { crowd: createCrowd(16 * MiB), ofEach: 2 * MiB, millis: 5_000 },
-  large: { crowd: createCrowd(24 * MiB), ofEach: 8 * MiB, millis: 20_000 },
+  strangers: { limiter: createConcurrencyLimiter(8 * MiB), ofEach: 512 * KiB, millis: 5_000 },
+  usual: { limiter: createConcurrencyLimiter(16 * MiB), ofEach: 2 * MiB, millis: 5_000 },
+  large: { limiter: createConcurrencyLimiter(24 * MiB), ofEach: 8 * MiB, millis: 20_000 },
 });
 
 export const hasBody = ({ headers }: FastifyRequest): boolean =>
@@ -72,16 +73,16 @@ export function createBodies(): Bodies {
     weight: number,
     fail: (error: ApiError) => void,
   ) => {
-    const { crowd, ofEach, millis } = sortOf(request, weight);
+    const { limiter, ofEach, millis } = sortOf(request, weight);
     const party = { key: request.party ?? networkOf(request.ip), most: Math.max(ofEach, weight) };
     // guard: what one party has in its hands
-    const entrance = crowd.enter([party], weight);
-    if ('full' in entrance)
-      throw entrance.full === null
+    const admission = limiter.enter([party], weight);
+    if ('full' in admission)
+      throw admission.full === null
         ? unavailable('overload', 'Too many bodies are on their way at once; try again.')
         : tooMany('too_many_bodies', 1);
     clearTimeout(coming.timer);
-    coming.leave = entrance.leave;
+    coming.leave = admission.leave;
     coming.timer = setTimeout(fail, millis, malformed('body_too_slow'));
   };
 
@@ -102,7 +103,7 @@ export function createBodies(): Bodies {
       const weight = Math.max(stated ?? bodyLimit, leastWeight);
       const fail = (error: ApiError): void => {
         arrived(request);
-        // Who reads it hears of it, and answers.
+        // The parser that reads the body gets the error, and the request is answered with it.
         if (raw.listenerCount('error') === 0) return;
         reply.header('connection', 'close');
         raw.emit('error', error);

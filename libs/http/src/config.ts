@@ -9,7 +9,7 @@ export const Port = z.coerce.number().int().min(0).max(65_535);
 export const commonEnvironment = {
   /** Where it listens. */
   PORT: Port,
-  /** Where its metrics are, at /metrics: for who watches it, and nobody who calls. */
+  /** The port of /metrics: monitoring reaches it, and no caller. */
   METRICS_PORT: Port,
   /** The address it listens on. */
   HOST: z.string().default('0.0.0.0'),

@@ -6,9 +6,9 @@ import { type Metrics } from './metrics.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Which one it is, as soon as somebody knows; whoever says so writes the line of its end, too. */
+    /** The operation that was called, once a route knows it. The route that sets it also logs how the call ended. */
     operation: string | null;
-    /** What it was answered with. */
+    /** The error that the caller was answered. */
     error: ApiError | null;
   }
 }

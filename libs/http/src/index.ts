@@ -1,14 +1,19 @@
 export { bearerOf } from './bearer.ts';
 export { commonEnvironment, ConfigError, parseEnvironment, Port } from './config.ts';
-export { createCrowd, type Crowd, type Entrance, type Party } from './crowd.ts';
+export {
+  createConcurrencyLimiter,
+  type ConcurrencyLimiter,
+  type Admission,
+  type Party,
+} from './concurrency-limiter.ts';
 export { closestTo } from './did-you-mean.ts';
 export { type Check } from './health.ts';
-export { levelsOf, type Limit, policiesOf, retryAfterSeconds } from './limits/headers.ts';
-export { createLedger, type Ledger } from './limits/ledger.ts';
+export { rateLimitField, type Limit, rateLimitPolicyField, retryAfterSeconds } from './limits/headers.ts';
+export { createRateLimiter, type RateLimiter } from './limits/rate-limiter.ts';
 export { createMemoryStore } from './limits/memory-store.ts';
-export { type Level, type Rate, rateVariable } from './limits/rate.ts';
+export { type Quota, type Rate, rateVariable } from './limits/rate.ts';
 export { createSharedStore } from './limits/shared.ts';
-export { type Draw, type Store } from './limits/store.ts';
+export { type Cost, type Store } from './limits/store.ts';
 export { createLogger } from './logging.ts';
 export { type Count, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';

@@ -1,4 +1,4 @@
-/** Metrics have a port of their own: who watches reaches it, and nobody who calls. */
+/** Metrics have a port of their own: monitoring reaches it, and no caller. */
 import { createServer, type Server } from 'node:http';
 import { type Registry } from 'prom-client';
 

@@ -15,20 +15,20 @@ export interface Metrics {
   operation(name: string): Count;
   /** The same of a job. */
   job(name: string): Count;
-  /** Figures that are looked up when somebody asks for them; where that fails they are missing. */
+  /** Figures that are looked up when metrics are read; where that fails they are missing. */
   figures(
     name: string,
     help: string,
     labels: readonly string[],
     look: () => Promise<readonly Figure[]>,
   ): void;
-  /** What is counted elsewhere, as it stands when somebody asks. */
+  /** What is counted elsewhere, as it stands when metrics are read. */
   total(name: string, help: string, read: () => number): void;
   /** The connections of a pool. */
   pool(pool: PoolLevels): void;
   /** A request was answered with an error; `none` before its operation is known. */
   failed(operation: string, code: string, reason: string): void;
-  /** How many requests there are, as it stands when somebody asks. */
+  /** How many requests there are when metrics are read. */
   levels(read: () => { readonly inFlight: number; readonly waiting: number }): void;
 }
 
@@ -36,7 +36,7 @@ export interface Metrics {
 export interface PoolLevels {
   readonly totalCount: number;
   readonly idleCount: number;
-  /** Who waits for a connection. */
+  /** Statements that wait for a connection. */
   readonly waitingCount: number;
   readonly options: { readonly max?: number | undefined };
 }

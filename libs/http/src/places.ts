@@ -1,16 +1,16 @@
 /**
- * Who is being answered. A caller takes a place or is turned away; whoever comes back from waiting stands in a queue for
- * one, so that an event which wakes hundreds keeps no caller out.
+ * The places of requests that are being answered. A request takes a place or is turned away. A request that comes back
+ * from waiting queues for one, so that an event which wakes hundreds keeps no caller out.
  */
 
 /** Of all places, those that may be taken by who came back: as many as there are connections for six places each. */
 const returnedPart = 1 / 6;
-/** Callers who were turned away come again after a second; whoever is turned away within this goes on being so. */
+/** Callers that were turned away come again after a second. Two refusals within this time belong to one overload. */
 const goesOnMillis = 2_000;
 const lastingMillis = 5_000;
 
 export type Saturation =
-  /** Somebody may have been turned away, and not for long. */
+  /** Callers may have been turned away, and not for long. */
   | 'none'
   /** Callers have been turned away for a while, and others are being answered. */
   | 'lasting'

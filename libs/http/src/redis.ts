@@ -1,4 +1,4 @@
-/** Redis as a service sees it that can do without: away means degraded, and nobody waits for it. */
+/** Redis as a service sees it that can do without: away means degraded, and no caller waits for it. */
 import { createHash } from 'node:crypto';
 import { Redis } from 'ioredis';
 import { type Check } from './health.ts';

@@ -48,7 +48,7 @@ export interface ServiceOptions {
   readonly mostInFlight: number;
   /** 500,000 in any body unless told. */
   readonly mostValues?: MostValues;
-  /** Whose X-Forwarded-For is believed: addresses or networks, or how many hops of it; false: nobody's. */
+  /** The proxies whose X-Forwarded-For is believed: addresses or networks, or a number of hops; false: none. */
   readonly trustProxy: string[] | number | false;
   /** Any error → what the caller is told. */
   readonly toApiError: (error: unknown) => ApiError;
@@ -57,7 +57,7 @@ export interface ServiceOptions {
 export interface Service {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
-  /** Listens for callers, and on a port of its own for who watches it. */
+  /** Listens for callers, and on a port of its own for monitoring. */
   listen(at: {
     readonly HOST: string;
     readonly PORT: number;
@@ -94,7 +94,7 @@ function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
   }
 }
 
-/** The caller left before its body was complete: no fault of ours, and nobody hears the answer. */
+/** The caller left before its body was complete: no fault of ours. The answer reaches no caller. */
 const endedInTheMiddle = (): ApiError =>
   malformed('malformed_request', 'The body ended before its stated length.');
 
@@ -133,7 +133,7 @@ function refuseRaw(
   );
 }
 
-/** Fastify believes nobody where it is given a number, since it cannot know that there are proxies; operators do. */
+/** Given a number, Fastify believes no proxy, since it cannot know that there are any; operators know. */
 const trustOf = (trusted: ServiceOptions['trustProxy']) =>
   typeof trusted === 'number' ? (_address: string, hop: number) => hop < trusted : trusted;
 
@@ -225,7 +225,7 @@ export function createService(options: ServiceOptions): Service {
     if (draining) reply.header('connection', 'close');
     const refused = isHealth(request) ? undefined : enter(request);
     reply.raw.once('close', () => {
-      // Who goes away before the work began leaves a place; the work itself goes on without its caller, and keeps it.
+      // A caller that leaves before the work began frees its place. Work that began goes on, and keeps the place.
       if (request.place === 'waiting') leave(request);
     });
     done(refused);
@@ -254,7 +254,7 @@ export function createService(options: ServiceOptions): Service {
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
     leave(request);
-    // It may have come before the stop, and nobody waits for it to be used again.
+    // The connection may have been opened before the stop; it must not be used again.
     if (draining) reply.header('connection', 'close');
     if (reply.statusCode >= 400 && !isHealth(request)) noteError(request, reply, { metrics, logger });
     done();

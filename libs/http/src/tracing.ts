@@ -13,7 +13,7 @@ declare module 'fastify' {
 
 type TracingConfig = z.output<z.ZodObject<typeof commonEnvironment>>;
 
-/** Told of spans that could not be delivered, once somebody listens. */
+/** Sets the listener that hears of spans which could not be delivered. */
 let onFault: (error: unknown) => void = () => undefined;
 export const onTracingFault = (listener: (error: unknown) => void): void => {
   onFault = listener;

@@ -13,7 +13,7 @@ import { type Caller, handle, type Handler } from '@muster/runtime';
 import { z } from 'zod';
 
 /** What a spec says happened. */
-export type Said = {
+export type EmittedEvent = {
   [Kind in EventKind]: { readonly kind: Kind; readonly subject: Subject; readonly data: EventData<Kind> };
 }[EventKind];
 
@@ -30,8 +30,8 @@ const saying = operation({
 });
 
 /** A handler that says these happened, after it did what else it is given to do. */
-export const says = (
-  said: readonly Said[],
+export const emitting = (
+  said: readonly EmittedEvent[],
   also: (what: { db: Db; caller: Caller }) => Promise<unknown> = () => Promise.resolve(),
 ): Handler =>
   handle(saying, async ({ db, caller, access, emit }) => {
@@ -42,7 +42,7 @@ export const says = (
 
 type Rows = { rows: <Row>(sql: string, ...parameters: unknown[]) => Promise<Row[]> };
 
-export interface Place {
+export interface ArrangedStory {
   readonly projectId: string;
   readonly storyId: string;
   /** The story as the subject of what happened to it. */
@@ -52,12 +52,12 @@ export interface Place {
 }
 
 /** A project with one story, WEB-7, that this member created. */
-export async function arrangePlace(
+export async function arrangeStory(
   { rows }: Rows,
   orgId: string,
   creatorId: string,
   { key = 'WEB', visibility = 'org' }: { key?: string; visibility?: 'org' | 'private' } = {},
-): Promise<Place> {
+): Promise<ArrangedStory> {
   const [projectId, storyId, columnId] = [newId(), newId(), newId()];
   await rows(
     `insert into projects (org_id, id, key, name, visibility, origin) values ($1, $2, $3, $4, $5, 'hosted')`,
@@ -125,7 +125,7 @@ export async function arrangeTeam(
 }
 
 /** Who was told what in an organization, and as what: by name, each in the order of time. */
-export const toldIn = async (
+export const notifiedIn = async (
   { rows }: Rows,
   orgId: string,
 ): Promise<[name: string, kind: NotificationKind, title: string][]> =>

@@ -4,7 +4,7 @@ import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 
 /** What this lib answers, by namespace. */
-export const signalsHandlers = { activity, audit, broadcasts, notifications };
+export const notificationsHandlers = { activity, audit, broadcasts, notifications };
 
 export { notify } from './notify.ts';
 export { type Delivery, prepareNotification } from './prepare-notification.ts';

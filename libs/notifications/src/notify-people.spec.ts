@@ -4,14 +4,14 @@ import { newId } from '@muster/database';
 import { type Subject } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
-  arrangePlace,
+  arrangeStory,
   arrangeRole,
   arrangeTeam,
   namesOf,
-  type Place,
-  type Said,
-  says,
-  toldIn,
+  type ArrangedStory,
+  type EmittedEvent,
+  emitting,
+  notifiedIn,
 } from './arrange-events.ts';
 import { notify } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
@@ -19,27 +19,27 @@ import { notifications } from './operations/notifications/handlers.ts';
 const world = useWorld({ notifications }, [notify]);
 
 let people: People;
-let place: Place;
+let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
-  place = await arrangePlace(world, people.orgId, people.ana.me.memberId, {
+  place = await arrangeStory(world, people.orgId, people.ana.me.memberId, {
     key: 'HID',
     visibility: 'private',
   });
 });
 
-const happen = (who: Person, ...said: Said[]) => world.call(who, says(said), {});
+const happen = (who: Person, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
 const idOf = (who: Person) => who.me.memberId;
-const told = () => toldIn(world, people.orgId);
+const told = () => notifiedIn(world, people.orgId);
 const names = async () => namesOf(await told());
 
 describe('access', () => {
-  const requested = (who: Person): Said => ({
+  const requested = (who: Person): EmittedEvent => ({
     kind: 'access.requested',
     subject: place.project,
     data: { accessRequestId: newId(), memberId: idOf(who), role: 'contributor' },
   });
-  const resolved = (who: Person, decision: string): Said => ({
+  const resolved = (who: Person, decision: string): EmittedEvent => ({
     kind: 'access.resolved',
     subject: place.project,
     data: { accessRequestId: newId(), memberId: idOf(who), decision, role: 'contributor' },
@@ -120,7 +120,7 @@ describe('people and seats', () => {
   });
   const seats = (count: number) =>
     world.rows('update subscriptions set seats = $2 where org_id = $1', people.orgId, count);
-  const invited = (role = 'member'): Said => ({
+  const invited = (role = 'member'): EmittedEvent => ({
     kind: 'invitation.created',
     subject: invitation(),
     data: { role },
@@ -128,7 +128,7 @@ describe('people and seats', () => {
 
   it('tells who invited that somebody came', async () => {
     const eve = await world.member(people.orgId, 'Eve', 'member');
-    const accepted = (invitedBy: string | null): Said => ({
+    const accepted = (invitedBy: string | null): EmittedEvent => ({
       kind: 'invitation.accepted',
       subject: invitation(),
       data: { memberId: idOf(eve), invitedBy },

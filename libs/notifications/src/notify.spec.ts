@@ -3,31 +3,41 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId, organization, sql } from '@muster/database';
 import { type NotificationKind } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangePlace, arrangeRole, namesOf, type Place, type Said, says, toldIn } from './arrange-events.ts';
+import {
+  arrangeStory,
+  arrangeRole,
+  namesOf,
+  type ArrangedStory,
+  type EmittedEvent,
+  emitting,
+  notifiedIn,
+} from './arrange-events.ts';
 import { notify } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 
 const world = useWorld({ notifications }, [notify]);
 
 let people: People;
-let place: Place;
+let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
-  place = await arrangePlace(world, people.orgId, people.ana.me.memberId);
+  place = await arrangeStory(world, people.orgId, people.ana.me.memberId);
 });
 
-const happen = (who: Person, ...said: Said[]) => world.call(who, says(said), {});
+const happen = (who: Person, ...said: EmittedEvent[]) => world.call(who, emitting(said), {});
 const idOf = (who: Person) => who.me.memberId;
 
-const told = () => toldIn(world, people.orgId);
+const told = () => notifiedIn(world, people.orgId);
 const names = async () => namesOf(await told());
 
-const comment = (data: Partial<Extract<Said, { kind: 'comment.created' }>['data']> = {}): Said => ({
+const comment = (
+  data: Partial<Extract<EmittedEvent, { kind: 'comment.created' }>['data']> = {},
+): EmittedEvent => ({
   kind: 'comment.created',
   subject: place.story,
   data: { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [], ...data },
 });
-const mentioning = (...who: Person[]): Said => comment({ mentions: who.map(idOf) });
+const mentioning = (...who: Person[]): EmittedEvent => comment({ mentions: who.map(idOf) });
 
 async function arrangeComment(author: Person, parentId: string | null = null, deleted = false) {
   const id = newId();
@@ -97,15 +107,15 @@ describe('a mention', () => {
   });
 
   it('in a private project tells only who has a role there', async () => {
-    place = await arrangePlace(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
+    place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
     await arrangeRole(world, people.orgId, place.projectId, idOf(people.dan), 'viewer');
     await happen(people.ana, mentioning(people.ben, people.chloe, people.dan));
     expect(await names()).toEqual(['Ben: mention', 'Dan: mention']);
   });
 
   it('goes by the rights that the operation leaves', async () => {
-    place = await arrangePlace(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
-    const join = says([mentioning(people.chloe)], ({ db }) => {
+    place = await arrangeStory(world, people.orgId, idOf(people.ana), { key: 'HID', visibility: 'private' });
+    const join = emitting([mentioning(people.chloe)], ({ db }) => {
       db.later(
         sql`insert into project_members (org_id, project_id, member_id, role)
           values (${organization}, ${place.projectId}, ${idOf(people.chloe)}, 'viewer')`,
@@ -150,7 +160,9 @@ describe('a reply', () => {
 });
 
 describe('an assignment', () => {
-  const assigned = (data: Partial<Extract<Said, { kind: 'assignment.changed' }>['data']>): Said => ({
+  const assigned = (
+    data: Partial<Extract<EmittedEvent, { kind: 'assignment.changed' }>['data']>,
+  ): EmittedEvent => ({
     kind: 'assignment.changed',
     subject: place.story,
     data: { memberId: null, agentId: null, previousMemberId: null, previousAgentId: null, ...data },
@@ -183,12 +195,12 @@ describe('an assignment', () => {
 });
 
 describe('a review', () => {
-  const asked = (memberId: string | null, agentId: string | null = null): Said => ({
+  const asked = (memberId: string | null, agentId: string | null = null): EmittedEvent => ({
     kind: 'reviewer.added',
     subject: place.story,
     data: { memberId, agentId },
   });
-  const decided = (verdict: string, note: string | null = null): Said => ({
+  const decided = (verdict: string, note: string | null = null): EmittedEvent => ({
     kind: 'review.decided',
     subject: place.story,
     data: { verdict, note },
@@ -248,7 +260,7 @@ describe('a review', () => {
 
 describe('what is told', () => {
   it('is written with the operation: one that fails leaves nothing', async () => {
-    const failing = says([mentioning(people.dan)], ({ db, caller }) => {
+    const failing = emitting([mentioning(people.dan)], ({ db, caller }) => {
       db.later(
         sql`insert into comment_reactions (org_id, comment_id, member_id, emoji)
           values (${organization}, ${newId()}, ${caller.memberId}, 'x')`,
@@ -268,7 +280,7 @@ describe('what is told', () => {
   });
 
   it('is nothing, and no statement, for events that concern nobody', async () => {
-    const quiet: Said[] = Array.from({ length: 2_000 }, () => ({
+    const quiet: EmittedEvent[] = Array.from({ length: 2_000 }, () => ({
       kind: 'story.created',
       subject: place.story,
       data: { status: 'backlog' },

@@ -1,12 +1,12 @@
 import { type Reaction } from '@muster/runtime';
-import { tellAll } from './data/tellings.ts';
-import { tellingsOf } from './rules/tellings.ts';
+import { writeNotifications } from './data/write-notifications.ts';
+import { draftsOf } from './rules/notification-rules.ts';
 
-/** The reaction that tells members, by their inboxes: goes out with COMMIT, so it costs no round trip. */
+/** The reaction that notifies members, by their inboxes. It goes out with COMMIT, so it costs no round trip. */
 export const notify: Reaction = ({ db, actor, happenings }) => {
   const events = happenings
-    .map((happening) => tellingsOf(happening, actor))
-    .filter((tellings) => tellings.length > 0);
-  if (events.length > 0) db.later(tellAll(actor, events));
+    .map((happening) => draftsOf(happening, actor))
+    .filter((drafts) => drafts.length > 0);
+  if (events.length > 0) db.later(writeNotifications(actor, events));
   return Promise.resolve();
 };

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangePlace, arrangeRole, type Place, says } from './arrange-events.ts';
+import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from './arrange-events.ts';
 import { notify } from './notify.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';
@@ -10,10 +10,10 @@ import { type Delivery, prepareNotification } from './prepare-notification.ts';
 const world = useWorld({ broadcasts, notifications }, [notify]);
 
 let people: People;
-let place: Place;
+let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
-  place = await arrangePlace(world, people.orgId, people.ana.me.memberId);
+  place = await arrangeStory(world, people.orgId, people.ana.me.memberId);
 });
 
 /** What is to be sent of the only notification of a member. */
@@ -27,16 +27,16 @@ async function prepared(who: Person = people.chloe): Promise<Delivery | null> {
 }
 async function prepare(id: string, caller: Person = people.ana): Promise<Delivery | null> {
   let delivery: Delivery | null = null;
-  const looking = says([], async ({ db }) => {
+  const looking = emitting([], async ({ db }) => {
     delivery = await prepareNotification(db, id);
   });
   await world.call(caller, looking, {});
   return delivery;
 }
-const mention = (where: Place = place) =>
+const mention = (where: ArrangedStory = place) =>
   world.call(
     people.ana,
-    says([
+    emitting([
       {
         kind: 'comment.created',
         subject: where.story,
@@ -111,7 +111,7 @@ describe('what goes out of a notification', () => {
 
   it('is nothing once it was read, or the member or the right to see it is gone', async () => {
     const { ana, chloe, orgId } = people;
-    const hidden = await arrangePlace(world, orgId, ana.me.memberId, { key: 'HID', visibility: 'private' });
+    const hidden = await arrangeStory(world, orgId, ana.me.memberId, { key: 'HID', visibility: 'private' });
     await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
     await mention(hidden);
     expect(await prepared()).not.toBeNull();

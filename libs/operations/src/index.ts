@@ -3,9 +3,9 @@ import { billingHandlers, defaultSeatPrices, platformHandlers, type SeatPrices }
 import { boardHandlers } from '@muster/board';
 import { deliveryHandlers, executionReactions, insideHandlers, runReactions } from '@muster/delivery';
 import { gamificationHandlers } from '@muster/gamification';
-import { peopleHandlers } from '@muster/organizations';
+import { organizationsHandlers } from '@muster/organizations';
 import { type AllHandlers, byOperation, type Handler, type Reaction } from '@muster/runtime';
-import { notify, signalsHandlers } from '@muster/notifications';
+import { notify, notificationsHandlers } from '@muster/notifications';
 
 /** What is set for the whole installation. */
 export interface HandlersSetUp {
@@ -13,13 +13,13 @@ export interface HandlersSetUp {
 }
 
 export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
-  session: peopleHandlers.session,
-  orgs: peopleHandlers.orgs,
-  members: peopleHandlers.members,
-  invitations: peopleHandlers.invitations,
-  policy: peopleHandlers.policy,
-  teams: { ...peopleHandlers.teams, projects: boardHandlers.teamProjects },
-  devices: peopleHandlers.devices,
+  session: organizationsHandlers.session,
+  orgs: organizationsHandlers.orgs,
+  members: organizationsHandlers.members,
+  invitations: organizationsHandlers.invitations,
+  policy: organizationsHandlers.policy,
+  teams: { ...organizationsHandlers.teams, projects: boardHandlers.teamProjects },
+  devices: organizationsHandlers.devices,
   projects: boardHandlers.projects,
   boardColumns: boardHandlers.boardColumns,
   epics: boardHandlers.epics,
@@ -35,10 +35,10 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
   locks: deliveryHandlers.locks,
   prompts: boardHandlers.prompts,
   contracts: boardHandlers.contracts,
-  activity: signalsHandlers.activity,
-  audit: signalsHandlers.audit,
-  broadcasts: signalsHandlers.broadcasts,
-  notifications: signalsHandlers.notifications,
+  activity: notificationsHandlers.activity,
+  audit: notificationsHandlers.audit,
+  broadcasts: notificationsHandlers.broadcasts,
+  notifications: notificationsHandlers.notifications,
   gamification: gamificationHandlers.gamification,
   billing: billingHandlers(seatPrices).billing,
   admin: platformHandlers.admin,

@@ -88,7 +88,7 @@ export async function arrangeAssignment(
   );
 }
 
-/** Asks somebody, or their agent, for a review; with a verdict it was given. */
+/** Asks a member, or their agent, for a review; with a verdict it was given. */
 export async function arrangeReview(
   { rows }: Rows,
   orgId: string,

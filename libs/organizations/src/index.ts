@@ -7,7 +7,7 @@ import { session } from './operations/session/handlers.ts';
 import { teams } from './operations/teams/handlers.ts';
 
 /** What this lib answers, by namespace. */
-export const peopleHandlers = { session, orgs, members, invitations, policy, teams, devices };
+export const organizationsHandlers = { session, orgs, members, invitations, policy, teams, devices };
 
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';

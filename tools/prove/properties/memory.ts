@@ -206,7 +206,7 @@ async function run(
 /** Nobody is refused a place, and what a body becomes is as large as it may be. */
 const anyBody: Altered['gateway'] = [
   without('values of a body'),
-  without('what one party has in its hands', 'const entrance = crowd.enter([party], 0);'),
+  without('what one party has in its hands', 'const admission = limiter.enter([party], 0);'),
 ];
 
 export const memory: Property = {

@@ -1,4 +1,4 @@
-/** How somebody with an invitation gets in, without a token: a form for people, and what it posts to, for everybody. */
+/** Accepting an invitation, without a token: a form for people, and the path that it posts to. */
 import { acceptInvitation } from '@muster/organizations';
 import { type Reaction } from '@muster/runtime';
 import { type Pool } from '@muster/database';
@@ -17,7 +17,7 @@ export interface InvitationRoutes {
 const path = '/invitations/accept';
 /** No operation of the contract, and counted and said like one. */
 const operation = 'invitations.accept';
-/** A token and a name; there is no reason to read more from somebody unknown. */
+/** A token and a name; there is no reason to read more from an unknown sender. */
 const bodyLimit = 16 * 1024;
 
 export function addInvitationRoutes(

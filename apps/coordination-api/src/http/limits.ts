@@ -1,16 +1,16 @@
 /**
  * How often a token may call, and an organization with all its tokens. A renewal of a lease is counted by itself, per
- * token: whoever calls too often loses no lease by it, and takes none from the colleagues.
+ * token: a caller that calls too often loses no lease by it, and costs no colleague theirs.
  */
 import { type Identity } from '@muster/database';
 import { tooMany } from '@muster/registry';
 import {
-  createLedger,
-  type Draw,
-  type Level,
-  levelsOf,
+  createRateLimiter,
+  type Cost,
+  type Quota,
+  rateLimitField,
   type Limit,
-  policiesOf,
+  rateLimitPolicyField,
   type Rate,
   retryAfterSeconds,
 } from '@muster/http';
@@ -39,21 +39,21 @@ const prefix = '{calls}';
 type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' };
 
 /** Limits that count together, and what is said of them in every answer. */
-interface Book {
+interface LimitGroup {
   readonly limits: readonly CallLimit[];
   readonly policies: string;
   readonly keysOf: (caller: Identity) => readonly string[];
 }
 
-const bookOf = (limits: readonly CallLimit[], keysOf: Book['keysOf']): Book => ({
+const limitGroup = (limits: readonly CallLimit[], keysOf: LimitGroup['keysOf']): LimitGroup => ({
   limits,
-  policies: policiesOf(limits),
+  policies: rateLimitPolicyField(limits),
   keysOf,
 });
 
 export function createCallLimits(options: Options): CallLimits {
   const { token, organization, redisUrl, timeoutMillis, logger } = options;
-  const ledger = createLedger(
+  const rateLimiter = createRateLimiter(
     redisUrl === undefined
       ? undefined
       : {
@@ -64,37 +64,41 @@ export function createCallLimits(options: Options): CallLimits {
           },
         },
   );
-  const calls = bookOf(
+  const calls = limitGroup(
     [
       { name: 'token', rate: token },
       { name: 'organization', rate: organization },
     ],
     ({ tokenId, orgId }) => [`${prefix}:token:${tokenId}`, `${prefix}:organization:${orgId}`],
   );
-  const renewals = bookOf([{ name: 'renewal', rate: token }], ({ tokenId }) => [
+  const renewals = limitGroup([{ name: 'renewal', rate: token }], ({ tokenId }) => [
     `${prefix}:renewal:${tokenId}`,
   ]);
 
-  const judge = ({ limits, policies }: Book, levels: readonly Level[], reply: FastifyReply): void => {
-    reply.header('ratelimit-policy', policies).header('ratelimit', levelsOf(limits, levels));
-    const empty = limits.find((_, index) => (levels[index]?.waitMillis ?? 0) > 0);
-    if (empty !== undefined) throw tooMany(`${empty.name}_limit`, retryAfterSeconds(levels));
+  const applyQuotas = (
+    { limits, policies }: LimitGroup,
+    quotas: readonly Quota[],
+    reply: FastifyReply,
+  ): void => {
+    reply.header('ratelimit-policy', policies).header('ratelimit', rateLimitField(limits, quotas));
+    const empty = limits.find((_, index) => (quotas[index]?.waitMillis ?? 0) > 0);
+    if (empty !== undefined) throw tooMany(`${empty.name}_limit`, retryAfterSeconds(quotas));
   };
 
   return {
     admit: (caller, reply, isRenewal) => {
-      const book = isRenewal ? renewals : calls;
-      const keys = book.keysOf(caller);
-      const draws = book.limits.map(({ rate }, index): Draw => ({ key: keys[index] ?? '', rate }));
-      const levels = ledger.take(draws);
-      if (!(levels instanceof Promise)) {
-        judge(book, levels, reply);
+      const group = isRenewal ? renewals : calls;
+      const keys = group.keysOf(caller);
+      const costs = group.limits.map(({ rate }, index): Cost => ({ key: keys[index] ?? '', rate }));
+      const quotas = rateLimiter.take(costs);
+      if (!(quotas instanceof Promise)) {
+        applyQuotas(group, quotas, reply);
         return undefined;
       }
-      return levels.then((known) => {
-        judge(book, known, reply);
+      return quotas.then((known) => {
+        applyQuotas(group, known, reply);
       });
     },
-    close: () => ledger.close(),
+    close: () => rateLimiter.close(),
   };
 }

@@ -92,11 +92,11 @@ export function addMcpForward(
     });
     const forward = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const left = new AbortController();
-      // The gateway has to know that nobody waits for the answer any more: what comes again is the same call then.
+      // The gateway has to know that the caller left: an equal call that comes again is then the same one.
       reply.raw.once('close', () => {
         if (!reply.raw.writableFinished) left.abort();
       });
-      // The gateway calls us in turn: whoever waits for it takes no place from those calls.
+      // The gateway calls the API in turn: a request that waits for it takes no place from those calls.
       leave(request);
       const answered = await ask(request, left.signal);
       return reply.code(answered.status).headers(passedOn(answered.headers)).send(answered.body);

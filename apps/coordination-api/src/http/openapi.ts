@@ -34,7 +34,7 @@ const alwaysPossible: readonly ErrorCode[] = [
   'unavailable',
 ];
 
-/** What answers say besides their body, to whoever is let in. */
+/** The headers of answers to callers with a good token. */
 const headers: Readonly<Record<string, Json>> = {
   'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
   RateLimit: {

@@ -1,10 +1,10 @@
 /**
- * Who waits, for events or for the gateway, holds no place among those being answered; so there is a share for each token,
- * one for its organization, and a sum that a process holds.
+ * A call that waits, for events or for the gateway, holds no place among those being answered; so there is a share for
+ * each token, one for its organization, and a sum for the process.
  */
 import { type Identity } from '@muster/database';
 import { type ReasonOf, tooMany, unavailable } from '@muster/registry';
-import { createCrowd } from '@muster/http';
+import { createConcurrencyLimiter } from '@muster/http';
 
 export interface Shares {
   /** Takes one; what it answers gives it back. Throws 429 where a share is used up, and 503 where the sum is. */
@@ -33,14 +33,14 @@ const retrySeconds = 1;
 type SharedReason = Extract<ReasonOf<'rate_limited'>, ReasonOf<'unavailable'>>;
 
 export function createShares(most: Most, what: string, reason: SharedReason): Shares {
-  const crowd = createCrowd(most.all);
+  const limiter = createConcurrencyLimiter(most.all);
   return {
     enter: ({ tokenId, orgId }) => {
       const token = { key: `token ${tokenId}`, most: most.token };
-      const entrance = crowd.enter([token, { key: `organization ${orgId}`, most: most.organization }]);
-      if ('leave' in entrance) return entrance.leave;
-      if (entrance.full === null) throw unavailable(reason, `Too many calls ${what} at once; try again.`);
-      const whose = entrance.full === token ? 'with this token' : 'of your organization';
+      const admission = limiter.enter([token, { key: `organization ${orgId}`, most: most.organization }]);
+      if ('leave' in admission) return admission.leave;
+      if (admission.full === null) throw unavailable(reason, `Too many calls ${what} at once; try again.`);
+      const whose = admission.full === token ? 'with this token' : 'of your organization';
       throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at once.`);
     },
   };

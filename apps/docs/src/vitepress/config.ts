@@ -27,7 +27,7 @@ const inside = [
   { text: 'Configuration', link: '/configuration' },
   { text: 'The words we use', link: '/glossary' },
   { text: 'States', link: '/states' },
-  { text: 'The house', link: '/architecture' },
+  { text: 'Architecture', link: '/architecture' },
   { text: 'Adding an operation', link: '/adding-an-operation' },
   { text: 'What is proven', link: '/proof' },
 ];

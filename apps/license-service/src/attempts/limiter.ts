@@ -6,12 +6,12 @@
 import {
   createMemoryStore,
   createSharedStore,
-  type Draw,
-  type Level,
-  levelsOf,
+  type Cost,
+  type Quota,
+  rateLimitField,
   type Limit,
   networkOf,
-  policiesOf,
+  rateLimitPolicyField,
   type Rate,
   retryAfterSeconds,
   type Store,
@@ -61,57 +61,57 @@ export interface Limiter {
 /** One slot of a cluster has them all: a script may not reach over several. */
 const usualPrefix = '{licenses}';
 
-interface Named extends Draw, Limit {}
+interface Named extends Cost, Limit {}
 
 export function createLimiter({ limits, redisUrl, timeoutMillis, prefix, onRedis }: LimiterOptions): Limiter {
   const memory = createMemoryStore();
   const redis = redisUrl === undefined ? undefined : createSharedStore({ redisUrl, timeoutMillis, onRedis });
 
   /** Where this attempt is counted, and how the buckets stand. */
-  const take = async (draws: readonly Named[], optional: number): Promise<[Store, readonly Level[]]> =>
-    (await redis?.ask(async (store): Promise<[Store, readonly Level[]]> => [
+  const take = async (costs: readonly Named[], optional: number): Promise<[Store, readonly Quota[]]> =>
+    (await redis?.ask(async (store): Promise<[Store, readonly Quota[]]> => [
       store,
-      await store.take(draws, optional),
-    ])) ?? [memory, await memory.take(draws, optional)];
+      await store.take(costs, optional),
+    ])) ?? [memory, await memory.take(costs, optional)];
 
-  const draw = (name: string, rate: Rate, whom: string): Named => ({
+  const cost = (name: string, rate: Rate, whom: string): Named => ({
     name,
     rate,
     key: `${prefix ?? usualPrefix}:${name}:${whom}`,
   });
 
   const policies = (kind: Attempt['kind']): string =>
-    policiesOf([
+    rateLimitPolicyField([
       { name: kind, rate: limits[kind] },
       { name: 'ip_fail', rate: limits.ipFail },
       { name: 'key_fail', rate: limits.keyFail },
     ]);
   const policyText = { ip: policies('ip'), check: policies('check') };
 
-  const drawsOf = ({ kind, address, keyHash }: Attempt): Named[] => {
+  const costsOf = ({ kind, address, keyHash }: Attempt): Named[] => {
     const network = networkOf(address);
-    const here = draw(kind, limits[kind], network);
+    const here = cost(kind, limits[kind], network);
     if (keyHash === undefined) return [here];
     return [
       here,
-      draw('ip_fail', limits.ipFail, network),
-      draw('key_fail', limits.keyFail, keyHash.toString('base64url')),
+      cost('ip_fail', limits.ipFail, network),
+      cost('key_fail', limits.keyFail, keyHash.toString('base64url')),
     ];
   };
 
   return {
     admit: async (attempt) => {
-      const draws = drawsOf(attempt);
-      const [store, levels] = await take(draws, 2);
-      const waits = levels.map(({ waitMillis }) => waitMillis);
+      const costs = costsOf(attempt);
+      const [store, quotas] = await take(costs, 2);
+      const waits = quotas.map(({ waitMillis }) => waitMillis);
       const isRefused = waits.some((wait, index) => wait > 0 && index !== 2);
       const isLimited = (waits[2] ?? 0) > 0;
       // Of failures those were taken that had room.
-      const failures = draws.slice(1, isLimited ? 2 : 3);
+      const failures = costs.slice(1, isLimited ? 2 : 3);
       return {
         verdict: isRefused ? 'refused' : isLimited ? 'limited' : 'open',
-        retryAfterSeconds: retryAfterSeconds(levels),
-        headers: { ratelimit: levelsOf(draws, levels), 'ratelimit-policy': policyText[attempt.kind] },
+        retryAfterSeconds: retryAfterSeconds(quotas),
+        headers: { ratelimit: rateLimitField(costs, quotas), 'ratelimit-policy': policyText[attempt.kind] },
         succeeded: () => {
           // Nobody waits for it: at worst a token comes back late, or by itself.
           if (failures.length > 0) void store.giveBack(failures).catch(() => undefined);

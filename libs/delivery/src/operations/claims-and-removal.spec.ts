@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { peopleHandlers } from '@muster/organizations';
+import { organizationsHandlers } from '@muster/organizations';
 import { type People, useWorld } from '@muster/testing';
 import { acquire, workOn } from '../../test/locks.ts';
 import { arrangeStories } from '../../test/stories.ts';
@@ -8,7 +8,7 @@ import { deliveryHandlers, executionReactions } from '../index.ts';
 import { type Deed } from '../leases/states.ts';
 import { step } from '../leases/step.ts';
 
-const world = useWorld({ ...deliveryHandlers, ...peopleHandlers }, [executionReactions]);
+const world = useWorld({ ...deliveryHandlers, ...organizationsHandlers }, [executionReactions]);
 
 let people: People;
 let projectId: string;

@@ -1,6 +1,6 @@
 /** Buckets of this process alone: what is left when Redis is away. */
-import { givenBack, type Level, levelOf, taken } from './rate.ts';
-import { type Draw, type Store } from './store.ts';
+import { givenBack, type Quota, quotaOf, taken } from './rate.ts';
+import { type Cost, type Store } from './store.ts';
 
 /** Some 20 MB. Beyond it the buckets that were used longest ago are forgotten. */
 const mostBuckets = 100_000;
@@ -18,23 +18,23 @@ export function createMemoryStore(clock: () => number = Date.now): Store {
   };
 
   return {
-    take: async (draws, optional): Promise<readonly Level[]> => {
+    take: async (costs, optional): Promise<readonly Quota[]> => {
       const now = clock();
-      const before = draws.map(({ key, rate }) => levelOf(rate, fullAt.get(key) ?? 0, now));
+      const before = costs.map(({ key, rate }) => quotaOf(rate, fullAt.get(key) ?? 0, now));
       const isEmpty = before.some(({ left }, index) => left < 1 && index !== optional);
       if (isEmpty) return before;
-      return draws.map(({ key, rate }, index) => {
-        const level = before[index];
+      return costs.map(({ key, rate }, index) => {
+        const quota = before[index];
         // Only the optional one can be empty here; it stays as it is.
-        if (level !== undefined && level.left < 1) return level;
+        if (quota !== undefined && quota.left < 1) return quota;
         const next = taken(rate, fullAt.get(key) ?? 0, now);
         set(key, next, now);
-        return { ...levelOf(rate, next, now), waitMillis: 0 };
+        return { ...quotaOf(rate, next, now), waitMillis: 0 };
       });
     },
-    giveBack: async (draws: readonly Draw[]) => {
+    giveBack: async (costs: readonly Cost[]) => {
       const now = clock();
-      for (const { key, rate } of draws) {
+      for (const { key, rate } of costs) {
         const until = fullAt.get(key);
         if (until !== undefined) set(key, givenBack(rate, until), now);
       }

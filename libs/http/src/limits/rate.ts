@@ -22,7 +22,7 @@ export const rateVariable = (usual: string) =>
 export const intervalMillis = ({ seconds }: Rate): number => seconds * 1_000;
 
 /** How a bucket stands. */
-export interface Level {
+export interface Quota {
   readonly left: number;
   /** Until one is possible; 0 for one that was taken. */
   readonly waitMillis: number;
@@ -31,7 +31,7 @@ export interface Level {
 }
 
 /** `fullAt`: when the bucket will be as good as new; in the past where it is already. */
-export function levelOf(rate: Rate, fullAt: number, now: number): Level {
+export function quotaOf(rate: Rate, fullAt: number, now: number): Quota {
   const usedMillis = Math.max(fullAt - now, 0);
   const free = rate.burst * intervalMillis(rate) - usedMillis;
   return {

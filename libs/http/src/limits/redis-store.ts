@@ -1,7 +1,7 @@
 /** Buckets in Redis, of all processes, by Redis's own clock: one call for all that is asked in a turn. */
 import { redisScript } from '../redis.ts';
-import { intervalMillis, type Level, levelOf } from './rate.ts';
-import { type Draw, type Store } from './store.ts';
+import { intervalMillis, type Quota, quotaOf } from './rate.ts';
+import { type Cost, type Store } from './store.ts';
 
 /**
  * The same as memory-store.ts does, for one question after another. KEYS: the buckets of all. ARGV: for each question
@@ -41,32 +41,32 @@ end
 return answer`;
 
 /** One that may have been taken from already, without anybody asking. */
-export interface OwingDraw extends Draw {
+export interface OwedCost extends Cost {
   readonly owed: number;
 }
 
 export interface RedisStore extends Store {
   /** The same; before it, what is owed is taken, also from a bucket that is empty. */
-  takeOwing(draws: readonly OwingDraw[]): Promise<readonly Level[]>;
+  takeOwing(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   /** Takes nothing but what is owed. */
-  settle(draws: readonly OwingDraw[]): Promise<readonly Level[]>;
+  settle(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   close(): void;
 }
 
 /** What is asked of Redis in this turn of the event loop. */
 interface Asked {
   readonly wanted: 0 | 1;
-  readonly draws: readonly OwingDraw[];
+  readonly costs: readonly OwedCost[];
   /** Counted from 1; 0: none. */
   readonly optional: number;
-  readonly resolve: (levels: readonly Level[]) => void;
+  readonly resolve: (quotas: readonly Quota[]) => void;
   readonly reject: (error: unknown) => void;
 }
 
 /** Others wait while a script runs. */
 const mostAtOnce = 100;
 
-const owing = (draws: readonly Draw[], owed: number): OwingDraw[] => draws.map((draw) => ({ ...draw, owed }));
+const owing = (costs: readonly Cost[], owed: number): OwedCost[] => costs.map((cost) => ({ ...cost, owed }));
 
 /** Each call rejects where Redis does not answer in time. */
 export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
@@ -76,9 +76,9 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
   const send = async (batch: readonly Asked[]): Promise<void> => {
     const keys: string[] = [];
     const args: number[] = [];
-    for (const { wanted, draws, optional } of batch) {
-      args.push(wanted, draws.length, optional);
-      for (const { key, rate, owed } of draws) {
+    for (const { wanted, costs, optional } of batch) {
+      args.push(wanted, costs.length, optional);
+      for (const { key, rate, owed } of costs) {
         keys.push(key);
         args.push(rate.burst, intervalMillis(rate), owed);
       }
@@ -88,8 +88,8 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
       if (!Array.isArray(answer)) throw new Error('Redis answered something else');
       let place = 0;
       const next = (): number => Number(answer[place++]);
-      for (const { draws, resolve } of batch) {
-        resolve(draws.map(({ rate }) => ({ ...levelOf(rate, next(), 0), waitMillis: next() })));
+      for (const { costs, resolve } of batch) {
+        resolve(costs.map(({ rate }) => ({ ...quotaOf(rate, next(), 0), waitMillis: next() })));
       }
     } catch (error) {
       for (const { reject } of batch) reject(error);
@@ -107,20 +107,20 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
   /** A call of its own for each question costs more than all the rest of counting. */
   const ask = (
     wanted: Asked['wanted'],
-    draws: readonly OwingDraw[],
+    costs: readonly OwedCost[],
     optional: number,
-  ): Promise<readonly Level[]> =>
+  ): Promise<readonly Quota[]> =>
     new Promise((resolve, reject) => {
       if (waiting.length === 0) setImmediate(flush);
-      waiting.push({ wanted, draws, optional, resolve, reject });
+      waiting.push({ wanted, costs, optional, resolve, reject });
     });
 
   return {
-    take: (draws, optional) => ask(1, owing(draws, 0), optional === undefined ? 0 : optional + 1),
-    takeOwing: (draws) => ask(1, draws, 0),
-    settle: (draws) => ask(0, draws, 0),
-    giveBack: async (draws) => {
-      await ask(0, owing(draws, -1), 0);
+    take: (costs, optional) => ask(1, owing(costs, 0), optional === undefined ? 0 : optional + 1),
+    takeOwing: (costs) => ask(1, costs, 0),
+    settle: (costs) => ask(0, costs, 0),
+    giveBack: async (costs) => {
+      await ask(0, owing(costs, -1), 0);
     },
     close: () => {
       script.close();

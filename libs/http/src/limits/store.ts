@@ -1,7 +1,7 @@
-import { type Level, type Rate } from './rate.ts';
+import { type Quota, type Rate } from './rate.ts';
 
 /** One token of one bucket. */
-export interface Draw {
+export interface Cost {
   readonly key: string;
   readonly rate: Rate;
 }
@@ -12,6 +12,6 @@ export interface Store {
    * Takes from all buckets or from none, and says how each stands afterwards; one with a wait was empty. The one at
    * `optional` may be empty without that keeping the others from being taken.
    */
-  take(draws: readonly Draw[], optional?: number): Promise<readonly Level[]>;
-  giveBack(draws: readonly Draw[]): Promise<void>;
+  take(costs: readonly Cost[], optional?: number): Promise<readonly Quota[]>;
+  giveBack(costs: readonly Cost[]): Promise<void>;
 }

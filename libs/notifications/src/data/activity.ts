@@ -11,8 +11,8 @@ type List = Registry['activity']['list'];
 const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
 
 /**
- * A page of what happened, newest first. A project or story that is named is not asked about here: whoever may see
- * it may see all of its stream.
+ * A page of the activity, newest first. A project or story that is named is not checked here: a caller who may see it
+ * may see all of its stream.
  */
 export async function listActivity(db: Db, caller: Caller, params: ParamsOf<List>): Promise<ResultOf<List>> {
   const { projectId, storyId, actorId, kinds, since, limit, cursor } = params;

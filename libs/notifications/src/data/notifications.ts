@@ -89,8 +89,8 @@ export async function getUnread(db: Db, caller: Caller): Promise<Unread> {
 }
 
 /**
- * Whoever marks takes the counts of the member first, in the order of their key as the triggers do, and then the
- * notifications: so all who mark for one member take turns, however much they mark.
+ * A call that marks locks the counts of the member first, in the order of their key as the triggers do, and then the
+ * notifications: so calls that mark for one member take turns, however much they mark.
  */
 const lockCounts = (caller: Caller): Query<unknown> =>
   sql`select from notification_counts c where ${of('c')} and c.member_id = ${caller.memberId} and c.unread > 0

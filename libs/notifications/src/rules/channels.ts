@@ -14,7 +14,7 @@ const by = (...channels: NotificationChannel[]): Channels => ({
   push: channels.includes('push'),
 });
 
-/** E-mail for what somebody waits for; push for what should not wait. */
+/** E-mail for what a member waits for; push for what should not wait. */
 const defaults: Record<NotificationKind, Channels> = {
   mention: by('inbox', 'email', 'push'),
   assigned: by('inbox', 'email'),
@@ -41,7 +41,7 @@ export interface Choice {
   readonly enabled: boolean;
 }
 
-/** The channels of a kind for somebody who made these choices. */
+/** The channels of a kind for a member who made these choices. */
 export function channelsOf(kind: NotificationKind, choices: readonly Choice[]): Channels {
   const channels = { ...defaults[kind] };
   for (const channel of notificationChannels) {

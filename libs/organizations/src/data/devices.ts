@@ -52,7 +52,7 @@ export const countDevices = async (db: Db, { memberId }: Caller): Promise<number
     )
   ).count;
 
-/** Whoever registers the same push token takes turns, so that it ends up with one of them. */
+/** Calls that register the same push token take turns, so that one member has it in the end. */
 export const lockPushToken = (db: Db, pushToken: string): Promise<unknown> =>
   db.all(
     sql`select pg_advisory_xact_lock(hashtextextended(${organization}::text || ' ' || ${pushToken}::text, 0))`,

@@ -135,7 +135,7 @@ export const insertInvitation = (row: InvitationRow): Query<unknown> =>
 export const setInvitation = (row: InvitationRow): Query<unknown> =>
   sql`${sql.update('invitations', changing, written(row))} where ${of()} and id = ${row.id}`;
 
-/** Whoever has the secret that went out before cannot use it any more; the next e-mail brings another. */
+/** The secret that went out before cannot be used any more; the next e-mail brings another. */
 export const forgetSecret = (id: string): Query<unknown> => setSecretHash(id, null);
 
 export const setSecretHash = (id: string, secretHash: Buffer | null): Query<unknown> =>

@@ -27,8 +27,8 @@ export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): 
 });
 
 /**
- * Locks active members, in the order of their ids, against whoever else changes or removes them; by id. Who was
- * removed is not among them.
+ * Locks active members, in the order of their ids, against other calls that change or remove them; by id. Removed members
+ * are not among them.
  */
 export async function lockMembers(db: Db, ids: readonly string[]): Promise<ReadonlyMap<string, MemberRow>> {
   const rows = await db.all(
@@ -68,7 +68,7 @@ interface NewMember {
   readonly role: OrgRole;
 }
 
-/** Writes a new member under a handle of their own. Whoever adds members to an organization takes turns. */
+/** Writes a new member under a handle of their own. Calls that add members to an organization take turns. */
 export async function setNewMember(db: Db, { email, name, role }: NewMember): Promise<Member> {
   const wanted = handleFor(name, email);
   const taken = await db.all(

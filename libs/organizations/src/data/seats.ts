@@ -1,6 +1,6 @@
 /**
- * Seats: who holds one, and how one is given away. Whoever is about to give one (an invitation, its acceptance, a
- * role) and whoever changes how many there are goes through lockSeats, and so takes turns with all others.
+ * Seats: which members and invitations hold one. Calls that give a seat (an invitation, its acceptance, a role) and calls
+ * that change how many there are go through lockSeats, and so take turns.
  */
 import { type Db, type DB, of, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
@@ -19,8 +19,8 @@ const seatRoles = sql.join(orgRoles.filter(holdsSeat));
 
 /**
  * What holds a seat, stated once: each active owner, admin and member, and each pending invitation to be one until it
- * expires; never a viewer, nor an agent. By the clock and not by the transaction's time: who waited for the lock
- * must see what expired meanwhile, as whoever was before it did.
+ * expires; never a viewer, nor an agent. By the clock and not by the transaction's time: a call that waited for the lock
+ * must see what expired meanwhile.
  */
 export const heldSeats = {
   used: sql.part`(select count(*) from members where ${of()} and status = 'active' and role in (${seatRoles}))`,
@@ -36,7 +36,7 @@ const seatsOf = () =>
 export const getSeats = (db: Db): Promise<Seats> => db.one(seatsOf());
 
 /**
- * The seats, which nobody else gives away or changes until this transaction ends. Take it before any lock on members
+ * The seats, locked: no other transaction gives one or changes their number until this one ends. Take it before any lock on members
  * or invitations. Two statements on purpose: one that waits for a lock goes on seeing what was before the wait.
  */
 export async function lockSeats(db: Db): Promise<Seats> {

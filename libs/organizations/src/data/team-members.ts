@@ -1,4 +1,4 @@
-/** Who is in a team. */
+/** The members of teams. */
 import {
   CursorId,
   CursorTime,
@@ -34,7 +34,7 @@ const toTeamMember = (row: TeamMemberRow): TeamMember => ({
 const teamMembers = sql.part`select tm.team_id, tm.member_id, m.name, m.handle, tm.role, tm.created_at
   from team_members tm join members m on m.org_id = tm.org_id and m.id = tm.member_id`;
 
-/** Somebody in a team, if they are. */
+/** A member of a team; undefined where they are not in it. */
 export async function findTeamMember(
   db: Db,
   teamId: string,
@@ -46,7 +46,7 @@ export async function findTeamMember(
   return row && toTeamMember(row);
 }
 
-/** Somebody in a team that is locked. */
+/** A member of a team that is locked. */
 export async function getTeamMember(db: Db, teamId: string, memberId: string): Promise<TeamMember> {
   const teamMember = await findTeamMember(db, teamId, memberId);
   if (teamMember === undefined) throw notFound();
@@ -76,7 +76,7 @@ export async function listTeamMembers(
 export const insertTeamMember = (added: TeamMember): Query<unknown> =>
   sql`insert into team_members (org_id, team_id, member_id, role, created_at) values (${organization}, ${added.teamId}, ${added.memberId}, ${added.role}, ${added.addedAt})`;
 
-/** Writes somebody's role in a locked team. */
+/** Writes a member's role in a locked team. */
 export const setTeamMember = ({ teamId, memberId, role }: TeamMember): Query<unknown> =>
   sql`update team_members set role = ${role} where ${of()} and team_id = ${teamId} and member_id = ${memberId}`;
 

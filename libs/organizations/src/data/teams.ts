@@ -43,7 +43,7 @@ export interface LockedTeam extends TeamRow {
   readonly caller_role: TeamRole | null;
 }
 
-/** Locks a team: whoever changes it, or who is in it, takes turns. */
+/** Locks a team: calls that change it or its members take turns. */
 export function lockTeam(db: Db, { memberId }: Caller, teamId: string): Promise<LockedTeam> {
   return db.get(
     sql<LockedTeam>`select ${teams.list}, (select tm.role from team_members tm
@@ -75,7 +75,7 @@ export async function listTeams(
   return pageOfSearch(rows, limit, (row) => [row.key], toTeam);
 }
 
-/** The team goes, and with it who is in it and its roles in projects. */
+/** Deletes the team, and with it its memberships and its roles in projects. */
 export const deleteTeam = (teamId: string): Query<unknown> =>
   sql`delete from teams where ${of()} and id = ${teamId}`;
 

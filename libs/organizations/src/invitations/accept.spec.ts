@@ -3,11 +3,11 @@ import { inOrganizationAsSystem, newId, type Pool } from '@muster/database';
 import { type GivenRole } from '@muster/registry';
 import { type Reaction } from '@muster/runtime';
 import { type People, useWorld } from '@muster/testing';
-import { peopleHandlers } from '../index.ts';
+import { organizationsHandlers } from '../index.ts';
 import { acceptInvitation } from './accept.ts';
 import { prepareInvitationMail } from './mail.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 const facts = { requestId: 'spec', ip: '127.0.0.1', userAgent: 'spec' };
 const baseUrl = 'https://muster.example';
 

@@ -1,4 +1,4 @@
-/** How somebody with an invitation comes in. It is no operation: there is no token until it is done. */
+/** Accepting an invitation. It is no operation: there is no token until it is done. */
 import {
   type Db,
   identify,
@@ -59,7 +59,7 @@ const scopesOf: Readonly<Record<GivenRole, readonly Scope[]>> = {
 const tokenDays = 365;
 
 /**
- * Makes whoever has the secret of a pending invitation a member, with a first token. 400 for what does not fit, 404
+ * Makes the bearer of the secret of a pending invitation a member, with a first token. 400 for what does not fit, 404
  * for a secret that is unknown or was replaced by a newer one, 409 already_resolved where it was accepted or revoked
  * (details.state says which), 422 where it expired, there is no seat, or the policy no longer lets the address in.
  */
@@ -104,7 +104,7 @@ export async function acceptInvitation(
     });
     return { member, apiToken };
   } catch (error) {
-    // The answer to COMMIT was lost. If it happened nobody but this call can show the token.
+    // The answer to COMMIT was lost. If it happened, only this call can show the token.
     const member = error instanceof OutcomeUnknown ? await findHolder(pool, apiToken) : undefined;
     if (member !== undefined) return { member, apiToken };
     const known = toApiError(error);

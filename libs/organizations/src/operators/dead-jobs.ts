@@ -2,7 +2,7 @@ import { operatorTrail, type Pool, sql } from '@muster/database';
 import { z } from 'zod';
 import { noSuch, operate, parseInput } from './operate.ts';
 
-/** A job that the worker gave up: its row stays in the outbox until somebody replays it. */
+/** A job that the worker gave up: its row stays in the outbox until an operator replays it. */
 export interface DeadJob {
   readonly id: string;
   /** The organization's slug. */

@@ -14,13 +14,13 @@ const NewMember = z.strictObject({
   role: z.enum(['admin', 'member', 'viewer']),
 });
 
-/** Makes somebody a member; all but viewers take a seat, and without a free one it is refused. */
+/** Adds a member; all but viewers take a seat, and without a free one it is refused. */
 export function addMember(pool: Pool, input: z.input<typeof NewMember>): Promise<{ member: Member }> {
   return operate(pool, async (db, within) => {
     const { org: slug, ...newMember } = parseInput(NewMember, input);
     const org = await getOrgBySlug(db, slug);
     const own = within(org.id);
-    // Held until commit: whoever else adds a member waits here, so that seats and handles are given once.
+    // Held until commit: other calls that add a member wait here, so that seats and handles are given once.
     const seats = await lockSeats(own);
     if (holdsSeat(newMember.role) && freeSeats(seats) <= 0) throw refusal('seats_exhausted', { ...seats });
     const member = await setNewMember(own, newMember);

@@ -6,7 +6,7 @@ import { type z } from 'zod';
 import { members, type MemberRow, toMember } from '../data/members.ts';
 import { orgs, type OrgRow, toOrg } from '../data/orgs.ts';
 
-/** What only a command line can run into: a database that nobody migrated, a login that may not. */
+/** Failures that only a command line can meet: a database that was not migrated, a login without rights. */
 function ofSetUp(error: unknown): ApiError | undefined {
   switch (error instanceof BurstError ? error.sqlState : undefined) {
     case '42P01': // no such table

@@ -1,12 +1,12 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, useWorld } from '@muster/testing';
-import { peopleHandlers } from '../index.ts';
+import { organizationsHandlers } from '../index.ts';
 import { addMember, listMembers } from './members.ts';
 import { createOrganization, listOrganizations } from './organizations.ts';
 import { createToken, grantPlatform, listTokens, revokeToken } from './tokens.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 const pool = () => world.database.owner;
 const freshSlug = () => `acme-${newId().slice(-12)}`;
 const organization = (setUp: { seats?: number; plan?: 'free' | 'team' | 'enterprise' } = {}) =>

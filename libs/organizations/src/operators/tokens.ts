@@ -33,7 +33,7 @@ const TokenRequest = z
       .max(3),
     agent: AgentName.optional(),
     projects: z.array(ProjectKey).min(1).max(100).optional(),
-    // An agent's alone; whose inbox it is says so by whoever makes the token.
+    // For agents' tokens alone: the operator who makes the token decides whether it reads its member's inbox.
     inbox: z.boolean().default(false),
     expiresInDays: Days.optional(),
   })

@@ -28,5 +28,5 @@ export const planFeatures = (plan: Plan): Entitlement['features'] => ({
   unlimitedProjects: limits[plan].projects === null,
 });
 
-/** How many seats an organization starts with where nobody says. */
+/** How many seats an organization starts with unless a number is given. */
 export const startingSeats: Record<Plan, number> = { free: 5, team: 25, enterprise: 250 };

@@ -32,7 +32,7 @@ const slugOf = (text: string): string =>
 export const handleFor = (name: string, email: string): string =>
   slugOf(name) || slugOf(email.slice(0, email.indexOf('@'))) || 'member';
 
-/** The handle itself, or the first of `-2`, `-3` … that nobody has. `taken` holds all that begin with it. */
+/** The handle itself, or the first of `-2`, `-3` … that is free. `taken` holds all that begin with it. */
 export function uniqueHandle(handle: string, taken: ReadonlySet<string>): string {
   let unique = handle;
   for (let number = 2; taken.has(unique); number += 1) unique = `${handle}-${number}`;

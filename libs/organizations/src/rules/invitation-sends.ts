@@ -1,4 +1,4 @@
-/** How often one address is written to: whoever invites may be anybody, and the address somebody else's. */
+/** How often one address is written to: it may belong to a stranger, who asked for no mail. */
 import { invitationDays } from './invitation-states.ts';
 
 /** The first e-mail and five more, in the days of an invitation. */

@@ -1,4 +1,4 @@
-/** Who may give which member which role, and remove whom. That the caller is an admin at least is the door's to see. */
+/** Which role may give a member another role, and remove a member. The door has checked that the caller is an admin at least. */
 import { type GivenRole, type OrgRole } from '@muster/registry';
 
 /** Owners, admins and members hold a seat; viewers do not. */
@@ -6,7 +6,7 @@ export const holdsSeat = (role: OrgRole): boolean => role !== 'viewer';
 
 export type RoleRuling = 'unchanged' | 'allowed' | 'needs_seat' | 'owner_required' | 'owner_only';
 
-/** What becomes of the wish that `by` gives a member who is `from` the role `to`. */
+/** Whether a caller of role `by` may change a member from `from` to `to`, and why not. */
 export function rulingOnRole(by: OrgRole, from: OrgRole, to: GivenRole): RoleRuling {
   if (from === 'owner') return 'owner_required';
   if (from === to) return 'unchanged';
@@ -16,7 +16,7 @@ export function rulingOnRole(by: OrgRole, from: OrgRole, to: GivenRole): RoleRul
 
 export type RemovalRuling = 'allowed' | 'owner_required' | 'owner_only';
 
-/** What becomes of the wish that `by` removes a member who is `whom`. */
+/** Whether a caller of role `by` may remove a member of role `whom`, and why not. */
 export function rulingOnRemoval(by: OrgRole, whom: OrgRole): RemovalRuling {
   if (whom === 'owner') return 'owner_required';
   return whom === 'admin' && by !== 'owner' ? 'owner_only' : 'allowed';

@@ -23,7 +23,7 @@ export function llmsText({ baseUrl, docsUrl }: Addresses, pages: readonly SitePa
   ].join('\n\n');
 }
 
-/** All pages in one, for whoever reads only once. Others are served between one page and the next. */
+/** All pages in one, for readers that fetch only once. Other requests are served between one page and the next. */
 export async function llmsFullText(pages: readonly SitePage[]): Promise<string> {
   const parts: string[] = [];
   for (const { markdown } of pages) {
@@ -48,7 +48,7 @@ export const sitemap = ({ baseUrl }: Addresses, pages: readonly SitePage[]): str
     '',
   ].join('\n');
 
-/** RFC 9309. What is behind a token is nobody's to crawl. */
+/** RFC 9309. What needs a token is not to be crawled. */
 export const robots = ({ baseUrl }: Addresses): string =>
   ['User-agent: *', 'Disallow: /api/', 'Allow: /', `Sitemap: ${baseUrl}/sitemap.xml`, ''].join('\n');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
-import { peopleHandlers } from '@muster/organizations';
+import { organizationsHandlers } from '@muster/organizations';
 import { useWorld } from '@muster/testing';
 import { costOf } from '../../rules/proration.ts';
 import { defaultSeatPrices, type SeatPrices } from '../../rules/prices.ts';
@@ -11,7 +11,7 @@ const prices: SeatPrices = {
   ...defaultSeatPrices,
   free: { currency: 'EUR', interval: 'month', tiers: [{ upTo: null, unitAmount: 0 }] },
 };
-const world = useWorld({ ...peopleHandlers, billing: billing(prices) });
+const world = useWorld({ ...organizationsHandlers, billing: billing(prices) });
 
 /** The subscription began on the first of a month, and is in the month of 30 days that has so many left. */
 const periodWith = (orgId: string, daysLeft: number) =>

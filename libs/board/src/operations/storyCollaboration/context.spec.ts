@@ -10,7 +10,7 @@ import {
   type Story,
   StoryContext,
 } from '@muster/registry';
-import { peopleHandlers } from '@muster/organizations';
+import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
 import { patient, type People, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../arrange-board.ts';
@@ -34,7 +34,7 @@ const world = useWorld({
   stories,
   storySpec,
   storyCollaboration,
-  policy: peopleHandlers.policy,
+  policy: organizationsHandlers.policy,
   // Delivery's answers for a story on which nobody worked, in no group; of others it is asked where both are.
   deliveryExecutions: {
     getForTarget: handle(registry.deliveryExecutions.getForTarget, async () => ({ execution: null })),

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangePlace, arrangeRole, arrangeTeam } from '../../arrange-events.ts';
+import { arrangeStory, arrangeRole, arrangeTeam } from '../../arrange-events.ts';
 import { notify } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
 import { notifications } from '../notifications/handlers.ts';
@@ -19,7 +19,7 @@ beforeEach(async () => {
   people = await world.org();
   const { orgId, ana, chloe, dan } = people;
   eve = await world.member(orgId, 'Eve', 'member');
-  ({ projectId } = await arrangePlace(world, orgId, ana.me.memberId, { key: 'HID', visibility: 'private' }));
+  ({ projectId } = await arrangeStory(world, orgId, ana.me.memberId, { key: 'HID', visibility: 'private' }));
   await arrangeRole(world, orgId, projectId, chloe.me.memberId, 'contributor');
   await arrangeRole(world, orgId, projectId, dan.me.memberId, 'viewer');
   teamId = await arrangeTeam(world, orgId, 'Web', chloe.me.memberId, eve.me.memberId);
@@ -156,7 +156,7 @@ describe('broadcasts.send', () => {
 
   it('answers projects and teams that are missing, hidden or of another organization alike', async () => {
     const foreign = await world.org();
-    const away = await arrangePlace(world, foreign.orgId, foreign.ana.me.memberId, { key: 'FAR' });
+    const away = await arrangeStory(world, foreign.orgId, foreign.ana.me.memberId, { key: 'FAR' });
     const team = await arrangeTeam(world, foreign.orgId, 'Far');
     for (const to of [
       { projectId: newId() },

@@ -39,7 +39,7 @@ export const send = handle(
       created_at: at,
     };
     db.later(insertBroadcast(row));
-    // Whoever sees the project, or without one everybody, sees this; a team's message is for the team.
+    // Members who see the project see this; without a project all members do; a team's message is for the team.
     const subject: Subject = {
       type: 'broadcast',
       id: row.id,

@@ -2,7 +2,13 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { notificationKinds, type NotificationKind, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangePlace, arrangeRole, type Place, type Said, says } from '../../arrange-events.ts';
+import {
+  arrangeStory,
+  arrangeRole,
+  type ArrangedStory,
+  type EmittedEvent,
+  emitting,
+} from '../../arrange-events.ts';
 import { mostAtOnce } from '../../data/notifications.ts';
 import { notify } from '../../notify.ts';
 import { notifications } from './handlers.ts';
@@ -10,13 +16,13 @@ import { notifications } from './handlers.ts';
 const world = useWorld({ notifications }, [notify]);
 
 let people: People;
-let place: Place;
+let place: ArrangedStory;
 beforeEach(async () => {
   people = await world.org();
-  place = await arrangePlace(world, people.orgId, people.ana.me.memberId);
+  place = await arrangeStory(world, people.orgId, people.ana.me.memberId);
 });
 
-const about = ({ story }: Place, memberId: string): Record<'mention' | 'assigned', Said> => ({
+const about = ({ story }: ArrangedStory, memberId: string): Record<'mention' | 'assigned', EmittedEvent> => ({
   mention: {
     kind: 'comment.created',
     subject: story,
@@ -31,7 +37,7 @@ const about = ({ story }: Place, memberId: string): Record<'mention' | 'assigned
 
 /** Ana does these to somebody, one operation each. */
 async function tell(who: Person, kinds: readonly ('mention' | 'assigned')[], where = place): Promise<void> {
-  for (const kind of kinds) await world.call(people.ana, says([about(where, who.me.memberId)[kind]]), {});
+  for (const kind of kinds) await world.call(people.ana, emitting([about(where, who.me.memberId)[kind]]), {});
 }
 const ids = async (who: Person, params: { unreadOnly?: boolean; kinds?: NotificationKind[] } = {}) =>
   (await who.notifications.list(params)).items.map((item) => item.id);
@@ -110,7 +116,7 @@ describe('notifications.list', () => {
 
   it('neither shows nor counts nor marks what is about a project that the member cannot see, as long as they cannot', async () => {
     const { chloe, dan, orgId } = people;
-    const hidden = await arrangePlace(world, orgId, dan.me.memberId, { key: 'HID', visibility: 'private' });
+    const hidden = await arrangeStory(world, orgId, dan.me.memberId, { key: 'HID', visibility: 'private' });
     await arrangeRole(world, orgId, hidden.projectId, chloe.me.memberId, 'viewer');
     await tell(chloe, ['mention']);
     await tell(chloe, ['mention', 'assigned'], hidden);
@@ -140,7 +146,7 @@ describe('notifications.list', () => {
 
   it('shows a token that is bound to projects what is about those, and about none', async () => {
     const { ana, chloe, orgId } = people;
-    const other = await arrangePlace(world, orgId, ana.me.memberId, { key: 'APP' });
+    const other = await arrangeStory(world, orgId, ana.me.memberId, { key: 'APP' });
     await tell(chloe, ['mention']);
     await tell(chloe, ['assigned'], other);
     const bound = await world.token(orgId, chloe.me.memberId, { projectIds: [other.projectId] });

@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 const laptop = { deviceId: 'laptop', name: 'Work laptop', platform: 'macos' } as const;
 const secret = 'push-secret-4711';
@@ -35,7 +35,7 @@ describe('devices.register', () => {
     const { orgId, chloe } = await world.org();
     const idempotencyKey = 'k1';
     const params = { pushToken: secret, ...laptop };
-    const first = await world.call(chloe, peopleHandlers.devices.register, params, { idempotencyKey });
+    const first = await world.call(chloe, organizationsHandlers.devices.register, params, { idempotencyKey });
     const second = await chloe.devices.register(laptop);
     expect(await tokensOf(orgId)).toEqual([{ device_id: 'laptop', push_token: secret }]);
     expect([second.device.takesPush, first.json, JSON.stringify(second)].join()).not.toContain(secret);
@@ -193,7 +193,7 @@ describe('devices.register', () => {
   ])('refuses %j', async (wrong) => {
     const { chloe } = await world.org();
     const params = { ...laptop, ...wrong };
-    await expect(world.call(chloe, peopleHandlers.devices.register, params)).rejects.toMatchObject({
+    await expect(world.call(chloe, organizationsHandlers.devices.register, params)).rejects.toMatchObject({
       status: 400,
     });
   });

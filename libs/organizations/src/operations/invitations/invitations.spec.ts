@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { invitationStates } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 const seats = (orgId: string, count: number) =>
   world.rows('update subscriptions set seats = $2 where org_id = $1', orgId, count);

@@ -15,16 +15,16 @@ export function sendInvitation(db: Db, { id }: InvitationRow, write: Query<unkno
   db.later(outboxRow('invitation.mail', { invitationId: id }));
 }
 
-/** 422 where the policy, as it is now, lets nobody of that address in. */
+/** 422 where the policy, as it is now, does not allow that address. */
 export function requireAllowedAddress(email: string, { allowedEmailDomains: allowed }: Policy): void {
   if (!isAllowedAddress(email, allowed))
     throw refusal('policy', { unmet: [{ gate: 'allowedEmailDomains', allowed }] });
 }
 
-/** Whether there is no seat for somebody of that role; a viewer needs none. */
+/** Whether there is no seat for a member of that role; a viewer needs none. */
 export const lacksSeat = (role: OrgRole, seats: Seats): boolean => holdsSeat(role) && freeSeats(seats) <= 0;
 
-/** 403 where an admin is to be made by somebody other than the owner. */
+/** 403 where a caller other than the owner invites an admin. */
 export function requireOwnerForAdmin(orgRole: OrgRole, invitedAs: OrgRole): void {
   if (invitedAs === 'admin' && orgRole !== 'owner')
     throw roleTooLow({ needed: 'owner', held: orgRole }, 'Only the owner may invite somebody as admin.');

@@ -10,9 +10,9 @@ import {
   arrangeReview,
   arrangeStory,
 } from '../../arrange-work.ts';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 describe('what a profile counts', () => {
   it('is in projects that the caller sees: a number would say what goes on in the others', async () => {
@@ -262,7 +262,7 @@ describe('members.setRole', () => {
       await expect(ana.members.setRole({ memberId, role: 'viewer' })).rejects.toMatchObject({ status: 404 });
     }
     const owner = { memberId: chloe.me.memberId, role: 'owner' };
-    await expect(world.call(ana, peopleHandlers.members.setRole, owner)).rejects.toMatchObject({
+    await expect(world.call(ana, organizationsHandlers.members.setRole, owner)).rejects.toMatchObject({
       status: 400,
     });
   });

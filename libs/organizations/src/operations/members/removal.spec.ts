@@ -9,9 +9,9 @@ import {
   arrangeReview,
   arrangeStory,
 } from '../../arrange-work.ts';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 const eventsOf = async (orgId: string) =>
   (await world.rows<{ kind: string }>('select kind from activity where org_id = $1 order by seq', orgId)).map(

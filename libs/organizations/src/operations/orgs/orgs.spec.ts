@@ -2,9 +2,9 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 const eventsOf = (orgId: string) =>
   world.rows<{ kind: string; data: unknown; subject: { key: string } }>(

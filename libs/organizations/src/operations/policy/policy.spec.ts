@@ -1,9 +1,9 @@
 import { describe, expect, it } from '@jest/globals';
 import { Policy, registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 const storedOf = async (orgId: string) =>
   (await world.rows<{ policy: unknown }>('select policy from orgs where id = $1', orgId))[0]?.policy;

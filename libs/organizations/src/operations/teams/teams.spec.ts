@@ -3,9 +3,9 @@ import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { arrangeProject } from '../../arrange-work.ts';
-import { peopleHandlers } from '../../index.ts';
+import { organizationsHandlers } from '../../index.ts';
 
-const world = useWorld(peopleHandlers);
+const world = useWorld(organizationsHandlers);
 
 const eventsOf = (orgId: string) =>
   world.rows('select kind, data from activity where org_id = $1 order by seq', orgId);

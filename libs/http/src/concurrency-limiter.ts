@@ -1,22 +1,22 @@
 /** How much there is at once: of each party, and in all. */
 
-/** Somebody with a share of their own. */
+/** A caller, an address or an organization with a share of its own. */
 export interface Party {
   readonly key: string;
   readonly most: number;
 }
 
 /** Let in until `leave`; or not, since a party has its share, or (`null`) all together have theirs. */
-export type Entrance = { readonly leave: () => void } | { readonly full: Party | null };
+export type Admission = { readonly leave: () => void } | { readonly full: Party | null };
 
-export interface Crowd {
+export interface ConcurrencyLimiter {
   /** What is in it now. */
   size(): number;
-  /** Takes from all parties or from none. Whoever leaves twice has left once. */
-  enter(parties: readonly Party[], weight?: number): Entrance;
+  /** Takes from all parties or from none. To leave twice is to leave once. */
+  enter(parties: readonly Party[], weight?: number): Admission;
 }
 
-export function createCrowd(most: number): Crowd {
+export function createConcurrencyLimiter(most: number): ConcurrencyLimiter {
   const sizes = new Map<string, number>();
   let all = 0;
   const add = (parties: readonly Party[], weight: number): void => {

@@ -1,9 +1,10 @@
 /**
- * Who is in an audience: a query for each, over the ids of one telling (`w.ids`), that answers members. Whether they are still there and may see the project is asked of all of them alike, in tellings.ts.
+ * The recipients of a draft: a query for each kind, over the ids of one draft (`w.ids`), that answers members.
+ * write-notifications.ts then drops members that were removed or may not see the project.
  */
 import { of, type Part, sql } from '@muster/database';
 import { heldSeats } from '@muster/organizations';
-import { type Audience } from '../rules/tellings.ts';
+import { type Recipients } from '../rules/notification-rules.ts';
 
 /** The owner and the admins. */
 const heads = sql.part`select m.id from members m where ${of('m')} and m.status = 'active' and m.role in ('owner', 'admin')`;
@@ -13,10 +14,10 @@ const isAssigned = sql.part`${of('t')} and t.target_type in ('story', 'delivery_
 const assignees = sql.part`select t.member_id from assignments t where ${isAssigned}
     union select g.member_id from assignments t join agents g on ${of('g')} and g.id = t.agent_id where ${isAssigned}`;
 
-/** So much of a story's activity is looked at for who asked for a review. */
+/** How many entries of a story's activity are searched for the member who asked for a review. */
 const mostLookedAt = 1_000;
 
-export const audiences: Record<Audience, Part> = {
+export const recipientQueries: Record<Recipients, Part> = {
   members: sql.part`select u.id from unnest(w.ids) u(id)`,
 
   agents: sql.part`select a.member_id from agents a where ${of('a')} and a.id = any (w.ids)`,

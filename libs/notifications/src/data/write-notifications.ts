@@ -1,46 +1,46 @@
-/** Writes what is told, all of a transaction in one statement: the inbox, and what goes out by e-mail and push. */
+/** Writes all notifications of a transaction in one statement: the inbox, and what goes out by e-mail and push. */
 import { of, organization, type Part, type Query, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { defaultChannels } from '../rules/channels.ts';
-import { longestBody, type Telling } from '../rules/tellings.ts';
-import { audiences } from './audiences.ts';
+import { longestBody, type NotificationDraft } from '../rules/notification-rules.ts';
+import { recipientQueries } from './recipients.ts';
 
-/** The tellings of one event, in the order in which they count. */
-export type OfEvent = readonly Telling[];
+/** The drafts of one event, in the order in which they count. */
+export type OfEvent = readonly NotificationDraft[];
 
-const wantedColumns = sql.part`event int, nth int, audience text, ids uuid[], kind text, project_id uuid, subject jsonb,
+const wantedColumns = sql.part`event int, nth int, recipients text, ids uuid[], kind text, project_id uuid, subject jsonb,
   title text, body text, inbox boolean, email boolean, push boolean`;
 
-/** What a member chose for a channel of the telling's kind, else the default that came with the telling. */
+/** What a member chose for a channel of the draft's kind, else the default that came with the draft. */
 const chosen = (channel: 'inbox' | 'email' | 'push'): Part =>
   sql.part`coalesce((select c.enabled from notification_preferences c where ${of('c')} and c.member_id = m.id
     and c.kind = w.kind and c.channel = ${channel}), w.${sql.word(channel)})`;
 
-/** A broadcast says what was sent; what else there is to say stands in the telling. */
+/** The body of a broadcast is its message; of all others it stands in the draft. */
 const words = sql.part`coalesce((
   select case when length(b.message) <= ${sql.literal(longestBody)} then b.message else left(b.message, ${sql.literal(longestBody - 1)}) || '…' end
-  from broadcasts b where w.audience = 'broadcast' and ${of('b')} and b.id = w.ids[1]), w.body)`;
+  from broadcasts b where w.recipients = 'broadcast' and ${of('b')} and b.id = w.ids[1]), w.body)`;
 
 /**
- * The statement that tells: each member once for an event, by the first telling that reaches them; never who did it,
- * nor whose agent did, unless the agent named its own member; and only who may see the project, by the rights that
- * the transaction leaves.
+ * The statement that notifies: each member once for an event, by the first draft that reaches them; never the member who
+ * acted, nor the owner of the agent that acted, unless the agent named its own member; and only members who may see the
+ * project, by the rights that the transaction leaves.
  */
-export function tellAll(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
-  const wanted = events.flatMap((tellings, event) =>
-    tellings.map(({ to, projectId, ...telling }, nth) => ({
-      ...telling,
+export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
+  const wanted = events.flatMap((drafts, event) =>
+    drafts.map(({ to, projectId, ...draft }, nth) => ({
+      ...draft,
       event,
       nth,
-      audience: to,
+      recipients: to,
       project_id: projectId,
-      ...defaultChannels(telling.kind),
+      ...defaultChannels(draft.kind),
     })),
   );
-  const reached = [...new Set(wanted.map((telling) => telling.audience))].sort().map(
-    (audience) =>
-      sql.part`select w.event, w.nth, r.member_id from wanted w cross join lateral (${audiences[audience]}) r(member_id)
-         where w.audience = ${audience}`,
+  const reached = [...new Set(wanted.map((draft) => draft.recipients))].sort().map(
+    (recipients) =>
+      sql.part`select w.event, w.nth, r.member_id from wanted w cross join lateral (${recipientQueries[recipients]}) r(member_id)
+         where w.recipients = ${recipients}`,
   );
   return sql`with wanted as materialized (select * from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) as w(${wantedColumns})),
      reached as (${sql.join(reached, ' union all ')}),
@@ -52,7 +52,7 @@ export function tellAll(actor: Actor, events: readonly OfEvent[]): Query<unknown
        join wanted w on w.event = r.event and w.nth = r.nth
        join members m on ${of('m')} and m.id = r.member_id and m.status = 'active'
        left join projects p on ${of('p')} and p.id = w.project_id
-       where (m.id is distinct from ${actor.memberId}::uuid or (${actor.agentId !== null} and w.audience = 'members'))
+       where (m.id is distinct from ${actor.memberId}::uuid or (${actor.agentId !== null} and w.recipients = 'members'))
          and (w.project_id is null
            or (p.id is not null and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))
        order by w.event, m.id, w.nth),

@@ -1,7 +1,7 @@
 /**
- * Who is told of what happened: event → whom, as what, in which words. This table is the only statement of it; an
- * event without a rule tells nobody, and costs nothing. Where several tellings of one event reach the same member,
- * the first one counts, so the more specific goes before.
+ * Which members hear of an event: event → recipients, kind of notification, words. This table is the only statement of
+ * it. An event without a rule notifies no member, and costs nothing. Where several drafts of one event reach the same
+ * member, the first one counts, so the more specific one goes first.
  */
 import { type Happening } from '@muster/database';
 import {
@@ -13,36 +13,36 @@ import {
 } from '@muster/registry';
 import { excerpt } from './excerpts.ts';
 
-/** How those to be told are found, from the ids of a telling; their queries are in data/audiences.ts. */
-export type Audience =
+/** How recipients are found, from the ids of a draft; the queries are in data/recipients.ts. */
+export type Recipients =
   /** These members, named as the ones it is about: also when their own agent did it. */
   | 'members'
   /** The members whose agents these are. */
   | 'agents'
-  /** Who wrote in the thread of this comment. */
+  /** The members who wrote in the thread of this comment. */
   | 'thread'
-  /** Who is assigned to this story, or whose agent is; where nobody is, who created it. */
+  /** The members assigned to this story, and the owners of agents assigned to it; without any, its creator. */
   | 'assigned'
-  /** Who is assigned to this story or delivery group, or whose agent is; nobody where nobody is. */
+  /** The members assigned to this story or delivery group, and the owners of agents assigned to it. */
   | 'assignees'
-  /** Who asked, for this story, for this reviewer. */
+  /** The member who asked, for this story, for this reviewer. */
   | 'asked_by'
-  /** Who leads this project; where nobody does, the owner and the admins. */
+  /** The leads of this project; without any, the owner and the admins. */
   | 'leads'
   /** The owner and the admins, if no seat is left and they have not been told so yet. */
   | 'out_of_seats'
-  /** Whom this broadcast is for. */
+  /** The members that this broadcast is for. */
   | 'broadcast';
 
-export interface Telling {
+export interface NotificationDraft {
   readonly kind: NotificationKind;
-  readonly to: Audience;
+  readonly to: Recipients;
   readonly ids: readonly string[];
   readonly title: string;
   readonly body: string;
   /** What the notification leads to. */
   readonly subject: Omit<Subject, 'projectId'> | null;
-  /** Only who may see this project is told, and only as long as they may. Null: it is no secret of a project. */
+  /** Only members who may see this project are notified, and only while they may. Null: it is no secret of a project. */
   readonly projectId: string | null;
 }
 
@@ -52,10 +52,10 @@ interface What<Kind extends EventKind> {
   readonly actor: Actor;
 }
 
-type Words = Pick<Telling, 'title' | 'body'>;
-type Rules = { readonly [Kind in EventKind]?: (what: What<Kind>) => readonly Telling[] };
+type Words = Pick<NotificationDraft, 'title' | 'body'>;
+type Rules = { readonly [Kind in EventKind]?: (what: What<Kind>) => readonly NotificationDraft[] };
 
-/** So much of what somebody wrote stands in a notification; the rest is where it was written. */
+/** How much of a text stands in a notification; the rest is where it was written. */
 export const longestBody = 280;
 
 const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
@@ -63,24 +63,24 @@ const nameOf = ({ key, title }: Subject): string => key ?? excerpt(title, 80);
 /** Beside a key stands what it is the key of. */
 const detailOf = ({ key, title }: Subject): string => (key === null ? '' : title);
 
-/** A telling about the event's subject, for those who may see it; nobody where no id is given. */
+/** Drafts about the event's subject, for members who may see it; none where no id is given. */
 function tell(
   kind: NotificationKind,
-  to: Audience,
+  to: Recipients,
   ids: readonly (string | null)[],
   { projectId, ...subject }: Subject,
   words: Words,
-): Telling[] {
+): NotificationDraft[] {
   const named = ids.filter((id) => id !== null);
   return named.length === 0 ? [] : [{ kind, to, ids: named, subject, projectId, ...words }];
 }
 
-function mentioned({ subject, actor }: What<EventKind>, mentions: readonly string[]): Telling[] {
+function mentioned({ subject, actor }: What<EventKind>, mentions: readonly string[]): NotificationDraft[] {
   const title = `${actor.name} mentioned you on ${nameOf(subject)}`;
   return tell('mention', 'members', mentions, subject, { title, body: detailOf(subject) });
 }
 
-const outOfSeats = ({ subject }: What<EventKind>): Telling[] =>
+const outOfSeats = ({ subject }: What<EventKind>): NotificationDraft[] =>
   tell('seat_limit', 'out_of_seats', [subject.id], subject, {
     title: 'All seats are taken',
     body: 'Free a seat or buy more to let others in.',
@@ -111,7 +111,7 @@ const rules: Rules = {
         title: `${actor.name} deleted the project of ${nameOf(subject)}, which you worked on`,
         body: detailOf(subject),
       },
-    ).map((telling) => ({ ...telling, subject: null })),
+    ).map((draft) => ({ ...draft, subject: null })),
   'group.leaseAcquired': ({ subject, data, actor }) =>
     tell('lease_taken_over', 'members', [data.fromMemberId], subject, {
       title: `${actor.name} took over coordinating ${nameOf(subject)}`,
@@ -237,7 +237,7 @@ const rules: Rules = {
   },
 
   'broadcast.posted': ({ subject, data, actor }) => {
-    // What it says is for those whom it is for, so it stands in no event: who writes the telling looks it up.
+    // What it says is for those whom it is for, so it stands in no event: writeNotifications looks it up.
     const words = { title: `${openings[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
     return tell('broadcast', 'broadcast', [subject.id], subject, words);
   },
@@ -253,8 +253,9 @@ const rules: Rules = {
  * The rule for an event. Each is typed by its own kind's data, and `emit` saw to it that an event has those; that the
  * two belong together is lost in the list of what happened, so it is said again here.
  */
-const ruleFor = (kind: EventKind) => rules[kind] as ((what: object) => readonly Telling[]) | undefined;
+const ruleFor = (kind: EventKind) =>
+  rules[kind] as ((what: object) => readonly NotificationDraft[]) | undefined;
 
 /** Whom an event tells, the most specific first. */
-export const tellingsOf = ({ kind, subject, data }: Happening, actor: Actor): readonly Telling[] =>
+export const draftsOf = ({ kind, subject, data }: Happening, actor: Actor): readonly NotificationDraft[] =>
   ruleFor(kind)?.({ subject, data, actor }) ?? [];

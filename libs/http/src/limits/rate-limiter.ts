@@ -2,20 +2,20 @@
  * Calls counted over all processes, and nearly always without waiting. Far from its end a bucket is counted here, and
  * Redis is told ten times a second what was taken; near its end, or where it was not seen for a while, Redis decides.
  * What others take meanwhile is missed for a tenth of a second at most, and is owed, so it is not taken twice. Where
- * Redis is away or hangs all is counted here, and nobody waits.
+ * Redis is away or hangs, the process counts alone, and no caller waits.
  */
-import { intervalMillis, type Level, levelOf, taken } from './rate.ts';
+import { intervalMillis, type Quota, quotaOf, taken } from './rate.ts';
 import { createSharedStore, type SharedOptions, type SharedStore } from './shared.ts';
-import { type Draw } from './store.ts';
+import { type Cost } from './store.ts';
 
-export interface Ledger {
+export interface RateLimiter {
   /** Takes from all or from none, and says how each stands afterwards; one with a wait was empty. */
-  take(draws: readonly Draw[]): readonly Level[] | Promise<readonly Level[]>;
+  take(costs: readonly Cost[]): readonly Quota[] | Promise<readonly Quota[]>;
   /** Tells Redis what it has not heard yet. */
   close(): Promise<void>;
 }
 
-interface Bucket extends Draw {
+interface Bucket extends Cost {
   fullAt: number;
   /** Taken here, and not told to Redis yet. */
   owed: number;
@@ -34,16 +34,16 @@ const nearPart = 1 / 4;
 const mostBuckets = 50_000;
 
 /** Without Redis each process counts for itself. */
-export function createLedger(options: SharedOptions | undefined): Ledger {
+export function createRateLimiter(options: SharedOptions | undefined): RateLimiter {
   const redis = options && createSharedStore(options);
   const buckets = new Map<string, Bucket>();
   const owing = new Set<Bucket>();
 
-  const bucketOf = (draw: Draw): Bucket => {
-    const known = buckets.get(draw.key);
+  const bucketOf = (cost: Cost): Bucket => {
+    const known = buckets.get(cost.key);
     if (known !== undefined) return known;
-    const bucket = { ...draw, fullAt: 0, owed: 0, heardAt: 0 };
-    buckets.set(draw.key, bucket);
+    const bucket = { ...cost, fullAt: 0, owed: 0, heardAt: 0 };
+    buckets.set(cost.key, bucket);
     if (buckets.size > mostBuckets) {
       const [first] = buckets.keys();
       if (first !== undefined) buckets.delete(first);
@@ -53,10 +53,10 @@ export function createLedger(options: SharedOptions | undefined): Ledger {
 
   const isFar = ({ rate, fullAt, heardAt }: Bucket, now: number): boolean =>
     heardAt > now - trustMillis &&
-    levelOf(rate, fullAt, now).left > Math.max(nearLeft, rate.burst * nearPart);
+    quotaOf(rate, fullAt, now).left > Math.max(nearLeft, rate.burst * nearPart);
 
-  const takeHere = (from: readonly Bucket[], now: number): readonly Level[] => {
-    const before = from.map(({ rate, fullAt }) => levelOf(rate, fullAt, now));
+  const takeHere = (from: readonly Bucket[], now: number): readonly Quota[] => {
+    const before = from.map(({ rate, fullAt }) => quotaOf(rate, fullAt, now));
     if (before.some(({ left }) => left < 1)) return before;
     return from.map((bucket) => {
       bucket.fullAt = taken(bucket.rate, bucket.fullAt, now);
@@ -64,7 +64,7 @@ export function createLedger(options: SharedOptions | undefined): Ledger {
         bucket.owed += 1;
         owing.add(bucket);
       }
-      return { ...levelOf(bucket.rate, bucket.fullAt, now), waitMillis: 0 };
+      return { ...quotaOf(bucket.rate, bucket.fullAt, now), waitMillis: 0 };
     });
   };
 
@@ -73,30 +73,30 @@ export function createLedger(options: SharedOptions | undefined): Ledger {
     shared: SharedStore,
     kind: 'takeOwing' | 'settle',
     about: readonly Bucket[],
-  ): Promise<readonly Level[] | undefined> => {
+  ): Promise<readonly Quota[] | undefined> => {
     const told = about.map((bucket) => {
       const { key, rate, owed } = bucket;
       bucket.owed = 0;
       owing.delete(bucket);
       return { key, rate, owed };
     });
-    const levels = await shared.ask((store) => store[kind](told));
+    const quotas = await shared.ask((store) => store[kind](told));
     const now = Date.now();
     for (const [index, bucket] of about.entries()) {
-      const level = levels?.[index];
-      if (level === undefined) owe(bucket, told[index]?.owed ?? 0, now);
+      const quota = quotas?.[index];
+      if (quota === undefined) owe(bucket, told[index]?.owed ?? 0, now);
       else {
         // What was taken here since it was asked comes on top.
-        bucket.fullAt = taken(bucket.rate, now + level.usedMillis, now, bucket.owed);
+        bucket.fullAt = taken(bucket.rate, now + quota.usedMillis, now, bucket.owed);
         bucket.heardAt = now;
       }
     }
-    return levels;
+    return quotas;
   };
 
   /** While Redis is away what is owed grows again as it does in the bucket, or an outage would be paid for afterwards. */
   const owe = (bucket: Bucket, untold: number, now: number): void => {
-    const used = Math.ceil(levelOf(bucket.rate, bucket.fullAt, now).usedMillis / intervalMillis(bucket.rate));
+    const used = Math.ceil(quotaOf(bucket.rate, bucket.fullAt, now).usedMillis / intervalMillis(bucket.rate));
     bucket.owed = Math.min(bucket.owed + untold, used);
     if (bucket.owed > 0) owing.add(bucket);
   };
@@ -117,15 +117,15 @@ export function createLedger(options: SharedOptions | undefined): Ledger {
   const timer = setInterval(settle, settleMillis).unref();
 
   return {
-    take: (draws) => {
+    take: (costs) => {
       const now = Date.now();
-      const from = draws.map(bucketOf);
+      const from = costs.map(bucketOf);
       if (redis === undefined || from.every((bucket) => isFar(bucket, now))) return takeHere(from, now);
       // guard: limits while Redis is away
       if (redis.isAway()) return takeHere(from, now);
       // guard: limits without an answer of Redis
       const withoutAnswer = () => takeHere(from, Date.now());
-      return exchange(redis, 'takeOwing', from).then((levels) => levels ?? withoutAnswer());
+      return exchange(redis, 'takeOwing', from).then((quotas) => quotas ?? withoutAnswer());
     },
     close: async () => {
       clearInterval(timer);

@@ -1,17 +1,17 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Actor, type EventKind, eventKinds, type Subject } from '@muster/registry';
-import { tellingsOf } from './tellings.ts';
+import { draftsOf } from './notification-rules.ts';
 
 const subject: Subject = { type: 'story', id: newId(), key: 'WEB-1', title: 'Passkeys', projectId: newId() };
 const ana: Actor = { kind: 'member', memberId: newId(), agentId: null, name: 'Ana' };
 
-const tellings = (kind: EventKind, data: Record<string, unknown>, about = subject) =>
-  tellingsOf({ kind, subject: about, data }, ana);
+const drafts = (kind: EventKind, data: Record<string, unknown>, about = subject) =>
+  draftsOf({ kind, subject: about, data }, ana);
 
 const comment = { commentId: newId(), parentId: null, kind: 'comment', directedTo: null, mentions: [] };
 
-describe('tellings', () => {
+describe('drafts', () => {
   it('are none for most of what happens', () => {
     const [who, by] = [newId(), newId()];
     const data = {
@@ -34,8 +34,8 @@ describe('tellings', () => {
       level: 'info',
       holderName: 'Robo',
     };
-    const telling = eventKinds.filter((kind) => tellings(kind, data).length > 0);
-    expect(telling.sort()).toEqual([
+    const notifying = eventKinds.filter((kind) => drafts(kind, data).length > 0);
+    expect(notifying.sort()).toEqual([
       'access.requested',
       'access.resolved',
       'assignment.changed',
@@ -59,7 +59,7 @@ describe('tellings', () => {
 
   it('put the more specific first', () => {
     const [asked, named, root] = [newId(), newId(), newId()];
-    const all = tellings('comment.created', {
+    const all = drafts('comment.created', {
       ...comment,
       kind: 'question',
       directedTo: asked,
@@ -81,14 +81,14 @@ describe('tellings', () => {
       previousMemberId: newId(),
       previousAgentId: null,
     };
-    expect(tellings('assignment.changed', changed, epic)).toMatchObject([
+    expect(drafts('assignment.changed', changed, epic)).toMatchObject([
       { title: 'Ana assigned Accounts and more to you', body: '', projectId: subject.projectId },
     ]);
   });
 
   it('are no secret of the project to who was turned away from it', () => {
     const denied = { accessRequestId: newId(), memberId: newId(), decision: 'deny', role: 'lead' };
-    const [seeing, blind] = tellings('access.resolved', denied);
+    const [seeing, blind] = drafts('access.resolved', denied);
     expect(seeing).toMatchObject({ projectId: subject.projectId });
     expect(blind).toMatchObject({ projectId: null, ids: [denied.memberId] });
     expect(JSON.stringify(blind)).not.toMatch(/WEB|Passkeys/);
