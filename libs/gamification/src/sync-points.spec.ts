@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { useWorld } from '@muster/testing';
-import { assigned, count, done, happen, jobs, pointsOf, project, reopened } from './arrange-activity.ts';
+import { assigned, count, done, happen, jobs, pointsOf, project, reopened } from '../test/activity.ts';
 import { mostPerTransaction } from './sync-points.ts';
 import { gamification } from './operations/gamification/handlers.ts';
 

@@ -12,7 +12,7 @@ import {
   type EmittedEvent,
   emitting,
   notifiedIn,
-} from './arrange-events.ts';
+} from '../test/events.ts';
 import { notify } from './notify.ts';
 import { notifications } from './operations/notifications/handlers.ts';
 

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from './arrange-events.ts';
+import { arrangeStory, arrangeRole, type ArrangedStory, emitting } from '../test/events.ts';
 import { notify } from './notify.ts';
 import { broadcasts } from './operations/broadcasts/handlers.ts';
 import { notifications } from './operations/notifications/handlers.ts';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { type Person, useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../arrange-board.ts';
+import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { boardColumns } from './handlers.ts';
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { comments } from './handlers.ts';
 

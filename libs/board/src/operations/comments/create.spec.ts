@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry, type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';
 import { comments } from './handlers.ts';

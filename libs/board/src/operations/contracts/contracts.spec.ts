@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { newId } from '@muster/database';
 import { type Contract, contractKinds, type InputOf, type registry, type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { contracts } from './handlers.ts';
 

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../arrange-board.ts';
-import { wrongCounts } from '../../true-counts.ts';
+import { arrangeBoard } from '../../../test/board.ts';
+import { wrongCounts } from '../../../test/true-counts.ts';
 import { stories } from '../stories/handlers.ts';
 import { epics } from './handlers.ts';
 

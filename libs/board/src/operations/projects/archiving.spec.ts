@@ -1,7 +1,7 @@
 /** Archiving stands in the order of commits: whatever was begun before it is written before it, or not at all. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { comments } from '../comments/handlers.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';

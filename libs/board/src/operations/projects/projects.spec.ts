@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { registry, storyStatuses } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard, nobodyWorks } from '../../arrange-board.ts';
+import { arrangeBoard, nobodyWorks } from '../../../test/board.ts';
 import { epics } from '../epics/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { projects } from './handlers.ts';

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type InputOf, type Prompt, type registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { prompts } from './handlers.ts';
 
 const world = useWorld({ prompts });

@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { registry, type Story } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../arrange-board.ts';
+import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });

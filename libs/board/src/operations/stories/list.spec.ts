@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Registry, type InputOf, type StorySummary } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });

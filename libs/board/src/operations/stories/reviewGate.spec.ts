@@ -4,7 +4,7 @@ import { newId } from '@muster/database';
 import { noCode, type Story, type Verdict, verdicts } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import fc from 'fast-check';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { reviewers } from '../reviewers/handlers.ts';
 import { storySpec } from '../storySpec/handlers.ts';

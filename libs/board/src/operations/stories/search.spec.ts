@@ -1,7 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import { mostLookedAt } from '@muster/database';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });

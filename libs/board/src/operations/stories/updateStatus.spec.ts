@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type StoryStatus } from '@muster/registry';
 import { type People, until, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { canMove } from '../../rules/workflow.ts';
 import { stories } from './handlers.ts';
 

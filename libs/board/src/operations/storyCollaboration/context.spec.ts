@@ -13,7 +13,7 @@ import {
 import { organizationsHandlers } from '@muster/organizations';
 import { handle } from '@muster/runtime';
 import { patient, type People, useWorld } from '@muster/testing';
-import { arrangeBoard, type Board } from '../../arrange-board.ts';
+import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { assignments } from '../assignments/handlers.ts';
 import { comments } from '../comments/handlers.ts';
 import { contracts } from '../contracts/handlers.ts';

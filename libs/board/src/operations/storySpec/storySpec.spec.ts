@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import { newId } from '@muster/database';
 import { type Story } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../arrange-board.ts';
+import { arrangeBoard } from '../../../test/board.ts';
 import { stories } from '../stories/handlers.ts';
 import { storySpec } from './handlers.ts';
 

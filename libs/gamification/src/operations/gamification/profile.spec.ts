@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type Person, useWorld } from '@muster/testing';
-import { count, done, happen } from '../../arrange-activity.ts';
+import { count, done, happen } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { type People, useWorld } from '@muster/testing';
-import { count, done, happen, pointsOf, reopened } from '../../arrange-activity.ts';
+import { count, done, happen, pointsOf, reopened } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });

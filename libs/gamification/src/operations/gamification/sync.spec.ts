@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { useWorld } from '@muster/testing';
-import { count, done, happen, jobs, pointsOf } from '../../arrange-activity.ts';
+import { count, done, happen, jobs, pointsOf } from '../../../test/activity.ts';
 import { gamification } from './handlers.ts';
 
 const world = useWorld({ gamification });

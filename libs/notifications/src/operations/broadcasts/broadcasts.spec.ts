@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
-import { arrangeStory, arrangeRole, arrangeTeam } from '../../arrange-events.ts';
+import { arrangeStory, arrangeRole, arrangeTeam } from '../../../test/events.ts';
 import { notify } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
 import { notifications } from '../notifications/handlers.ts';

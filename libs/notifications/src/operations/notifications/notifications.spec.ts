@@ -8,7 +8,7 @@ import {
   type ArrangedStory,
   type EmittedEvent,
   emitting,
-} from '../../arrange-events.ts';
+} from '../../../test/events.ts';
 import { mostAtOnce } from '../../data/notifications.ts';
 import { notify } from '../../notify.ts';
 import { notifications } from './handlers.ts';

@@ -9,7 +9,7 @@ import {
   arrangeProjectMember,
   arrangeReview,
   arrangeStory,
-} from '../../arrange-work.ts';
+} from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
-import { arrangeProject } from '../../arrange-work.ts';
+import { arrangeProject } from '../../../test/work.ts';
 import { organizationsHandlers } from '../../index.ts';
 
 const world = useWorld(organizationsHandlers);

@@ -2,8 +2,8 @@ import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { arrangeBoard } from '../../../arrange-board.ts';
-import { arrangeTeam } from '../../../arrange-team.ts';
+import { arrangeBoard } from '../../../../test/board.ts';
+import { arrangeTeam } from '../../../../test/team.ts';
 import { projects } from '../handlers.ts';
 
 const world = useWorld({ projects });

@@ -1,7 +1,7 @@
 /** A world's activity for the specs of points: entries as operations leave them, and the counting as the worker does it. */
 import { inOrganizationAsSystem, newId, type Pool } from '@muster/database';
 import { type EventKind } from '@muster/registry';
-import { type Synced, syncJob, syncPoints } from './sync-points.ts';
+import { type Synced, syncJob, syncPoints } from '../src/sync-points.ts';
 
 /** As the world of a spec has them. */
 interface World {
