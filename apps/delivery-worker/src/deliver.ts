@@ -64,7 +64,7 @@ export const pushNotification =
   };
 
 /** The device stays, and can register a new one. */
-async function forgetToken(db: Db, token: string): Promise<void> {
+export async function forgetToken(db: Db, token: string): Promise<void> {
   db.later(
     sql`update devices set push_token = null
       where ${of()} and md5(push_token) = md5(${token}) and push_token = ${token}`,

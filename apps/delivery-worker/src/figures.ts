@@ -17,7 +17,7 @@ interface TopicFigures {
   readonly dead: number;
 }
 
-const topicFigures = sql<TopicFigures>`
+export const topicFigures = sql<TopicFigures>`
   select topic,
     count(*) filter (where dead_at is null)::int as undone,
     extract(epoch from now() - min(created_at) filter (where dead_at is null))::float as oldest,
@@ -39,12 +39,12 @@ interface LeaseFigures {
   readonly lag: number | null;
 }
 
-const leaseFigures = sql<LeaseFigures>`
+export const leaseFigures = sql<LeaseFigures>`
   select count(*) filter (where expires_at > now())::int as live, count(*) filter (where expires_at <= now())::int as expired,
     extract(epoch from now() - min(expires_at) filter (where expires_at <= now() and not expiry_noted))::float as lag
   from leases where state = 'held'`;
 
-const deletions = sql<{ projects: number; orgs: number }>`
+export const deletions = sql<{ projects: number; orgs: number }>`
   select (select count(*)::int from projects where deleted_at is not null) as projects,
     (select count(*)::int from orgs where deleted_at < now() - interval '30 days') as orgs`;
 

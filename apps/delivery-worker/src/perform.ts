@@ -51,27 +51,27 @@ export type Workers = {
 const holdMarginSeconds = 15;
 
 /** Those of the rows that are still to be done, and that no other worker is doing. */
-const lockRows = (rowIds: readonly string[], name: JobName): Query<LockedRow> => sql<LockedRow>`
+export const lockRows = (rowIds: readonly string[], name: JobName): Query<LockedRow> => sql<LockedRow>`
   select r.id, r.payload, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
   where ${of('r')} and r.id = any (${rowIds}::uuid[]) and r.topic = ${name} and /*guard: a job is done once*/r.done_at is null/*end*/ and r.dead_at is null
   order by r.id for update of r skip locked`;
 
-const setDone = (rowIds: readonly string[]): Query<unknown> =>
+export const setDone = (rowIds: readonly string[]): Query<unknown> =>
   sql`update outbox set done_at = now(), error = null where ${of()} and id = any (${rowIds}::uuid[])`;
 
-const hold = (rowId: string, seconds: number): Query<unknown> => sql`
+export const hold = (rowId: string, seconds: number): Query<unknown> => sql`
   update outbox set dispatch_after = greatest(dispatch_after, now() + make_interval(secs => ${seconds}))
   where ${of()} and id = ${rowId}`;
 
 /** Dead ones among them: the state is brought up to date for them too. */
-const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<Omit<LockedRow, 'payload'>>`
+export const lockAll = (name: JobName): Query<Omit<LockedRow, 'payload'>> => sql<Omit<LockedRow, 'payload'>>`
   select r.id, o.deleted_at is not null as "orgDeleted"
   from outbox r join orgs o on o.id = r.org_id
   where ${of('r')} and r.topic = ${name} and r.done_at is null
   order by r.id limit 5000 for update of r`;
 
-const noteError = (rowIds: readonly string[], text: string): Query<unknown> =>
+export const noteError = (rowIds: readonly string[], text: string): Query<unknown> =>
   sql`update outbox set error = ${text} where ${of()} and id = any (${rowIds}::uuid[]) and done_at is null`;
 
 /** Answers what runs a job by its name, as the queues hand it over. */

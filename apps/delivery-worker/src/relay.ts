@@ -55,7 +55,7 @@ const mostTraces = 16;
 const topics = jobNames.filter(isOutboxJob);
 
 /** Pushing the time back is what claims a row: a relay that comes before that time does not see it. */
-const claim = (
+export const claim = (
   open: readonly OutboxJobName[],
   firstPauseSeconds: number,
 ): Query<ClaimedRow> => sql<ClaimedRow>`
@@ -71,12 +71,12 @@ const claim = (
   returning o.org_id as "orgId", o.id, o.topic, o.attempts, o.trace_parent as "traceParent"`;
 
 /** No worker tried: the attempt is not counted. */
-const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
+export const giveBack = (rows: readonly DeadRow[]): Query<unknown> => sql`
   update outbox o set attempts = o.attempts - 1, dispatch_after = now() + interval '1 second'
   from unnest(${rows.map(({ orgId }) => orgId)}::uuid[], ${rows.map(({ id }) => id)}::uuid[]) given (org_id, id)
   where o.org_id = given.org_id and o.id = given.id and o.done_at is null`;
 
-const setDead = (rowId: string): Query<{ id: string }> => sql<{ id: string }>`
+export const setDead = (rowId: string): Query<{ id: string }> => sql<{ id: string }>`
   update outbox set dead_at = now(), attempts = attempts - 1
   where ${of()} and id = ${rowId} and done_at is null and dead_at is null returning id`;
 

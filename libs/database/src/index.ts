@@ -49,5 +49,5 @@ export {
 export { nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
 export { containing, projectIdOf, storiesOf, storyIdOf } from './references.ts';
 export { type DB } from './schema.generated.ts';
-export { of, organization, type Part, type Query, sql } from './sql.ts';
+export { bind, boundStatements, of, organization, Part, type Query, sql } from './sql.ts';
 export { type AuditFacts, type Happening, operatorTrail, systemFacts, trail, workerActor } from './trail.ts';

@@ -30,6 +30,12 @@ export interface Query<Row> extends Part {
   readonly [rowOf]: Row;
 }
 
+/** A text that was put together here, and the words of the parts that it was made of, the statement's own first. */
+export interface BoundStatement {
+  readonly text: string;
+  readonly nested: readonly (readonly string[])[];
+}
+
 /** What follows in a statement: a part, after so many values that are none. So the steps to a text tell it from others. */
 class Shape {
   text: string | null = null;
@@ -37,6 +43,14 @@ class Shape {
   private count = 0;
   private next: Shape | undefined;
   private readonly others = new Map<readonly string[], Map<number, Shape>>();
+
+  /** What was bound by way of this shape, with the words of the parts that were nested. */
+  *bound(nested: readonly (readonly string[])[]): Generator<BoundStatement> {
+    if (this.text !== null) yield { text: this.text, nested };
+    if (this.next !== undefined) yield* this.next.bound([...nested, this.strings ?? []]);
+    for (const [strings, byCount] of this.others)
+      for (const shape of byCount.values()) yield* shape.bound([...nested, strings]);
+  }
 
   after(strings: readonly string[], count: number): Shape {
     // Most are followed by one part only.
@@ -55,6 +69,11 @@ class Shape {
 
 /** By the first words of a statement. */
 const shapes = new Map<readonly string[], Shape>();
+
+/** Every text that was bound in this process, for specs. */
+export function* boundStatements(): Generator<BoundStatement> {
+  for (const [strings, shape] of shapes) yield* shape.bound([strings]);
+}
 
 /** Stands among the steps for the organization. */
 const organizationStep: readonly string[] = [];

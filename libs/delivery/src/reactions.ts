@@ -51,7 +51,7 @@ const appendSignals = (actor: Actor, happenings: readonly Happening[]) =>
  * Who waited for the answer goes on. Of a question that is resolved the stream says so as a signal; one that is deleted
  * is open no more either, and the stream says why.
  */
-function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolean): Query<unknown> {
+export function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolean): Query<unknown> {
   const question = sql.part`${questionId}::uuid`;
   const steps = stepAll('hearAnswer', {
     chosen: sql.part`/*guard: an answer wakes who waits*/e.waiting_for = ${question}/*end*/`,
@@ -62,7 +62,7 @@ function wakeWaiting(actor: Actor, questionId: unknown, isDeleted: boolean): Que
 }
 
 /** A story that is canceled ends its execution; the holder is fenced by that. Its lease is free by now. */
-function cancel(actor: Actor, storyId: string): Query<unknown> {
+export function cancel(actor: Actor, storyId: string): Query<unknown> {
   const steps = stepAll('cancel', {
     chosen: sql.part`e.target_type = 'story' and e.target_id = ${storyId}::uuid`,
     actor,
@@ -72,7 +72,7 @@ function cancel(actor: Actor, storyId: string): Query<unknown> {
 }
 
 /** A story that is deleted takes its executions with it; that nobody worked on it was seen before. */
-const forget = (storyId: string): Query<unknown> =>
+export const forget = (storyId: string): Query<unknown> =>
   sql`delete from executions where ${of()} and target_type = 'story' and target_id = ${storyId}`;
 
 const freeLeaseOf = (storyId: string) =>

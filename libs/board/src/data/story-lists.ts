@@ -31,7 +31,8 @@ interface Source {
   readonly where: readonly Part[];
 }
 
-type BoardRow = StorySummaryRow & { readonly position: number };
+/** The position of its column comes with a story in the board's order alone. */
+type BoardRow = StorySummaryRow & { readonly position?: number };
 
 /** Canceled stories come after any column. */
 const afterAllColumns = 2_147_483_647;
@@ -155,7 +156,7 @@ const orderOf = {
 } satisfies Record<ListParams['sort'], Part>;
 
 const cursorOf = {
-  board: (row: BoardRow) => ['board', row.position, row.column_id ?? '', row.rank],
+  board: (row: BoardRow) => ['board', row.position ?? afterAllColumns, row.column_id ?? '', row.rank],
   updated: (row: BoardRow) => ['updated', row.updated_at, row.id],
   created: (row: BoardRow) => ['created', row.id],
 } satisfies Record<ListParams['sort'], (row: BoardRow) => (string | number)[]>;

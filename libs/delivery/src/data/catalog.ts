@@ -221,7 +221,7 @@ export function findContent(
   return db.find(
     sql<
       CatalogRow & { content: Buffer }
-    >`select ${columns}, null as manifest, v.content ${aVersion(ref, version)}`,
+    >`select ${columns}, null::jsonb as manifest, v.content ${aVersion(ref, version)}`,
   );
 }
 

@@ -6,9 +6,6 @@ import { type Selectable } from 'kysely';
 import { type HeldLease } from '../rules/acquire.ts';
 import { hashLeaseToken, type LeaseClaim, newLeaseToken } from '../rules/lease-tokens.ts';
 
-export type LeaseRow = Omit<Selectable<DB['leases']>, 'org_id' | 'project_id'>;
-export type UnitType = LeaseRow['unit_type'];
-
 export const leaseColumns = [
   'unit_type',
   'unit_id',
@@ -25,6 +22,9 @@ export const leaseColumns = [
   'ended_token_hash',
   'ended_by',
 ] as const;
+
+export type LeaseRow = Pick<Selectable<DB['leases']>, (typeof leaseColumns)[number]>;
+export type UnitType = LeaseRow['unit_type'];
 
 /** A lease whose row says that it is held. */
 export interface HeldRow extends HeldLease {

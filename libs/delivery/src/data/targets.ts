@@ -23,7 +23,7 @@ const storySql = sql.part`select s.id, s.project_id as "projectId", p.key || '-'
     s.spec_version as "specVersion"
   from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id`;
 const groupSql = sql.part`select s.id, s.project_id as "projectId", null as key, s.name as title, s.state as status,
-    null as "specVersion"
+    null::int as "specVersion"
   from delivery_groups s`;
 
 const lockOf = {

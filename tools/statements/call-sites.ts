@@ -1,0 +1,105 @@
+/** Where the product writes statements: each sql`…` with the row type that its author gave it, as TypeScript reads it. */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import ts from 'typescript';
+import { repositoryRoot } from '../dev/repository.ts';
+
+export interface CallSite {
+  /** Such as libs/board/src/data/stories.ts:104. */
+  readonly place: string;
+  readonly file: string;
+  /** What its template says between its values. */
+  readonly words: string;
+  /** What a row is; undefined where nobody reads any. */
+  readonly row: ts.Type | undefined;
+}
+
+export interface Sources {
+  readonly checker: ts.TypeChecker;
+  readonly files: readonly string[];
+  readonly sites: readonly CallSite[];
+  /** What a file exports, by name. */
+  readonly exportsOf: (file: string) => ReadonlyMap<string, ts.Type>;
+}
+
+/** Between two pieces of a template there is a value, whatever it is. */
+export const wordsOf = (pieces: readonly string[]): string => pieces.join('${}');
+
+const isProduct = (file: string): boolean =>
+  !/\.spec\.ts$|\/arrange-|^libs\/(testing|client|license-client)\//.test(file);
+
+/** Files of the product that write statements; the license service, which has a database of its own, writes none with the tag. */
+export function filesWithStatements(): string[] {
+  const listed = execFileSync('git', ['ls-files', ':(glob)libs/*/src/**/*.ts', ':(glob)apps/*/src/**/*.ts'], {
+    cwd: repositoryRoot,
+    encoding: 'utf8',
+  });
+  return listed
+    .trim()
+    .split('\n')
+    .filter(
+      (file) =>
+        isProduct(file) && /\bsql(<|`|\.)/.test(readFileSync(path.join(repositoryRoot, file), 'utf8')),
+    )
+    .filter((file) => file !== 'libs/database/src/sql.ts' && !file.startsWith('apps/license-service/'));
+}
+
+export function readSources(): Sources {
+  const config = ts.getParsedCommandLineOfConfigFile(
+    path.join(repositoryRoot, 'tsconfig.json'),
+    {},
+    {
+      ...ts.sys,
+      onUnRecoverableConfigFileDiagnostic: ({ messageText }) => {
+        throw new Error(ts.flattenDiagnosticMessageText(messageText, '\n'));
+      },
+    },
+  );
+  const files = filesWithStatements();
+  const program = ts.createProgram({
+    rootNames: files.map((file) => path.join(repositoryRoot, file)),
+    options: config?.options ?? {},
+  });
+  const checker = program.getTypeChecker();
+  const sourceOf = (file: string): ts.SourceFile => {
+    const source = program.getSourceFile(path.join(repositoryRoot, file));
+    if (source === undefined) throw new Error(`${file} was not read`);
+    return source;
+  };
+  return {
+    checker,
+    files,
+    sites: files.flatMap((file) => sitesIn(sourceOf(file), file, checker)),
+    exportsOf: (file) => {
+      const symbol = checker.getSymbolAtLocation(sourceOf(file));
+      const exported = symbol === undefined ? [] : checker.getExportsOfModule(symbol);
+      return new Map(exported.map((one) => [one.name, checker.getTypeOfSymbol(one)]));
+    },
+  };
+}
+
+function sitesIn(source: ts.SourceFile, file: string, checker: ts.TypeChecker): CallSite[] {
+  const sites: CallSite[] = [];
+  const walk = (node: ts.Node): void => {
+    if (ts.isTaggedTemplateExpression(node) && node.tag.getText(source) === 'sql') {
+      const line = source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1;
+      const row = checker.getTypeArguments(checker.getTypeAtLocation(node) as ts.TypeReference)[0];
+      const isRead = row !== undefined && (row.flags & ts.TypeFlags.Unknown) === 0;
+      sites.push({
+        place: `${file}:${line}`,
+        file,
+        words: wordsOf(piecesOf(node.template)),
+        row: isRead ? row : undefined,
+      });
+    }
+    ts.forEachChild(node, walk);
+  };
+  walk(source);
+  return sites;
+}
+
+const piecesOf = (template: ts.TemplateLiteral): string[] =>
+  ts.isTemplateExpression(template)
+    ? [template.head.text, ...template.templateSpans.map(({ literal }) => literal.text)]
+    : [template.text];

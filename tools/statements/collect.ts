@@ -1,0 +1,134 @@
+/**
+ * Every text that the product's statements can have, as far as calls by chance find them: each exported function of the
+ * files that write statements is called with values of its parameters' types, by rows of the types that its statements
+ * are declared to have. Nothing is sent anywhere.
+ */
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { bind, boundStatements, type Db, newId, Part } from '@muster/database';
+import { repositoryRoot } from '../dev/repository.ts';
+import { Dice } from '../prove/dice.ts';
+import { type CallSite, type Sources, wordsOf } from './call-sites.ts';
+import { poolThatSendsNothing } from './pool-that-sends-nothing.ts';
+import { Values } from './values.ts';
+
+export interface Collected {
+  readonly text: string;
+  /** The file whose functions sent it first. */
+  readonly file: string;
+  /** Where it is written: more than one where several read the same. */
+  readonly sites: readonly CallSite[];
+}
+
+export interface Collection {
+  readonly statements: readonly Collected[];
+  /** Written, and found by no call. */
+  readonly missed: readonly CallSite[];
+}
+
+const callsEach = 30;
+/** The files of which statements are missed have another turn. */
+const rounds = 3;
+
+/** What begins so is a statement; what functions answer besides are parts of some. */
+const statement = /^\s*(select|insert|update|delete|with)\b/i;
+
+export async function collectStatements(sources: Sources): Promise<Collection> {
+  const byWords = Map.groupBy(sources.sites, ({ words }) => words);
+  const sitesOf = (strings: readonly string[]) => byWords.get(wordsOf(strings)) ?? [];
+  const dice = new Dice(1);
+  const rowsOf = (site: CallSite | undefined): unknown[] => {
+    const row = site?.row;
+    return row === undefined ? [] : dice.pick([[], [0], [0, 0]]).map(() => values.of(row, 'row'));
+  };
+  const values = new Values(sources.checker, dice, {
+    db: () => dbThatSends(newId(), rowsOf, sitesOf),
+    pool: () => poolThatSendsNothing((text) => rowsOf(siteOf(text))),
+  });
+  const siteOf = (text: string): CallSite | undefined => {
+    for (const bound of boundStatements()) if (bound.text === text) return sitesOf(bound.nested[0] ?? [])[0];
+    return undefined;
+  };
+  const firstSentBy = new Map<string, string>();
+  let files = sources.files;
+  let missed: readonly CallSite[] = [];
+  for (let round = 0; round < rounds; round += 1) {
+    for (const file of files) {
+      await callAll(sources, values, file);
+      for (const { text } of boundStatements()) if (!firstSentBy.has(text)) firstSentBy.set(text, file);
+    }
+    const found = new Set([...boundStatements()].flatMap(({ nested }) => nested.map(wordsOf)));
+    missed = sources.sites.filter(({ words }) => !found.has(words));
+    files = [...new Set(missed.map(({ file }) => file))];
+  }
+  const texts = new Map<string, CallSite[]>();
+  for (const { text, nested } of boundStatements()) {
+    if (statement.test(text))
+      texts.set(text, [...new Set([...(texts.get(text) ?? []), ...sitesOf(nested[0] ?? [])])]);
+  }
+  return {
+    statements: [...texts].map(([text, sites]) => {
+      const file = firstSentBy.get(text) ?? '';
+      const own = sites.filter((site) => site.file === file);
+      // Where there are no words but values, any of many could be meant.
+      return { text, file, sites: own.length > 0 ? own : sites.filter(({ words }) => /\w/.test(words)) };
+    }),
+    missed,
+  };
+}
+
+async function callAll({ exportsOf }: Sources, values: Values, file: string): Promise<void> {
+  const module = (await import(pathToFileURL(path.join(repositoryRoot, file)).href)) as Record<
+    string,
+    unknown
+  >;
+  for (const [name, type] of exportsOf(file)) {
+    const exported = module[name];
+    if (exported instanceof Part) bind(exported, newId());
+    const [signature] = type.getCallSignatures();
+    if (typeof exported !== 'function' || signature === undefined) continue;
+    for (let call = 0; call < callsEach; call += 1)
+      await settled(() => (exported as (...given: unknown[]) => unknown)(...values.argumentsOf(signature)));
+  }
+}
+
+/** Calls, and binds what comes back; what a function thinks of values by chance is not asked. */
+async function settled(call: () => unknown): Promise<void> {
+  try {
+    let timer: NodeJS.Timeout | undefined;
+    const patience = new Promise((resolve) => (timer = setTimeout(resolve, 50)));
+    bindAll(await Promise.race([call(), patience]));
+    clearTimeout(timer);
+  } catch {
+    // A refusal, mostly.
+  }
+}
+
+function bindAll(value: unknown, depth = 0): void {
+  if (value instanceof Part) bind(value, newId());
+  else if (typeof value === 'object' && value !== null && depth < 3)
+    for (const one of Object.values(value)) bindAll(one, depth + 1);
+}
+
+function dbThatSends(
+  orgId: string,
+  rowsOf: (site: CallSite | undefined) => unknown[],
+  sitesOf: (strings: readonly string[]) => readonly CallSite[],
+): Db {
+  const all = (source: Part): unknown[] => {
+    bind(source, orgId);
+    return rowsOf(sitesOf(source.strings)[0]);
+  };
+  const only = async (source: Part): Promise<never> => {
+    const [row] = all(source);
+    if (row === undefined) throw new Error('there is no row');
+    return row as never;
+  };
+  return {
+    all: async (source) => all(source) as never,
+    find: async (source) => all(source)[0] as never,
+    one: only,
+    get: only,
+    later: (source) => void all(source),
+  };
+}

@@ -1,0 +1,33 @@
+/** What the specs of statements do not hold against anybody, and why. */
+
+/** Statements that calls by chance do not come to: how many of a file, and why. */
+export const unreached: Readonly<Record<string, readonly [number, string]>> = {
+  'apps/delivery-worker/src/figures.ts': [1, 'a figure is looked up when it is scraped'],
+  'apps/delivery-worker/src/retention.ts': [1, 'it names a table that has a rule, and any text is none'],
+  'libs/board/src/data/ranks.ts': [
+    2,
+    'they give a column new ranks where two stories have no room between them',
+  ],
+  'libs/database/src/followers.ts': [1, 'it is asked by a timer'],
+  'libs/database/src/record.ts': [1, 'it is made by each description of a record'],
+  'libs/database/src/removal.ts': [3, 'they name tables as the catalogue of Postgres has them'],
+  'libs/database/src/trace.ts': [1, 'it is sent in traced calls alone'],
+  'libs/delivery/src/data/executions.ts': [1, 'a write without events has no words of its own'],
+  'libs/delivery/src/operations/deliveryExecutions/handoff.ts': [1, 'it is inside a handler'],
+  'libs/delivery/src/operations/deliveryExecutions/update.ts': [1, 'it is inside a handler'],
+  'libs/delivery/src/reactions.ts': [2, 'they follow from events of one kind'],
+  'libs/gamification/src/operations/gamification/reset.ts': [1, 'it is inside a handler'],
+  'libs/organizations/src/operators/organizations.ts': [3, 'what an operator gives is parsed first'],
+  'libs/organizations/src/operators/tokens.ts': [2, 'what an operator gives is parsed first'],
+  'libs/runtime/src/execute.ts': [2, 'they are asked of a call in its transaction'],
+};
+
+/** Columns that can be null in their table, and are not in these rows. */
+export const neverNull: Readonly<Record<string, readonly [readonly string[], string]>> = {
+  'libs/board/src/data/live-leases.ts': [['holder', 'expiresAt'], 'a lease that is held has both'],
+  'libs/delivery/src/data/expiries.ts': [['holder', 'member_id'], 'a lease that is held has both'],
+  'libs/delivery/src/data/granting-locks.ts': [['executionId'], 'it reads what goes with an execution'],
+  'libs/organizations/src/data/tokens.ts': [['expiresAt'], 'a token is made with its end'],
+  'libs/organizations/src/operators/dead-jobs.ts': [['deadAt'], 'it reads those that died'],
+  'libs/organizations/src/operators/tokens.ts': [['revokedAt'], 'it was written right then'],
+};

@@ -1,0 +1,49 @@
+/**
+ * Who writes which table, by the statements of the code: one project owns each. What the database's own functions and
+ * triggers write, counts and what goes with a member, stands in libs/database/functions.
+ */
+export const ownedTables: Readonly<Record<string, readonly string[]>> = {
+  'libs/database': ['activity', 'audit', 'outbox', 'rights_epochs', 'streams'],
+  'libs/runtime': ['idempotency_keys'],
+  'libs/organizations': [
+    ...['agents', 'devices', 'invitations', 'members', 'orgs', 'team_members', 'teams', 'tokens'],
+  ],
+  'libs/billing': ['seat_ledger', 'subscriptions'],
+  'libs/board': [
+    ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
+    ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'project_counters', 'project_members'],
+    ...['project_teams', 'projects', 'prompts', 'stories', 'story_blockers', 'story_reviewers'],
+    ...['story_selections', 'story_specs'],
+  ],
+  'libs/delivery': [
+    ...['agent_runs', 'catalog_agents', 'catalog_tombstones', 'catalog_versions', 'delivery_group_stories'],
+    ...['delivery_groups', 'execution_contributors', 'execution_events', 'executions', 'forge_observations'],
+    ...['leases', 'lock_counters', 'locks'],
+  ],
+  'libs/notifications': ['broadcasts', 'notification_counts', 'notification_preferences', 'notifications'],
+  'libs/gamification': [
+    ...['gamification_state', 'point_days', 'point_entries', 'point_resets', 'point_scores', 'point_tallies'],
+  ],
+};
+
+const asksForJobs = 'a row asks for a job, in the transaction that the job follows from';
+const runsJobs = 'it dispatches jobs and marks them done';
+
+/** Other files that write a table, and why they may. */
+export const otherWriters: Readonly<Record<string, readonly (readonly [file: string, reason: string])[]>> = {
+  devices: [['apps/delivery-worker/src/deliver.ts', 'a push service says that a device is gone']],
+  lock_counters: [['libs/board/src/data/projects.ts', 'a project comes with its counters']],
+  notifications: [['apps/delivery-worker/src/retention.ts', 'what nobody read for a year counts as read']],
+  outbox: [
+    ['apps/delivery-worker/src/perform.ts', runsJobs],
+    ['apps/delivery-worker/src/relay.ts', runsJobs],
+    ['libs/notifications/src/data/write-notifications.ts', asksForJobs],
+    ['libs/organizations/src/operators/dead-jobs.ts', 'an operator has dead jobs tried again'],
+  ],
+  project_members: [
+    ['libs/organizations/src/data/invited-into.ts', 'an invitation says in which projects somebody begins'],
+  ],
+  stories: [
+    ['libs/delivery/src/data/code-under-review.ts', 'the code under review is what an execution handed in'],
+  ],
+};
