@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
-import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createAuthenticator } from '@muster/runtime';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
+import { mainFile } from './muster.ts';
 
 let database: TestDatabase;
 beforeAll(async () => {
@@ -22,7 +22,7 @@ const musterOn = (url: string | undefined, ...args: string[]): Promise<Outcome> 
     const { DATABASE_URL: _, ...env } = process.env;
     execFile(
       process.execPath,
-      [path.join(import.meta.dirname, '../src/main.ts'), ...args],
+      [mainFile, ...args],
       { env: { ...env, ...(url !== undefined && { DATABASE_URL: url }) } },
       (error, out, err) => resolve({ code: error === null ? 0 : Number(error.code), out, err }),
     );
