@@ -124,6 +124,25 @@ describe('every list', () => {
   });
 });
 
+describe('a long manifest', () => {
+  it('stands in a list of agents only where it is asked for; a short one always does', async () => {
+    const { ana } = await world.org();
+    const long = { prompt: 'x'.repeat(5_000) };
+    const short = { prompt: 'x'.repeat(3_000) };
+    for (const [slug, manifest] of Object.entries({ long, short })) {
+      const agent = { slug, manifest, version: '1.0.0', name: slug, description: '', content: 'x', tags: [] };
+      expect((await api.call(ana.me.token, 'agents.catalog.publish', agent)).status).toBe(200);
+    }
+    const manifests = async (params: object): Promise<unknown[]> => {
+      const { body } = await api.call(ana.me.token, 'agents.catalog.list', params);
+      return (body['items'] as { manifest: unknown }[]).map(({ manifest }) => manifest);
+    };
+    expect(await manifests({})).toEqual([null, short]);
+    expect(await manifests({ includeManifest: true })).toEqual([long, short]);
+    expect(await manifests({ includeManifest: false })).toEqual([null, null]);
+  });
+});
+
 /** What no list has in a cursor. */
 const impossible: readonly unknown[] = [
   ...[null, true, {}, [], ['a']],
