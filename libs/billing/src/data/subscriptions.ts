@@ -1,6 +1,6 @@
 import { type DB, type Db, newId, of, organization, type Query, sql } from '@muster/database';
 import { type Period, rollForward } from '@muster/organizations';
-import { type Actor, type Proration, type Subject, type Subscription } from '@muster/registry';
+import { type Actor, type Proration, type Subject, subjectOf, type Subscription } from '@muster/registry';
 import { type Selectable } from 'kysely';
 
 export type SubscriptionRow = Selectable<DB['subscriptions']>;
@@ -27,13 +27,8 @@ export const toSubscription = (row: SubscriptionRow, period: Period): Subscripti
   version: row.version,
 });
 
-export const aboutSubscription = ({ org_id, plan }: SubscriptionRow): Subject => ({
-  type: 'subscription',
-  id: org_id,
-  key: null,
-  title: plan,
-  projectId: null,
-});
+export const aboutSubscription = ({ org_id, plan }: SubscriptionRow): Subject =>
+  subjectOf('subscription', { id: org_id }, plan);
 
 const changing = ['seats', 'current_period_start', 'current_period_end', 'updated_at', 'version'] as const;
 

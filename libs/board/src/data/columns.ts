@@ -20,6 +20,7 @@ import {
   type ResultOf,
   type StoryStatus,
   type Subject,
+  subjectOf,
 } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { z } from 'zod';
@@ -38,13 +39,8 @@ export type ColumnRow = RowOf<typeof boardColumns>;
 export const toColumn: (row: ColumnRow) => BoardColumn = boardColumns.shown;
 
 /** The column as the subject of what happened to it. */
-export const aboutColumn = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'>): Subject => ({
-  type: 'column',
-  id: column.id,
-  key: null,
-  title: column.name,
-  projectId: column.project_id,
-});
+export const aboutColumn = (column: Pick<ColumnRow, 'id' | 'name' | 'project_id'>): Subject =>
+  subjectOf('column', column, column.name);
 
 /** When it was taken off the board ('' for one that is on it), its position, its id. */
 const Cursor = z.tuple([CursorTime.or(z.literal('')), CursorCount, CursorId]);

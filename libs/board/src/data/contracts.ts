@@ -19,7 +19,14 @@ import {
   storyIdOf,
   withinPage,
 } from '@muster/database';
-import { type Contract, type ParamsOf, type Registry, type ResultOf, type Subject } from '@muster/registry';
+import {
+  type Contract,
+  type ParamsOf,
+  type Registry,
+  type ResultOf,
+  type Subject,
+  subjectOf,
+} from '@muster/registry';
 import { type Caller, notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
@@ -54,15 +61,8 @@ export const toContract = (row: ContractRow): Contract => ({
 });
 
 /** The contract as the subject of what happened to it. */
-export const aboutContract = (
-  contract: Pick<ContractRow, 'contract_id' | 'slug' | 'project_id'>,
-): Subject => ({
-  type: 'contract',
-  id: contract.contract_id,
-  key: contract.slug,
-  title: contract.slug,
-  projectId: contract.project_id,
-});
+export const aboutContract = (contract: Pick<ContractRow, 'contract_id' | 'slug' | 'project_id'>): Subject =>
+  subjectOf('contract', { ...contract, id: contract.contract_id }, contract.slug, contract.slug);
 
 /** Keeps a story from being deleted until this transaction ends; undefined where there is none. */
 export function holdStory(db: Db, ref: string): Promise<{ id: string; project_id: string } | undefined> {

@@ -12,7 +12,7 @@ import {
   sql,
   withinPage,
 } from '@muster/database';
-import { type Epic, type ParamsOf, type Registry, type Subject } from '@muster/registry';
+import { type Epic, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
 import { z } from 'zod';
 
 export const epics = record('epics', 'e', {
@@ -33,13 +33,8 @@ export const toEpic = (row: EpicRow): Epic => ({
 });
 
 /** The epic as the subject of what happened to it. */
-export const aboutEpic = (epic: Pick<EpicRow, 'id' | 'title' | 'project_id'>): Subject => ({
-  type: 'epic',
-  id: epic.id,
-  key: null,
-  title: epic.title,
-  projectId: epic.project_id,
-});
+export const aboutEpic = (epic: Pick<EpicRow, 'id' | 'title' | 'project_id'>): Subject =>
+  subjectOf('epic', epic, epic.title);
 
 const Cursor = z.tuple([CursorId]);
 

@@ -16,7 +16,14 @@ import {
   sql,
   withinPage,
 } from '@muster/database';
-import { type ParamsOf, type Project, projectRoles, type Registry, type Subject } from '@muster/registry';
+import {
+  type ParamsOf,
+  type Project,
+  projectRoles,
+  type Registry,
+  type Subject,
+  subjectOf,
+} from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
 
@@ -47,13 +54,8 @@ export function toProject(row: ProjectRow, rank: number | null): Project {
 }
 
 /** The project as the subject of what happened to it. */
-export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): Subject => ({
-  type: 'project',
-  id: project.id,
-  key: project.key,
-  title: project.name,
-  projectId: project.id,
-});
+export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): Subject =>
+  subjectOf('project', { id: project.id, project_id: project.id }, project.name, project.key);
 
 function readProject(db: Db, ref: string, lock: Part): Promise<ProjectRow> {
   return db.get(

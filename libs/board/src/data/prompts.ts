@@ -22,6 +22,7 @@ import {
   type Registry,
   type ResultOf,
   type Subject,
+  subjectOf,
 } from '@muster/registry';
 import { type Caller, notFound } from '@muster/runtime';
 import { z } from 'zod';
@@ -53,13 +54,8 @@ export const toPrompt = (row: PromptRow): Prompt => ({
 });
 
 /** The prompt as the subject of what happened to it; everybody may hear of the organization's. */
-export const aboutPrompt = (prompt: Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>): Subject => ({
-  type: 'prompt',
-  id: prompt.id,
-  key: prompt.slug,
-  title: prompt.title,
-  projectId: prompt.project_id,
-});
+export const aboutPrompt = (prompt: Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>): Subject =>
+  subjectOf('prompt', prompt, prompt.title, prompt.slug);
 
 /** SQL for the owner of a prompt: the project that is meant by a reference, or null for the organization. */
 const ownerIs = (projectRef: string | null): Part =>

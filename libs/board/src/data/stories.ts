@@ -1,6 +1,13 @@
 /** The stories table: one row, found, locked, written. Lists are in story-lists.ts, the board's order in ranks.ts. */
 import { type Db, of, type Part, type Query, record, type RowOf, sql } from '@muster/database';
-import { type CodeUnderReview, isUuid, type Story, type StorySummary, type Subject } from '@muster/registry';
+import {
+  type CodeUnderReview,
+  isUuid,
+  type Story,
+  type StorySummary,
+  type Subject,
+  subjectOf,
+} from '@muster/registry';
 import { notFound } from '@muster/runtime';
 
 const ofSummary = {
@@ -47,13 +54,7 @@ export const toStory = (row: StoryRow): Story => ({ ...stories.shown(row), key: 
 /** The story as the subject of what happened to it. */
 export const aboutStory = (
   story: Pick<StoryRow, 'id' | 'project_id' | 'project_key' | 'number' | 'title'>,
-): Subject => ({
-  type: 'story',
-  id: story.id,
-  key: keyOf(story),
-  title: story.title,
-  projectId: story.project_id,
-});
+): Subject => subjectOf('story', story, story.title, keyOf(story));
 
 /** A story's reference as the caller gave it, taken apart: an id, or a key in any case. */
 export function parseStoryRef(ref: string): { id: string } | { projectKey: string; number: number } {

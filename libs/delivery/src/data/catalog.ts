@@ -26,6 +26,7 @@ import {
   type Registry,
   type ResultOf,
   type Subject,
+  subjectOf,
 } from '@muster/registry';
 import { planLimits } from '@muster/organizations';
 import { type Caller } from '@muster/runtime';
@@ -74,13 +75,8 @@ export const toCatalogAgent = (row: CatalogRow): CatalogAgent => ({
 });
 
 /** The agent as the subject of what happened to it; everybody may hear of it. */
-export const aboutCatalogAgent = (id: string, slug: string, title: string): Subject => ({
-  type: 'agent',
-  id,
-  key: slug,
-  title,
-  projectId: null,
-});
+export const aboutCatalogAgent = (id: string, slug: string, title: string): Subject =>
+  subjectOf('agent', { id }, title, slug);
 
 /** A locked agent of the catalog. */
 export interface CatalogHead {

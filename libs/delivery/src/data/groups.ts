@@ -15,7 +15,7 @@ import {
   storyIdOf,
   withinPage,
 } from '@muster/database';
-import { type Group, type GroupState, type Subject } from '@muster/registry';
+import { type Group, type GroupState, type Subject, subjectOf } from '@muster/registry';
 import { z } from 'zod';
 import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
@@ -76,13 +76,7 @@ export const toGroup = (row: GroupRow, lease: LeaseRow | null = row.lease): Grou
 });
 
 /** The group as the subject of what happened to it. */
-export const aboutGroup = ({ id, name, project_id: projectId }: StoredGroup): Subject => ({
-  type: 'delivery_group',
-  id,
-  key: null,
-  title: name,
-  projectId,
-});
+export const aboutGroup = (group: StoredGroup): Subject => subjectOf('delivery_group', group, group.name);
 
 export function getGroup(db: Db, groupId: string): Promise<GroupRow> {
   return db.get(

@@ -12,7 +12,14 @@ import {
   storyIdOf,
   view,
 } from '@muster/database';
-import { type MemberRef, type ParamsOf, type Registry, type Run, type Subject } from '@muster/registry';
+import {
+  type MemberRef,
+  type ParamsOf,
+  type Registry,
+  type Run,
+  type Subject,
+  subjectOf,
+} from '@muster/registry';
 import { type Caller, notFound, visibleTo } from '@muster/runtime';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;
@@ -39,13 +46,7 @@ export type RunRow = RowOf<typeof runs> & { readonly member: MemberRef };
 export const toRun = (row: RunRow): Run => ({ ...runs.shown(row), member: row.member });
 
 /** The run as the subject of what happened to it. */
-export const aboutRun = ({ id, run_id: runId, project_id: projectId }: RunRow): Subject => ({
-  type: 'run',
-  id,
-  key: null,
-  title: runId,
-  projectId,
-});
+export const aboutRun = (run: RunRow): Subject => subjectOf('run', run, run.run_id);
 
 /** A key as it is remembered: told from another's, and no longer than any. */
 const keyHash = (dedupeKey: string | undefined): string | null =>

@@ -1,5 +1,5 @@
 import { type Db, newId, of, organization, type Query, record, type RowOf, sql } from '@muster/database';
-import { type Member, notFound, type OrgRole, type Subject, unauthorized } from '@muster/registry';
+import { type Member, notFound, type OrgRole, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { handleFor, uniqueHandle } from '../rules/handles.ts';
 
@@ -18,13 +18,8 @@ export async function getMember(db: Db, memberId: string): Promise<Member> {
 }
 
 /** The member as the subject of what happened to them. */
-export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): Subject => ({
-  type: 'member',
-  id: member.id,
-  key: member.handle,
-  title: member.name,
-  projectId: null,
-});
+export const aboutMember = (member: Pick<MemberRow, 'id' | 'handle' | 'name'>): Subject =>
+  subjectOf('member', member, member.name, member.handle);
 
 /**
  * Locks active members, in the order of their ids, against other calls that change or remove them; by id. Removed members

@@ -1,5 +1,5 @@
 import { type Db, type DB, organization, type Query, record, type RowOf, sql } from '@muster/database';
-import { type Org, type Subject, unauthorized } from '@muster/registry';
+import { type Org, type Subject, subjectOf, unauthorized } from '@muster/registry';
 import { type Selectable } from 'kysely';
 
 export const orgs = record('orgs', 'o', {
@@ -15,13 +15,8 @@ export async function getOrg(db: Db): Promise<Org> {
 }
 
 /** The organization as the subject of what happened to it. */
-export const aboutOrg = (org: Pick<OrgRow, 'id' | 'slug' | 'name'>): Subject => ({
-  type: 'org',
-  id: org.id,
-  key: org.slug,
-  title: org.name,
-  projectId: null,
-});
+export const aboutOrg = (org: Pick<OrgRow, 'id' | 'slug' | 'name'>): Subject =>
+  subjectOf('org', org, org.name, org.slug);
 
 export type LockedOrg = OrgRow & Pick<Selectable<DB['orgs']>, 'policy' | 'policy_version'>;
 

@@ -12,7 +12,14 @@ import {
   searched,
   sql,
 } from '@muster/database';
-import { type ParamsOf, type Registry, type Subject, type Team, type TeamRole } from '@muster/registry';
+import {
+  type ParamsOf,
+  type Registry,
+  type Subject,
+  subjectOf,
+  type Team,
+  type TeamRole,
+} from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 
@@ -24,13 +31,7 @@ export type TeamRow = RowOf<typeof teams>;
 export const toTeam: (row: TeamRow) => Team = teams.shown;
 
 /** The team as the subject of what happened to it. */
-export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => ({
-  type: 'team',
-  id: team.id,
-  key: null,
-  title: team.name,
-  projectId: null,
-});
+export const aboutTeam = (team: Pick<TeamRow, 'id' | 'name'>): Subject => subjectOf('team', team, team.name);
 
 export async function getTeam(db: Db, teamId: string): Promise<Team> {
   return toTeam(

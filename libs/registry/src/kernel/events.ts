@@ -183,3 +183,11 @@ export interface Subject {
   readonly title: string;
   readonly projectId: string | null;
 }
+
+/** A record as the subject of what happened to it; everybody may hear of one that is in no project. */
+export const subjectOf = (
+  type: Subject['type'],
+  { id, project_id: projectId = null }: { readonly id: string; readonly project_id?: string | null },
+  title: string,
+  key: string | null = null,
+): Subject => ({ type, id, key, title, projectId });

@@ -139,6 +139,9 @@ export const Day = z
 
 /** Starts at 1, +1 each change. Sent back as `expectedVersion` it makes an edit conditional. */
 export const Version = z.int().min(1).max(2_147_483_647);
+/** What every record ends with. */
+export const stamps = { createdAt: Time, updatedAt: Time, version: Version };
+
 export const ExpectedVersion = Version.optional().meta({
   description: 'The version you read; if it changed since, 409 version_mismatch',
 });

@@ -1,7 +1,7 @@
 /** Who may see and do what in a project, and who asks to. */
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Id, text, Time, Version } from '../kernel/values.ts';
+import { Id, stamps, text, Time } from '../kernel/values.ts';
 import { Actor, MemberRef } from './member.ts';
 
 /** As a parameter or a field; the type of its name is in the kernel. */
@@ -61,9 +61,7 @@ export const AccessRequest = z
     resolvedBy: Actor.nullable(),
     resolvedAt: Time.nullable(),
     note: z.string().nullable(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'AccessRequest' });
 export type AccessRequest = z.infer<typeof AccessRequest>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
-import { Id, Time, Version } from '../kernel/values.ts';
+import { Id, stamps, Time } from '../kernel/values.ts';
 import { plans } from './org.ts';
 
 /** Money is in whole minor units of the currency, such as cents. */
@@ -45,9 +45,7 @@ export const Subscription = z
     seats: z.int(),
     currentPeriodStart: Time,
     currentPeriodEnd: Time,
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Subscription' });
 export type Subscription = z.infer<typeof Subscription>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, text, Time, Version } from '../kernel/values.ts';
+import { Id, stamps, text, Time } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 export const CommentBody = text(20_000, 1).refine((value) => value.trim().length > 0, 'must not be blank');
@@ -28,9 +28,7 @@ export const Comment = z
     resolvedBy: Actor.nullable(),
     editedAt: Time.nullable(),
     deletedAt: Time.nullable(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Comment' });
 export type Comment = z.infer<typeof Comment>;

@@ -1,6 +1,6 @@
 /** Stories that are delivered together. */
 import { z } from 'zod';
-import { Id, name, StoryRef, Time, Version } from '../kernel/values.ts';
+import { Id, name, stamps, StoryRef } from '../kernel/values.ts';
 import { Checkpoint, Lease } from './execution.ts';
 import { Git, Upstream } from './story.ts';
 
@@ -46,9 +46,7 @@ export const Group = z
     lease: Lease.nullable().describe('Who coordinates the group; whoever works on it has an execution'),
     checkpoint: Checkpoint.nullable(),
     progress: GroupProgress,
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Group' });
 export type Group = z.infer<typeof Group>;

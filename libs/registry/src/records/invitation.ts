@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Time, Version } from '../kernel/values.ts';
+import { Id, stamps, Time } from '../kernel/values.ts';
 import { Actor, GivenRole } from './member.ts';
 
 /** Pending until it is accepted or revoked; past `expiresAt` a pending one is expired. */
@@ -21,9 +21,7 @@ export const Invitation = z
     invitedBy: Actor,
     expiresAt: Time,
     memberId: Id.nullable().describe('Who it became'),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Invitation' });
 export type Invitation = z.infer<typeof Invitation>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { orgRoles, scopes } from '../kernel/access.ts';
-import { Id, name, Time, Version } from '../kernel/values.ts';
+import { Id, name, stamps, Time } from '../kernel/values.ts';
 
 export const MemberName = name(120);
 export const AgentName = name(120);
@@ -36,9 +36,7 @@ export const Member = z
     handle: z.string().describe('Unique in the organization; comments mention by it'),
     role: z.enum(orgRoles),
     status: z.enum(memberStatuses),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Member' });
 export type Member = z.infer<typeof Member>;

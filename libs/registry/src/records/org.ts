@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, name, text, Time, Version } from '../kernel/values.ts';
+import { Id, name, stamps, text, Time, Version } from '../kernel/values.ts';
 
 export const OrgName = name(120);
 export const OrgDescription = text(2_000);
@@ -11,9 +11,7 @@ export const Org = z
     slug: z.string(),
     name: z.string(),
     description: z.string(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Org' });
 export type Org = z.infer<typeof Org>;

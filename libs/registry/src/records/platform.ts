@@ -1,7 +1,7 @@
 /** What operators of the installation see of all organizations. */
 import { z } from 'zod';
 import { orgRoles } from '../kernel/access.ts';
-import { Id, Time, Version } from '../kernel/values.ts';
+import { Id, stamps, Time } from '../kernel/values.ts';
 import { ExecutionState } from './execution.ts';
 import { plans } from './org.ts';
 
@@ -53,9 +53,7 @@ export const PlatformSubscription = z
     status,
     seats: count,
     currentPeriodEnd: Time.nullable(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'PlatformSubscription' });
 export type PlatformSubscription = z.infer<typeof PlatformSubscription>;

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { projectRoles } from '../kernel/access.ts';
-import { Day, Id, name, text, Time, Url, Version } from '../kernel/values.ts';
+import { Day, Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
 
 export const storyStatuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done', 'canceled'] as const;
 export const StoryStatus = z.enum(storyStatuses).meta({ id: 'StoryStatus' });
@@ -35,9 +35,7 @@ export const Project = z
     origin: z.enum(['hosted', 'converted']),
     archivedAt: Time.nullable(),
     myRole: z.enum(projectRoles),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Project' });
 export type Project = z.infer<typeof Project>;
@@ -57,9 +55,7 @@ export const BoardColumn = z
     position: z.int().min(0).describe('0 is leftmost'),
     wipLimit: z.int().nullable(),
     archivedAt: Time.nullable(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'BoardColumn' });
 export type BoardColumn = z.infer<typeof BoardColumn>;
@@ -84,9 +80,7 @@ export const Epic = z
     targetDate: Day.nullable(),
     status: z.enum(['open', 'done', 'canceled']),
     progress: z.object({ total: z.int(), done: z.int() }),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Epic' });
 export type Epic = z.infer<typeof Epic>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, name, text, textOfBytes, Time, Version } from '../kernel/values.ts';
+import { Id, name, stamps, text, textOfBytes } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 
 /** How people and programs call a prompt or a contract. */
@@ -37,9 +37,7 @@ export const Prompt = z
     tags: z.array(z.string()),
     createdBy: Actor,
     updatedBy: Actor,
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Prompt' });
 export type Prompt = z.infer<typeof Prompt>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, text, Time, Version } from '../kernel/values.ts';
+import { Id, stamps, text, Time } from '../kernel/values.ts';
 
 export const verdicts = ['pending', 'approved', 'changes_requested', 'commented'] as const;
 export const Verdict = z.enum(verdicts);
@@ -44,9 +44,7 @@ export const Reviewer = z
     diffHash: z.string().nullable().describe('The diff that was reviewed, where known'),
     underReview: UnderReview,
     decidedAt: Time.nullable(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Reviewer' });
 export type Reviewer = z.infer<typeof Reviewer>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, Instant, name, StoryRef, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
+import { Id, Instant, name, stamps, StoryRef, text, textOfBytes, Time, Url } from '../kernel/values.ts';
 import { Actor } from './member.ts';
 import { StoryStatus } from './project.ts';
 
@@ -115,9 +115,7 @@ export const StorySummary = z
     upstream: Upstream.nullable(),
     createdBy: Actor,
     completedAt: Time.nullable(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'StorySummary' });
 export type StorySummary = z.infer<typeof StorySummary>;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { Id, name, text, Time, Version } from '../kernel/values.ts';
+import { Id, name, stamps, text, Time } from '../kernel/values.ts';
 
 export const teamRoles = ['lead', 'member'] as const;
 export const TeamRole = z.enum(teamRoles);
@@ -13,9 +13,7 @@ export const Team = z
     id: Id,
     name: z.string(),
     description: z.string(),
-    createdAt: Time,
-    updatedAt: Time,
-    version: Version,
+    ...stamps,
   })
   .meta({ id: 'Team' });
 export type Team = z.infer<typeof Team>;
