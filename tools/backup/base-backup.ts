@@ -5,6 +5,7 @@
  */
 import { chown, copyFile, mkdir, readdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { accountForPostgres } from '../dev/account.ts';
 
@@ -79,7 +80,7 @@ export async function nameThisMoment(url: string, name: string): Promise<void> {
       );
       return found.length > 0;
     };
-    while (!(await isArchived()));
+    while (!(await isArchived())) await pause(20);
   } finally {
     await session.end();
   }

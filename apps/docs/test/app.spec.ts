@@ -1,6 +1,7 @@
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { pino } from 'pino';
 import { createDocs } from '../src/app.ts';
@@ -37,7 +38,7 @@ it('is ready once its pages are made', async () => {
     await writeFile(path.join(folder, `${name}.html`), name);
   await writeFile(path.join(folder, 'assets/app.x1.js'), 'app');
   const isReady = async () => (await get('/readyz'))[0] === 200;
-  while (!(await isReady()));
+  while (!(await isReady())) await pause(5);
 });
 
 it('serves a page without its ending, and keeps what has a name of its own for good', async () => {

@@ -2,6 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { openQueues, type Queues } from './queues.ts';
 import { awaitRedis, EvictingRedis } from './redis.ts';
@@ -52,7 +53,7 @@ describe('queues', () => {
     });
     await queues.enqueue([mail]);
     await settled[0]?.promise;
-    while ((await queues.counts()).deliver.active > 0) continue;
+    while ((await queues.counts()).deliver.active > 0) await pause(5);
     await queues.enqueue([mail]);
     await settled[1]?.promise;
     await working.close(5_000);
