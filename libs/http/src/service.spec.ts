@@ -149,7 +149,10 @@ describe('the cap', () => {
     expect((await fetch(`${url}/slow`)).status).toBe(503);
     finish();
     let status = 503;
-    for (; status === 503; await pause(5)) status = (await fetch(`${url}/slow`)).status;
+    while (status === 503) {
+      await pause(5);
+      status = (await fetch(`${url}/slow`)).status;
+    }
     expect(status).toBe(200);
   });
 });
