@@ -4,7 +4,7 @@
  */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
-import { type Dice } from './dice.ts';
+import { type Dice } from '../dev/dice.ts';
 
 export const faults = ['cut', 'stalled', 'muted'] as const;
 export type Fault = (typeof faults)[number];

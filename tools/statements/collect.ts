@@ -7,7 +7,7 @@ import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { bind, boundStatements, type Db, newId, Part } from '@muster/database';
 import { repositoryRoot } from '../dev/repository.ts';
-import { Dice } from '../prove/dice.ts';
+import { Dice } from '../dev/dice.ts';
 import { type CallSite, type Sources, wordsOf } from './call-sites.ts';
 import { poolThatSendsNothing } from './pool-that-sends-nothing.ts';
 import { Values } from './values.ts';

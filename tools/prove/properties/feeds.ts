@@ -1,6 +1,6 @@
 /** Many write at once while others follow the streams: everybody sees each event once, in one order. */
 import { makeBoard, stories } from '../board.ts';
-import { Dice } from '../dice.ts';
+import { Dice } from '../../dev/dice.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
 import { requireMet } from '../tap.ts';
 import { type Desk, foundTeam, openDesk, type Person, type Team } from '../team.ts';

@@ -1,5 +1,5 @@
 /** Writes with keys, tried until they are acknowledged while servers are killed and clients give up: each happens once. */
-import { Dice } from '../dice.ts';
+import { Dice } from '../../dev/dice.ts';
 import { wreak } from '../havoc.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';

@@ -2,7 +2,7 @@
  * Clients work on stories and groups while Postgres is killed, connections break, and holders pause and die. Timing
  * decides what meets what: the same seed throws the same dice, but does not make the same run again.
  */
-import { Dice } from '../dice.ts';
+import { Dice } from '../../dev/dice.ts';
 import { wreak } from '../havoc.ts';
 import { type Property, type Report, type Setting } from '../property.ts';
 import { openSite, type Site } from '../site.ts';

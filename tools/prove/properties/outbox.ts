@@ -5,7 +5,7 @@
 import { readdir } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { openQueues } from '@muster/queue';
-import { Dice } from '../dice.ts';
+import { Dice } from '../../dev/dice.ts';
 import { type FaultyLine, startFaultyLine } from '../faulty-line.ts';
 import { type Pauses } from '../havoc.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
