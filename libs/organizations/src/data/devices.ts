@@ -1,39 +1,26 @@
 /** Devices of members, by the ids that their clients gave them. A push token is written, and never read out. */
-import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
+import { type Db, type DB, of, organization, type Query, type RowOf, sql, view } from '@muster/database';
 import { type Device } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 
-type DeviceRow = Omit<Selectable<DB['devices']>, 'org_id'>;
-
-const columns = [
-  'id',
-  'member_id',
-  'device_id',
-  'name',
-  'platform',
-  'app_version',
-  'push_token',
-  'token_id',
-  'created_at',
-  'updated_at',
-] as const;
+const devices = view(
+  'devices',
+  'd',
+  ['id', 'device_id', 'name', 'platform', 'app_version', 'created_at', 'updated_at'],
+  ['member_id', 'push_token', 'token_id'],
+);
+type DeviceRow = RowOf<typeof devices>;
 
 export const toDevice = (row: DeviceRow): Device => ({
-  id: row.id,
-  deviceId: row.device_id,
-  name: row.name,
-  platform: row.platform,
-  appVersion: row.app_version,
+  ...devices.shown(row),
   takesPush: row.push_token !== null,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
 });
 
 export const findDevice = (db: Db, { memberId }: Caller, deviceId: string): Promise<DeviceRow | undefined> =>
   db.find(
-    sql<DeviceRow>`select ${sql.columns(columns)} from devices
-       where ${of()} and member_id = ${memberId} and device_id = ${deviceId}`,
+    sql<DeviceRow>`select ${devices.list} from devices d
+       where ${of('d')} and d.member_id = ${memberId} and d.device_id = ${deviceId}`,
   );
 
 /** Forgets those of the caller's devices that ended with their token, so that they take no room. */
@@ -65,7 +52,7 @@ export const takePushToken = (device: DeviceRow): Query<unknown> =>
 
 /** Writes a device; its push token only where one was `given`, since another device may have taken the one read. */
 export const setDevice = (device: DeviceRow, given: boolean): Query<unknown> =>
-  sql`${sql.insert('devices', columns, device)} on conflict (org_id, member_id, device_id) do update set
+  sql`${sql.insert('devices', devices.names, device)} on conflict (org_id, member_id, device_id) do update set
     name = excluded.name, platform = excluded.platform, app_version = excluded.app_version,
     token_id = excluded.token_id, updated_at = excluded.updated_at
     ${given ? sql.part`, push_token = excluded.push_token` : sql.empty}`;

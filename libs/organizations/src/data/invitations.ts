@@ -1,4 +1,14 @@
-import { CursorId, type DB, type Db, decodeCursor, of, pageOfRows, type Query, sql } from '@muster/database';
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  of,
+  pageOfRows,
+  type Query,
+  type RowOf,
+  sql,
+  view,
+} from '@muster/database';
 import {
   type Invitation,
   type InvitationState,
@@ -6,35 +16,40 @@ import {
   type Registry,
   type Subject,
 } from '@muster/registry';
-import { type Selectable } from 'kysely';
 import { z } from 'zod';
 import { type Sends } from '../rules/invitation-sends.ts';
 import { invitationDays } from '../rules/invitation-states.ts';
 
+/** But for its state, which is not read as it is stored. */
+const invitations = view(
+  'invitations',
+  'i',
+  [
+    'id',
+    'email',
+    'role',
+    'team_ids',
+    'project_ids',
+    'invited_by',
+    'expires_at',
+    'member_id',
+    'created_at',
+    'updated_at',
+    'version',
+  ],
+  ['sends', 'sent_at'],
+);
 /** An invitation as it is now: a pending one whose time is over is expired. */
-export type InvitationRow = Omit<Selectable<DB['invitations']>, 'org_id' | 'token_hash' | 'state'> & {
-  readonly state: InvitationState;
-};
+export type InvitationRow = RowOf<typeof invitations> & { readonly state: InvitationState };
 
 /** By the clock and not by the transaction's time, as the seats are: see seats.ts. */
 const stateNow = sql.part`case when i.state = 'pending' and i.expires_at <= clock_timestamp() then 'expired' else i.state end`;
 
-const columns = sql.part`i.id, i.email, i.role, i.team_ids, i.project_ids, ${stateNow} as state, i.invited_by, i.expires_at, i.sends, i.sent_at,
-  i.member_id, i.created_at, i.updated_at, i.version`;
+const columns = sql.part`${invitations.list}, ${stateNow} as state`;
 
 export const toInvitation = (row: InvitationRow): Invitation => ({
-  id: row.id,
-  email: row.email,
-  role: row.role,
-  teamIds: row.team_ids,
-  projectIds: row.project_ids,
+  ...invitations.shown(row),
   state: row.state,
-  invitedBy: row.invited_by,
-  expiresAt: row.expires_at,
-  memberId: row.member_id,
-  createdAt: row.created_at,
-  updatedAt: row.updated_at,
-  version: row.version,
 });
 
 /** What everybody may read of it; whom it is for is only for those who may invite. */
@@ -100,19 +115,7 @@ const written = (row: InvitationRow): Written => ({
   state: row.state === 'expired' ? 'pending' : row.state,
 });
 
-const inserted = [
-  'id',
-  'email',
-  'role',
-  'team_ids',
-  'project_ids',
-  'state',
-  'invited_by',
-  'expires_at',
-  'sent_at',
-  'created_at',
-  'updated_at',
-] as const;
+const inserted = [...invitations.names, 'state'] as const;
 const changing = [
   'email',
   'role',

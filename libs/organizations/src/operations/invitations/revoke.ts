@@ -1,3 +1,4 @@
+import { nextVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
@@ -14,12 +15,7 @@ export const revoke = handle(registry.invitations.revoke, async ({ params, db, a
   const { state } = invitation;
   if ('refused' in invitationLife[state].revoke) throw refuse('already_resolved', { state });
 
-  const revoked: InvitationRow = {
-    ...invitation,
-    state: 'revoked',
-    updated_at: at,
-    version: invitation.version + 1,
-  };
+  const revoked = nextVersion<InvitationRow>(invitation, { state: 'revoked' }, at);
   db.later(setInvitation(revoked));
   emit('invitation.revoked', aboutInvitation(revoked), {});
   return { invitation: toInvitation(revoked) };
