@@ -47,7 +47,7 @@ export {
   toIso,
 } from './pool.ts';
 export { nextVersion, record, requireVersion, type RowOf, view } from './record.ts';
-export { containing, projectIdOf, storiesOf, storyIdOf } from './references.ts';
+export { containing, type Id, projectIdOf, storiesOf, storyIdOf, targetId } from './references.ts';
 export { type DB } from './schema.generated.ts';
 export { bind, boundStatements, of, organization, Part, type Query, sql } from './sql.ts';
 export { type AuditFacts, type Happening, operatorTrail, systemFacts, trail, workerActor } from './trail.ts';

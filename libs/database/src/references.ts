@@ -1,6 +1,15 @@
-/** The ids that references stand for, and patterns: parts of statements. */
+/** Records as statements name them: by id, by what the way in found, or by the reference that a caller gave. */
 import { isUuid } from '@muster/registry';
 import { of, type Part, sql } from './sql.ts';
+
+/** The id of a record: a value, or the words for it in a statement. */
+export type Id = string | Part;
+
+/**
+ * The record that the transaction's call is about. The way in has found it by the time the statement runs, though not by
+ * the time it is written: both go out in one round trip.
+ */
+export const targetId: Part = sql.part`app.target_id()`;
 
 /** The id of the project that is meant by an id or a key. */
 export const projectIdOf = (ref: string): Part =>

@@ -5,10 +5,12 @@ import {
   type Db,
   type Happening,
   inOrganization,
+  type Part,
   type Pool,
   of,
   organization,
   sql,
+  targetId,
   trail,
   type Visit,
 } from '@muster/database';
@@ -115,6 +117,17 @@ function targetOf(operation: Operation, params: Record<string, unknown>): Visit[
   return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
 }
 
+/**
+ * The id of the record that an operation is about, as statements say it. The way in has resolved the call's own reference;
+ * another record, that the call's handler names for an operation that it performs, it names by id.
+ */
+function targetIdOf(named: Visit['target'], called: Visit['target']): Part {
+  if (named === null) return sql.part`null::uuid`;
+  if (named.kind === called?.kind && named.ref === called.ref) return targetId;
+  if (!isUuid(named.ref)) throw new Error(`a ${named.kind} is not named by id where an operation is performed`);
+  return sql.part`${named.ref}::uuid`;
+}
+
 /** What names a record: never what somebody wrote into one, since the trail outlives it. */
 const isName = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
 
@@ -214,7 +227,7 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
   };
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await inOrganization(pool, visit, (session) => transact(session, admitted, key));
+      return await inOrganization(pool, visit, (session) => transact(session, admitted, visit, key));
     } catch (error) {
       if (isSerializationLoss(error) && attempt < mostAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
@@ -230,7 +243,12 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
 type Session = Parameters<Parameters<typeof inOrganization>[2]>[0];
 
 /** What happens between the beginning of the transaction and its COMMIT. */
-async function transact(session: Session, admitted: Admitted, key: Key | null): Promise<Answer> {
+async function transact(
+  session: Session,
+  admitted: Admitted,
+  { target }: Visit,
+  key: Key | null,
+): Promise<Answer> {
   const { handler, caller, call, params, surroundings } = admitted;
   const { operation } = handler;
   const happenings: Happening[] = [];
@@ -239,7 +257,7 @@ async function transact(session: Session, admitted: Admitted, key: Key | null): 
   const archived = isBarred(operation) ? holdOpen(session) : undefined;
   // 6. The handler runs. Its first statements ride with steps 3 to 5, so it may start before they are answered; if they
   //    say no, that is the answer, and nothing of the handler stays.
-  const result = await run(handler, caller, params, { session, happenings, surroundings });
+  const result = await run(handler, caller, params, { session, target, happenings, surroundings });
   if (operation.effect === 'read') {
     const { json, result: shown } = answerText(result, surroundings.mostPageBytes);
     return { json, replayed: false, awaits: handler.waitsFor?.(params, shown) ?? null };
@@ -276,7 +294,10 @@ async function replay(
   if (reissue === undefined) return { json, replayed: true, awaits: null };
   const kept = JSON.parse(json) as Record<string, unknown>;
   const fresh = await inOrganization(pool, { ...visit, claim: null }, (session) =>
-    reissue(contextOf(operation, caller, params, { session, happenings: [], surroundings }), kept),
+    reissue(
+      contextOf(operation, caller, params, { session, target: visit.target, happenings: [], surroundings }),
+      kept,
+    ),
   );
   return { json: JSON.stringify(fresh), replayed: true, awaits: null };
 }
@@ -288,6 +309,8 @@ const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): 
 /** One transaction of the pipeline, for the handlers that run in it. */
 interface Transaction {
   readonly session: Session;
+  /** The record that the call names, whichever operation of it runs. */
+  readonly target: Visit['target'];
   readonly happenings: Happening[];
   readonly surroundings: Surroundings;
 }
@@ -321,6 +344,7 @@ function contextOf(
 ): HandlerContext<Operation> {
   const { session, happenings, surroundings } = transaction;
   return {
+    targetId: targetIdOf(targetOf(operation, params), transaction.target),
     params,
     caller,
     db: session,

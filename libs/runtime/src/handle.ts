@@ -1,5 +1,5 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
-import { type Db, type Happening } from '@muster/database';
+import { type Db, type Happening, type Part } from '@muster/database';
 import {
   type Actor,
   type ApiError,
@@ -47,6 +47,11 @@ export interface HandlerContext<O extends Operation> {
   readonly params: ParamsOf<O>;
   readonly caller: Caller;
   readonly db: Db;
+  /**
+   * The id of the record that the first parameter names by id or key, as statements say it: the way in has found it
+   * before they run. None for operations of the organization.
+   */
+  readonly targetId: Part;
   /** Costs nothing: it rides with the first statements. */
   readonly access: () => Promise<CallAccess>;
   /**
@@ -62,7 +67,7 @@ export interface HandlerContext<O extends Operation> {
   readonly emit: <Kind extends EmittedOf<O>>(kind: Kind, subject: Subject, data: EventData<Kind>) => void;
   /**
    * Another operation's handler, in this transaction and for this caller; what it refuses is refused. It checks no
-   * access: whoever calls it has the access that it needs.
+   * access: whoever calls it has the access that it needs. Its record is named by id, or as this call names the same one.
    */
   readonly perform: <Other extends Operation>(
     operation: Other,

@@ -1,11 +1,11 @@
 /** All that decides an acquire, locked in the order in which everybody locks, and read when it was. */
-import { type Db, newId, of, type Part, sql } from '@muster/database';
+import { type Db, type Id, newId, of, type Part, sql } from '@muster/database';
 import { type ExecutionTarget } from '@muster/registry';
 import { type HeldLease, type OpenExecution } from '../rules/acquire.ts';
 import { executionList, type ExecutionRow } from './executions.ts';
 import { heldLease, insertUnits, leaseList, type LeaseRow, readClock } from './leases.ts';
 import { isOpenSql } from '../leases/states-sql.ts';
-import { lockTarget, type Target, targetIdOf } from './targets.ts';
+import { lockTarget, type Target } from './targets.ts';
 
 export interface Acquiring {
   readonly target: Target;
@@ -22,7 +22,7 @@ export interface Acquiring {
 }
 
 /** A set of `(type, id, project_id)`: the unit and those that exclude it, a story's group or a group's stories. */
-const unitsOf = (type: ExecutionTarget, id: Part): Part =>
+const unitsOf = (type: ExecutionTarget, id: Id): Part =>
   type === 'story'
     ? sql.part`(select 'story' as type, s.id, s.project_id from stories s where ${of('s')} and s.id = ${id}
         union all
@@ -38,14 +38,13 @@ const unitsOf = (type: ExecutionTarget, id: Part): Part =>
  * Locks target, leases and executions. A group's stories are held as well, so that none is moved away meanwhile. Every
  * unit has a row before any is locked: one that somebody just made and nobody else sees yet would exclude nobody.
  */
-export async function lockForAcquire(db: Db, type: ExecutionTarget, ref: string): Promise<Acquiring> {
-  const id = targetIdOf(type, ref);
+export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Promise<Acquiring> {
   const units = unitsOf(type, id);
   // A list that is there before any row is locked. Joined instead, a row that changed while it was waited for is looked
   // for again in the join, and by some plans not found: then it is neither locked nor read.
   const ids = sql.part`any (array(select u.id from ${units} u))`;
   const [target, , , leases, executions, now] = await Promise.all([
-    lockTarget(db, type, ref),
+    lockTarget(db, type, id),
     type === 'story'
       ? []
       : db.all(

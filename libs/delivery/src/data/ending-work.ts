@@ -1,5 +1,5 @@
 /** The end of work by something that happens to many executions at once. */
-import { type Db, of, projectIdOf, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { isOpenSql } from '../leases/states-sql.ts';
 import { stepAll } from '../leases/write-step.ts';
@@ -17,8 +17,7 @@ export interface EndedWork extends Pick<Target, 'type' | 'id' | 'key' | 'title' 
  * Cancels all work in a project, by leases and then by executions, as everybody locks; its locks go as well. Answers
  * what had been open.
  */
-export function endWorkIn(db: Db, projectRef: string, actor: Actor): Promise<EndedWork[]> {
-  const project = projectIdOf(projectRef);
+export function endWorkIn(db: Db, project: Id, actor: Actor): Promise<EndedWork[]> {
   return db.all(
     sql`with held as materialized (
          select l.unit_type, l.unit_id, l.member_id, l.agent_id from leases l

@@ -1,11 +1,10 @@
 /** Executions as they are stored, and as readers see them. */
-import { type Db, of, organization, type Part, type Query, record, type RowOf, sql } from '@muster/database';
+import { type Db, type Id, of, organization, type Part, type Query, record, type RowOf, sql } from '@muster/database';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEvents } from '../leases/events.ts';
 import { isHeldState, shownState } from '../leases/states.ts';
 import { type ExecutionChanges, type ExecutionEvent } from '../leases/step.ts';
-import { targetIdOf } from './targets.ts';
 import { clock, fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
 const executions = record('executions', 'e', {
@@ -104,12 +103,12 @@ export async function getExecution(db: Db, executionId: string): Promise<Found> 
 export async function findForTarget(
   db: Db,
   targetType: ExecutionTarget,
-  ref: string,
+  targetId: Id,
 ): Promise<Found | undefined> {
   const row = await db.find(
     sql<FoundRow>`select ${foundColumns} from executions e
        where ${of('e')} and e.target_type = ${targetType}
-         and e.target_id = ${targetIdOf(targetType, ref)} order by e.id desc limit 1`,
+         and e.target_id = ${targetId} order by e.id desc limit 1`,
   );
   return row === undefined ? undefined : found(row);
 }

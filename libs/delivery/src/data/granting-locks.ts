@@ -1,5 +1,5 @@
 /** All that decides whether a lock can be had, read behind the row that grants of a project take turns at. */
-import { type Db, of, type Part, projectIdOf, type Query, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, type Part, type Query, sql, storyIdOf } from '@muster/database';
 import { type Caller, notFound, visibleTo } from '@muster/runtime';
 import { type Holder } from '../rules/acquire.ts';
 import { type Claim } from '../rules/lock-resources.ts';
@@ -52,7 +52,7 @@ export interface Granting {
 }
 
 interface Asked {
-  readonly projectRef: string;
+  readonly projectId: Id;
   readonly holder: Holder;
   readonly executionId: string | undefined;
   readonly storyRef: string | undefined;
@@ -65,10 +65,10 @@ interface Asked {
  * the work whose locks have lapsed: its holder may be about to go on with them, and is waited for.
  */
 export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promise<Granting> {
-  const { projectRef, executionId, storyRef, dryRun } = asked;
+  const { projectId, executionId, storyRef, dryRun } = asked;
   const [, counter, , execution, story, own, others, now] = await Promise.all([
-    dryRun ? undefined : db.all(insertCounter(projectRef)),
-    db.find(counterOf(projectRef, dryRun)),
+    dryRun ? undefined : db.all(insertCounter(projectId)),
+    db.find(counterOf(projectId, dryRun)),
     dryRun ? undefined : db.all(lockExecutions(asked)),
     executionId === undefined ? undefined : db.find(heldExecution(caller, executionId)),
     storyRef === undefined ? undefined : db.find(visibleStory(caller, storyRef)),
@@ -83,30 +83,29 @@ export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promis
   return { counter, execution, story, own, others: others.filter((lock) => !lock.lapsed), lapsed, now };
 }
 
-function insertCounter(projectRef: string): Query<unknown> {
+function insertCounter(projectId: Id): Query<unknown> {
   return sql`insert into lock_counters (org_id, project_id)
-     select p.org_id, p.id from projects p where ${of('p')} and p.id = ${projectIdOf(projectRef)}
+     select p.org_id, p.id from projects p where ${of('p')} and p.id = ${projectId}
      on conflict do nothing`;
 }
 
-function counterOf(projectRef: string, dryRun: boolean): Query<Counter> {
-  const project = projectIdOf(projectRef);
+function counterOf(projectId: Id, dryRun: boolean): Query<Counter> {
   return dryRun
-    ? sql`select p.id as project_id, 0 as fencing_token from projects p where ${of('p')} and p.id = ${project}`
+    ? sql`select p.id as project_id, 0 as fencing_token from projects p where ${of('p')} and p.id = ${projectId}`
     : sql`select c.project_id, c.fencing_token from lock_counters c
-         where ${of('c')} and c.project_id = ${project} for no key update`;
+         where ${of('c')} and c.project_id = ${projectId} for no key update`;
 }
 
 /**
  * The executions are locked, and only then their leases and locks are read: whoever ends the work, takes it over or
  * renews it has its row, and writes its locks behind that. So of the two, one sees what the other did.
  */
-function lockExecutions({ projectRef, executionId }: Asked): Query<unknown> {
+function lockExecutions({ projectId, executionId }: Asked): Query<unknown> {
   const tied = executionId === undefined ? sql.empty : sql.part`e.id = ${executionId}::uuid or`;
   return sql`select e.id from executions e
      where ${of('e')} and (${tied} e.id = any (array(
        select k.execution_id from locks k
-       where ${of('k')} and k.project_id = ${projectIdOf(projectRef)} and ${isLapsed})))
+       where ${of('k')} and k.project_id = ${projectId} and ${isLapsed})))
      order by e.id /*guard: the work of lapsed locks is held*/for no key update/*end*/`;
 }
 
@@ -131,16 +130,16 @@ const isOwn = ({ memberId, agentId, runId }: Holder): Part =>
     and k.run_id is not distinct from ${runId}::text)`;
 
 /** Locked, since they may be on their way to another: to whom the work is offered, with the locks that go with it. */
-function ownLocks({ projectRef, holder, dryRun }: Asked): Query<LockRow> {
+function ownLocks({ projectId, holder, dryRun }: Asked): Query<LockRow> {
   return sql`select ${lockList} from locks k
-     where ${of('k')} and k.project_id = ${projectIdOf(projectRef)} and (${isLive} or ${isLapsed})
+     where ${of('k')} and k.project_id = ${projectId} and (${isLive} or ${isLapsed})
        and ${isOwn(holder)} order by k.id ${dryRun ? sql.empty : sql.part`for no key update`}`;
 }
 
 /** One that goes with work and ends just now counts as live still: its work was not locked, and may be renewed. */
-function locksOfOthers({ projectRef, holder }: Asked): Query<LapsedClaim & { readonly lapsed: boolean }> {
+function locksOfOthers({ projectId, holder }: Asked): Query<LapsedClaim & { readonly lapsed: boolean }> {
   return sql`select k.id, k.mode, k.resources, k.execution_id as "executionId", ${isLapsed} as lapsed from locks k
-     where ${of('k')} and k.project_id = ${projectIdOf(projectRef)}
+     where ${of('k')} and k.project_id = ${projectId}
        and (${isLive} or k.execution_id is not null)
        and not ${isOwn(holder)} order by k.id`;
 }

@@ -3,16 +3,15 @@ import {
   CursorId,
   type Db,
   decodeCursor,
+  type Id,
   of,
   organization,
   pageOfRows,
   type Part,
-  projectIdOf,
   type Query,
   record,
   type RowOf,
   sql,
-  storyIdOf,
   withinPage,
 } from '@muster/database';
 import { type Group, type GroupState, type Subject, subjectOf } from '@muster/registry';
@@ -96,11 +95,11 @@ export async function getGroupAfter(
 }
 
 /** The open group that a story is in. */
-export function findGroupOfStory(db: Db, storyRef: string): Promise<GroupRow | undefined> {
+export function findGroupOfStory(db: Db, storyId: Id): Promise<GroupRow | undefined> {
   return db.find(
     sql<GroupRow>`${wholeGroups(sql.part`select * from delivery_groups where ${of()} and id =
         (select d.group_id from delivery_group_stories d
-          where ${of('d')} and d.story_id = ${storyIdOf(storyRef)} and d.open)`)}`,
+          where ${of('d')} and d.story_id = ${storyId} and d.open)`)}`,
   );
 }
 
@@ -124,13 +123,13 @@ export async function listGroups(
     limit,
     cursor,
   }: {
-    readonly projectId: string;
+    readonly projectId: Id;
     readonly state?: GroupState | undefined;
     readonly limit: number;
     readonly cursor?: string | undefined;
   },
 ): Promise<{ items: Group[]; nextCursor: string | null }> {
-  const conditions = [of(), sql.part`project_id = ${projectIdOf(projectId)}`];
+  const conditions = [of(), sql.part`project_id = ${projectId}`];
   if (state !== undefined) conditions.push(sql.part`state = ${state}`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) conditions.push(sql.part`id < ${after[0]}::uuid`);

@@ -1,5 +1,5 @@
 /** Who works on files that a lock is about, and how they hear of it: in the stream of their execution. */
-import { type Db, of, projectIdOf, type Query, sql } from '@muster/database';
+import { type Db, type Id, of, type Query, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { appendEvents } from '../leases/events.ts';
@@ -18,7 +18,7 @@ export interface TouchedWork {
 export function listTouchedWork(
   db: Db,
   caller: Caller,
-  projectRef: string,
+  projectId: Id,
   heads: readonly string[],
 ): Promise<TouchedWork[]> {
   return db.all(
@@ -26,7 +26,7 @@ export function listTouchedWork(
          select e.id, e.checkpoint from executions e
          join leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
            and l.state = 'held'
-         where ${of('e')} and e.project_id = ${projectIdOf(projectRef)}
+         where ${of('e')} and e.project_id = ${projectId}
            and ${isHeldSql}
            and (l.member_id, l.agent_id) is distinct from
              (${caller.memberId}::uuid, ${caller.agentId}::uuid)

@@ -3,9 +3,9 @@ import {
   CursorId,
   type Db,
   decodeCursor,
+  type Id,
   of,
   pageOfRows,
-  projectIdOf,
   type Query,
   type RowOf,
   sql,
@@ -92,7 +92,7 @@ export const setLock = (row: LockRow): Query<unknown> =>
 const Key = z.tuple([CursorId]);
 
 interface Wanted {
-  readonly projectRef: string;
+  readonly projectId: Id;
   readonly mine: boolean;
   readonly limit: number;
   readonly cursor?: string | undefined;
@@ -102,11 +102,11 @@ interface Wanted {
 export async function listLocks(
   db: Db,
   caller: Caller,
-  { projectRef, mine, limit, cursor }: Wanted,
+  { projectId, mine, limit, cursor }: Wanted,
   isWanted: ((row: LockRow) => boolean) | null,
 ): Promise<{ items: Lock[]; nextCursor: string | null }> {
   let after = decodeCursor(cursor, Key)?.[0];
-  const page = (size: number) => db.all(liveLocks(caller, { projectRef, mine, after, size }));
+  const page = (size: number) => db.all(liveLocks(caller, { projectId, mine, after, size }));
   if (isWanted === null) return pageOfRows(await page(limit + 1), limit, ({ id }) => [id], toLock);
   const found: LockRow[] = [];
   while (found.length <= limit) {
@@ -126,7 +126,7 @@ const manyAtOnce = 500;
 function liveLocks(
   caller: Caller,
   page: {
-    readonly projectRef: string;
+    readonly projectId: Id;
     readonly mine: boolean;
     readonly after: string | undefined;
     readonly size: number;
@@ -134,7 +134,7 @@ function liveLocks(
 ): Query<LockRow & { readonly more_follow: boolean }> {
   const conditions = [
     of('k'),
-    sql.part`k.project_id = ${projectIdOf(page.projectRef)}`,
+    sql.part`k.project_id = ${page.projectId}`,
     isLive,
     ...(page.after === undefined ? [] : [sql.part`k.id > ${page.after}::uuid`]),
     ...(page.mine

@@ -5,7 +5,7 @@ import {
   newId,
   of,
   type Part,
-  projectIdOf,
+  type Id,
   type Query,
   type RowOf,
   sql,
@@ -71,6 +71,7 @@ export interface ClaimedRun {
 export async function claimRun(
   db: Db,
   caller: Caller,
+  projectId: Id,
   event: Event,
   agentId: string | null,
 ): Promise<ClaimedRun | undefined> {
@@ -80,7 +81,7 @@ export async function claimRun(
         id: string;
       }>`insert into agent_runs (org_id, id, project_id, run_id, member_id, agent_id, state, last_event)
          select p.org_id, ${newId()}::uuid, p.id, ${event.runId}, ${caller.memberId}::uuid, ${agentId}::uuid, 'running', 'null'
-         from projects p where ${of('p')} and p.id = ${projectIdOf(event.projectId)}
+         from projects p where ${of('p')} and p.id = ${projectId}
          on conflict (org_id, project_id, run_id) do update set run_id = excluded.run_id where false
          returning id`,
     ),
@@ -90,7 +91,7 @@ export async function claimRun(
            coalesce(${keyHash(event.dedupeKey)}::uuid = any (r.recent_keys), false) as known,
            clock_timestamp()::timestamptz(3) as now
          from agent_runs r join members m on m.org_id = r.org_id and m.id = r.member_id
-         where ${of('r')} and r.project_id = ${projectIdOf(event.projectId)}
+         where ${of('r')} and r.project_id = ${projectId}
            and r.run_id = ${event.runId}`,
     ),
   ]);
@@ -126,12 +127,12 @@ export interface RunWork {
 export async function findRunWork(
   db: Db,
   caller: Caller,
+  projectId: Id,
   event: Event,
   agentId: string | null,
 ): Promise<RunWork> {
-  const project = projectIdOf(event.projectId);
   const no = sql.part`false`;
-  const isHere = (found: Part) => sql.part`${found} = ${project}`;
+  const isHere = (found: Part) => sql.part`${found} = ${projectId}`;
   const mayBeSeen = (found: Part) =>
     sql.part`(${isHere(found)} or ${found} in (select v.project_id from ${visibleTo(caller)} v))`;
   const ofStory = sql.part`s.project_id`;
@@ -161,7 +162,7 @@ export async function findRunWork(
          join executions x on x.org_id = l.org_id and x.target_type = l.unit_type and x.target_id = l.unit_id
            and x.state <> 'completed'
          where ${of('l')} and l.state = 'held' and l.member_id = ${caller.memberId}::uuid
-           and l.agent_id is not distinct from ${agentId}::uuid and l.run_id = ${event.runId} and l.project_id = ${project}
+           and l.agent_id is not distinct from ${agentId}::uuid and l.run_id = ${event.runId} and l.project_id = ${projectId}
          order by l.granted_at desc limit 1) h on true
        left join executions w on ${of('w')} and w.id = coalesce(e.id, h.id)`,
   );

@@ -1,5 +1,5 @@
 /** What is worked on: a story, or a delivery group. */
-import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/database';
 import { type ExecutionTarget, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 
@@ -14,10 +14,6 @@ export interface Target {
   readonly status: string;
   readonly specVersion: number | null;
 }
-
-/** The id of the target that a reference means. */
-export const targetIdOf = (type: ExecutionTarget, ref: string): Part =>
-  type === 'story' ? storyIdOf(ref) : sql.part`${ref}::uuid`;
 
 const storySql = sql.part`select s.id, s.project_id as "projectId", p.key || '-' || s.number as key, s.title, s.status,
     s.spec_version as "specVersion"
@@ -36,22 +32,22 @@ const lockOf = {
 async function readTarget(
   db: Db,
   type: ExecutionTarget,
-  ref: string,
+  id: Id,
   lock: keyof typeof lockOf,
 ): Promise<Target> {
   const row = await db.get(
     sql<Omit<Target, 'type'>>`${type === 'story' ? storySql : groupSql}
-       where ${of('s')} and s.id = ${targetIdOf(type, ref)} ${lockOf[lock]}`,
+       where ${of('s')} and s.id = ${id} ${lockOf[lock]}`,
   );
   return { type, ...row };
 }
 
-export const getTarget = (db: Db, type: ExecutionTarget, ref: string): Promise<Target> =>
-  readTarget(db, type, ref, 'none');
+export const getTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<Target> =>
+  readTarget(db, type, id, 'none');
 
 /** Keeps a story from being moved, and a group from being changed, until this transaction ends. */
-export const lockTarget = (db: Db, type: ExecutionTarget, ref: string): Promise<Target> =>
-  readTarget(db, type, ref, type);
+export const lockTarget = (db: Db, type: ExecutionTarget, id: Id): Promise<Target> =>
+  readTarget(db, type, id, type);
 
 /** The target of an execution `e` as JSON, and for the tables that it is found in. */
 export const targetOfExecution = {

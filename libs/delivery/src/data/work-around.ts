@@ -1,5 +1,5 @@
 /** What others hold and touch around a story. */
-import { type Db, of, type Part, type Query, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, type Part, type Query, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { isLive, lockList, type LockRow } from './locks.ts';
 
@@ -34,9 +34,9 @@ export interface WorkAround {
 }
 
 /** SQL for the story, its project, and the work on it that is not over: its own and its group's. */
-const aroundSql = (storyRef: string): Part => sql.part`
+const aroundSql = (storyId: Id): Part => sql.part`
   story as materialized (select s.id, s.project_id from stories s
-    where ${of('s')} and s.id = ${storyIdOf(storyRef)}),
+    where ${of('s')} and s.id = ${storyId}),
   own as materialized (select e.id, e.checkpoint from story s join executions e
     on ${of('e')} and e.state <> 'completed'
       and ((e.target_type = 'story' and e.target_id = s.id)
@@ -45,11 +45,11 @@ const aroundSql = (storyRef: string): Part => sql.part`
             where ${of('m')} and m.story_id = s.id and m.open))))`;
 
 /** In one round trip. */
-export async function readWorkAround(db: Db, storyRef: string): Promise<WorkAround> {
+export async function readWorkAround(db: Db, storyId: Id): Promise<WorkAround> {
   const [locks, own, works] = await Promise.all([
-    db.all(locksAround(storyRef)),
-    db.one(ownFilesOf(storyRef)),
-    db.all(worksAround(storyRef)),
+    db.all(locksAround(storyId)),
+    db.one(ownFilesOf(storyId)),
+    db.all(worksAround(storyId)),
   ]);
   return {
     locks: locks.slice(0, mostLocks),
@@ -60,22 +60,22 @@ export async function readWorkAround(db: Db, storyRef: string): Promise<WorkArou
   };
 }
 
-function locksAround(storyRef: string): Query<AroundLock> {
-  return sql`with ${aroundSql(storyRef)}
+function locksAround(storyId: Id): Query<AroundLock> {
+  return sql`with ${aroundSql(storyId)}
      select ${lockList}, coalesce(k.story_id = s.id or k.execution_id in (select o.id from own o), false) as own
      from story s join locks k on ${of('k')} and k.project_id = s.project_id and ${isLive}
      order by own desc, k.id limit ${sql.literal(mostLocks + 1)}`;
 }
 
-function ownFilesOf(storyRef: string): Query<{ files: string[] }> {
-  return sql`with ${aroundSql(storyRef)}
+function ownFilesOf(storyId: Id): Query<{ files: string[] }> {
+  return sql`with ${aroundSql(storyId)}
      select coalesce(array_agg(distinct t.path), '{}') as files
      from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)`;
 }
 
 /** Of other work only the files that are this story's too, or begin as a lock of its own does. */
-function worksAround(storyRef: string): Query<OtherWork> {
-  return sql`with ${aroundSql(storyRef)},
+function worksAround(storyId: Id): Query<OtherWork> {
+  return sql`with ${aroundSql(storyId)},
      mine as materialized (
        select t.path from own o cross join lateral jsonb_array_elements_text(o.checkpoint -> 'filesTouched') t(path)),
      heads as materialized (

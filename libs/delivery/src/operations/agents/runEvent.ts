@@ -11,13 +11,14 @@ import {
 } from '../../data/runs.ts';
 import { decideRunEvent, isFinal, stateAfter } from '../../rules/run-states.ts';
 
-export const runEvent = handle(registry.agents.runEvent, async ({ params, caller, db, emit, refuse }) => {
+export const runEvent = handle(registry.agents.runEvent, async (context) => {
+  const { params, targetId: projectId, caller, db, emit, refuse } = context;
   const { memberId } = caller;
   const agentId = params.agentId ?? caller.agentId;
   if (caller.agentId !== null && agentId !== caller.agentId) throw notOwnAgent();
   const [claimed, work, agentMember] = await Promise.all([
-    claimRun(db, caller, params, agentId),
-    findRunWork(db, caller, params, agentId),
+    claimRun(db, caller, projectId, params, agentId),
+    findRunWork(db, caller, projectId, params, agentId),
     params.agentId === undefined ? memberId : findAgentMember(db, params.agentId),
   ]);
   if (agentMember === undefined) throw notFound();

@@ -18,8 +18,8 @@ import { reissueToken } from './reissue.ts';
 export const acquire = handle(
   registry.deliveryExecutions.acquire,
   async (context) => {
-    const { params, caller, db, policy: askPolicy, projectRank, emit, refuse, perform } = context;
-    const { targetType, targetId, start, takeOver } = params;
+    const { params, targetId, caller, db, policy: askPolicy, projectRank, emit, refuse, perform } = context;
+    const { targetType, start, takeOver } = params;
     const runId = params.runId ?? null;
 
     // The story's move locks columns, which come before leases; so it goes first.

@@ -1,14 +1,14 @@
-import { newId, projectIdOf } from '@muster/database';
+import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { changedGit, handle } from '@muster/runtime';
 import { aboutGroup, getGroupAfter, insertGroup, toGroup } from '../../data/groups.ts';
 import { lockStories, type Place, putStories, requireJoinable } from '../../data/group-stories.ts';
 
 export const create = handle(registry.deliveryGroups.create, async (context) => {
-  const { params, db, access, emit } = context;
+  const { params, targetId, db, access, emit } = context;
   const place: Place = {
     refs: params.storyIds,
-    project: projectIdOf(params.projectId),
+    project: targetId,
     groupId: null,
   };
   // Nobody works on a group that is not there yet, so whoever works on its stories is nobody's rival.

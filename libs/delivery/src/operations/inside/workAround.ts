@@ -7,8 +7,8 @@ import { Effort } from '../../rules/glob-intersection.ts';
 import { mostSteps } from '../../rules/lock-limits.ts';
 import { unlessTooIntricate } from '../../rules/lock-resources.ts';
 
-export const workAround = handle(inside.workAround, async ({ params, db }) => {
-  const { locks, moreLocks, ownFiles, works, moreWorks } = await readWorkAround(db, params.storyId);
+export const workAround = handle(inside.workAround, async ({ targetId, db }) => {
+  const { locks, moreLocks, ownFiles, works, moreWorks } = await readWorkAround(db, targetId);
   const around = locks.map((row) => ({ ...row, storyId: row.story_id }));
   // What cannot be told in time is said to be missing, never to be free.
   const found = unlessTooIntricate(() =>

@@ -43,7 +43,7 @@ type Context = HandlerContext<typeof registry.locks.acquire>;
 type Params = ParamsOf<typeof registry.locks.acquire>;
 
 export const acquire = handle(registry.locks.acquire, async (context) => {
-  const { params, caller, db, policy: askPolicy, emit, refuse } = context;
+  const { params, targetId: projectId, caller, db, policy: askPolicy, emit, refuse } = context;
   const issues = issuesOf(params.resources);
   if (issues.length > 0) throw badRequest('The resources cannot be locked.', issues);
   const { mode, dryRun, executionId, storyId } = params;
@@ -54,7 +54,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
   const [, facts, touched, policy] = await Promise.all([
     dryRun ? undefined : lockClaimant(db, caller),
     lockForGrant(db, caller, {
-      projectRef: params.projectId,
+      projectId,
       holder,
       executionId,
       storyRef: storyId,
@@ -65,7 +65,7 @@ export const acquire = handle(registry.locks.acquire, async (context) => {
       : listTouchedWork(
           db,
           caller,
-          params.projectId,
+          projectId,
           resources.map((text) => resourceOf(text).head),
         ),
     askPolicy(),

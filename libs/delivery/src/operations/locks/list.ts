@@ -5,9 +5,9 @@ import { Effort, TooIntricate } from '../../rules/glob-intersection.ts';
 import { mostSteps } from '../../rules/lock-limits.ts';
 import { problemOf, resourceOf, touches } from '../../rules/lock-resources.ts';
 
-export const list = handle(registry.locks.list, async ({ params, caller, db }) => {
-  const { projectId: projectRef, resource, mine, limit, cursor } = params;
-  const page = { projectRef, mine, limit, cursor };
+export const list = handle(registry.locks.list, async ({ params, targetId, caller, db }) => {
+  const { resource, mine, limit, cursor } = params;
+  const page = { projectId: targetId, mine, limit, cursor };
   if (resource === undefined) return listLocks(db, caller, page, null);
   const problem = problemOf(resource);
   if (problem !== undefined) throw unfit(problem);
