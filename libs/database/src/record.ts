@@ -8,6 +8,7 @@ import { type Selectable } from 'kysely';
 import { isDeepStrictEqual } from 'node:util';
 import { newId } from './id.ts';
 import { type Db } from './organization.ts';
+import { type Id } from './references.ts';
 import { type DB } from './schema.generated.ts';
 import { of, organization, type Query, sql } from './sql.ts';
 
@@ -180,7 +181,7 @@ export function record<Name extends Table, const Columns extends Description<Nam
     get: (db: Db, id: string): Promise<Row> => db.get(sql<Row>`${byId}${id}`),
 
     /** Locks the record against other writers until the transaction ends; 409 where another version is expected. */
-    async lock(db: Db, id: string, expectedVersion?: number): Promise<Row> {
+    async lock(db: Db, id: Id, expectedVersion?: number): Promise<Row> {
       const row = await db.get(sql<Row>`${byId}${id} for no key update`);
       requireVersion(row, expectedVersion);
       return row;

@@ -7,9 +7,10 @@ export type Id = string | Part;
 
 /**
  * The record that the transaction's call is about. The way in has found it by the time the statement runs, though not by
- * the time it is written: both go out in one round trip.
+ * the time it is written: both go out in one round trip. A sub-select, since plans are made for any record: of the function
+ * alone the planner takes the value of that moment, and plans for a project that may be empty.
  */
-export const targetId: Part = sql.part`app.target_id()`;
+export const targetId: Part = sql.part`(select app.target_id())`;
 
 /** The id of the project that is meant by an id or a key. */
 export const projectIdOf = (ref: string): Part =>

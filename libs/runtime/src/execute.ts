@@ -5,12 +5,10 @@ import {
   type Db,
   type Happening,
   inOrganization,
-  type Part,
   type Pool,
   of,
   organization,
   sql,
-  targetId,
   trail,
   type Visit,
 } from '@muster/database';
@@ -19,15 +17,12 @@ import {
   type Actor,
   type ApiError,
   groundsOf,
-  isUuid,
   type Operation,
   orgRank,
   Policy,
-  projectRank,
   refusal,
   type ResultOf,
   type Subject,
-  targetKindOf,
 } from '@muster/registry';
 import { answerText } from './answer-size.ts';
 import { conclude } from './conclude.ts';
@@ -43,6 +38,7 @@ import {
 } from './idempotency.ts';
 import { requireOneOf, requireToken } from './grounds.ts';
 import { parseParams } from './parse.ts';
+import { targetIdOf, targetOf } from './target.ts';
 import { type AuthenticatedToken } from './tokens.ts';
 
 /** What a transport knows of a call. */
@@ -104,28 +100,6 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
     projectIds: identity.projectIds,
     actor,
   };
-}
-
-/** The record whose project decides, as the door takes it: by id, or by key where the contract allows one. */
-function targetOf(operation: Operation, params: Record<string, unknown>): Visit['target'] {
-  // Not a record: the door hands out the pass that opens all organizations.
-  if (operation.access.kind === 'platform') return { kind: 'platform', ref: '', rank: 0 };
-  if (operation.access.kind !== 'project' || operation.target === null) return null;
-  const ref = params[operation.target];
-  if (typeof ref !== 'string') return null;
-  const kind = targetKindOf(operation.target, params);
-  return { kind: isUuid(ref) ? kind : `${kind}Key`, ref, rank: projectRank(operation.access.role) };
-}
-
-/**
- * The id of the record that an operation is about, as statements say it. The way in has resolved the call's own reference;
- * another record, that the call's handler names for an operation that it performs, it names by id.
- */
-function targetIdOf(named: Visit['target'], called: Visit['target']): Part {
-  if (named === null) return sql.part`null::uuid`;
-  if (named.kind === called?.kind && named.ref === called.ref) return targetId;
-  if (!isUuid(named.ref)) throw new Error(`a ${named.kind} is not named by id where an operation is performed`);
-  return sql.part`${named.ref}::uuid`;
 }
 
 /** What names a record: never what somebody wrote into one, since the trail outlives it. */

@@ -3,9 +3,9 @@ import {
   CursorId,
   type Db,
   decodeCursor,
+  type Id,
   of,
   pageOfRows,
-  projectIdOf,
   record,
   type RowOf,
   sql,
@@ -50,23 +50,19 @@ export interface Applicant {
 }
 
 /** The caller, before the project that they ask for. */
-export function getApplicant(db: Db, { memberId }: Caller, projectRef: string): Promise<Applicant> {
+export function getApplicant(db: Db, { memberId }: Caller, projectId: Id): Promise<Applicant> {
   return db.get(
     sql<Applicant>`select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
        from projects p join members m on m.org_id = p.org_id and m.id = ${memberId}::uuid
-       where ${of('p')} and p.id = ${projectIdOf(projectRef)}`,
+       where ${of('p')} and p.id = ${projectId}`,
   );
 }
 
 /** The request of a member that waits for an answer. */
-export function findPending(
-  db: Db,
-  projectRef: string,
-  memberId: string,
-): Promise<AccessRequestRow | undefined> {
+export function findPending(db: Db, projectId: Id, memberId: string): Promise<AccessRequestRow | undefined> {
   return db.find(
     sql<AccessRequestRow>`select ${requestColumns} from ${requests}
-       where ${of('r')} and r.project_id = ${projectIdOf(projectRef)} and r.member_id = ${memberId}::uuid
+       where ${of('r')} and r.project_id = ${projectId} and r.member_id = ${memberId}::uuid
          and r.state = 'pending'`,
   );
 }
@@ -75,10 +71,10 @@ export function findPending(
 const restsAfterDenial = sql.part`interval '1 day'`;
 
 /** When the member may ask again, where a denial still stands. */
-export async function findRest(db: Db, projectRef: string, memberId: string): Promise<string | undefined> {
+export async function findRest(db: Db, projectId: Id, memberId: string): Promise<string | undefined> {
   const row = await db.find(
     sql<{ until: string }>`select max(r.resolved_at) + ${restsAfterDenial} as until from access_requests r
-       where ${of('r')} and r.project_id = ${projectIdOf(projectRef)} and r.member_id = ${memberId}::uuid
+       where ${of('r')} and r.project_id = ${projectId} and r.member_id = ${memberId}::uuid
          and r.state = 'denied' and r.resolved_at > now() - ${restsAfterDenial}
        having max(r.resolved_at) is not null`,
   );
@@ -108,11 +104,12 @@ const Cursor = z.tuple([CursorId]);
 /** A page of the requests for a project, newest first. What a member asked who is none any more waits for nobody. */
 export async function listAccessRequests(
   db: Db,
-  { projectId, state, limit, cursor }: ParamsOf<Registry['projects']['accessRequests']['list']>,
+  projectId: Id,
+  { state, limit, cursor }: ParamsOf<Registry['projects']['accessRequests']['list']>,
 ): Promise<{ items: AccessRequest[]; nextCursor: string | null }> {
   const where = [
     of('r'),
-    sql.part`r.project_id = ${projectIdOf(projectId)}`,
+    sql.part`r.project_id = ${projectId}`,
     sql.part`(r.state <> 'pending' or m.status = 'active')`,
   ];
   if (state !== undefined) where.push(sql.part`r.state = ${state}`);

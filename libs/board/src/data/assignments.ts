@@ -4,20 +4,19 @@ import {
   type DB,
   type Db,
   decodeCursor,
+  type Id,
   of,
   organization,
   pageOfRows,
   type Part,
-  projectIdOf,
   type Query,
   sql,
-  storyIdOf,
 } from '@muster/database';
 import { type Assignment, type Subject, targetTypes } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
-import { idOfTarget, type TargetRef } from './targets.ts';
+import { type Target } from './targets.ts';
 
 type AssignmentRow = Omit<Selectable<DB['assignments']>, 'org_id'>;
 type AssigneesRow = AssignmentRow & {
@@ -69,7 +68,7 @@ const toListed = (row: ListedRow): Assignment => ({
 
 /** The assignment of a target that was found and locked. */
 export const toAssignment = (
-  targetType: TargetRef['targetType'],
+  targetType: Target['targetType'],
   { id, key, title, projectId }: Subject,
   state: AssignmentState,
 ): Assignment => {
@@ -78,11 +77,11 @@ export const toAssignment = (
 };
 
 /** Locks the target's assignment where there is one; the target itself must be locked before. */
-export async function lockAssignment(db: Db, target: TargetRef): Promise<AssignmentState> {
+export async function lockAssignment(db: Db, target: Target): Promise<AssignmentState> {
   const row = await db.find(
     sql<AssigneesRow>`select ${columns} from assignments a ${withAssignees}
        where ${of('a')} and a.target_type = ${target.targetType}
-         and a.target_id = ${idOfTarget(target)}
+         and a.target_id = ${target.targetId}
        for no key update of a`,
   );
   return row === undefined ? nobody : toState(row);
@@ -96,7 +95,7 @@ export const setAssignment = (assignment: Assignment): Query<unknown> =>
        set member_id = excluded.member_id, agent_id = excluded.agent_id,
          assigned_by = excluded.assigned_by, updated_at = excluded.updated_at`;
 
-export const deleteAssignment = ({ targetType, targetId }: TargetRef): Query<unknown> =>
+export const deleteAssignment = ({ targetType, targetId }: Target): Query<unknown> =>
   sql`delete from assignments where ${of()} and target_type = ${targetType} and target_id = ${targetId}`;
 
 /** The assignment of a target for which nobody works any more, or nobody did. */
@@ -137,13 +136,13 @@ async function listAssignments(
 }
 
 /** Who is assigned to a story; null where nobody is. */
-export async function findStoryAssignment(db: Db, storyRef: string): Promise<Assignment | null> {
-  const where = [sql.part`a.target_type = 'story'`, sql.part`a.target_id = ${storyIdOf(storyRef)}`];
+export async function findStoryAssignment(db: Db, storyId: Id): Promise<Assignment | null> {
+  const where = [sql.part`a.target_type = 'story'`, sql.part`a.target_id = ${storyId}`];
   return (await listAssignments(db, where, { limit: 1 })).items[0] ?? null;
 }
 
-export function listAssignmentsOfProject(db: Db, projectRef: string, page: Page) {
-  return listAssignments(db, [sql.part`a.project_id = ${projectIdOf(projectRef)}`], page);
+export function listAssignmentsOfProject(db: Db, projectId: Id, page: Page) {
+  return listAssignments(db, [sql.part`a.project_id = ${projectId}`], page);
 }
 
 /** Those in projects that the caller may see, of a member or an agent where one is named. */

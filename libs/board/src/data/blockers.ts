@@ -1,34 +1,21 @@
 /** Which stories wait for which: a story's blockers are stories of its own project, and no circle of them exists. */
-import { type Db, of, organization, type Query, sql } from '@muster/database';
+import { type Db, of, organization, type Query, sql, storiesOf } from '@muster/database';
 import { type ApiError, type Caller } from '@muster/runtime';
 import { notInProject } from './elsewhere.ts';
-import { parseStoryRef } from './stories.ts';
 
 interface Found {
-  readonly ref: string;
+  /** Its place among the references, from 1. */
+  readonly ord: number;
   readonly id: string;
   readonly project_id: string;
 }
 
-/** A reference in one spelling. */
-const spelled = (ref: string): string => {
-  const parsed = parseStoryRef(ref);
-  return 'id' in parsed ? parsed.id : `${parsed.projectKey}-${parsed.number}`;
-};
-
 /** The stories that the references name, of whatever project; those that do not exist are missing. */
 export async function findStories(db: Db, refs: readonly string[]): Promise<Found[]> {
   if (refs.length === 0) return [];
-  const parsed = refs.map(parseStoryRef);
-  const ids = parsed.flatMap((ref) => ('id' in ref ? [ref.id] : []));
-  const keys = parsed.flatMap((ref) => ('id' in ref ? [] : [ref]));
   return db.all(
-    sql<Found>`select s.id::text as ref, s.id, s.project_id from stories s where ${of('s')} and s.id = any (${ids}::uuid[])
-       union all
-       select k.project_key || '-' || k.number, s.id, s.project_id
-       from unnest(${keys.map(({ projectKey }) => projectKey)}::text[], ${keys.map(({ number }) => number)}::int[]) k (project_key, number)
-       join projects p on ${of('p')} and p.key = k.project_key
-       join stories s on ${of('s')} and s.project_id = p.id and s.number = k.number`,
+    sql<Found>`select n.ord, s.id, s.project_id
+       from ${storiesOf(refs)} n join stories s on ${of('s')} and s.id = n.id`,
   );
 }
 
@@ -39,13 +26,11 @@ export async function blockersIn(
   refs: readonly string[],
   found: readonly Found[],
 ): Promise<string[]> {
-  const inProject = new Map(
-    found.filter((story) => story.project_id === projectId).map(({ ref, id }) => [ref, id]),
-  );
-  for (const ref of refs) {
-    if (!inProject.has(spelled(ref))) throw await notInProject(context, projectId, 'stories', ref);
-  }
-  return [...new Set(inProject.values())].sort();
+  const here = found.filter((story) => story.project_id === projectId);
+  const places = new Set(here.map(({ ord }) => ord));
+  const missing = refs.find((_, index) => !places.has(index + 1));
+  if (missing !== undefined) throw await notInProject(context, projectId, 'stories', missing);
+  return [...new Set(here.map(({ id }) => id))].sort();
 }
 
 /** Whether the story is among what its blockers wait for. Exact while the project's counters are locked. */

@@ -5,9 +5,9 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
+  type Id,
   of,
   pageOfRows,
-  projectIdOf,
   type Query,
   record,
   type RowOf,
@@ -48,9 +48,10 @@ const Cursor = z.tuple([CursorTime.or(z.literal('')), CursorCount, CursorId]);
 /** A page of the columns of a board from left to right; those taken off it come last. */
 export async function listColumns(
   db: Db,
-  { projectId, includeArchived, limit, cursor }: ParamsOf<Registry['boardColumns']['list']>,
+  projectId: Id,
+  { includeArchived, limit, cursor }: ParamsOf<Registry['boardColumns']['list']>,
 ): Promise<ResultOf<Registry['boardColumns']['list']>> {
-  const where = [of('c'), sql.part`c.project_id = ${projectIdOf(projectId)}`];
+  const where = [of('c'), sql.part`c.project_id = ${projectId}`];
   if (!includeArchived) where.push(sql.part`c.archived_at is null`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) {
@@ -77,21 +78,21 @@ export async function listColumns(
 /** The active columns and the counts of the whole board, by one statement: so no story on its way counts twice. */
 export async function getBoard(
   db: Db,
-  projectRef: string,
+  projectId: Id,
 ): Promise<{ columns: ColumnRow[]; counts: Record<StoryStatus, number> }> {
   const rows = await db.all(
     sql<
       ColumnRow & { canceled_stories: number }
     >`select ${boardColumns.list}, k.canceled_stories from project_counters k
        join board_columns c on c.org_id = k.org_id and c.project_id = k.project_id and c.archived_at is null
-       where ${of('k')} and k.project_id = ${projectIdOf(projectRef)}
+       where ${of('k')} and k.project_id = ${projectId}
        order by c.position, c.id`,
   );
   return { columns: rows, counts: countsByStatus(rows, rows[0]?.canceled_stories ?? 0) };
 }
 
 /** Which board is meant: the project's own, or that of one of its columns. */
-export type BoardRef = { readonly projectId: string } | { readonly columnId: string };
+export type BoardRef = { readonly projectId: Id } | { readonly columnId: string };
 
 /** A locked board. */
 export interface Board {
@@ -108,7 +109,7 @@ export interface Board {
 export async function lockBoard(db: Db, board: BoardRef): Promise<Board> {
   const project =
     'projectId' in board
-      ? projectIdOf(board.projectId)
+      ? board.projectId
       : sql.part`(select o.project_id from board_columns o where ${of('o')} and o.id = ${board.columnId}::uuid)`;
   const [counters, columns] = await Promise.all([
     db.find(

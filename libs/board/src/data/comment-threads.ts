@@ -4,11 +4,11 @@ import {
   type Db,
   decodeCursor,
   encodeCursor,
+  type Id,
   of,
   pageOfRows,
   type Part,
   sql,
-  storyIdOf,
   withinPage,
 } from '@muster/database';
 import { mostRepliesShown, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
@@ -46,11 +46,11 @@ const reactionsTo = (memberId: string): Part =>
 export async function listThreads(
   db: Db,
   memberId: string,
+  storyId: Id,
   page: ParamsOf<Registry['comments']['list']>,
 ): Promise<Threads> {
   const after = decodeCursor(page.cursor, CommentCursor);
   const repliesAfter = decodeCursor(page.repliesCursor, CommentCursor);
-  const story = storyIdOf(page.storyId);
   const filters = [
     page.includeResolved ? sql.part`true` : sql.part`c.resolved_at is null`,
     page.threadId === undefined ? sql.part`true` : sql.part`c.id = ${page.threadId}::uuid`,
@@ -62,7 +62,7 @@ export async function listThreads(
   const rows = await db.all(
     sql<ThreadRow>`with roots as materialized (
          select ${comments.list} from comments c
-         where ${of('c')} and c.story_id = ${story} and c.parent_id is null and ${sql.join(filters, ' and ')}
+         where ${of('c')} and c.story_id = ${storyId} and c.parent_id is null and ${sql.join(filters, ' and ')}
          order by c.id limit ${page.limit + 1}),
        replies as materialized (
          select p.* from roots t cross join lateral (

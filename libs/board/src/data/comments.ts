@@ -1,5 +1,5 @@
 /** The comments table: one row, found, locked, written. Whole threads are in comment-threads.ts. */
-import { type DB, type Db, of, type Query, record, type RowOf, sql, storyIdOf } from '@muster/database';
+import { type DB, type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/database';
 import { type Comment, type Subject } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { type Selectable } from 'kysely';
@@ -96,13 +96,13 @@ export const deleteComment = (id: string): Query<unknown> =>
 /** Of these handles, the active members who can see the story's project; in the order of their ids. */
 export async function findMentioned(
   db: Db,
-  story: { readonly ref: string } | { readonly ofComment: string },
+  story: { readonly id: Id } | { readonly ofComment: string },
   handles: readonly string[],
 ): Promise<string[]> {
   if (handles.length === 0) return [];
   const storyId =
-    'ref' in story
-      ? storyIdOf(story.ref)
+    'id' in story
+      ? story.id
       : sql.part`(select c.story_id from comments c where ${of('c')} and c.id = ${story.ofComment}::uuid)`;
   const rows = await db.all(
     sql<{ id: string }>`select m.id from stories s

@@ -9,11 +9,11 @@ import {
   type DB,
   type Db,
   decodeCursor,
+  type Id,
   newId,
   of,
   organization,
   pageOfRows,
-  projectIdOf,
   type Query,
   sql,
   storyIdOf,
@@ -89,15 +89,15 @@ interface Head {
  */
 export async function lockContract(
   db: Db,
-  projectRef: string,
+  projectId: Id,
   slug: string,
 ): Promise<{ head: Head; newest: ContractRow | undefined }> {
-  const isIt = sql.part`${of('c')} and c.project_id = ${projectIdOf(projectRef)} and c.slug = ${slug}`;
+  const isIt = sql.part`${of('c')} and c.project_id = ${projectId} and c.slug = ${slug}`;
   const [, head, newest] = await Promise.all([
     db.find(
       sql`insert into contracts (org_id, id, project_id, slug)
          select ${organization}, ${newId()}::uuid, p.id, ${slug} from projects p
-         where ${of('p')} and p.id = ${projectIdOf(projectRef)}
+         where ${of('p')} and p.id = ${projectId}
          on conflict (org_id, project_id, slug) do update set slug = excluded.slug where false`,
     ),
     db.find(sql<Head>`select c.id, c.project_id, c.slug, c.version from contracts c where ${isIt}`),
@@ -149,10 +149,9 @@ const SlugCursor = z.tuple([CursorText]);
 const VersionCursor = z.tuple([CursorCount]);
 
 /** A page of contracts: the newest version of each by slug, or all versions of one, newest first. */
-export async function listContracts(db: Db, listed: Listed): Promise<Page> {
-  const { projectId, slug, storyId, includeContent, limit, cursor } = listed;
-  const project = projectIdOf(projectId);
-  const where = [of('c'), sql.part`c.project_id = ${project}`];
+export async function listContracts(db: Db, projectId: Id, listed: Listed): Promise<Page> {
+  const { slug, storyId, includeContent, limit, cursor } = listed;
+  const where = [of('c'), sql.part`c.project_id = ${projectId}`];
   // Of a story's contracts its links are walked, so that a page costs the same however many the project has.
   const key = storyId === undefined ? sql.part`c.slug` : sql.part`l.slug`;
   let from = sql.part`contracts c`;

@@ -1,7 +1,6 @@
 /** Records that a call names beside its target, and that are not in the target's project. */
-import { type Db, of, sql } from '@muster/database';
+import { type Db, of, sql, storyIdOf } from '@muster/database';
 import { type ApiError, type Caller, notFound, visibleTo } from '@muster/runtime';
-import { parseStoryRef } from './stories.ts';
 
 type Kind = 'board_columns' | 'epics' | 'stories';
 
@@ -16,18 +15,10 @@ export async function notInProject(
   ref: string,
 ): Promise<ApiError> {
   const visible = visibleTo(caller);
-  const here = sql.part`${projectId}::uuid`;
-  const parsed = kind === 'stories' ? parseStoryRef(ref) : { id: ref };
-  const found =
-    'id' in parsed
-      ? await db.find(
-          sql`select r.id from ${sql.word(kind)} r join ${visible} v on v.project_id = r.project_id
-             where ${of('r')} and r.id = ${parsed.id}::uuid and r.project_id <> ${here}`,
-        )
-      : await db.find(
-          sql`select s.id from projects p join ${visible} v on v.project_id = p.id
-             join stories s on s.org_id = p.org_id and s.project_id = p.id and s.number = ${parsed.number}
-             where ${of('p')} and p.key = ${parsed.projectKey} and p.id <> ${here}`,
-        );
+  const id = kind === 'stories' ? storyIdOf(ref) : sql.part`${ref}::uuid`;
+  const found = await db.find(
+    sql`select r.id from ${sql.word(kind)} r join ${visible} v on v.project_id = r.project_id
+       where ${of('r')} and r.id = ${id} and r.project_id <> ${projectId}::uuid`,
+  );
   return found === undefined ? notFound() : refuse('mismatched_project');
 }

@@ -3,9 +3,9 @@ import {
   CursorId,
   type Db,
   decodeCursor,
+  type Id,
   of,
   pageOfRows,
-  projectIdOf,
   type Query,
   record,
   type RowOf,
@@ -41,9 +41,10 @@ const Cursor = z.tuple([CursorId]);
 /** A page of the epics of a project, oldest first. */
 export async function listEpics(
   db: Db,
-  { projectId, status, limit, cursor }: ParamsOf<Registry['epics']['list']>,
+  projectId: Id,
+  { status, limit, cursor }: ParamsOf<Registry['epics']['list']>,
 ): Promise<{ items: Epic[]; nextCursor: string | null }> {
-  const where = [of('e'), sql.part`e.project_id = ${projectIdOf(projectId)}`];
+  const where = [of('e'), sql.part`e.project_id = ${projectId}`];
   if (status !== undefined) where.push(sql.part`e.status = ${status}`);
   const after = decodeCursor(cursor, Cursor);
   if (after !== undefined) where.push(sql.part`e.id > ${after[0]}::uuid`);

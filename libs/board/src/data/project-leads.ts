@@ -1,5 +1,5 @@
 /** Who leads a project by a role given in it. Ask with the project locked: roles in it change under that lock alone. */
-import { type Db, of, projectIdOf, sql } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/database';
 import { type Leads } from '../rules/project-roles.ts';
 
 /** Whose lead is about to go; nobody's. */
@@ -9,8 +9,7 @@ type Leaving = { readonly memberId: string } | { readonly teamId: string } | nul
  * The leads of a project, and whether one stays. Members who leave the organization or a team are not asked for: what
  * a project loses so, its organization's admins still lead.
  */
-export async function getLeads(db: Db, projectRef: string, leaving: Leaving): Promise<Leads> {
-  const project = projectIdOf(projectRef);
+export async function getLeads(db: Db, projectId: Id, leaving: Leaving): Promise<Leads> {
   let goes = sql.part`false`;
   if (leaving !== null && 'memberId' in leaving)
     goes = sql.part`l.team_id is null and l.member_id = ${leaving.memberId}::uuid`;
@@ -19,11 +18,11 @@ export async function getLeads(db: Db, projectRef: string, leaving: Leaving): Pr
   const leads = await db.one(
     sql<{ has_lead: boolean; keeps_lead: boolean }>`with leads as (
          select pm.member_id, null::uuid as team_id from project_members pm
-         where ${of('pm')} and pm.project_id = ${project} and pm.role = 'lead'
+         where ${of('pm')} and pm.project_id = ${projectId} and pm.role = 'lead'
          union all
          select tm.member_id, tm.team_id from project_teams pt
          join team_members tm on tm.org_id = pt.org_id and tm.team_id = pt.team_id
-         where ${of('pt')} and pt.project_id = ${project} and pt.role = 'lead')
+         where ${of('pt')} and pt.project_id = ${projectId} and pt.role = 'lead')
        select count(*) > 0 as has_lead, count(*) filter (where not (${goes})) > 0 as keeps_lead
        from leads l
        join members m on ${of('m')} and m.id = l.member_id and m.status = 'active' and m.role <> 'viewer'`,

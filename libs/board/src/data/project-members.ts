@@ -5,10 +5,10 @@ import {
   type Db,
   type DB,
   decodeCursor,
+  type Id,
   of,
   organization,
   pageOfRows,
-  projectIdOf,
   type Query,
   sql,
 } from '@muster/database';
@@ -41,10 +41,10 @@ export function lockActiveMember(
 }
 
 /** The role that a member was given in a project. */
-export function findGivenRole(db: Db, projectRef: string, memberId: string): Promise<GivenRole | undefined> {
+export function findGivenRole(db: Db, projectId: Id, memberId: string): Promise<GivenRole | undefined> {
   return db.find(
     sql<GivenRole>`select pm.role, pm.created_at from project_members pm
-       where ${of('pm')} and pm.project_id = ${projectIdOf(projectRef)} and pm.member_id = ${memberId}::uuid`,
+       where ${of('pm')} and pm.project_id = ${projectId} and pm.member_id = ${memberId}::uuid`,
   );
 }
 
@@ -81,9 +81,9 @@ const toParticipant = ({ id, name, rank, via }: ParticipantRow): Participant => 
  */
 export async function listParticipants(
   db: Db,
-  { projectId, limit, cursor }: ParamsOf<Registry['projects']['members']['list']>,
+  projectId: Id,
+  { limit, cursor }: ParamsOf<Registry['projects']['members']['list']>,
 ): Promise<{ items: Participant[]; nextCursor: string | null }> {
-  const id = projectIdOf(projectId);
   const most = sql.part`${limit + 1}`;
   const after = decodeCursor(cursor, Cursor);
   const follows =
@@ -94,7 +94,7 @@ export async function listParticipants(
     where ${of('m')} and m.status = 'active' and ${follows} and (select p.visibility from project p)`;
   const rows = await db.all(
     sql<ParticipantRow>`with project as (
-         select p.id, p.visibility from projects p where ${of('p')} and p.id = ${id}),
+         select p.id, p.visibility from projects p where ${of('p')} and p.id = ${projectId}),
        participant as (
          (${members} = 'org' order by m.name, m.id limit ${most})
          union all

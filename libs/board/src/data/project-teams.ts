@@ -4,10 +4,10 @@ import {
   type Db,
   type DB,
   decodeCursor,
+  type Id,
   of,
   organization,
   pageOfRows,
-  projectIdOf,
   type Query,
   sql,
 } from '@muster/database';
@@ -27,10 +27,10 @@ export function lockTeam(db: Db, teamId: string): Promise<{ name: string }> {
 }
 
 /** The role that a team was given in a project. */
-export function findTeamRole(db: Db, projectRef: string, teamId: string): Promise<GivenRole | undefined> {
+export function findTeamRole(db: Db, projectId: Id, teamId: string): Promise<GivenRole | undefined> {
   return db.find(
     sql<GivenRole>`select pt.role, pt.created_at from project_teams pt
-       where ${of('pt')} and pt.project_id = ${projectIdOf(projectRef)} and pt.team_id = ${teamId}::uuid`,
+       where ${of('pt')} and pt.project_id = ${projectId} and pt.team_id = ${teamId}::uuid`,
   );
 }
 
@@ -51,9 +51,10 @@ const TeamCursor = z.tuple([CursorText]);
 /** A page of the teams of a project, by name. */
 export async function listTeamsOfProject(
   db: Db,
-  { projectId, limit, cursor }: ParamsOf<Registry['projects']['teams']['list']>,
+  projectId: Id,
+  { limit, cursor }: ParamsOf<Registry['projects']['teams']['list']>,
 ): Promise<ResultOf<Registry['projects']['teams']['list']>> {
-  const where = [of('pt'), sql.part`pt.project_id = ${projectIdOf(projectId)}`];
+  const where = [of('pt'), sql.part`pt.project_id = ${projectId}`];
   const after = decodeCursor(cursor, TeamCursor);
   if (after !== undefined) where.push(sql.part`lower(t.name) > ${after[0]}`);
   const rows = await db.all(

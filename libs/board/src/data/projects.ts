@@ -4,11 +4,11 @@ import {
   CursorText,
   type Db,
   decodeCursor,
+  type Id,
   of,
   organization,
   pageOfSearch,
   type Part,
-  projectIdOf,
   type Query,
   record,
   type RowOf,
@@ -57,17 +57,17 @@ export function toProject(row: ProjectRow, rank: number | null): Project {
 export const aboutProject = (project: Pick<ProjectRow, 'id' | 'key' | 'name'>): Subject =>
   subjectOf('project', { id: project.id, project_id: project.id }, project.name, project.key);
 
-function readProject(db: Db, ref: string, lock: Part): Promise<ProjectRow> {
+function readProject(db: Db, id: Id, lock: Part): Promise<ProjectRow> {
   return db.get(
-    sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')} and p.id = ${projectIdOf(ref)} ${lock}`,
+    sql<ProjectRow>`select ${projects.list} from projects p where ${of('p')} and p.id = ${id} ${lock}`,
   );
 }
 
 /** A project that the door let the caller see. */
-export const getProject = (db: Db, ref: string): Promise<ProjectRow> => readProject(db, ref, sql.empty);
+export const getProject = (db: Db, id: Id): Promise<ProjectRow> => readProject(db, id, sql.empty);
 
-export const lockProject = (db: Db, ref: string): Promise<ProjectRow> =>
-  readProject(db, ref, sql.part`for no key update`);
+export const lockProject = (db: Db, id: Id): Promise<ProjectRow> =>
+  readProject(db, id, sql.part`for no key update`);
 
 /** Waits for those who write into the project, and holds off those who come: before any row, as they do. */
 export const barProject = (): Query<unknown> =>
@@ -82,19 +82,19 @@ export function lockProjectOfRequest(db: Db, accessRequestId: string): Promise<P
 }
 
 /** Locks a project that the caller asks for, whether or not they may see it. */
-export function lockAskedProject(db: Db, ref: string): Promise<ProjectRow> {
+export function lockAskedProject(db: Db, id: Id): Promise<ProjectRow> {
   return db.get(
     sql<ProjectRow>`select ${projects.list} from projects p
-       where ${of('p')} and p.id = ${projectIdOf(ref)} for no key update of p`,
+       where ${of('p')} and p.id = ${id} for no key update of p`,
   );
 }
 
 /** A project if the caller may see it, for operations of the organization, where the door does not look. */
-export function getVisibleProject(db: Db, caller: Caller, ref: string): Promise<ProjectRow> {
+export function getVisibleProject(db: Db, caller: Caller, id: Id): Promise<ProjectRow> {
   return db.get(
     sql<ProjectRow>`select ${projects.list} from projects p
        join ${visibleTo(caller)} v on v.project_id = p.id
-       where ${of('p')} and p.id = ${projectIdOf(ref)}`,
+       where ${of('p')} and p.id = ${id}`,
   );
 }
 

@@ -3,12 +3,12 @@ import {
   CursorText,
   type Db,
   decodeCursor,
+  type Id,
   newId,
   of,
   organization,
   pageOfRows,
   type Part,
-  projectIdOf,
   type Query,
   record,
   type RowOf,
@@ -58,8 +58,8 @@ export const aboutPrompt = (prompt: Pick<Row, 'id' | 'slug' | 'title' | 'project
   subjectOf('prompt', prompt, prompt.title, prompt.slug);
 
 /** SQL for the owner of a prompt: the project that is meant by a reference, or null for the organization. */
-const ownerIs = (projectRef: string | null): Part =>
-  projectRef === null ? sql.part`p.project_id is null` : sql.part`p.project_id = ${projectIdOf(projectRef)}`;
+const ownerIs = (projectId: Id | null): Part =>
+  projectId === null ? sql.part`p.project_id is null` : sql.part`p.project_id = ${projectId}`;
 
 /**
  * Makes the prompt if there is none of its slug, else locks the one that there is; answers it as it stands. The
@@ -68,14 +68,14 @@ const ownerIs = (projectRef: string | null): Part =>
 export async function claimPrompt(
   db: Db,
   { actor }: Caller,
-  projectRef: string | null,
+  projectId: Id | null,
   draft: Draft,
 ): Promise<{ prompt: Row; created: boolean }> {
   // The organization's row stands for the project where there is none, so that an unknown project makes nothing.
   const owner =
-    projectRef === null
+    projectId === null
       ? sql.part`(select null::uuid as project_id from orgs o where o.id = ${organization}) w`
-      : sql.part`(select o.id as project_id from projects o where ${of('o')} and o.id = ${projectIdOf(projectRef)}) w`;
+      : sql.part`(select o.id as project_id from projects o where ${of('o')} and o.id = ${projectId}) w`;
   const by = sql.part`${actor}::jsonb`;
   const [made, prompt] = await Promise.all([
     db.find(
@@ -90,7 +90,7 @@ export async function claimPrompt(
     ),
     db.find(
       sql<Row>`select ${promptColumns}, p.body from prompts p
-         where ${of('p')} and ${ownerIs(projectRef)} and p.slug = ${draft.slug}`,
+         where ${of('p')} and ${ownerIs(projectId)} and p.slug = ${draft.slug}`,
     ),
   ]);
   if (prompt === undefined) throw notFound();
@@ -105,13 +105,13 @@ export const setPrompt = (prompt: Row): Query<unknown> =>
 /** Removes a prompt; answers what it was. */
 export function deletePrompt(
   db: Db,
-  projectRef: string | null,
+  projectId: Id | null,
   slug: string,
 ): Promise<Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>> {
   return db.get(
     sql<
       Pick<Row, 'id' | 'slug' | 'title' | 'project_id'>
-    >`delete from prompts p where ${of('p')} and ${ownerIs(projectRef)}
+    >`delete from prompts p where ${of('p')} and ${ownerIs(projectId)}
          and p.slug = ${slug}
        returning p.id, p.slug, p.title, p.project_id`,
   );
@@ -122,11 +122,11 @@ const Cursor = z.tuple([CursorText]);
 /** A page of the organization's prompts, or of a project's own, by slug. */
 export async function listPrompts(
   db: Db,
-  projectRef: string | null,
+  projectId: Id | null,
   { slug, includeBody, limit, cursor }: Listed,
 ): Promise<Page> {
   const after = decodeCursor(cursor, Cursor);
-  const where = [of('p'), ownerIs(projectRef)];
+  const where = [of('p'), ownerIs(projectId)];
   if (slug !== undefined) where.push(sql.part`p.slug = ${slug}`);
   if (after !== undefined) where.push(sql.part`p.slug > ${after[0]}`);
   const rows = sql.part`select p.* from prompts p
@@ -137,19 +137,19 @@ export async function listPrompts(
 /** A page of what a project has: its own prompts, and the organization's that none of them hides, by slug. */
 export async function listEffectivePrompts(
   db: Db,
-  projectRef: string,
+  projectId: Id,
   { slug, includeBody, limit, cursor }: Listed,
 ): Promise<Page> {
   const after = decodeCursor(cursor, Cursor);
   const where: Part[] = [];
   if (slug !== undefined) where.push(sql.part`p.slug = ${slug}`);
   if (after !== undefined) where.push(sql.part`p.slug > ${after[0]}`);
-  const effective = effectivePrompts(projectIdOf(projectRef), limit + 1, where);
+  const effective = effectivePrompts(projectId, limit + 1, where);
   return pageOf(db, effective, { body: shownBody(includeBody, slug), limit });
 }
 
 /** SQL for the first prompts that a project has, as rows of the table: two walks along the index of slugs, merged. */
-export function effectivePrompts(project: Part, limit: number, where: readonly Part[] = []): Part {
+export function effectivePrompts(project: Id, limit: number, where: readonly Part[] = []): Part {
   const first = (conditions: readonly Part[]): Part =>
     sql.part`(select p.* from prompts p where ${sql.join([of('p'), ...conditions, ...where], ' and ')}
       order by p.project_id, p.slug limit ${sql.literal(limit)})`;

@@ -2,7 +2,7 @@
  * Places on the board. A column's row is locked before a place in it is looked for, so that nobody else finds the
  * same one; what is read after the lock, in the same burst, is from after the wait.
  */
-import { type Db, type DB, of, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
+import { type Db, type DB, type Id, of, type Part, sql, storyIdOf } from '@muster/database';
 import { type StoryStatus } from '@muster/registry';
 import { type Selectable } from 'kysely';
 import { longestRank, rankAfresh, rankBetween } from '../rules/ranks.ts';
@@ -36,31 +36,30 @@ export interface Place {
 const lane = sql.part`c.id, c.status, c.wip_limit, c.story_count, c.archived_at`;
 
 /** SQL for the id of the column that a story of this status goes to where none is named. */
-export const firstColumn = (project: Part, status: string): Part =>
+export const firstColumn = (project: Id, status: string): Part =>
   sql.part`(select f.id from board_columns f where ${of('f')} and f.project_id = ${project}
     and f.status = ${status} and f.archived_at is null order by f.position, f.id limit 1)`;
 
 /** The nearest rank of a column among those that `where` leaves, from the end that `order` begins at. */
-const nearest = (project: Part, column: Part, where: Part, order: 'asc' | 'desc'): Part =>
+const nearest = (project: Id, column: Part, where: Part, order: 'asc' | 'desc'): Part =>
   sql.part`(select n.rank from stories n where ${of('n')} and n.project_id = ${project}
     and n.column_id = ${column} and ${where} order by n.rank ${sql.word(order)} limit 1)`;
 
 /** A column for a new story, locked, and the last rank in it; undefined where there is no such active column. */
 export async function lockEnd(
   db: Db,
-  projectRef: string,
+  projectId: Id,
   wanted: { readonly columnId: string } | { readonly status: StoryStatus },
 ): Promise<{ column: Lane; last: string | null } | undefined> {
-  const target = (project: Part) =>
-    'columnId' in wanted ? sql.part`${wanted.columnId}::uuid` : firstColumn(project, wanted.status);
-  const project = projectIdOf(projectRef);
+  const target =
+    'columnId' in wanted ? sql.part`${wanted.columnId}::uuid` : firstColumn(projectId, wanted.status);
   const lock = sql<Lane>`select ${lane} from board_columns c
-    where ${of('c')} and c.project_id = ${project} and c.id = ${target(project)} for no key update`;
+    where ${of('c')} and c.project_id = ${projectId} and c.id = ${target} for no key update`;
   const end = sql<{
     id: string | null;
     last: string | null;
-  }>`select t.id, ${nearest(project, sql.part`t.id`, sql.part`true`, 'desc')} as last
-    from (select ${target(project)} as id) t`;
+  }>`select t.id, ${nearest(projectId, sql.part`t.id`, sql.part`true`, 'desc')} as last
+    from (select ${target} as id) t`;
   for (;;) {
     const [column, found] = await Promise.all([db.find(lock), db.one(end)]);
     if (column !== undefined && column.id === found.id) {
@@ -84,22 +83,22 @@ export interface Move {
  * Locks what a move changes, in the order that everybody keeps: the project's counters (which count the canceled),
  * the columns by id, the story. Then finds the place.
  */
-export async function lockMove(db: Db, storyRef: string, to: Destination): Promise<Move> {
+export async function lockMove(db: Db, storyId: Id, to: Destination): Promise<Move> {
   const counters = lockCounters(
-    storyRef,
+    storyId,
     to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`,
   );
-  const lanesLock = lanesLockOf(storyRef, to);
-  const placeQuery = to.anchor === undefined ? endPlace(storyRef, to) : anchoredPlace(storyRef, to.anchor);
+  const lanesLock = lanesLockOf(storyId, to);
+  const placeQuery = to.anchor === undefined ? endPlace(storyId, to) : anchoredPlace(storyId, to.anchor);
   for (let tries = 0; ; tries += 1) {
     const [, held, lanes, story, place, reviews] = await Promise.all([
       // What was locked in vain is let go: to lock more on top of it would break the order.
       db.find(tries === 0 ? sql`savepoint move` : sql`rollback to savepoint move`),
       db.find(counters),
       db.all(lanesLock),
-      lockStory(db, storyRef),
+      lockStory(db, storyId),
       db.find(placeQuery),
-      mayFinish(to) ? findReviews(db, storyRef) : noReviews,
+      mayFinish(to) ? findReviews(db, storyId) : noReviews,
     ]);
     const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null };
     const isLocked = (id: string | null): boolean => id === null || lanes.some((lane) => lane.id === id);
@@ -117,8 +116,8 @@ const mayFinish = ({ status, columnId, anchor }: Destination): boolean =>
   status === undefined ? columnId !== undefined || anchor !== undefined : status === 'done';
 
 /** Locks the column that the story leaves and those that it may enter. */
-function lanesLockOf(storyRef: string, to: Destination) {
-  const moved = storyColumn(storyRef);
+function lanesLockOf(storyId: Id, to: Destination) {
+  const moved = storyColumn(storyId);
   const among = [sql.part`(select m.column_id from moved m)`];
   if (to.columnId !== undefined) among.push(sql.part`${to.columnId}::uuid`);
   else if (to.status !== undefined)
@@ -134,21 +133,21 @@ function lanesLockOf(storyRef: string, to: Destination) {
        and c.id = any (array[${sql.join(among)}]) order by c.id for no key update`;
 }
 
-const storyColumn = (storyRef: string): Part =>
-  sql.part`select m.id, m.project_id, m.column_id from stories m where ${of('m')} and m.id = ${storyIdOf(storyRef)}`;
+const storyColumn = (storyId: Id): Part =>
+  sql.part`select m.id, m.project_id, m.column_id from stories m where ${of('m')} and m.id = ${storyId}`;
 
 /** After all others of the column. */
-function endPlace(storyRef: string, to: Destination) {
+function endPlace(storyId: Id, to: Destination) {
   let column = sql.part`m.column_id`;
   if (to.columnId !== undefined) column = sql.part`${to.columnId}::uuid`;
   else if (to.status !== undefined) column = firstColumn(sql.part`m.project_id`, to.status);
   return sql<Place>`select t.column_id, ${nearest(sql.part`t.project_id`, sql.part`t.column_id`, sql.part`n.id <> t.id`, 'desc')} as lower,
        null as upper, null as anchor_id
-     from (select m.id, m.project_id, ${column} as column_id from (${storyColumn(storyRef)}) m) t`;
+     from (select m.id, m.project_id, ${column} as column_id from (${storyColumn(storyId)}) m) t`;
 }
 
 /** Right before or after another story of the same project. */
-function anchoredPlace(storyRef: string, anchor: NonNullable<Destination['anchor']>) {
+function anchoredPlace(storyId: Id, anchor: NonNullable<Destination['anchor']>) {
   const isBefore = anchor.side === 'before';
   const next = nearest(
     sql.part`a.project_id`,
@@ -159,7 +158,7 @@ function anchoredPlace(storyRef: string, anchor: NonNullable<Destination['anchor
   const own = sql.part`a.rank`;
   const [lower, upper] = isBefore ? [next, own] : [own, next];
   return sql<Place>`select a.column_id, ${lower} as lower, ${upper} as upper, a.id as anchor_id
-     from (${storyColumn(storyRef)}) m
+     from (${storyColumn(storyId)}) m
      join stories a on ${of('a')} and a.project_id = m.project_id and a.id = ${storyIdOf(anchor.ref)}`;
 }
 

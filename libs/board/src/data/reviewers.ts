@@ -3,6 +3,7 @@ import {
   CursorId,
   type Db,
   decodeCursor,
+  type Id,
   of,
   pageOfRows,
   type Part,
@@ -10,7 +11,6 @@ import {
   record,
   type RowOf,
   sql,
-  storyIdOf,
 } from '@muster/database';
 import { noCode, type Reviewer, type Verdict } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
@@ -124,10 +124,10 @@ const isOf = ({ memberId, agentId }: Who): Part =>
   agentId === null ? sql.part`r.member_id = ${memberId}::uuid` : sql.part`r.agent_id = ${agentId}::uuid`;
 
 /** Locks somebody's review of a story, if they review it; the story must be locked before. */
-export async function lockReview(db: Db, storyRef: string, who: Who): Promise<ReviewRow | undefined> {
+export async function lockReview(db: Db, storyId: Id, who: Who): Promise<ReviewRow | undefined> {
   return db.find(
     sql<ReviewRow>`select ${columns} from story_reviewers r ${withNames}
-       where ${of('r')} and r.story_id = ${storyIdOf(storyRef)} and ${isOf(who)}
+       where ${of('r')} and r.story_id = ${storyId} and ${isOf(who)}
        for no key update of r`,
   );
 }
@@ -135,7 +135,7 @@ export async function lockReview(db: Db, storyRef: string, who: Who): Promise<Re
 /** How many reviewers a story has, and whether this is one of them. */
 export async function countReviewers(
   db: Db,
-  storyRef: string,
+  storyId: Id,
   who: Who,
 ): Promise<{ count: number; isAmong: boolean }> {
   const { count, is_among } = await db.one(
@@ -143,7 +143,7 @@ export async function countReviewers(
       count: number;
       is_among: boolean;
     }>`select count(*)::int as count, coalesce(bool_or(${isOf(who)}), false) as is_among
-       from story_reviewers r where ${of('r')} and r.story_id = ${storyIdOf(storyRef)}`,
+       from story_reviewers r where ${of('r')} and r.story_id = ${storyId}`,
   );
   return { count, isAmong: is_among };
 }
@@ -187,8 +187,8 @@ async function list(
 }
 
 /** A page of the reviewers of a story, in the order in which they were asked. */
-export function listReviewers(db: Db, storyRef: string, page: Page) {
-  return list(db, [sql.part`r.story_id = ${storyIdOf(storyRef)}`], 'asc', page);
+export function listReviewers(db: Db, storyId: Id, page: Page) {
+  return list(db, [sql.part`r.story_id = ${storyId}`], 'asc', page);
 }
 
 /** A page of what somebody is asked to review where the caller may see it, the latest first. */

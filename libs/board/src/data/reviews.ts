@@ -1,5 +1,5 @@
 /** What the way into done is judged by: what reviewers said of a story, whose work it is, and what the forge showed. */
-import { type Db, of, organization, type Part, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, organization, type Part, sql } from '@muster/database';
 import { type Caller } from '@muster/runtime';
 import { type Policy } from '@muster/registry';
 import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';
@@ -53,7 +53,7 @@ type VerdictRow = Pick<
  * SQL for the verdicts on a story that weigh something. A story has few reviewers, so they are judged by the rules
  * themselves and not by a copy of them in SQL.
  */
-const verdictsOf = (story: Part): Part => sql.part`
+const verdictsOf = (story: Id): Part => sql.part`
   select r.verdict, r.spec_version, r.code_seq, r.head_sha, r.diff_hash, r.member_id, r.agent_id,
     m.id as acting_member_id, m.status = 'active' as is_active
   from story_reviewers r
@@ -65,7 +65,7 @@ const verdictsOf = (story: Part): Part => sql.part`
  * SQL for the members whose work a story is: who is assigned, whose agent is, and who had a lease on it or on a group
  * that it is in, by an agent or not. Who wrote the spec asked for the work and did not do it.
  */
-const authorsSql = (org: Part, story: Part): Part => sql.part`
+const authorsSql = (org: Part, story: Id): Part => sql.part`
   select unnest(array[a.member_id, g.member_id]) as member_id
   from assignments a left join agents g on g.org_id = a.org_id and g.id = a.agent_id
   where a.org_id = ${org} and a.target_type = 'story' and a.target_id = ${story}
@@ -81,7 +81,7 @@ const authorsSql = (org: Part, story: Part): Part => sql.part`
  * SQL for whether a merge was observed of the newest work on a story, or of work on a group that it is in or landed with,
  * since which nobody began to work on the story itself. By the observations: one that is made by this very call counts.
  */
-const isMergedSql = (story: Part): Part => sql.part`
+const isMergedSql = (story: Id): Part => sql.part`
   exists (
     select from (select e.org_id, e.id from executions e
         where e.org_id = ${story}.org_id and e.target_type = 'story' and e.target_id = ${story}.id
@@ -110,8 +110,8 @@ const toReviews = (row: Row): Reviews => ({
   isMerged: row.is_merged,
 });
 
-export async function findReviews(db: Db, storyRef: string): Promise<Reviews> {
-  const row = await db.find(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = ${storyIdOf(storyRef)}`)}`);
+export async function findReviews(db: Db, storyId: Id): Promise<Reviews> {
+  const row = await db.find(sql<Row>`${rowsOf(sql.part`${of('s')} and s.id = ${storyId}`)}`);
   return row === undefined ? noReviews : toReviews(row);
 }
 
@@ -129,9 +129,9 @@ export async function findReviewsIn(
 }
 
 /** The members whose work the story is. */
-export async function authorsOf(db: Db, storyRef: string): Promise<Authors> {
+export async function authorsOf(db: Db, storyId: Id): Promise<Authors> {
   const rows = await db.all(
-    sql<{ member_id: string | null }>`${authorsSql(sql.part`${organization}`, storyIdOf(storyRef))}`,
+    sql<{ member_id: string | null }>`${authorsSql(sql.part`${organization}`, storyId)}`,
   );
   return new Set(rows.flatMap(({ member_id }) => member_id ?? []));
 }

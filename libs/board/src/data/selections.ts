@@ -1,5 +1,5 @@
 /** What members look at right now. A row is one device's; it means nothing any more when it is old. */
-import { type Db, of, organization, type Query, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, organization, type Query, sql } from '@muster/database';
 import { type MemberRef } from '@muster/registry';
 
 /** So long a selection is believed. */
@@ -9,7 +9,7 @@ export const mostOnlookers = 50;
 /** The other members who look at a story, the latest first; whoever does on two devices is named once. */
 export async function listOnlookers(
   db: Db,
-  storyRef: string,
+  storyId: Id,
   except: string,
   limit = mostOnlookers,
 ): Promise<{ member: MemberRef; since: string }[]> {
@@ -22,7 +22,7 @@ export async function listOnlookers(
     }>`select m.id, m.name, m.handle, max(v.since) as since
        from story_selections v
        join members m on ${of('m')} and m.id = v.member_id and m.status = 'active'
-       where ${of('v')} and v.story_id = ${storyIdOf(storyRef)}
+       where ${of('v')} and v.story_id = ${storyId}
          and v.since > now() - ${fadesAfter} and v.member_id <> ${except}
        group by m.id, m.name, m.handle order by since desc, m.id limit ${sql.literal(limit)}`,
   );

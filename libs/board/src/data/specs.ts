@@ -5,12 +5,12 @@ import {
   type DB,
   type Db,
   decodeCursor,
+  type Id,
   of,
   organization,
   pageOfRows,
   type Query,
   sql,
-  storyIdOf,
 } from '@muster/database';
 import { type Actor, type Registry, type ResultOf, type Spec } from '@muster/registry';
 import { notFound } from '@muster/runtime';
@@ -47,14 +47,13 @@ export const toSpec = (row: SpecRow): Spec => ({ ...toEntry(row), content: row.c
 const entryColumns = sql.part`p.story_id, p.version, p.content_hash, p.author, p.note, p.created_at, p.lines_added, p.lines_removed`;
 
 /** A version of the spec, the current one unless said; version 0 is the empty one that each story begins with. */
-export async function getSpec(db: Db, storyRef: string, version?: number): Promise<Spec> {
-  const story = storyIdOf(storyRef);
+export async function getSpec(db: Db, storyId: Id, version?: number): Promise<Spec> {
   const wanted = version === undefined ? sql.part`s.spec_version` : sql.part`${version}::int`;
   type Found = { id: string; wanted: number } & (SpecRow | { [Column in keyof SpecRow]: null });
   const row = await db.find(
     sql<Found>`select s.id, ${wanted} as wanted, ${entryColumns}, p.content from stories s
        left join story_specs p on p.org_id = s.org_id and p.story_id = s.id and p.version = ${wanted}
-       where ${of('s')} and s.id = ${story}`,
+       where ${of('s')} and s.id = ${storyId}`,
   );
   if (row?.wanted === 0) return unwritten(row.id);
   if (row === undefined || row.version === null) throw notFound();
@@ -66,15 +65,14 @@ const HistoryCursor = z.tuple([CursorCount]);
 /** A page of the versions, newest first, without their content. */
 export async function listSpecVersions(
   db: Db,
-  storyRef: string,
+  storyId: Id,
   page: { readonly limit: number; readonly cursor?: string | undefined },
 ): Promise<History> {
   const before = decodeCursor(page.cursor, HistoryCursor);
-  const story = storyIdOf(storyRef);
   const older = before === undefined ? sql.empty : sql.part`and p.version < ${before[0]}`;
   const rows = await db.all(
     sql<Omit<SpecRow, 'content'>>`select ${entryColumns} from story_specs p
-       where ${of('p')} and p.story_id = ${story} ${older}
+       where ${of('p')} and p.story_id = ${storyId} ${older}
        order by p.version desc limit ${page.limit + 1}`,
   );
   return pageOfRows(

@@ -1,8 +1,7 @@
 /** The stories table: one row, found, locked, written. Lists are in story-lists.ts, the board's order in ranks.ts. */
-import { type Db, of, type Part, type Query, record, type RowOf, sql } from '@muster/database';
+import { type Db, type Id, of, type Query, record, type RowOf, sql } from '@muster/database';
 import {
   type CodeUnderReview,
-  isUuid,
   type Story,
   type StorySummary,
   type Subject,
@@ -56,35 +55,15 @@ export const aboutStory = (
   story: Pick<StoryRow, 'id' | 'project_id' | 'project_key' | 'number' | 'title'>,
 ): Subject => subjectOf('story', story, story.title, keyOf(story));
 
-/** A story's reference as the caller gave it, taken apart: an id, or a key in any case. */
-export function parseStoryRef(ref: string): { id: string } | { projectKey: string; number: number } {
-  if (isUuid(ref)) return { id: ref };
-  const dash = ref.indexOf('-');
-  return { projectKey: ref.slice(0, dash).toUpperCase(), number: Number(ref.slice(dash + 1)) };
-}
-
-const storyInProject = sql.part`stories s join projects p on p.org_id = s.org_id and p.id = s.project_id`;
-
-/** The condition that a story `s` of a project `p` is the one that is meant. */
-function isMeant(ref: string): Part {
-  const parsed = parseStoryRef(ref);
-  return 'id' in parsed
-    ? sql.part`${of('s')} and s.id = ${parsed.id}`
-    : sql.part`${of('p')} and p.key = ${parsed.projectKey} and ${of('s')} and s.number = ${parsed.number}`;
-}
-
-const lockStatement = (ref: string): Query<unknown> =>
-  isUuid(ref)
-    ? sql`select s.id from stories s where ${isMeant(ref)} for no key update`
-    : sql`select s.id from ${storyInProject} where ${isMeant(ref)} for no key update of s`;
-
-export const findStory = (db: Db, ref: string): Promise<StoryRow | undefined> =>
+export const findStory = (db: Db, id: Id): Promise<StoryRow | undefined> =>
   db.find(
-    sql<StoryRow>`select ${stories.list}, p.key as project_key from ${storyInProject} where ${isMeant(ref)}`,
+    sql<StoryRow>`select ${stories.list}, p.key as project_key
+      from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+      where ${of('s')} and s.id = ${id}`,
   );
 
-export async function getStory(db: Db, ref: string): Promise<StoryRow> {
-  const story = await findStory(db, ref);
+export async function getStory(db: Db, id: Id): Promise<StoryRow> {
+  const story = await findStory(db, id);
   if (story === undefined) throw notFound();
   return story;
 }
@@ -93,8 +72,11 @@ export async function getStory(db: Db, ref: string): Promise<StoryRow> {
  * Locks the story against other writers until this transaction ends, and reads it. Two statements in one burst:
  * what a statement reads beside the row it waited for (here the blockers) is from before the wait.
  */
-export async function lockStory(db: Db, ref: string): Promise<StoryRow> {
-  const [, story] = await Promise.all([db.find(lockStatement(ref)), findStory(db, ref)]);
+export async function lockStory(db: Db, id: Id): Promise<StoryRow> {
+  const [, story] = await Promise.all([
+    db.find(sql`select s.id from stories s where ${of('s')} and s.id = ${id} for no key update`),
+    findStory(db, id),
+  ]);
   if (story === undefined) throw notFound();
   return story;
 }

@@ -1,5 +1,5 @@
 /** The epics that a story leaves and enters. */
-import { type Db, of, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/database';
 
 interface EpicOfStory {
   readonly id: string;
@@ -13,8 +13,8 @@ export const findEpic = (db: Db, epicId: string): Promise<EpicOfStory | undefine
  * Locks the epic that the story is in and the one it goes to, by id: both count their stories, and two stories that
  * change places between two epics must not wait for each other.
  */
-export function lockEpicsOf(db: Db, storyRef: string, epicId: string | null): Promise<EpicOfStory[]> {
-  const left = sql.part`(select s.epic_id from stories s where ${of('s')} and s.id = ${storyIdOf(storyRef)})`;
+export function lockEpicsOf(db: Db, storyId: Id, epicId: string | null): Promise<EpicOfStory[]> {
+  const left = sql.part`(select s.epic_id from stories s where ${of('s')} and s.id = ${storyId})`;
   return db.all(
     sql<EpicOfStory>`select e.id, e.project_id from epics e where ${of('e')}
        and e.id = any (array[${left}, ${epicId}::uuid]) order by e.id for no key update`,

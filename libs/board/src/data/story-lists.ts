@@ -11,11 +11,11 @@ import {
   CursorTime,
   type Db,
   decodeCursor,
+  type Id,
   mostLookedAt,
   of,
   pageOfSearch,
   type Part,
-  projectIdOf,
   searched,
   sql,
 } from '@muster/database';
@@ -27,7 +27,7 @@ type ListParams = ParamsOf<Registry['stories']['list']>;
 
 /** What pages are cut from: the project, and the conditions on a story `s`. */
 interface Source {
-  readonly project: Part;
+  readonly project: Id;
   readonly where: readonly Part[];
 }
 
@@ -44,7 +44,7 @@ const cursors = {
   created: z.tuple([z.literal('created'), CursorId]),
 };
 
-const keyOfProject = (project: Part): Part =>
+const keyOfProject = (project: Id): Part =>
   sql.part`(select k.key from projects k where ${of('k')} and k.id = ${project})`;
 
 const shown = (source: Source): Part =>
@@ -164,9 +164,9 @@ const cursorOf = {
 /** A page of the stories of a project that pass the filters, in the order asked for. */
 export async function listStories(
   db: Db,
+  project: Id,
   params: ListParams,
 ): Promise<{ items: StorySummary[]; nextCursor: string | null }> {
-  const project = projectIdOf(params.projectId);
   const isSearched = isSearch(params);
   const where = filters(params, isSearched ? 'q' : 's');
   const source: Source = { project, where: isSearched ? [] : where };

@@ -1,5 +1,5 @@
 /** A story as something to speak of: without its texts, its blockers and its lock. */
-import { type Db, of, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/database';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { type StoryRow } from './stories.ts';
 
@@ -8,11 +8,11 @@ export type StoryTopic = Pick<
   'id' | 'project_id' | 'project_key' | 'number' | 'title' | 'spec_version'
 >;
 
-export function getStoryTopic(db: Db, ref: string): Promise<StoryTopic> {
+export function getStoryTopic(db: Db, id: Id): Promise<StoryTopic> {
   return db.get(
     sql<StoryTopic>`select s.id, s.project_id, s.number, s.title, s.spec_version, p.key as project_key
        from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-       where ${of('s')} and s.id = ${storyIdOf(ref)}`,
+       where ${of('s')} and s.id = ${id}`,
   );
 }
 

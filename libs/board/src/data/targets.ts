@@ -1,18 +1,17 @@
 /** The records that two parameters name together: what kind of thing, and which one. */
-import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
+import { type Db, type Id, of, sql } from '@muster/database';
 import { type Subject, type TargetType } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { aboutEpic, epics } from './epics.ts';
 import { aboutStory, lockStory } from './stories.ts';
 
-/** A target as a caller names it. */
-export interface TargetRef {
+export interface Target {
   readonly targetType: TargetType;
-  readonly targetId: string;
+  readonly targetId: Id;
 }
 
 /** Locks the target against other writers until this transaction ends, and answers what there is to say of it. */
-export async function lockTarget(db: Db, target: TargetRef): Promise<Subject> {
+export async function lockTarget(db: Db, target: Target): Promise<Subject> {
   switch (target.targetType) {
     case 'story':
       return aboutStory(await lockStory(db, target.targetId));
@@ -24,18 +23,15 @@ export async function lockTarget(db: Db, target: TargetRef): Promise<Subject> {
 }
 
 /** Groups are delivery's, and here only somebody is assigned to one. */
-async function lockDeliveryGroup(db: Db, id: string): Promise<Subject> {
+async function lockDeliveryGroup(db: Db, groupId: Id): Promise<Subject> {
   const group = await db.find(
     sql<{
+      id: string;
       title: string;
       projectId: string;
-    }>`select g.name as title, g.project_id as "projectId" from delivery_groups g
-       where ${of('g')} and g.id = ${id} for no key update`,
+    }>`select g.id, g.name as title, g.project_id as "projectId" from delivery_groups g
+       where ${of('g')} and g.id = ${groupId} for no key update`,
   );
   if (group === undefined) throw notFound();
-  return { type: 'delivery_group', id, key: null, ...group };
+  return { type: 'delivery_group', key: null, ...group };
 }
-
-/** SQL for the target's id; only a story may be named by a key. */
-export const idOfTarget = ({ targetType, targetId }: TargetRef): Part =>
-  targetType === 'story' ? storyIdOf(targetId) : sql.part`${targetId}::uuid`;

@@ -29,12 +29,7 @@ const lockOf = {
   delivery_group: sql.part`for update of s`,
 };
 
-async function readTarget(
-  db: Db,
-  type: ExecutionTarget,
-  id: Id,
-  lock: keyof typeof lockOf,
-): Promise<Target> {
+async function readTarget(db: Db, type: ExecutionTarget, id: Id, lock: keyof typeof lockOf): Promise<Target> {
   const row = await db.get(
     sql<Omit<Target, 'type'>>`${type === 'story' ? storySql : groupSql}
        where ${of('s')} and s.id = ${id} ${lockOf[lock]}`,

@@ -1,5 +1,5 @@
 /** What happened to the story lately. */
-import { type DB, of, sql, storyIdOf } from '@muster/database';
+import { type DB, of, sql } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { type Section, whole } from './scope.ts';
 
@@ -11,10 +11,10 @@ type Row = Pick<
   'id' | 'kind' | 'actor' | 'project_id' | 'subject' | 'data' | 'at'
 >;
 
-export const recentActivity: Section<'recentActivity'> = async ({ db, storyRef }) => {
+export const recentActivity: Section<'recentActivity'> = async ({ db, storyId }) => {
   const rows = await db.all(
     sql<Row>`select e.id, e.kind, e.actor, e.project_id, e.subject, e.data, e.at from activity e
-       where ${of('e')} and e.story_id = ${storyIdOf(storyRef)}
+       where ${of('e')} and e.story_id = ${storyId}
        order by e.seq desc limit ${sql.literal(mostRecent)}`,
   );
   return whole(rows.map(({ project_id: projectId, ...item }) => ({ ...item, projectId })));

@@ -1,5 +1,5 @@
 /** What people agreed on beforehand: prompts and contracts. */
-import { of, type Part, sql, storyIdOf } from '@muster/database';
+import { of, type Part, sql } from '@muster/database';
 import { contractColumns, type ContractRow, toContract } from '../contracts.ts';
 import { effectivePrompts, promptColumns, type PromptRow, toPrompt } from '../prompts.ts';
 import { firstOf, type Section } from './scope.ts';
@@ -24,13 +24,12 @@ export const prompts: Section<'prompts'> = async ({ db, maxBytes }) => {
 };
 
 /** The newest versions: first those of contracts that were published for the story, then the rest of the project's. */
-export const contracts: Section<'contracts'> = async ({ db, storyRef, maxBytes }) => {
-  const story = storyIdOf(storyRef);
+export const contracts: Section<'contracts'> = async ({ db, storyId, maxBytes }) => {
   const limit = mostContracts + 1;
   const rows = await db.all(
     sql<ContractRow>`with linked as materialized (
          select l.contract_id as id, l.slug from contract_stories l
-         where ${of('l')} and l.story_id = ${story} order by l.slug limit ${sql.literal(limit)}),
+         where ${of('l')} and l.story_id = ${storyId} order by l.slug limit ${sql.literal(limit)}),
        chosen as (
          select l.id, l.slug, 0 as place from linked l
          union all

@@ -6,10 +6,10 @@ import { type Section, whole } from './scope.ts';
 /** A story cannot have more. */
 const mostReviewers = 50;
 
-export const assignment: Section<'assignment'> = async ({ db, storyRef }) =>
-  whole(await findStoryAssignment(db, storyRef));
+export const assignment: Section<'assignment'> = async ({ db, storyId }) =>
+  whole(await findStoryAssignment(db, storyId));
 
-export const reviewers: Section<'reviewers'> = async ({ db, storyRef }) => {
-  const page = await listReviewers(db, storyRef, { limit: mostReviewers });
+export const reviewers: Section<'reviewers'> = async ({ db, storyId }) => {
+  const page = await listReviewers(db, storyId, { limit: mostReviewers });
   return { value: page.items, more: page.nextCursor !== null };
 };

@@ -1,5 +1,5 @@
 /** Whether work can begin: what the rules ask of the board. */
-import { of, sql, storyIdOf } from '@muster/database';
+import { of, sql } from '@muster/database';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { notFound } from '@muster/runtime';
 import { readinessOf } from '../../rules/readiness.ts';
@@ -19,7 +19,7 @@ interface Row {
   readonly stop_requested: boolean;
 }
 
-export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, policy }) => {
+export const readiness: Section<'readiness'> = async ({ db, caller, storyId, policy }) => {
   const [row, rules] = await Promise.all([
     db.find(
       sql<Row>`select p.archived_at is not null as archived, s.status, 
@@ -38,7 +38,7 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyRef, po
             where b.org_id = s.org_id and b.story_id = s.id) as blockers
          from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
          left join board_columns c on c.org_id = s.org_id and c.id = ${firstColumn(sql.part`s.project_id`, 'in_progress')}
-         where ${of('s')} and s.id = ${storyIdOf(storyRef)}`,
+         where ${of('s')} and s.id = ${storyId}`,
     ),
     policy(),
   ]);

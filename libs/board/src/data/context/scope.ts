@@ -1,5 +1,5 @@
 /** What the sections of a story's context are read with, and what each is read as. */
-import { type Db } from '@muster/database';
+import { type Db, type Id } from '@muster/database';
 import {
   type ContextSection,
   type ContextSections,
@@ -13,7 +13,9 @@ import { type Caller, type HandlerContext } from '@muster/runtime';
 export interface Scope {
   readonly db: Db;
   readonly caller: Caller;
-  /** The story's id or key, as the caller gave it; its project is that of the transaction. */
+  /** The story; its project is that of the transaction. */
+  readonly storyId: Id;
+  /** The same as the caller named it, for what another domain is asked. */
   readonly storyRef: string;
   /** More text than this is not worth reading. */
   readonly maxBytes: number;

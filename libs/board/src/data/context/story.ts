@@ -1,23 +1,22 @@
 /** The story itself, what it is for, and who is about it. */
-import { of, sql, storyIdOf } from '@muster/database';
+import { of, sql } from '@muster/database';
 import { type EpicRow, epics, toEpic } from '../epics.ts';
 import { listOnlookers, mostOnlookers } from '../selections.ts';
 import { getSpec } from '../specs.ts';
 import { getStory, toStory } from '../stories.ts';
 import { firstOf, type Section, whole } from './scope.ts';
 
-export const story: Section<'story'> = async ({ db, storyRef }) =>
-  whole(toStory(await getStory(db, storyRef)));
+export const story: Section<'story'> = async ({ db, storyId }) => whole(toStory(await getStory(db, storyId)));
 
-export const epic: Section<'epic'> = async ({ db, storyRef }) => {
+export const epic: Section<'epic'> = async ({ db, storyId }) => {
   const row = await db.find(
     sql<EpicRow>`select ${epics.list} from stories s join epics e on e.org_id = s.org_id and e.id = s.epic_id
-       where ${of('s')} and s.id = ${storyIdOf(storyRef)}`,
+       where ${of('s')} and s.id = ${storyId}`,
   );
   return whole(row === undefined ? null : toEpic(row));
 };
 
-export const spec: Section<'spec'> = async ({ db, storyRef }) => whole(await getSpec(db, storyRef));
+export const spec: Section<'spec'> = async ({ db, storyId }) => whole(await getSpec(db, storyId));
 
-export const others: Section<'others'> = async ({ db, caller, storyRef }) =>
-  firstOf(await listOnlookers(db, storyRef, caller.memberId, mostOnlookers + 1), mostOnlookers);
+export const others: Section<'others'> = async ({ db, caller, storyId }) =>
+  firstOf(await listOnlookers(db, storyId, caller.memberId, mostOnlookers + 1), mostOnlookers);

@@ -1,5 +1,5 @@
 /** The open threads of a story. */
-import { of, sql, storyIdOf } from '@muster/database';
+import { of, sql } from '@muster/database';
 import { type OpenThread } from '@muster/registry';
 import { type CommentRow, comments, toComment } from '../comments.ts';
 import { type Scope, type Section } from './scope.ts';
@@ -22,11 +22,11 @@ function openComment(row: Row): Omit<OpenThread, 'replies'> {
  * The newest threads with their newest replies, shown oldest first. The statement weighs them in the order in which
  * they are worth most, and leaves the text of those that have no room anyway where it is.
  */
-export const openThreads: Section<'openThreads'> = async ({ db, storyRef, maxBytes }: Scope) => {
+export const openThreads: Section<'openThreads'> = async ({ db, storyId, maxBytes }: Scope) => {
   const rows = await db.all(
     sql<Row>`with roots as materialized (
          select ${comments.list} from comments c
-         where ${of('c')} and c.story_id = ${storyIdOf(storyRef)}
+         where ${of('c')} and c.story_id = ${storyId}
            and c.parent_id is null and c.resolved_at is null
          order by c.id desc limit ${sql.literal(mostThreads + 1)}),
        found as (

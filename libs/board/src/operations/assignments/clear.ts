@@ -3,9 +3,12 @@ import { handle, notFound } from '@muster/runtime';
 import { deleteAssignment, lockAssignment } from '../../data/assignments.ts';
 import { lockTarget } from '../../data/targets.ts';
 
-export const clear = handle(registry.assignments.clear, async ({ params, db, emit }) => {
+export const clear = handle(registry.assignments.clear, async ({ params, targetId, db, emit }) => {
   const { targetType } = params;
-  const [target, { member, agent }] = await Promise.all([lockTarget(db, params), lockAssignment(db, params)]);
+  const [target, { member, agent }] = await Promise.all([
+    lockTarget(db, { targetType, targetId }),
+    lockAssignment(db, { targetType, targetId }),
+  ]);
   if (member === null && agent === null) throw notFound();
   db.later(deleteAssignment({ targetType, targetId: target.id }));
   emit('assignment.cleared', target, {

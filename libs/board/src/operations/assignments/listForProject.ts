@@ -2,6 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listAssignmentsOfProject } from '../../data/assignments.ts';
 
-export const listForProject = handle(registry.assignments.listForProject, ({ params, db }) =>
-  listAssignmentsOfProject(db, params.projectId, params),
+export const listForProject = handle(registry.assignments.listForProject, ({ params, targetId, db }) =>
+  listAssignmentsOfProject(db, targetId, params),
 );

@@ -5,11 +5,11 @@ import { notInProject } from '../../data/elsewhere.ts';
 import { misplaced, mostColumns, onBoard } from '../../rules/columns.ts';
 
 export const create = handle(registry.boardColumns.create, async (context) => {
-  const { params, db, access, emit, refuse } = context;
-  const { projectId: projectRef, afterColumnId, ...plan } = params;
+  const { params, targetId, db, access, emit, refuse } = context;
+  const { afterColumnId, ...plan } = params;
   const [{ at }, { projectId, columns }] = await Promise.all([
     access(),
-    lockBoard(db, { projectId: projectRef }),
+    lockBoard(db, { projectId: targetId }),
   ]);
   const active = onBoard(columns);
   const before =

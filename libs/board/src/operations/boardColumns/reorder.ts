@@ -5,21 +5,24 @@ import { lockBoard, setPositions, toColumn } from '../../data/columns.ts';
 import { aboutProject, getProject } from '../../data/projects.ts';
 import { inOrderOf, misplaced, onBoard } from '../../rules/columns.ts';
 
-export const reorder = handle(registry.boardColumns.reorder, async ({ params, db, access, emit, refuse }) => {
-  const { projectId: projectRef, columnIds } = params;
-  const [{ at }, { columns }, project] = await Promise.all([
-    access(),
-    lockBoard(db, { projectId: projectRef }),
-    getProject(db, projectRef),
-  ]);
-  const ordered = inOrderOf(onBoard(columns), columnIds);
-  if (ordered === undefined) throw refuse('incomplete_order');
+export const reorder = handle(
+  registry.boardColumns.reorder,
+  async ({ params, targetId, db, access, emit, refuse }) => {
+    const { columnIds } = params;
+    const [{ at }, { columns }, project] = await Promise.all([
+      access(),
+      lockBoard(db, { projectId: targetId }),
+      getProject(db, targetId),
+    ]);
+    const ordered = inOrderOf(onBoard(columns), columnIds);
+    if (ordered === undefined) throw refuse('incomplete_order');
 
-  const moved = misplaced(ordered);
-  if (moved.length > 0) {
-    db.later(setPositions(moved, at));
-    emit('columns.reordered', aboutProject(project), { columnIds });
-  }
-  const changed = new Map(moved.map((column) => [column.id, nextVersion(column, {}, at)]));
-  return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
-});
+    const moved = misplaced(ordered);
+    if (moved.length > 0) {
+      db.later(setPositions(moved, at));
+      emit('columns.reordered', aboutProject(project), { columnIds });
+    }
+    const changed = new Map(moved.map((column) => [column.id, nextVersion(column, {}, at)]));
+    return { items: ordered.map((column) => toColumn(changed.get(column.id) ?? column)), nextCursor: null };
+  },
+);

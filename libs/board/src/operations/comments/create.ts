@@ -8,14 +8,14 @@ import { mentionedHandles } from '../../rules/mentions.ts';
 
 export const create = handle(
   registry.comments.create,
-  async ({ params, caller, db, access, emit, refuse }) => {
-    const { storyId, parentId, directedTo, body, anchor } = params;
+  async ({ params, targetId, caller, db, access, emit, refuse }) => {
+    const { parentId, directedTo, body, anchor } = params;
     const [story, { at }, parent, addresseeIsThere, mentions] = await Promise.all([
-      getStoryTopic(db, storyId),
+      getStoryTopic(db, targetId),
       access(),
       parentId === undefined ? undefined : findParent(db, parentId),
       directedTo === undefined ? true : isActiveMember(db, directedTo),
-      findMentioned(db, { ref: storyId }, mentionedHandles(body)),
+      findMentioned(db, { id: targetId }, mentionedHandles(body)),
     ]);
     if (!addresseeIsThere) throw notFound();
     if (anchor !== undefined && anchor.specVersion > story.spec_version) throw notFound();

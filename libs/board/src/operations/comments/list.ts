@@ -2,6 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listThreads } from '../../data/comment-threads.ts';
 
-export const list = handle(registry.comments.list, ({ params, caller, db }) =>
-  listThreads(db, caller.memberId, params),
+export const list = handle(registry.comments.list, ({ params, targetId, caller, db }) =>
+  listThreads(db, caller.memberId, targetId, params),
 );

@@ -2,4 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listContracts } from '../../data/contracts.ts';
 
-export const list = handle(registry.contracts.list, ({ params, db }) => listContracts(db, params));
+export const list = handle(registry.contracts.list, ({ params, targetId, db }) =>
+  listContracts(db, targetId, params),
+);

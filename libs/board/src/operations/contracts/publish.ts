@@ -13,14 +13,14 @@ import { notInProject } from '../../data/elsewhere.ts';
 import { flawOf } from '../../rules/contract-content.ts';
 
 export const publish = handle(registry.contracts.publish, async (context) => {
-  const { params, caller, db, access, emit, refuse } = context;
+  const { params, targetId, caller, db, access, emit, refuse } = context;
   const flaw = flawOf(params.kind, params.content);
   if (flaw !== null) throw refuse('malformed_content', { kind: params.kind, problem: flaw });
 
   // Stories go before what hangs on them, in the order of locks.
   const [story, { head, newest }, { at }] = await Promise.all([
     params.storyId === undefined ? undefined : holdStory(db, params.storyId),
-    lockContract(db, params.projectId, params.slug),
+    lockContract(db, targetId, params.slug),
     access(),
   ]);
   if (params.storyId !== undefined && story?.project_id !== head.project_id) {

@@ -3,8 +3,8 @@ import { handle } from '@muster/runtime';
 import { aboutEpic, epics, toEpic } from '../../data/epics.ts';
 import { getProject } from '../../data/projects.ts';
 
-export const create = handle(registry.epics.create, async ({ params, db, access, emit }) => {
-  const [{ at }, project] = await Promise.all([access(), getProject(db, params.projectId)]);
+export const create = handle(registry.epics.create, async ({ params, targetId, db, access, emit }) => {
+  const [{ at }, project] = await Promise.all([access(), getProject(db, targetId)]);
   const epic = epics.make({ ...params, projectId: project.id }, at);
   db.later(epics.insert(epic));
   emit('epic.created', aboutEpic(epic), {});

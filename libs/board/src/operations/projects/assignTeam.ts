@@ -7,13 +7,13 @@ import { losesItsLead } from '../../rules/project-roles.ts';
 
 export const assignTeam = handle(
   registry.projects.assignTeam,
-  async ({ params, db, access, emit, refuse }) => {
-    const { projectId, teamId, role } = params;
+  async ({ params, targetId, db, access, emit, refuse }) => {
+    const { teamId, role } = params;
     const [project, team, given, leads, { at }] = await Promise.all([
-      lockProject(db, projectId),
+      lockProject(db, targetId),
       lockTeam(db, teamId),
-      findTeamRole(db, projectId, teamId),
-      getLeads(db, projectId, { teamId }),
+      findTeamRole(db, targetId, teamId),
+      getLeads(db, targetId, { teamId }),
       access(),
     ]);
     if (role !== 'lead' && losesItsLead(project.visibility, leads)) throw refuse('lead_required');

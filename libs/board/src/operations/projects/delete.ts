@@ -1,3 +1,4 @@
+import { projectIdOf } from '@muster/database';
 import { inside, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { lockBoard } from '../../data/columns.ts';
@@ -7,9 +8,10 @@ import { aboutProject, deleteProject, getVisibleProject } from '../../data/proje
 export const deleteOperation = handle(
   registry.projects.delete,
   async ({ params, caller, db, emit, refuse, perform }) => {
+    const projectId = projectIdOf(params.projectId);
     const [{ columns, canceledStories }, project] = await Promise.all([
-      lockBoard(db, { projectId: params.projectId }),
-      getVisibleProject(db, caller, params.projectId),
+      lockBoard(db, { projectId }),
+      getVisibleProject(db, caller, projectId),
     ]);
     if (params.confirmKey !== project.key) throw refuse('confirmation_mismatch');
     await perform(inside.endWork, { projectId: project.id });

@@ -3,11 +3,11 @@ import { handle } from '@muster/runtime';
 import { getBoard, toColumn } from '../../data/columns.ts';
 import { getProject, toProject } from '../../data/projects.ts';
 
-export const get = handle(registry.projects.get, async ({ params, db, projectRank }) => {
+export const get = handle(registry.projects.get, async ({ targetId, db, projectRank }) => {
   const [rank, project, { columns, counts }] = await Promise.all([
     projectRank(),
-    getProject(db, params.projectId),
-    getBoard(db, params.projectId),
+    getProject(db, targetId),
+    getBoard(db, targetId),
   ]);
   return { project: toProject(project, rank), columns: columns.map(toColumn), counts };
 });

@@ -1,3 +1,4 @@
+import { projectIdOf } from '@muster/database';
 import { projectRank, projectRoles, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
@@ -12,8 +13,9 @@ import { aboutProject, lockAskedProject } from '../../data/projects.ts';
 export const requestAccess = handle(
   registry.projects.requestAccess,
   async ({ params, caller, db, access, emit, refuse }) => {
-    const { projectId, role } = params;
+    const { role } = params;
     const { memberId } = caller;
+    const projectId = projectIdOf(params.projectId);
     const [project, applicant, pending, retryAt, { at }] = await Promise.all([
       lockAskedProject(db, projectId),
       getApplicant(db, caller, projectId),

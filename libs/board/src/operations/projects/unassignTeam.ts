@@ -5,17 +5,20 @@ import { deleteTeamRole, findTeamRole } from '../../data/project-teams.ts';
 import { aboutProject, lockProject } from '../../data/projects.ts';
 import { losesItsLead } from '../../rules/project-roles.ts';
 
-export const unassignTeam = handle(registry.projects.unassignTeam, async ({ params, db, emit, refuse }) => {
-  const { projectId, teamId } = params;
-  const [project, given, leads] = await Promise.all([
-    lockProject(db, projectId),
-    findTeamRole(db, projectId, teamId),
-    getLeads(db, projectId, { teamId }),
-  ]);
-  if (given === undefined) throw notFound();
-  if (losesItsLead(project.visibility, leads)) throw refuse('lead_required');
+export const unassignTeam = handle(
+  registry.projects.unassignTeam,
+  async ({ params, targetId, db, emit, refuse }) => {
+    const { teamId } = params;
+    const [project, given, leads] = await Promise.all([
+      lockProject(db, targetId),
+      findTeamRole(db, targetId, teamId),
+      getLeads(db, targetId, { teamId }),
+    ]);
+    if (given === undefined) throw notFound();
+    if (losesItsLead(project.visibility, leads)) throw refuse('lead_required');
 
-  db.later(deleteTeamRole(project.id, teamId));
-  emit('project.teamUnassigned', aboutProject(project), { teamId });
-  return { deleted: true as const };
-});
+    db.later(deleteTeamRole(project.id, teamId));
+    emit('project.teamUnassigned', aboutProject(project), { teamId });
+    return { deleted: true as const };
+  },
+);

@@ -7,15 +7,15 @@ import { aboutProject, barProject, lockProject, projects, toProject } from '../.
 
 export const update = handle(
   registry.projects.update,
-  async ({ params, caller, db, access, projectRank, emit, refuse }) => {
-    const { projectId, archived, expectedVersion, ...given } = params;
+  async ({ params, targetId, caller, db, access, projectRank, emit, refuse }) => {
+    const { projectId: _target, archived, expectedVersion, ...given } = params;
     const { memberId } = caller;
     const [{ at }, , rank, project, leads] = await Promise.all([
       access(),
       archived === undefined ? undefined : db.find(barProject()),
       projectRank(),
-      lockProject(db, projectId),
-      given.visibility === 'private' ? getLeads(db, projectId, null) : undefined,
+      lockProject(db, targetId),
+      given.visibility === 'private' ? getLeads(db, targetId, null) : undefined,
     ]);
     requireVersion(project, expectedVersion);
     const isArchived = project.archived_at !== null;

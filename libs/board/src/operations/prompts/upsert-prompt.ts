@@ -1,5 +1,5 @@
 /** Writing a prompt, whoever has it: the organization or a project. */
-import { nextVersion, requireVersion } from '@muster/database';
+import { type Id, nextVersion, requireVersion } from '@muster/database';
 import { type Prompt, type registry } from '@muster/registry';
 import { changedFields, type HandlerContext } from '@muster/runtime';
 import { aboutPrompt, claimPrompt, setPrompt, toPrompt } from '../../data/prompts.ts';
@@ -11,10 +11,10 @@ type Context = Pick<
 
 export async function upsertPrompt(
   { params, caller, db, access, emit }: Context,
-  projectRef: string | null,
+  projectId: Id | null,
 ): Promise<{ prompt: Prompt }> {
   const [{ prompt, created }, { at }] = await Promise.all([
-    claimPrompt(db, caller, projectRef, params),
+    claimPrompt(db, caller, projectId, params),
     access(),
   ]);
   requireVersion(created ? { version: 0 } : prompt, params.expectedVersion);

@@ -7,15 +7,14 @@ import { aboutStory, lockStory } from '../../data/stories.ts';
 /** What one story's verdicts cost to weigh stays small. */
 const mostReviewers = 50;
 
-export const add = handle(registry.reviewers.add, async ({ params, db, access, emit, refuse }) => {
-  const { storyId } = params;
+export const add = handle(registry.reviewers.add, async ({ params, targetId, db, access, emit, refuse }) => {
   const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
   const [{ at }, story, foundMember, foundAgent, { count, isAmong }] = await Promise.all([
     access(),
-    lockStory(db, storyId),
+    lockStory(db, targetId),
     who.memberId === null ? undefined : lockMember(db, who.memberId),
     who.agentId === null ? undefined : lockAgent(db, who.agentId),
-    countReviewers(db, storyId, who),
+    countReviewers(db, targetId, who),
   ]);
   const participant = requireParticipant(foundMember ?? foundAgent, refuse);
   if (isAmong) throw refuse('already_exists');

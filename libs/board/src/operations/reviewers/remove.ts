@@ -3,21 +3,24 @@ import { type Caller, forbidden, handle, notFound } from '@muster/runtime';
 import { deleteReviewer, lockReview, type ReviewRow } from '../../data/reviewers.ts';
 import { aboutStory, lockStory } from '../../data/stories.ts';
 
-export const remove = handle(registry.reviewers.remove, async ({ params, caller, db, projectRank, emit }) => {
-  const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
-  const [rank, story, review] = await Promise.all([
-    projectRank(),
-    lockStory(db, params.storyId),
-    lockReview(db, params.storyId, who),
-  ]);
-  if (review === undefined) throw notFound();
-  if (review.verdict !== 'pending' && rank < leadRank && !isOwn(review, caller)) {
-    throw forbidden('verdict_of_another', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
-  }
-  db.later(deleteReviewer(review.id));
-  emit('reviewer.removed', aboutStory(story), who);
-  return { deleted: true as const };
-});
+export const remove = handle(
+  registry.reviewers.remove,
+  async ({ params, targetId, caller, db, projectRank, emit }) => {
+    const who = { memberId: params.memberId ?? null, agentId: params.agentId ?? null };
+    const [rank, story, review] = await Promise.all([
+      projectRank(),
+      lockStory(db, targetId),
+      lockReview(db, targetId, who),
+    ]);
+    if (review === undefined) throw notFound();
+    if (review.verdict !== 'pending' && rank < leadRank && !isOwn(review, caller)) {
+      throw forbidden('verdict_of_another', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
+    }
+    db.later(deleteReviewer(review.id));
+    emit('reviewer.removed', aboutStory(story), who);
+    return { deleted: true as const };
+  },
+);
 
 /** 3 is lead. */
 const leadRank = 3;

@@ -7,15 +7,15 @@ import { type Named, type Reviewable, reviewed, unmetForVerdict } from '../../ru
 
 export const setVerdict = handle(
   registry.reviewers.setVerdict,
-  async ({ params, caller, db, access, policy: askPolicy, emit, refuse }) => {
-    const { storyId, verdict } = params;
+  async ({ params, targetId, caller, db, access, policy: askPolicy, emit, refuse }) => {
+    const { verdict } = params;
     // The story is locked, so that a verdict comes before or after a move into done that goes by it, never beside it.
     const [{ at }, policy, story, review, authors] = await Promise.all([
       access(),
       askPolicy(),
-      lockStory(db, storyId),
-      lockReview(db, storyId, caller),
-      authorsOf(db, storyId),
+      lockStory(db, targetId),
+      lockReview(db, targetId, caller),
+      authorsOf(db, targetId),
     ]);
     if (review === undefined) {
       throw forbidden('not_a_reviewer');

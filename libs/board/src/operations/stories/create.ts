@@ -11,15 +11,15 @@ import { rankBetween } from '../../rules/ranks.ts';
 import { isFinished, nothingShown, unmetGates, wipVerdict } from '../../rules/workflow.ts';
 
 export const create = handle(registry.stories.create, async (context) => {
-  const { params, caller, db, access, policy: askPolicy, emit, refuse } = context;
-  const { projectId: projectRef, columnId, status = 'backlog', epicId, blockedBy, spec = '' } = params;
+  const { params, targetId, caller, db, access, policy: askPolicy, emit, refuse } = context;
+  const { columnId, status = 'backlog', epicId, blockedBy, spec = '' } = params;
   if (status === 'canceled') throw refuse('invalid_transition', { from: null, to: status });
 
   const [{ at }, policy, project, end, epic, found] = await Promise.all([
     access(),
     askPolicy(),
-    takeStoryNumber(db, projectRef),
-    lockEnd(db, projectRef, columnId === undefined ? { status } : { columnId }),
+    takeStoryNumber(db, targetId),
+    lockEnd(db, targetId, columnId === undefined ? { status } : { columnId }),
     epicId === undefined ? undefined : findEpic(db, epicId),
     findStories(db, blockedBy),
   ]);

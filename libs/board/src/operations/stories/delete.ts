@@ -5,9 +5,9 @@ import { lockMove } from '../../data/ranks.ts';
 import { aboutStory, deleteStory } from '../../data/stories.ts';
 
 // `delete` is a reserved word.
-export const deleteOperation = handle(registry.stories.delete, async ({ params, db, emit, refuse }) => {
+export const deleteOperation = handle(registry.stories.delete, async ({ targetId, db, emit, refuse }) => {
   // It leaves its column's count, and the canceled ones', as a move does.
-  const { story } = await lockMove(db, params.storyId, {});
+  const { story } = await lockMove(db, targetId, {});
   // Behind the story's lock, which every acquire takes first.
   const lease = await findLiveLease(db, story.id);
   if (lease !== undefined) throw refuse('lease_held', { ...lease, retryable: false });

@@ -2,6 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getStory, toStory } from '../../data/stories.ts';
 
-export const get = handle(registry.stories.get, async ({ params, db }) => ({
-  story: toStory(await getStory(db, params.storyId)),
+export const get = handle(registry.stories.get, async ({ targetId, db }) => ({
+  story: toStory(await getStory(db, targetId)),
 }));

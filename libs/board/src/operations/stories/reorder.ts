@@ -4,12 +4,12 @@ import { type Destination, lockMove } from '../../data/ranks.ts';
 import { moveStory } from './move-story.ts';
 
 export const reorder = handle(registry.stories.reorder, async (context) => {
-  const { params, db, policy: askPolicy } = context;
+  const { params, targetId, db, policy: askPolicy } = context;
   const { columnId, beforeStoryId, afterStoryId } = params;
   let anchor: Destination['anchor'];
   if (beforeStoryId !== undefined) anchor = { ref: beforeStoryId, side: 'before' };
   if (afterStoryId !== undefined) anchor = { ref: afterStoryId, side: 'after' };
   const to = { columnId, anchor };
-  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, params.storyId, to)]);
+  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, targetId, to)]);
   return moveStory(context, move, policy, to);
 });

@@ -3,17 +3,17 @@ import { handle } from '@muster/runtime';
 import { clearSelection, listOnlookers, setSelection } from '../../data/selections.ts';
 import { getStory } from '../../data/stories.ts';
 
-export const select = handle(registry.stories.select, async ({ params, caller, db, access }) => {
-  const { storyId: ref, deviceId = '' } = params;
+export const select = handle(registry.stories.select, async ({ params, targetId, caller, db, access }) => {
+  const { storyId, deviceId = '' } = params;
   const { memberId } = caller;
-  if (ref === null) {
+  if (storyId === null) {
     db.later(clearSelection(memberId, deviceId));
     return { selection: { storyId: null, since: null }, others: [] };
   }
   const [{ at }, story, others] = await Promise.all([
     access(),
-    getStory(db, ref),
-    listOnlookers(db, ref, memberId),
+    getStory(db, targetId),
+    listOnlookers(db, targetId, memberId),
   ]);
   db.later(setSelection(memberId, deviceId, story.id, at));
   return { selection: { storyId: story.id, since: at }, others };

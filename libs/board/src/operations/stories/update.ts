@@ -15,15 +15,15 @@ import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
 import { lockEpicsOf } from '../../data/story-epics.ts';
 
 export const update = handle(registry.stories.update, async (context) => {
-  const { params, db, access, emit, refuse } = context;
-  const { storyId: ref, blocked, epicId, expectedVersion, ...plain } = params;
+  const { params, targetId, db, access, emit, refuse } = context;
+  const { storyId: _target, blocked, epicId, expectedVersion, ...plain } = params;
   const blockedBy = cleared(plain.blockedBy, []);
 
   const [{ at }, , story, epics, named, unblockerIsMember] = await Promise.all([
     access(),
-    blockedBy === undefined ? undefined : db.find(lockCounters(ref)),
-    lockStory(db, ref),
-    epicId === undefined ? [] : lockEpicsOf(db, ref, epicId),
+    blockedBy === undefined ? undefined : db.find(lockCounters(targetId)),
+    lockStory(db, targetId),
+    epicId === undefined ? [] : lockEpicsOf(db, targetId, epicId),
     findStories(db, blockedBy ?? []),
     blocked == null ? true : isActiveMember(db, blocked.unblockerMemberId),
   ]);

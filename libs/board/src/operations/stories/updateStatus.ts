@@ -6,10 +6,10 @@ import { toStory } from '../../data/stories.ts';
 import { moveStory } from './move-story.ts';
 
 export const updateStatus = handle(registry.stories.updateStatus, async (context) => {
-  const { params, db, policy: askPolicy } = context;
+  const { params, targetId, db, policy: askPolicy } = context;
   const { status, columnId, expectedVersion } = params;
   const to = { status, columnId };
-  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, params.storyId, to)]);
+  const [policy, move] = await Promise.all([askPolicy(), lockMove(db, targetId, to)]);
   const { story } = move;
   requireVersion(story, expectedVersion);
   if (status === story.status && (columnId === undefined || columnId === story.column_id)) {

@@ -4,8 +4,8 @@ import { aboutStory, lockStory, stories, toStory } from '../../data/stories.ts';
 
 export const updateUpstream = handle(
   registry.stories.updateUpstream,
-  async ({ params, db, access, emit }) => {
-    const [{ at }, story] = await Promise.all([access(), lockStory(db, params.storyId)]);
+  async ({ params, targetId, db, access, emit }) => {
+    const [{ at }, story] = await Promise.all([access(), lockStory(db, targetId)]);
     const upstream = params.upstream && toUpstream(params.upstream);
     if (changedFields({ upstream: story.upstream }, { upstream }).length === 0)
       return { story: toStory(story) };

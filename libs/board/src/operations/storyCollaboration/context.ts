@@ -18,6 +18,7 @@ export const context = handle(registry.storyCollaboration.context, async (call) 
   const scope: Scope = {
     db: call.db,
     caller: call.caller,
+    storyId: call.targetId,
     storyRef: storyId,
     maxBytes,
     perform: call.perform,

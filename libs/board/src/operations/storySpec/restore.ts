@@ -3,19 +3,22 @@ import { handle } from '@muster/runtime';
 import { getSpec, nextSpec, setSpec, toSpec } from '../../data/specs.ts';
 import { aboutStory, lockStory, stories } from '../../data/stories.ts';
 
-export const restore = handle(registry.storySpec.restore, async ({ params, caller, db, access, emit }) => {
-  const { actor } = caller;
-  const [story, current, old, { at }] = await Promise.all([
-    lockStory(db, params.storyId),
-    getSpec(db, params.storyId),
-    getSpec(db, params.storyId, params.version),
-    access(),
-  ]);
-  if (old.content === current.content) return { spec: current };
+export const restore = handle(
+  registry.storySpec.restore,
+  async ({ params, targetId, caller, db, access, emit }) => {
+    const { actor } = caller;
+    const [story, current, old, { at }] = await Promise.all([
+      lockStory(db, targetId),
+      getSpec(db, targetId),
+      getSpec(db, targetId, params.version),
+      access(),
+    ]);
+    if (old.content === current.content) return { spec: current };
 
-  const spec = nextSpec(current, { content: old.content, author: actor, note: null, at });
-  db.later(setSpec(spec));
-  stories.save(db, story, { spec_version: spec.version }, at);
-  emit('spec.restored', aboutStory(story), { version: spec.version, restoredVersion: old.version });
-  return { spec: toSpec(spec) };
-});
+    const spec = nextSpec(current, { content: old.content, author: actor, note: null, at });
+    db.later(setSpec(spec));
+    stories.save(db, story, { spec_version: spec.version }, at);
+    emit('spec.restored', aboutStory(story), { version: spec.version, restoredVersion: old.version });
+    return { spec: toSpec(spec) };
+  },
+);

@@ -2,6 +2,6 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { listAccessRequests } from '../../../data/access-requests.ts';
 
-export const list = handle(registry.projects.accessRequests.list, ({ params, db }) =>
-  listAccessRequests(db, params),
+export const list = handle(registry.projects.accessRequests.list, ({ params, targetId, db }) =>
+  listAccessRequests(db, targetId, params),
 );

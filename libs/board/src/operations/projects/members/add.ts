@@ -5,24 +5,27 @@ import { findGivenRole, lockActiveMember, setGivenRole } from '../../../data/pro
 import { aboutProject, lockProject } from '../../../data/projects.ts';
 import { losesItsLead, unmetByRole } from '../../../rules/project-roles.ts';
 
-export const add = handle(registry.projects.members.add, async ({ params, db, access, emit, refuse }) => {
-  const { projectId, memberId, role } = params;
-  // Roles in a project change under its lock: so what is read after it is true until they are written.
-  const [project, member, given, leads, { at }] = await Promise.all([
-    lockProject(db, projectId),
-    lockActiveMember(db, memberId),
-    findGivenRole(db, projectId, memberId),
-    getLeads(db, projectId, { memberId }),
-    access(),
-  ]);
-  const unmet = unmetByRole(member.role, role);
-  if (unmet.length > 0) throw refuse('policy', { unmet });
-  if (role !== 'lead' && losesItsLead(project.visibility, leads)) throw refuse('lead_required');
+export const add = handle(
+  registry.projects.members.add,
+  async ({ params, targetId, db, access, emit, refuse }) => {
+    const { memberId, role } = params;
+    // Roles in a project change under its lock: so what is read after it is true until they are written.
+    const [project, member, given, leads, { at }] = await Promise.all([
+      lockProject(db, targetId),
+      lockActiveMember(db, memberId),
+      findGivenRole(db, targetId, memberId),
+      getLeads(db, targetId, { memberId }),
+      access(),
+    ]);
+    const unmet = unmetByRole(member.role, role);
+    if (unmet.length > 0) throw refuse('policy', { unmet });
+    if (role !== 'lead' && losesItsLead(project.visibility, leads)) throw refuse('lead_required');
 
-  const addedAt = given?.created_at ?? at;
-  if (given?.role !== role) {
-    db.later(setGivenRole(project.id, memberId, { role, created_at: addedAt }));
-    emit('project.memberAdded', aboutProject(project), { memberId, role });
-  }
-  return { projectMember: { projectId: project.id, memberId, ...member, role, addedAt } };
-});
+    const addedAt = given?.created_at ?? at;
+    if (given?.role !== role) {
+      db.later(setGivenRole(project.id, memberId, { role, created_at: addedAt }));
+      emit('project.memberAdded', aboutProject(project), { memberId, role });
+    }
+    return { projectMember: { projectId: project.id, memberId, ...member, role, addedAt } };
+  },
+);

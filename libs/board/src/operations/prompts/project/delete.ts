@@ -3,8 +3,11 @@ import { handle } from '@muster/runtime';
 import { aboutPrompt, deletePrompt } from '../../../data/prompts.ts';
 
 // `delete` is a reserved word.
-export const deleteOperation = handle(registry.prompts.project.delete, async ({ params, db, emit }) => {
-  const prompt = await deletePrompt(db, params.projectId, params.slug);
-  emit('prompt.deleted', aboutPrompt(prompt), { slug: prompt.slug });
-  return { deleted: true as const };
-});
+export const deleteOperation = handle(
+  registry.prompts.project.delete,
+  async ({ params, targetId, db, emit }) => {
+    const prompt = await deletePrompt(db, targetId, params.slug);
+    emit('prompt.deleted', aboutPrompt(prompt), { slug: prompt.slug });
+    return { deleted: true as const };
+  },
+);

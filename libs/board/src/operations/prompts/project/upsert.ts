@@ -3,5 +3,5 @@ import { handle } from '@muster/runtime';
 import { upsertPrompt } from '../upsert-prompt.ts';
 
 export const upsert = handle(registry.prompts.project.upsert, (context) =>
-  upsertPrompt(context, context.params.projectId),
+  upsertPrompt(context, context.targetId),
 );
