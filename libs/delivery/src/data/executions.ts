@@ -1,5 +1,15 @@
 /** Executions as they are stored, and as readers see them. */
-import { type Db, type Id, of, organization, type Part, type Query, record, type RowOf, sql } from '@muster/database';
+import {
+  type Db,
+  type Id,
+  of,
+  organization,
+  type Part,
+  type Query,
+  record,
+  type RowOf,
+  sql,
+} from '@muster/database';
 import { type Actor, type Execution, type ExecutionTarget } from '@muster/registry';
 import { type Holder } from '../rules/acquire.ts';
 import { appendEvents } from '../leases/events.ts';
