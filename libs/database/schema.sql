@@ -628,6 +628,11 @@ create table public.story_reviewers (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
 );
+create table public.story_search (
+  org_id uuid not null,
+  story_id uuid not null,
+  keys text[] not null
+);
 create table public.story_selections (
   org_id uuid not null,
   member_id uuid not null,
@@ -934,6 +939,8 @@ alter table story_reviewers add constraint story_reviewers_org_id_project_id_sto
 alter table story_reviewers add constraint story_reviewers_org_id_story_id_member_id_agent_id_key UNIQUE NULLS NOT DISTINCT (org_id, story_id, member_id, agent_id);
 alter table story_reviewers add constraint story_reviewers_pkey PRIMARY KEY (org_id, id);
 alter table story_reviewers add constraint story_reviewers_verdict_check CHECK ((verdict = ANY (ARRAY['pending'::text, 'approved'::text, 'changes_requested'::text, 'commented'::text])));
+alter table story_search add constraint story_search_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
+alter table story_search add constraint story_search_pkey PRIMARY KEY (org_id, story_id);
 alter table story_selections add constraint story_selections_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table story_selections add constraint story_selections_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
 alter table story_selections add constraint story_selections_pkey PRIMARY KEY (org_id, member_id, device_id);
@@ -1042,6 +1049,7 @@ CREATE INDEX story_reviewers_agent ON public.story_reviewers USING btree (org_id
 CREATE INDEX story_reviewers_decided ON public.story_reviewers USING btree (org_id, member_id, decided_at) WHERE ((member_id IS NOT NULL) AND (decided_at IS NOT NULL));
 CREATE INDEX story_reviewers_member ON public.story_reviewers USING btree (org_id, member_id, id) WHERE (member_id IS NOT NULL);
 CREATE INDEX story_reviewers_story ON public.story_reviewers USING btree (org_id, story_id, id);
+CREATE INDEX story_search_keys ON public.story_search USING gin (keys) WITH (fastupdate=off);
 CREATE INDEX story_selections_story ON public.story_selections USING btree (org_id, story_id, since);
 CREATE INDEX team_members_added ON public.team_members USING btree (org_id, team_id, created_at, member_id);
 CREATE INDEX team_members_member ON public.team_members USING btree (org_id, member_id);
@@ -1388,6 +1396,17 @@ AS $function$
 $function$
 ;
 alter function app.given_rank(text,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.grams(said text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select coalesce(array_agg(distinct substr(lower(said), at, 3)), '{}')
+  from generate_series(1, length(lower(said)) - 2) as at
+$function$
+;
+alter function app.grams(text) owner to the_migrator;
 CREATE OR REPLACE PROCEDURE app.guard_table(IN guarded regclass, IN rights text DEFAULT 'select, insert, update, delete'::text)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1530,6 +1549,20 @@ begin
 end $function$
 ;
 alter function app.keep_months(integer) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.keep_search()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  insert into story_search (org_id, story_id, keys)
+    select new.org_id, new.id, app.search_keys(new.project_id, new.labels, new.title, p.key || '-' || new.number)
+    from projects p where p.org_id = new.org_id and p.id = new.project_id
+    on conflict (org_id, story_id) do update set keys = excluded.keys;
+  return null;
+end $function$
+;
+alter function app.keep_search() owner to the_migrator;
 CREATE OR REPLACE PROCEDURE app.let_worker_remove(IN removed regclass)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1887,6 +1920,27 @@ begin
 end $function$
 ;
 alter function app.revoke_tokens() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.search_keys(project uuid, labels text[], title text, key text)
+ RETURNS text[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select array['p:' || project] || array(select 'l:' || label from unnest(labels) as label)
+    || app.grams(title) || app.grams(key)
+$function$
+;
+alter function app.search_keys(uuid,text[],text,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.stories_with(wanted text[], most integer)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select f.story_id from public.story_search f where f.org_id = app.org_id() and f.keys @> wanted limit most
+$function$
+;
+alter function app.stories_with(text[],integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.stream_positions(orgs uuid[], wanted uuid[])
  RETURNS TABLE(execution_id uuid, last_seq integer)
  LANGUAGE sql
@@ -1967,6 +2021,7 @@ CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_recounted AFTER UPDATE ON public.stories FOR EACH ROW WHEN ((((old.column_id IS DISTINCT FROM new.column_id) OR (old.status IS DISTINCT FROM new.status) OR (old.epic_id IS DISTINCT FROM new.epic_id)) AND (NOT app.counts_by_hand()))) EXECUTE FUNCTION app.count_stories();
+CREATE TRIGGER stories_searched AFTER INSERT OR UPDATE OF title, labels ON public.stories FOR EACH ROW EXECUTE FUNCTION app.keep_search();
 CREATE TRIGGER story_blockers_kept AFTER INSERT OR DELETE ON public.story_blockers FOR EACH ROW EXECUTE FUNCTION app.keep_blocked_by();
 
 -- Row security
@@ -2022,6 +2077,7 @@ alter table seat_ledger enable row level security, force row level security;
 alter table stories enable row level security, force row level security;
 alter table story_blockers enable row level security, force row level security;
 alter table story_reviewers enable row level security, force row level security;
+alter table story_search enable row level security, force row level security;
 alter table story_selections enable row level security, force row level security;
 alter table story_specs enable row level security, force row level security;
 alter table streams enable row level security, force row level security;
@@ -2169,6 +2225,9 @@ create policy own_organization on story_blockers for all to muster_app using (or
 create policy worker on story_blockers for all to muster_worker using true;
 create policy own_organization on story_reviewers for all to muster_app using (org_id = app.org_id());
 create policy worker on story_reviewers for all to muster_worker using true;
+create policy door on story_search for all to muster_door using true;
+create policy own_organization on story_search for all to muster_app using (org_id = app.org_id());
+create policy worker on story_search for all to muster_worker using true;
 create policy own_organization on story_selections for all to muster_app using (org_id = app.org_id());
 create policy worker on story_selections for all to muster_worker using true;
 create policy own_organization on story_specs for all to muster_app using (org_id = app.org_id());
@@ -2246,6 +2305,7 @@ grant delete on seat_ledger to muster_worker;
 grant delete on stories to muster_worker;
 grant delete on story_blockers to muster_worker;
 grant delete on story_reviewers to muster_worker;
+grant delete on story_search to muster_worker;
 grant delete on story_selections to muster_worker;
 grant delete on story_specs to muster_worker;
 grant delete on streams to muster_worker;
@@ -2291,6 +2351,7 @@ grant delete, insert, select, update on prompts to muster_app;
 grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
 grant delete, insert, select, update on story_reviewers to muster_app;
+grant delete, insert, select, update on story_search to muster_app;
 grant delete, insert, select, update on story_selections to muster_app;
 grant delete, insert, select, update on streams to muster_app;
 grant delete, insert, select, update on subscriptions to muster_app;
@@ -2338,6 +2399,7 @@ grant select on rights_epochs to muster_app;
 grant select on rights_epochs to muster_door;
 grant select on stories to muster_door;
 grant select on story_blockers to muster_door;
+grant select on story_search to muster_door;
 grant select on team_members to muster_door;
 grant select on tokens to muster_door;
 grant select, update on orgs to muster_app;
@@ -2356,10 +2418,12 @@ grant execute on function app.end_runs() to public;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.given_rank(text,text) to public;
+grant execute on function app.grams(text) to public;
 grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
 grant execute on function app.keep_months(integer) to muster_worker;
+grant execute on function app.keep_search() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
@@ -2374,6 +2438,8 @@ grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
 grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.release_work() to public;
 grant execute on function app.revoke_tokens() to public;
+grant execute on function app.search_keys(uuid,text[],text,text) to public;
+grant execute on function app.stories_with(text[],integer) to muster_app;
 grant execute on function app.stream_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.target_id() to public;
 grant execute on function app.token_reach(text[],uuid[],uuid,boolean) to public;

@@ -110,20 +110,40 @@ const list = (name: string, more: Record<string, unknown>): Read => ({
   params: ({ org }) => ({ projectId: org.still.projectId, ...more }),
 });
 
+const sorts = ['board', 'updated', 'created'] as const;
+const nobody = '00000000-0000-7000-8000-000000000000';
+
+/** Each filter of the list, for what few stories have and for what most have, and some together. */
+const filters: Readonly<Record<string, Record<string, unknown>>> = {
+  '': {},
+  ', of a common label': { label: 'backend' },
+  ', of a rare label': { label: 'rare' },
+  ', by a common word': { query: 'answer' },
+  ', by a rare word': { query: 'needle' },
+  ', by a digit': { query: '7' },
+  ', done': { status: 'done' },
+  ', canceled': { status: 'canceled' },
+  ', assigned to nobody': { assigneeId: nobody },
+  ', of no agent': { agentId: nobody },
+  ', of no epic': { epicId: nobody },
+  ', since long ago': { updatedSince: '2020-01-01T00:00:00.000Z' },
+  ', since tomorrow': { updatedSince: '2100-01-01T00:00:00.000Z' },
+  ', of a rare label and done': { label: 'rare', status: 'done' },
+  ', of a common label and nobody': { label: 'backend', assigneeId: nobody },
+};
+
 const reads: readonly Read[] = [
   {
     name: 'stories.get',
     operation: 'stories.get',
     params: ({ storyIds }, index) => ({ storyId: storyIds[index % storyIds.length] }),
   },
-  list('50 by board', { limit: 50 }),
   list('200 by board', { limit: 200 }),
-  list('50 by updated', { limit: 50, sort: 'updated' }),
-  list('50 by created', { limit: 50, sort: 'created' }),
-  list('50 of a common label', { limit: 50, label: 'backend' }),
-  list('5 of a rare label', { limit: 50, label: 'rare' }),
-  list('5 by a rare word', { limit: 50, query: 'needle' }),
-  list('50 done', { limit: 50, status: 'done' }),
+  ...sorts.flatMap((sort) =>
+    Object.entries(filters).map(([name, filter]) =>
+      list(`50 by ${sort}${name}`, { limit: 50, sort, ...filter }),
+    ),
+  ),
   {
     name: 'projects.get with its counts',
     operation: 'projects.get',
@@ -145,6 +165,13 @@ async function fillUp(url: string, projectId: string, total: number): Promise<vo
     // Counting row by row would lock each column's row a thousand times over; it is counted once, at the end.
     await client.query(`set session_replication_role = replica`);
     await client.query(fill, [projectId, total, titleOf(1), description('board')]);
+    await client.query(
+      `insert into story_search (org_id, story_id, keys)
+       select s.org_id, s.id, app.search_keys(s.project_id, s.labels, s.title, p.key || '-' || s.number)
+       from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+       where s.project_id = $1 on conflict do nothing`,
+      [projectId],
+    );
     await client.query(
       `update board_columns c set story_count = (select count(*) from stories s where s.org_id = c.org_id and s.column_id = c.id)`,
     );

@@ -13,7 +13,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
     ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
     ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'project_counters', 'project_members'],
     ...['project_teams', 'projects', 'prompts', 'stories', 'story_blockers', 'story_reviewers'],
-    ...['story_selections', 'story_specs'],
+    ...['story_search', 'story_selections', 'story_specs'],
   ],
   'libs/delivery': [
     ...['agent_runs', 'catalog_agents', 'catalog_tombstones', 'catalog_versions', 'delivery_group_stories'],

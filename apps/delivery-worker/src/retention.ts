@@ -154,6 +154,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   stories: forGood(writes, 'it goes with its project'),
   story_blockers: forGood(writes, 'it goes with its stories'),
   story_reviewers: forGood(writes, 'it goes with its story'),
+  story_search: capped(writes, 'one for each story'),
   story_selections: capped('viewers too', '20 for each member'),
   story_specs: forGood(writes, 'verdicts name versions; it goes with its story'),
   streams: capped('nobody', 'one for each organization'),

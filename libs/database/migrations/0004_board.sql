@@ -97,6 +97,19 @@ call app.guard_table('stories');
 call app.open_table('stories', 'muster_door', 'select, update (blocked_by)');
 call app.open_table('stories', 'muster_platform', 'select (org_id, project_id)');
 
+-- What a story is looked for by, as app.search_keys says it: rows are found by any of them, however large the project.
+-- Apart from the story, whose every move would write this index anew.
+create table story_search (
+  org_id uuid not null,
+  story_id uuid not null,
+  keys text[] not null,
+  primary key (org_id, story_id),
+  foreign key (org_id, story_id) references stories (org_id, id) on delete cascade
+);
+create index story_search_keys on story_search using gin (keys) with (fastupdate = off);
+call app.guard_table('story_search');
+call app.open_table('story_search', 'muster_door', 'select');
+
 create table story_blockers (
   org_id uuid not null,
   project_id uuid not null,

@@ -50,7 +50,7 @@ export const withinPage = (rows: Part, bytes: Part, order: Part): Part =>
  * row security lets no condition on texts come before its own. A page that looked so far comes with what it found, and
  * its cursor goes on from there.
  */
-export const mostLookedAt = 5_000;
+export const mostLookedAt = 1_000;
 
 /** What a page that is searched knows of its rows besides. */
 interface LookedAt {

@@ -738,6 +738,12 @@ export interface StoryReviewers {
   version: Generated<number>;
 }
 
+export interface StorySearch {
+  keys: string[];
+  org_id: string;
+  story_id: string;
+}
+
 export interface StorySelections {
   device_id: Generated<string>;
   member_id: string;
@@ -864,6 +870,7 @@ export interface DB {
   stories: Stories;
   story_blockers: StoryBlockers;
   story_reviewers: StoryReviewers;
+  story_search: StorySearch;
   story_selections: StorySelections;
   story_specs: StorySpecs;
   streams: Streams;

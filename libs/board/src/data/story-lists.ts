@@ -16,19 +16,18 @@ import {
   of,
   pageOfSearch,
   type Part,
-  searched,
   sql,
 } from '@muster/database';
 import { type ParamsOf, type Registry, type StoryStatus, type StorySummary } from '@muster/registry';
 import { z } from 'zod';
+import { searchPage } from './story-search.ts';
 import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.ts';
 
 type ListParams = ParamsOf<Registry['stories']['list']>;
 
-/** What pages are cut from: the project, and the conditions on a story `s`. */
+/** What pages are cut from. */
 interface Source {
   readonly project: Id;
-  readonly where: readonly Part[];
 }
 
 /** The position of its column comes with a story in the board's order alone. */
@@ -50,28 +49,43 @@ const keyOfProject = (project: Id): Part =>
 const shown = (source: Source): Part =>
   sql.part`${storySummaries.list}, ${keyOfProject(source.project)} as project_key`;
 
-const stories = ({ project, where }: Source, ...more: Part[]): Part =>
-  sql.part`from stories s where ${sql.join([of('s'), sql.part`s.project_id = ${project}`, ...where, ...more], ' and ')}`;
+const stories = ({ project }: Source, ...more: Part[]): Part =>
+  sql.part`from stories s where ${sql.join([of('s'), sql.part`s.project_id = ${project}`, ...more], ' and ')}`;
 
 const statusesOf = ({ status }: ListParams): readonly StoryStatus[] | undefined =>
   typeof status === 'string' ? [status] : status;
 
-/** What an index cannot find: then the stories are looked through. */
-const isSearch = ({ query, label }: ListParams): boolean => query !== undefined || label !== undefined;
+/** Whether a filter is set that the index of the order does not know. In the board's order, status and column choose lanes. */
+const isSearch = ({
+  query,
+  label,
+  epicId,
+  assigneeId,
+  agentId,
+  updatedSince,
+  sort,
+  columnId,
+  status,
+}: ListParams) =>
+  [query, label, epicId, assigneeId, agentId].some((filter) => filter !== undefined) ||
+  (updatedSince !== undefined && sort !== 'updated') ||
+  ((columnId !== undefined || status !== undefined) && sort !== 'board');
 
-/** The filters that go by the story itself, a row of this name; in the board's order, status and column choose lanes instead. */
-function filters(params: ListParams, alias: 's' | 'q'): Part[] {
-  const row = sql.word(alias);
+/** The filters that go by a story itself, a row `q`. */
+function filters(params: ListParams): Part[] {
+  const row = sql.word('q');
   const where: Part[] = [];
   const assigned = (column: 'member_id' | 'agent_id', id: string) =>
     where.push(sql.part`exists (select from assignments a where ${of('a')} and a.target_type = 'story'
       and a.target_id = ${row}.id and a.${sql.word(column)} = ${id})`);
   if (params.epicId !== undefined) where.push(sql.part`${row}.epic_id = ${params.epicId}`);
   if (params.label !== undefined) where.push(sql.part`${row}.labels @> ${[params.label]}::text[]`);
-  if (params.updatedSince !== undefined && params.sort !== 'updated')
-    where.push(sql.part`${row}.updated_at >= ${params.updatedSince}`);
+  if (params.updatedSince !== undefined) where.push(sql.part`${row}.updated_at >= ${params.updatedSince}`);
   if (params.assigneeId !== undefined) assigned('member_id', params.assigneeId);
   if (params.agentId !== undefined) assigned('agent_id', params.agentId);
+  const statuses = statusesOf(params);
+  if (params.columnId !== undefined) where.push(sql.part`${row}.column_id = ${params.columnId}`);
+  if (statuses !== undefined) where.push(sql.part`${row}.status = any (${statuses}::text[])`);
   if (params.query !== undefined) {
     const pattern = containing(params.query);
     where.push(
@@ -90,7 +104,6 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
   const { project } = source;
   const cursor = decodeCursor(params.cursor, cursors.board);
   const statuses = statusesOf(params);
-  const filtered = source.where.length > 0;
   const lanesWhere = [of('c'), sql.part`c.project_id = ${project}`];
   if (params.columnId !== undefined) lanesWhere.push(sql.part`c.id = ${params.columnId}`);
   if (statuses !== undefined) lanesWhere.push(sql.part`c.status = any (${statuses}::text[])`);
@@ -107,7 +120,7 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
     count = sql.part`case when c.id = ${at} then (select count(*) from (${left}) n) else c.story_count end`;
   }
   const lanes = sql.part`
-    select c.id, c.position, ${after} as after, ${filtered ? sql.part`0` : count} as stories
+    select c.id, c.position, ${after} as after, ${count} as stories
     from board_columns c where ${sql.join(lanesWhere, ' and ')}`;
   const parts = [
     sql.part`select l.position, s.* from lanes l cross join lateral (
@@ -131,9 +144,6 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
 
 function timePage(source: Source, params: ListParams): Part {
   const where: Part[] = [];
-  const statuses = statusesOf(params);
-  if (params.columnId !== undefined) where.push(sql.part`s.column_id = ${params.columnId}`);
-  if (statuses !== undefined) where.push(sql.part`s.status = any (${statuses}::text[])`);
   const page = (order: Part) =>
     sql.part`select ${shown(source)} ${stories(source, ...where)} order by ${order}`;
   if (params.sort === 'created') {
@@ -149,6 +159,68 @@ function timePage(source: Source, params: ListParams): Part {
   return page(sql.part`s.updated_at desc, s.id desc`);
 }
 
+/** The condition that a row `q` comes after the cursor. */
+function isAfterCursor({ sort, cursor: text }: ListParams): Part {
+  if (text === undefined) return sql.part`true`;
+  if (sort === 'created') {
+    const cursor = decodeCursor(text, cursors.created);
+    return sql.part`q.id < ${cursor?.[1]}`;
+  }
+  if (sort === 'updated') {
+    const cursor = decodeCursor(text, cursors.updated);
+    return sql.part`(q.updated_at, q.id) < (${cursor?.[1]}::timestamptz, ${cursor?.[2]}::uuid)`;
+  }
+  const [, position, column, rank] = decodeCursor(text, cursors.board) ?? [];
+  if (column === '') return sql.part`q.column_id is null and q.rank > ${rank}`;
+  return sql.part`(q.position > ${position}::int or q.position = ${position}::int
+    and (q.column_id > ${column}::uuid or q.column_id = ${column}::uuid and q.rank > ${rank}))`;
+}
+
+/** A shorter text is in too many titles for an index to help. */
+const isIndexed = (query: string): boolean => query.length >= 3;
+
+/** For each filter the ids of all stories that pass it, as an index finds them. */
+function foundByIndex(params: ListParams, project: Id): Part[] {
+  const { query, label, epicId, assigneeId, agentId, updatedSince, columnId } = params;
+  const sets: Part[] = [];
+  const inProject = sql.part`${of('s')} and s.project_id = ${project}`;
+  for (const [column, id] of [['member_id', assigneeId] as const, ['agent_id', agentId] as const])
+    if (id !== undefined)
+      sets.push(sql.part`select a.target_id as id from assignments a
+        where ${of('a')} and a.target_type = 'story' and a.${sql.word(column)} = ${id}`);
+  if (epicId !== undefined)
+    sets.push(sql.part`select s.id from stories s where ${of('s')} and s.epic_id = ${epicId}`);
+  if (updatedSince !== undefined)
+    sets.push(sql.part`select s.id from stories s where ${inProject} and s.updated_at >= ${updatedSince}`);
+  if (columnId !== undefined)
+    sets.push(sql.part`select s.id from stories s where ${inProject} and s.column_id = ${columnId}`);
+  const statuses = statusesOf(params);
+  if (statuses !== undefined)
+    sets.push(sql.part`select * from (
+        select s.id from board_columns c join stories s on ${inProject} and s.column_id = c.id
+        where ${of('c')} and c.project_id = ${project} and c.status = any (${statuses}::text[])
+        union all
+        (select s.id from stories s where ${inProject} and s.column_id is null and 'canceled' = any (${statuses}::text[])
+          order by s.column_id, s.rank)) s`);
+  // Last: of what many stories have, this index is read to its end.
+  const words = query !== undefined && isIndexed(query) ? query : undefined;
+  if (words !== undefined || label !== undefined) {
+    const labels = label === undefined ? sql.empty : sql.part` || array['l:' || ${label}::text]`;
+    const grams = words === undefined ? sql.empty : sql.part` || app.grams(${words})`;
+    sets.push(
+      sql.part`select f.id from app.stories_with(array['p:' || ${project}]${labels}${grams}, ${sql.literal(mostLookedAt + 1)}) as f (id)`,
+    );
+  }
+  return sets;
+}
+
+/** The columns of a page, of the story whose id is `n.id`. */
+const candidateOf = (source: Source, params: ListParams): Part =>
+  params.sort === 'board'
+    ? sql.part`coalesce((select c.position from board_columns c where ${of('c')} and c.id = s.column_id),
+        ${sql.literal(afterAllColumns)}) as position, ${shown(source)}`
+    : shown(source);
+
 const orderOf = {
   board: sql.part`q.position, q.column_id, q.rank`,
   updated: sql.part`q.updated_at desc, q.id desc`,
@@ -161,22 +233,32 @@ const cursorOf = {
   created: (row: BoardRow) => ['created', row.id],
 } satisfies Record<ListParams['sort'], (row: BoardRow) => (string | number)[]>;
 
+const searchedPage = (source: Source, params: ListParams, walk: Part, limit: Part): Part =>
+  searchPage({
+    ...{ walk, limit },
+    candidate: candidateOf(source, params),
+    found: foundByIndex(params, source.project),
+    fits: sql.join(filters(params), ' and '),
+    after: isAfterCursor(params),
+    order: orderOf[params.sort],
+    inProject: sql.part`${of('s')} and s.project_id = ${source.project} and s.id = n.id`,
+  });
+
 /** A page of the stories of a project that pass the filters, in the order asked for. */
 export async function listStories(
   db: Db,
   project: Id,
   params: ListParams,
 ): Promise<{ items: StorySummary[]; nextCursor: string | null }> {
-  const isSearched = isSearch(params);
-  const where = filters(params, isSearched ? 'q' : 's');
-  const source: Source = { project, where: isSearched ? [] : where };
+  const source: Source = { project };
   // Written out: of a limit that is a parameter Postgres expects a tenth of the project, and plans for that.
   const limit = sql.literal(params.limit + 1);
-  const text =
+  const isSearched = isSearch(params);
+  const walk =
     params.sort === 'board'
       ? boardPage(source, params, isSearched ? sql.literal(mostLookedAt) : limit)
       : timePage(source, params);
-  const fits = isSearched ? sql.join(where, ' and ') : null;
-  const rows = await db.all(sql<BoardRow>`${searched(text, fits, orderOf[params.sort], limit)}`);
+  const page = isSearched ? searchedPage(source, params, walk, limit) : sql.part`${walk} limit ${limit}`;
+  const rows = await db.all(sql<BoardRow>`${page}`);
   return pageOfSearch(rows, params.limit, cursorOf[params.sort], toStorySummary);
 }

@@ -8,7 +8,7 @@ const world = useWorld({ stories });
 
 let people: People;
 let board: Board;
-/** In each of the first two columns so many stories: one page of a search ends in the second. */
+/** In each of the first two columns so many stories, which is more than a search looks through for a page. */
 const inEach = 3_000;
 
 beforeAll(async () => {
@@ -27,7 +27,7 @@ beforeAll(async () => {
 });
 
 it.each(['board', 'updated', 'created'] as const)(
-  'a search in the order %s looks at so many stories for a page, and finds all of them page by page',
+  'a search in the order %s finds what few stories have on one page, however many there are',
   async (sort) => {
     for (const filter of [{ query: `Story ${inEach}` }, { label: 'rare' }, { query: `web-${2 * inEach}` }]) {
       const found: string[] = [];
@@ -43,7 +43,8 @@ it.each(['board', 'updated', 'created'] as const)(
       }
       const all = [`WEB-${inEach}`, `WEB-${2 * inEach}`];
       expect(found.sort()).toEqual('query' in filter && filter.query.startsWith('web') ? all.slice(1) : all);
-      expect(pages).toBe(Math.ceil((2 * inEach) / mostLookedAt));
+      expect(pages).toBe(1);
+      expect(2 * inEach).toBeGreaterThan(mostLookedAt);
     }
   },
 );
