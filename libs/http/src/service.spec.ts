@@ -1,4 +1,6 @@
 /** A service over real HTTP: health, the cap, errors, and stopping without failing anybody. */
+import { once } from 'node:events';
+import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { ApiError, internal } from '@muster/registry';
@@ -248,5 +250,15 @@ describe('stopping', () => {
     expect((await slow).status).toBe(200);
     await stopped;
     await expect(fetch(`${url}/livez`)).rejects.toThrow();
+  });
+
+  it('waits for no connection on which nothing was sent', async () => {
+    const { service, url } = await start();
+    const { hostname, port } = new URL(url);
+    const socket = connect(Number(port), hostname);
+    await once(socket, 'connect');
+    const closed = once(socket, 'close');
+    await service.stop();
+    await closed;
   });
 });

@@ -1,6 +1,6 @@
 /** A Fastify app as each service needs it: errors as JSON, bodies checked, health, metrics, a cap, a graceful stop. */
 import { once } from 'node:events';
-import { type AddressInfo, isIPv6 } from 'node:net';
+import { type AddressInfo, isIPv6, type Socket } from 'node:net';
 import {
   type ApiError,
   malformed,
@@ -97,6 +97,21 @@ function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
 /** The caller left before its body was complete: no fault of ours. The answer reaches no caller. */
 const endedInTheMiddle = (): ApiError =>
   malformed('malformed_request', 'The body ended before its stated length.');
+
+/**
+ * Ends at the stop the connections on which nothing was ever sent, such as those that browsers open ahead: Node takes them
+ * for busy until their headers are late.
+ */
+function closeUnused(app: FastifyInstance): void {
+  const connections = new Set<Socket>();
+  app.server.on('connection', (socket: Socket) => {
+    connections.add(socket);
+    socket.once('close', () => connections.delete(socket));
+  });
+  app.addHook('preClose', async () => {
+    for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
+  });
+}
 
 export function sendError(reply: FastifyReply, error: ApiError, requestId: string): FastifyReply {
   reply.request.error = error;
@@ -260,6 +275,7 @@ export function createService(options: ServiceOptions): Service {
     done();
   });
 
+  closeUnused(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
     sendError(reply, missing('no_such_path', `Nothing answers ${request.method} here.`), request.id),
