@@ -655,7 +655,8 @@ create table public.story_specs (
 create table public.streams (
   org_id uuid not null,
   activity bigint not null default 0,
-  audit bigint not null default 0
+  audit bigint not null default 0,
+  cursor_key bytea not null default sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())))
 );
 create table public.subscriptions (
   org_id uuid not null,
@@ -1072,6 +1073,38 @@ CREATE UNIQUE INDEX teams_name ON public.teams USING btree (org_id, lower(name))
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION app.activity_positions(orgs uuid[])
+ RETURNS TABLE(org_id uuid, seq bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select s.org_id, s.activity from public.streams s where s.org_id = any (orgs)
+$function$
+;
+alter function app.activity_positions(uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[], projects uuid[], kinds text[])
+ RETURNS TABLE(nth bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select w.nth
+  from unnest(orgs, members, tokens, afters, upto, projects, kinds)
+    with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
+  where exists (
+    select from public.activity e
+    where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
+      and (w.project_id is null or e.project_id = w.project_id)
+      and (w.kinds is null or e.kind = any (w.kinds::text[]))
+      and (e.project_id is null
+        or exists (select from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+        -- Owners and admins see what is left of deleted projects as well.
+        or exists (select from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+          where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
+$function$
+;
+alter function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.bar_of(project uuid)
  RETURNS bigint
  LANGUAGE sql
@@ -2091,6 +2124,7 @@ alter table tokens enable row level security, force row level security;
 create policy door on access_requests for all to muster_door using true;
 create policy own_organization on access_requests for all to muster_app using (org_id = app.org_id());
 create policy worker on access_requests for all to muster_worker using true;
+create policy door on activity for all to muster_door using true;
 create policy own_organization on activity for all to muster_app using (org_id = app.org_id());
 create policy worker on activity for all to muster_worker using true;
 create policy own_organization on agent_runs for all to muster_app using (org_id = app.org_id());
@@ -2232,6 +2266,7 @@ create policy own_organization on story_selections for all to muster_app using (
 create policy worker on story_selections for all to muster_worker using true;
 create policy own_organization on story_specs for all to muster_app using (org_id = app.org_id());
 create policy worker on story_specs for all to muster_worker using true;
+create policy door on streams for all to muster_door using true;
 create policy operator on streams for all to muster_operator using true;
 create policy own_organization on streams for all to muster_app using (org_id = app.org_id());
 create policy worker on streams for all to muster_worker using true;
@@ -2407,6 +2442,8 @@ grant select, update on outbox to muster_operator;
 
 -- Grants on functions
 
+grant execute on function app.activity_positions(uuid[]) to muster_app;
+grant execute on function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) to muster_app;
 grant execute on function app.bar_of(uuid) to public;
 grant execute on function app.begin_first_epoch() to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;

@@ -11,8 +11,9 @@ import { createAuthenticate } from './http/authenticate.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
+import { addEventStream, type EventStreamOptions } from './http/eventStream.ts';
 import { addMcpForward } from './http/mcp.ts';
-import { addOperationRoutes } from './http/operationRoutes.ts';
+import { addOperationRoutes, type RouteOptions } from './http/operationRoutes.ts';
 
 export interface CoordinationApi {
   readonly service: Service;
@@ -75,12 +76,14 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     () => validationHoles.count,
   );
   const allHandlers = handlersOf({ seatPrices: config.SEAT_PRICING });
-  const followers = createFollowers(pool);
+  const followers = createFollowers(pool, (error) => {
+    logger.warn({ err: error }, 'where the streams stand is not known');
+  });
   // Calls that wait for events are answered with what there is, so that none holds up the stop.
   service.app.addHook('preClose', async () => {
     followers.close();
   });
-  addOperationRoutes(service.app, {
+  const calls: RouteOptions & EventStreamOptions = {
     pool,
     authenticate,
     limits,
@@ -89,11 +92,14 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       handlers: performable(allHandlers),
       reactions,
     },
-    wait: (orgId, { seconds, ...awaited }, left) => followers.wait({ orgId, ...awaited }, seconds, left),
+    wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     aside: service.aside,
+    leave: service.leave,
     metrics: service.metrics,
     logger,
-  });
+  };
+  addOperationRoutes(service.app, calls);
+  addEventStream(service.app, calls);
   allowOrigins(service.app, config.CORS_ORIGINS);
   addInvitationRoutes(service.app, { pool, reactions, metrics: service.metrics, logger });
   const forward =

@@ -1,5 +1,5 @@
-/** The events of an execution as they happen. */
-import { type ExecutionEvent } from '@muster/registry';
+/** What happens, as it happens: the events of an execution, and those of the organization. */
+import { type Event, type EventKind, type ExecutionEvent, maxLimit } from '@muster/registry';
 import { type Client } from './client.ts';
 
 export interface FollowOptions {
@@ -30,5 +30,34 @@ export async function* followEvents(
       yield event;
       lastSeq = event.seq;
     }
+  }
+}
+
+export interface FollowActivityOptions extends Pick<FollowOptions, 'signal'> {
+  /** Goes on after this cursor; from now on unless told. Keep the `cursor` of the last event that you dealt with. */
+  readonly after?: string;
+  readonly projectId?: string;
+  readonly kinds?: readonly EventKind[];
+}
+
+/**
+ * Every event that the caller may see, once and in commit order; waits for those to come. Over a transport that tries
+ * again it goes on through restarts of the server. Throws UnprocessableError with the reason `resync` where events that
+ * come after the cursor are no longer kept.
+ */
+export async function* followActivity(
+  client: Client,
+  { after = 'latest', signal, kinds, ...where }: FollowActivityOptions = {},
+): AsyncGenerator<Event, void, undefined> {
+  let place = after;
+  const isOver = (): boolean => signal?.aborted === true;
+  while (!isOver()) {
+    const params = { ...where, ...(kinds && { kinds: [...kinds] }), limit: maxLimit, waitSeconds };
+    const { items, cursor } = await client.events.list({ ...params, after: place });
+    for (const event of items) {
+      if (isOver()) return;
+      yield event;
+    }
+    place = cursor;
   }
 }

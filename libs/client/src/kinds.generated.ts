@@ -103,6 +103,7 @@ export const kinds = {
   },
   contracts: { publish: 'write', list: 'list' },
   activity: { list: 'list' },
+  events: { list: 'read' },
   audit: { list: 'list' },
   broadcasts: { send: 'write', list: 'list' },
   notifications: {

@@ -5,10 +5,13 @@
 create table streams (
   org_id uuid primary key references orgs (id) on delete cascade,
   activity bigint not null default 0,
-  audit bigint not null default 0
+  audit bigint not null default 0,
+  -- Seals the cursors of the event stream, so that no caller reads a number of the stream off one.
+  cursor_key bytea not null default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
 );
 call app.guard_table('streams');
 call app.open_table('streams', 'muster_operator', 'select, insert, update');
+call app.open_table('streams', 'muster_door', 'select (org_id, activity)');
 
 create table activity (
   org_id uuid not null references orgs (id) on delete cascade,
@@ -40,6 +43,7 @@ create index activity_group on activity (org_id, group_id, seq desc) where group
 -- What is left behind stays: the services change none of it, and remove none.
 call app.guard_table('activity', 'select, insert');
 call app.open_table('activity', 'muster_worker', 'select (org_id, seq), delete');
+call app.open_table('activity', 'muster_door', 'select (org_id, seq, project_id, kind)');
 
 create table audit (
   org_id uuid not null references orgs (id) on delete cascade,

@@ -1,7 +1,8 @@
 /**
- * Waiting for an execution's stream to go on, without a connection for each who waits: one statement for all of them
- * looks where the streams stand, as long as anybody waits at all.
+ * Waiting for a stream to go on, without a connection for each caller who waits: as long as anybody waits, one statement
+ * looks where the streams of all of them stand.
  */
+import { createActivityFollowers } from './activity-followers.ts';
 import { ask } from './ask.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
@@ -9,84 +10,123 @@ import { sql } from './sql.ts';
 /** How often the streams are looked at: what a waiting reader is behind at most, and about half of it on average. */
 const lookMillis = 200;
 
-/** A place in the stream of an execution. */
-export interface StreamPosition {
+/** Who waits. */
+export interface Waiter {
   readonly orgId: string;
+  readonly memberId: string;
+  readonly tokenId: string;
+}
+
+/** A place in the stream of an execution. */
+export interface ExecutionPosition {
   readonly executionId: string;
   readonly afterSeq: number;
 }
 
-interface Follower {
-  readonly position: StreamPosition;
-  readonly wake: () => void;
+/** A place in the activity of the waiter's organization, and what of it counts. */
+export interface ActivityPosition {
+  readonly activityAfter: number;
+  readonly projectId: string | null;
+  readonly kinds: readonly string[] | null;
 }
+
+export type Position = ExecutionPosition | ActivityPosition;
 
 export interface Followers {
   /** Resolves when the stream is beyond the position, the time is over, who waits has left, or nobody may wait any more. */
-  readonly wait: (position: StreamPosition, seconds: number, left?: AbortSignal) => Promise<void>;
+  readonly wait: (waiter: Waiter, position: Position, seconds: number, left?: AbortSignal) => Promise<void>;
   /** Lets everybody go, now and later. */
   readonly close: () => void;
 }
 
-export function createFollowers(pool: Pool): Followers {
-  const waiting = new Set<Follower>();
+/** One caller who waits at a position. */
+export interface Follower<At extends Position> {
+  readonly waiter: Waiter;
+  readonly position: At;
+  readonly wake: () => void;
+}
+
+/** All who wait for streams of one kind. */
+export interface Waiting<At extends Position> {
+  readonly all: ReadonlySet<Follower<At>>;
+  /** Answers how the follower leaves. */
+  readonly enter: (follower: Follower<At>) => () => void;
+  /** Wakes those whose stream went on. */
+  readonly look: () => Promise<void>;
+}
+
+/** `failed` is told of each look that had no answer. */
+export function createFollowers(pool: Pool, failed: (error: unknown) => void): Followers {
+  const ofExecutions = createExecutionFollowers(pool);
+  const ofActivity = createActivityFollowers(pool);
   let timer: NodeJS.Timeout | null = null;
   let closed = false;
 
-  const look = async (): Promise<void> => {
-    const asked = [...waiting];
-    // However many wait for an execution, it is looked at once.
-    const orgOf = new Map(asked.map(({ position }) => [position.executionId, position.orgId]));
-    const rows = await ask(
-      pool,
-      sql<{
-        execution_id: string;
-        last_seq: number;
-      }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
-    );
-    const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
-    for (const { position, wake } of asked) {
-      // One that is gone is news, too.
-      if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
-    }
-  };
-
   const schedule = (): void => {
-    if (timer !== null || waiting.size === 0) return;
+    const looks = [ofExecutions, ofActivity].filter(({ all }) => all.size > 0);
+    if (timer !== null || looks.length === 0) return;
     timer = setTimeout(() => {
       // Without an answer everybody waits on; their own time ends that.
-      void look()
-        .catch(() => undefined)
-        .finally(() => {
-          timer = null;
-          schedule();
-        });
+      void Promise.all(looks.map(({ look }) => look().catch(failed))).finally(() => {
+        timer = null;
+        schedule();
+      });
     }, lookMillis);
   };
 
   return {
-    wait: (position, seconds, left) => {
+    wait: (waiter, position, seconds, left) => {
       if (closed || left?.aborted === true) return Promise.resolve();
       return new Promise((resolve) => {
-        const follower: Follower = {
-          position,
-          wake: () => {
-            clearTimeout(end);
-            waiting.delete(follower);
-            left?.removeEventListener('abort', follower.wake);
-            resolve();
-          },
+        const wake = (): void => {
+          clearTimeout(end);
+          leave();
+          left?.removeEventListener('abort', wake);
+          resolve();
         };
-        const end = setTimeout(follower.wake, seconds * 1000);
-        waiting.add(follower);
-        left?.addEventListener('abort', follower.wake);
+        const end = setTimeout(wake, seconds * 1000);
+        left?.addEventListener('abort', wake);
+        const leave =
+          'executionId' in position
+            ? ofExecutions.enter({ waiter, position, wake })
+            : ofActivity.enter({ waiter, position, wake });
         schedule();
       });
     },
     close: () => {
       closed = true;
-      for (const follower of [...waiting]) follower.wake();
+      for (const { wake } of [...ofExecutions.all, ...ofActivity.all]) wake();
       if (timer !== null) clearTimeout(timer);
+    },
+  };
+}
+
+function createExecutionFollowers(pool: Pool): Waiting<ExecutionPosition> {
+  const waiting = new Set<Follower<ExecutionPosition>>();
+  return {
+    all: waiting,
+    enter: (follower) => {
+      waiting.add(follower);
+      return () => {
+        waiting.delete(follower);
+      };
+    },
+    look: async () => {
+      const asked = [...waiting];
+      // However many wait for an execution, it is looked at once.
+      const orgOf = new Map(asked.map(({ waiter, position }) => [position.executionId, waiter.orgId]));
+      const rows = await ask(
+        pool,
+        sql<{
+          execution_id: string;
+          last_seq: number;
+        }>`select execution_id, last_seq from app.stream_positions(${[...orgOf.values()]}, ${[...orgOf.keys()]})`,
+      );
+      const stands = new Map(rows.map((row) => [row.execution_id, row.last_seq]));
+      for (const { position, wake } of asked) {
+        // One that is gone is news, too.
+        if ((stands.get(position.executionId) ?? Infinity) > position.afterSeq) wake();
+      }
     },
   };
 }

@@ -1,5 +1,5 @@
 export { BurstError, sendBurst, type Statement } from './burst.ts';
-export { createFollowers, type Followers, type StreamPosition } from './followers.ts';
+export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
 export { isSchemaCurrent } from './function-files.ts';
 export { newId } from './id.ts';
 export { identify, type Identity, touchTokens } from './identity.ts';

@@ -768,6 +768,7 @@ export interface StorySpecs {
 export interface Streams {
   activity: Generated<number>;
   audit: Generated<number>;
+  cursor_key: Generated<Buffer>;
   org_id: string;
 }
 

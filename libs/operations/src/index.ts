@@ -36,6 +36,7 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
   prompts: boardHandlers.prompts,
   contracts: boardHandlers.contracts,
   activity: notificationsHandlers.activity,
+  events: notificationsHandlers.events,
   audit: notificationsHandlers.audit,
   broadcasts: notificationsHandlers.broadcasts,
   notifications: notificationsHandlers.notifications,

@@ -1,7 +1,7 @@
 export const dates = {
   reference: {
-    sha256: 'de7def6478a01e4504d5c3501c0dae0df8df0080fe01656c96889a1498ebaaed',
-    since: '2026-11-22',
+    sha256: '8376793a6717a3cedf9c6d55231aa146f9fac815b3d2ed9a6d054e50d5a95069',
+    since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
     sha256: '578531d28629676cbfb188b63472390db349d47df7adc7eff3f0fa3d3bc74ac9',
@@ -123,6 +123,10 @@ export const dates = {
     sha256: 'c9c0143cef7990e2a4a0adccb6ab95cc06e9e7fee707e42295fe3ba5d99dbcd7',
     since: '2026-11-22',
   },
+  'reference/events': {
+    sha256: 'b4acde1f77e3ad01b7511cec4e46ed8cc37fbdf085459fe2b6360d118e4550eb',
+    since: '2026-11-23',
+  },
   'reference/audit': {
     sha256: '374a4a5637c6092d5a892139b199e671dd13abaa9c69aadec76983be58ac1092',
     since: '2026-11-22',
@@ -148,15 +152,15 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: '4715aafd11de7c3384aec3704f9881d11d8a9bc5997c2df5d8059e1318b4b894',
-    since: '2026-11-22',
+    sha256: 'f44a0fa10c30edfd9a6412cd817ff4faed6d4c930df3f3ab50a2034fe4063bf3',
+    since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '36fa5591cc2f1e9052ff171a8ef66130da06e3ffc4a732f42fcd02511b718791',
-    since: '2026-11-22',
+    sha256: '716f336a7d77f59d94804584996de1d061cdd1da020017f098821a29e8916fcf',
+    since: '2026-11-23',
   },
-  'reference/events': {
-    sha256: '4412dca6a24c7c2e3293f686de3ce8fdc379d7d4ada0a125ea97461953f04cad',
-    since: '2026-11-22',
+  'reference/event-kinds': {
+    sha256: '4d34e506fecee331aa6b1c712dc6ca7cf5eb716c3f06d097de7b09c8e3ff4254',
+    since: '2026-11-23',
   },
 };

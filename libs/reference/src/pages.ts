@@ -1,4 +1,4 @@
-/** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and events. */
+/** The pages of the reference, as Markdown: one for each namespace, one each for records, errors and kinds of events. */
 import {
   apiVersion,
   errorCodes,
@@ -171,14 +171,14 @@ function errorsPage(): Page {
   }));
 }
 
-function eventsPage(): Page {
+function eventKindsPage(): Page {
   const emitters = (kind: string): string[] =>
     [...operations.values()].filter(({ emits }) => emits.some((one) => one === kind)).map(({ name }) => name);
   const rows = eventKinds.map((kind) => [code(kind), emitters(kind).map(code).join(', ')]);
   const summary = 'What can happen, and the operations by which it does.';
-  return page({ path: 'reference/events', title: 'Events', summary }, () => ({
+  return page({ path: 'reference/event-kinds', title: 'Kinds of events', summary }, () => ({
     json: Object.fromEntries(eventKinds.map((kind) => [kind, emitters(kind)])),
-    markdown: text('# Events', summary, table(['Event', 'Operations'], rows)),
+    markdown: text('# Kinds of events', summary, table(['Event', 'Operations'], rows)),
   }));
 }
 
@@ -187,7 +187,7 @@ export function referencePages(): Page[] {
   const namespaces = [...operationsByNamespace()].map(([namespace, inside]) =>
     namespacePage(namespace, inside),
   );
-  const pages = [...namespaces, recordsPage(), errorsPage(), eventsPage()];
+  const pages = [...namespaces, recordsPage(), errorsPage(), eventKindsPage()];
   const summary = `Version ${apiVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
   const index = page({ path: 'reference', title: 'Reference', summary }, () => ({
     json: {

@@ -14,6 +14,7 @@ import { deliveryExecutions } from './namespaces/deliveryExecutions.ts';
 import { deliveryGroups } from './namespaces/deliveryGroups.ts';
 import { devices } from './namespaces/devices.ts';
 import { epics } from './namespaces/epics.ts';
+import { events } from './namespaces/events.ts';
 import { gamification } from './namespaces/gamification.ts';
 import { invitations } from './namespaces/invitations.ts';
 import { locks } from './namespaces/locks.ts';
@@ -54,6 +55,7 @@ export const registry = {
   prompts,
   contracts,
   activity,
+  events,
   audit,
   broadcasts,
   notifications,

@@ -1,7 +1,6 @@
 /** The pipeline: what happens to every call, on every surface, in this order. */
 import { setTimeout as pause } from 'node:timers/promises';
 import {
-  type AuditFacts,
   type Db,
   type Happening,
   inOrganization,
@@ -25,6 +24,7 @@ import {
   type Subject,
 } from '@muster/registry';
 import { answerText } from './answer-size.ts';
+import { auditFacts } from './audit-facts.ts';
 import { conclude } from './conclude.ts';
 import { isIdentityOld, isSerializationLoss, toApiError } from './errors.ts';
 import { type Awaited, type Caller, type Handler, type HandlerContext, type Surroundings } from './handle.ts';
@@ -100,21 +100,6 @@ function callerOf({ identity }: AuthenticatedToken): Caller {
     projectIds: identity.projectIds,
     actor,
   };
-}
-
-/** What names a record: never what somebody wrote into one, since the trail outlives it. */
-const isName = (param: string): boolean => /(?:Id|^slug|^key)$/.test(param);
-
-/**
- * What a call is about, for the audit: the record that it names, else the first that the contract states of those that
- * it can name. Not what was sent first: that can be any, a secret too.
- */
-function subjectOf({ target, params: { shape } }: Operation, params: unknown): string | null {
-  if (typeof params !== 'object' || params === null) return null;
-  const given = new Map<string, unknown>(Object.entries(params));
-  const named = target ?? Object.keys(shape).find((param) => isName(param) && given.has(param));
-  const subject = named === undefined ? undefined : given.get(named);
-  return typeof subject === 'string' ? subject.slice(0, 200) : null;
 }
 
 /**
@@ -231,10 +216,14 @@ async function transact(
   const archived = isBarred(operation) ? holdOpen(session) : undefined;
   // 6. The handler runs. Its first statements ride with steps 3 to 5, so it may start before they are answered; if they
   //    say no, that is the answer, and nothing of the handler stays.
-  const result = await run(handler, caller, params, { session, target, happenings, surroundings });
+  let awaits: Awaited | null = null;
+  const waitFor = (awaited: Awaited): void => {
+    awaits = awaited;
+  };
+  const result = await run(handler, caller, params, { session, target, happenings, surroundings, waitFor });
   if (operation.effect === 'read') {
-    const { json, result: shown } = answerText(result, surroundings.mostPageBytes);
-    return { json, replayed: false, awaits: handler.waitsFor?.(params, shown) ?? null };
+    const { json } = answerText(result, surroundings.mostPageBytes);
+    return { json, replayed: false, awaits };
   }
   const json = JSON.stringify(result);
   if ((await archived) === true) throw refusal('archived');
@@ -267,13 +256,21 @@ async function replay(
   if (json === undefined) return undefined;
   if (reissue === undefined) return { json, replayed: true, awaits: null };
   const kept = JSON.parse(json) as Record<string, unknown>;
-  const fresh = await inOrganization(pool, { ...visit, claim: null }, (session) =>
-    reissue(
-      contextOf(operation, caller, params, { session, target: visit.target, happenings: [], surroundings }),
-      kept,
-    ),
-  );
+  const fresh = await inOrganization(pool, { ...visit, claim: null }, (session) => {
+    const transaction = {
+      session,
+      target: visit.target,
+      happenings: [],
+      surroundings,
+      waitFor: refuseToWait,
+    };
+    return reissue(contextOf(operation, caller, params, transaction), kept);
+  });
   return { json: JSON.stringify(fresh), replayed: true, awaits: null };
+}
+
+function refuseToWait(): never {
+  throw new Error('a write answers at once');
 }
 
 /** What may be kept of an answer: all but its secret, in whose place an empty text stands. */
@@ -287,6 +284,7 @@ interface Transaction {
   readonly target: Visit['target'];
   readonly happenings: Happening[];
   readonly surroundings: Surroundings;
+  readonly waitFor: HandlerContext<Operation>['waitFor'];
 }
 
 /** Runs a handler, which must have asked for a ground where the contract names some. */
@@ -316,7 +314,7 @@ function contextOf(
   params: Record<string, unknown>,
   transaction: Transaction,
 ): HandlerContext<Operation> {
-  const { session, happenings, surroundings } = transaction;
+  const { session, happenings, surroundings, waitFor } = transaction;
   return {
     targetId: targetIdOf(targetOf(operation, params), transaction.target),
     params,
@@ -344,6 +342,7 @@ function contextOf(
       const context = contextOf(operation, caller, parseParams(operation, others), transaction);
       return (await handler.run(context)) as ResultOf<typeof operation>;
     },
+    waitFor,
     refuse: refusal,
   };
 }
@@ -360,15 +359,6 @@ function holdOpen(session: Db): Promise<boolean> {
   archived.catch(() => undefined);
   return archived;
 }
-
-const auditFacts = (operation: Operation, call: Call): AuditFacts => ({
-  operation: operation.name,
-  target: subjectOf(operation, call.params),
-  tokenId: call.token.identity.tokenId,
-  ip: call.ip,
-  userAgent: call.userAgent,
-  requestId: call.requestId,
-});
 
 async function auditRefusal(
   pool: Pool,

@@ -1,5 +1,5 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
-import { type Db, type Happening, type Part } from '@muster/database';
+import { type Db, type Happening, type Part, type Position } from '@muster/database';
 import {
   type Actor,
   type ApiError,
@@ -73,14 +73,18 @@ export interface HandlerContext<O extends Operation> {
     operation: Other,
     params: InputOf<Other>,
   ) => Promise<ResultOf<Other>>;
+  /**
+   * Of a read whose result is not there yet: what its caller asked to wait for. The transport waits, and executes the
+   * operation once more.
+   */
+  readonly waitFor: (awaited: Awaited) => void;
   /** A refusal that the contract declares, to be thrown. */
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
 
-/** What a read may wait for before it answers: that the stream of an execution goes beyond a number. */
+/** What a read may wait for before it answers: that a stream goes beyond a position. */
 export interface Awaited {
-  readonly executionId: string;
-  readonly afterSeq: number;
+  readonly position: Position;
   readonly seconds: number;
 }
 
@@ -91,8 +95,6 @@ export interface HandlerParts<O extends Operation> {
    * with a secret that is good now.
    */
   readonly reissue?: (context: HandlerContext<O>, kept: ResultOf<O>) => Promise<ResultOf<O>>;
-  /** What a read wants to wait for, given its first result; its transport waits, and asks again. */
-  readonly waitsFor?: (params: ParamsOf<O>, result: ResultOf<O>) => Awaited | null;
 }
 
 export interface Handler<O extends Operation = Operation> extends HandlerParts<O> {

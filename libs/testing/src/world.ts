@@ -106,7 +106,7 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
   beforeAll(async () => {
     database = await cloneDatabase();
     authenticator = createAuthenticator(database.app);
-    followers = createFollowers(database.app);
+    followers = createFollowers(database.app, () => undefined);
   });
   afterAll(async () => {
     followers?.close();
@@ -142,8 +142,8 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
     const ask = (): Promise<Answer> => execute(pool ?? ready().app, handler, call, surroundings);
     const first = await ask();
     if (first.awaits === null) return first;
-    const { seconds, ...awaited } = first.awaits;
-    await followers?.wait({ orgId: call.token.identity.orgId, ...awaited }, seconds);
+    const { position, seconds } = first.awaits;
+    await followers?.wait(call.token.identity, position, seconds);
     return ask();
   };
 

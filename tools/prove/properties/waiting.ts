@@ -190,7 +190,7 @@ const allAtOnce: readonly Alteration[] = [
   without('who comes back waits for a place', 'true'),
   without('who came back takes no place', 'const taken = this.#taken;'),
 ];
-const noShare: readonly Alteration[] = [without('calls that one token lets wait', 'token: 1e6,')];
+const noShare: readonly Alteration[] = [without('calls that one token lets wait', 'each: 1e6,')];
 
 export const waiting: Property = {
   name: 'waiting',

@@ -22,7 +22,7 @@ import {
   type Handler,
   type Surroundings,
 } from '@muster/runtime';
-import { type Pool } from '@muster/database';
+import { type Pool, type Waiter } from '@muster/database';
 import { closestTo, describeSpan, type Metrics, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -40,7 +40,7 @@ declare module 'fastify' {
 }
 
 /** Resolves when the stream went on, the time is over, or the caller has left. */
-type Wait = (orgId: string, awaited: Awaited, left: AbortSignal) => Promise<void>;
+export type Wait = (waiter: Waiter, awaited: Awaited, left: AbortSignal) => Promise<void>;
 
 export interface RouteOptions {
   readonly pool: Pool;
@@ -85,7 +85,7 @@ async function waitAside(
   awaited: Awaited,
 ): Promise<void> {
   const leave = shares.enter(identity);
-  await aside(request, (left) => wait(identity.orgId, awaited, left)).finally(leave);
+  await aside(request, (left) => wait(identity, awaited, left)).finally(leave);
 }
 
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */

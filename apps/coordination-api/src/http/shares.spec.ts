@@ -11,7 +11,7 @@ describe.each([
     const enter = (tokenId: string, orgId: string) => shares.enter({ tokenId, orgId } as Identity);
     /** As many as fit, by tokens that each have their share. */
     const fill = (orgId: string, count: number) =>
-      Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.token)}`, orgId));
+      Array.from({ length: count }, (_, nth) => enter(`${orgId} ${Math.floor(nth / most.each)}`, orgId));
     return { enter, fill };
   };
   const mine = {
@@ -21,7 +21,7 @@ describe.each([
 
   it('are so many of a token, and its colleagues have theirs', () => {
     const { enter, fill } = begin();
-    const [leave] = fill('acme', most.token);
+    const [leave] = fill('acme', most.each);
     expect(() => enter('acme 0', 'acme')).toThrow(expect.objectContaining(mine));
     enter('acme 1', 'acme');
     leave?.();

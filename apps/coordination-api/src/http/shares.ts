@@ -12,7 +12,8 @@ export interface Shares {
 }
 
 interface Most {
-  readonly token: number;
+  /** Of a token; of a member with all its tokens. */
+  readonly each: number;
   readonly organization: number;
   readonly all: number;
 }
@@ -20,27 +21,41 @@ interface Most {
 /** Calls that wait for events, in each process. An agent follows one execution or a few. */
 export const waitingAtOnce: Most = {
   // guard: calls that one token lets wait
-  token: 8,
+  each: 8,
   organization: 1_000,
   all: 5_000,
 };
 /** Calls of tools, while the gateway has them. */
-export const forwardedAtOnce: Most = { token: 128, organization: 512, all: 1_024 };
+export const forwardedAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
+/** Streams of events, of a member. A browser has six connections; its tabs share one of them. */
+export const streamsAtOnce: Most = { each: 4, organization: 1_000, all: 5_000 };
 
 const retrySeconds = 1;
 
 /** Of a share that is used up, and of the sum. */
 type SharedReason = Extract<ReasonOf<'rate_limited'>, ReasonOf<'unavailable'>>;
 
-export function createShares(most: Most, what: string, reason: SharedReason): Shares {
+/** Whose share it is, and how that is said. */
+type OwnerOf = (caller: Identity) => { readonly key: string; readonly said: string };
+
+const byToken: OwnerOf = ({ tokenId }) => ({ key: `token ${tokenId}`, said: 'with this token' });
+export const byMember: OwnerOf = ({ memberId }) => ({ key: `member ${memberId}`, said: 'of yours' });
+
+export function createShares(
+  most: Most,
+  what: string,
+  reason: SharedReason,
+  ownerOf: OwnerOf = byToken,
+): Shares {
   const limiter = createConcurrencyLimiter(most.all);
   return {
-    enter: ({ tokenId, orgId }) => {
-      const token = { key: `token ${tokenId}`, most: most.token };
-      const admission = limiter.enter([token, { key: `organization ${orgId}`, most: most.organization }]);
+    enter: (caller) => {
+      const owner = { ...ownerOf(caller), most: most.each };
+      const organization = { key: `organization ${caller.orgId}`, most: most.organization };
+      const admission = limiter.enter([owner, organization]);
       if ('leave' in admission) return admission.leave;
       if (admission.full === null) throw unavailable(reason, `Too many calls ${what} at once; try again.`);
-      const whose = admission.full === token ? 'with this token' : 'of your organization';
+      const whose = admission.full === owner ? owner.said : 'of your organization';
       throw tooMany(reason, retrySeconds, `Too many calls ${whose} ${what} at once.`);
     },
   };

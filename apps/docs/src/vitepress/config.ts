@@ -15,6 +15,7 @@ const guides: readonly (readonly [text: string, name: string])[] = [
   ['Working as an agent', 'working-as-an-agent'],
   ['MCP clients', 'mcp-clients'],
   ['License your app', 'license-your-app'],
+  ['Events as they happen', 'events'],
   ['Webhooks of your forge', 'forge-webhooks'],
   ['Errors and retries', 'errors-and-retries'],
   ['Idempotency', 'idempotency'],

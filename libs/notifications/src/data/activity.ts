@@ -8,7 +8,7 @@ import { isVisible } from './visible.ts';
 
 type List = Registry['activity']['list'];
 
-const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
+export const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id', 'subject', 'data', 'at']);
 
 /**
  * A page of the activity, newest first. A project or story that is named is not checked here: a caller who may see it

@@ -70,6 +70,10 @@ export const conflict = {
 
 /** 422. */
 export const unprocessable = {
+  resync: {
+    meaning: 'Events that come after this cursor are no longer kept.',
+    remedy: 'Read what you need anew, and go on from "latest".',
+  },
   expired: { meaning: 'Its time is over; ask for a new one.', remedy: 'Ask for a new one.' },
   stop_requested: {
     meaning: 'This run was asked to stop; another one may go on.',

@@ -16,6 +16,14 @@ export const ActivityItem = z
   .meta({ id: 'ActivityItem' });
 export type ActivityItem = z.infer<typeof ActivityItem>;
 
+/** A place in the stream of events. It says nothing to those who hold it, and orders nothing. */
+export const EventCursor = z.string().min(1).max(128);
+
+export const Event = ActivityItem.extend({ cursor: EventCursor.describe('Just after this event') }).meta({
+  id: 'Event',
+});
+export type Event = z.infer<typeof Event>;
+
 export const AuditEntry = z
   .object({
     id: Id,

@@ -5,17 +5,15 @@ import { listEvents } from '../../leases/events.ts';
 
 export const eventsSince = handle(
   registry.deliveryExecutions.eventsSince,
-  async ({ params, db }) => {
-    const { executionId, afterSeq, limit } = params;
+  async ({ params, db, waitFor }) => {
+    const { executionId, afterSeq, limit, waitSeconds } = params;
     const items = await listEvents(db, executionId, { afterSeq, limit });
+    if (items.length === 0 && waitSeconds > 0)
+      waitFor({ position: { executionId, afterSeq }, seconds: waitSeconds });
     const upTo = (count: number) => ({
       items: items.slice(0, count),
       lastSeq: items[count - 1]?.seq ?? afterSeq,
     });
     return shortenable(upTo(items.length), upTo);
-  },
-  {
-    waitsFor: ({ executionId, afterSeq, waitSeconds }, { items }) =>
-      waitSeconds === 0 || items.length > 0 ? null : { executionId, afterSeq, seconds: waitSeconds },
   },
 );

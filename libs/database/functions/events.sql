@@ -1,0 +1,31 @@
+-- Where the activity of organizations stands, for those who wait for it: numbers alone, so any process may ask.
+create or replace function app.activity_positions(orgs uuid[])
+returns table (org_id uuid, seq bigint)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select s.org_id, s.activity from public.streams s where s.org_id = any (orgs)
+$$;
+call app.hand_over('app.activity_positions(uuid[])', 'muster_door');
+grant execute on function app.activity_positions(uuid[]) to muster_app;
+
+-- Which of those who wait may see an event that lies beyond where each was and up to where the activity stood.
+-- Yes or no alone: what it is each of them reads for itself. `kinds` are arrays, as text.
+create or replace function app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[],
+  projects uuid[], kinds text[])
+returns table (nth bigint)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select w.nth
+  from unnest(orgs, members, tokens, afters, upto, projects, kinds)
+    with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
+  where exists (
+    select from public.activity e
+    where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
+      and (w.project_id is null or e.project_id = w.project_id)
+      and (w.kinds is null or e.kind = any (w.kinds::text[]))
+      and (e.project_id is null
+        or exists (select from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+        -- Owners and admins see what is left of deleted projects as well.
+        or exists (select from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+          where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
+$$;
+call app.hand_over('app.activity_seen(uuid[], uuid[], uuid[], bigint[], bigint[], uuid[], text[])', 'muster_door');
+grant execute on function app.activity_seen(uuid[], uuid[], uuid[], bigint[], bigint[], uuid[], text[]) to muster_app;

@@ -1,0 +1,58 @@
+/**
+ * Cursors of the event stream. The numbers of an organization's activity have no gaps, so a bare one would tell every
+ * caller how much happens where it may not look. Sealed, two cursors of one place do not even look alike.
+ */
+import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
+import { BadCursor, type Db, of, sql } from '@muster/database';
+import { LRUCache } from 'lru-cache';
+
+const algorithm = 'aes-256-gcm';
+const nonceBytes = 12;
+const tagBytes = 16;
+const seqBytes = 8;
+const authTag = { authTagLength: tagBytes };
+
+export interface EventCursors {
+  readonly seal: (seq: number) => string;
+  /** Throws BadCursor for what this organization did not give out. */
+  readonly open: (cursor: string) => number;
+}
+
+/** Of organizations; a key never changes. */
+const known = new LRUCache<string, EventCursors>({ max: 10_000 });
+
+/** A statement the first time that a process meets an organization, none from then on. */
+export async function cursorsOf(db: Db, orgId: string): Promise<EventCursors> {
+  const remembered = known.get(orgId);
+  if (remembered !== undefined) return remembered;
+  const { cursor_key: key } = await db.one(
+    sql<{ cursor_key: Buffer }>`select s.cursor_key from streams s where ${of('s')}`,
+  );
+  const cursors = createEventCursors(key);
+  known.set(orgId, cursors);
+  return cursors;
+}
+
+export const createEventCursors = (key: Buffer): EventCursors => ({
+  seal: (seq) => {
+    const nonce = randomBytes(nonceBytes);
+    const cipher = createCipheriv(algorithm, key, nonce, authTag);
+    const plain = Buffer.alloc(seqBytes);
+    plain.writeBigUInt64BE(BigInt(seq));
+    const sealed = [nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
+    return Buffer.concat(sealed).toString('base64url');
+  },
+  open: (cursor) => {
+    const bytes = Buffer.from(cursor, 'base64url');
+    if (bytes.length !== nonceBytes + seqBytes + tagBytes) throw new BadCursor();
+    const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), authTag);
+    decipher.setAuthTag(bytes.subarray(-tagBytes));
+    const plain = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
+    try {
+      decipher.final();
+    } catch {
+      throw new BadCursor();
+    }
+    return Number(plain.readBigUInt64BE());
+  },
+});

@@ -1,0 +1,90 @@
+/** The activity as a stream: oldest first, in commit order, from a place on. */
+import { type Db, type DB, of, type Part, projectIdOf, sql } from '@muster/database';
+import { type ActivityItem } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { type Selectable } from 'kysely';
+import { items as activityItems } from './activity.ts';
+import { mostLookedAt } from './streams.ts';
+import { isVisible } from './visible.ts';
+
+export interface Walk {
+  /** The number to go on after; from the oldest that is kept where it is absent. */
+  readonly from: number | 'latest' | undefined;
+  readonly projectId: string | undefined;
+  readonly kinds: readonly string[] | undefined;
+  readonly limit: number;
+}
+
+export interface Walked {
+  readonly items: readonly (ActivityItem & { readonly seq: number })[];
+  /** The number of the last entry that was looked at, whether or not the caller may see it. */
+  readonly upTo: number;
+  /** The number before the oldest entry that is kept. */
+  readonly keptAfter: number;
+  /** The id of the project that was named. */
+  readonly projectKnownAs: string | null;
+}
+
+interface Place {
+  readonly stands: number;
+  readonly kept_after: number;
+  readonly project_known_as: string | null;
+  /** The last entry looked at, where there may be more behind it. */
+  readonly looked_up_to: number | null;
+}
+
+type Entry = Selectable<DB['activity']>;
+/** One row comes at least: the place alone where no entry fits. */
+type Row = Place & (Entry | { readonly seq: null });
+
+/**
+ * One statement, so that what is there and where the stream stands are of one moment. It looks at so many entries at
+ * most, and the next walk goes on from there: a caller who may see few costs no more than one who sees all.
+ */
+export async function walkEvents(
+  db: Db,
+  caller: Caller,
+  { from, projectId, kinds, limit }: Walk,
+): Promise<Walked> {
+  const stream: Part[] = [of('e')];
+  if (projectId !== undefined) stream.push(sql.part`e.project_id = p.project_known_as`);
+  const where: Part[] = [sql.part`true`];
+  if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
+  if (projectId === undefined) where.push(isVisible(caller, sql.part`e.project_id`));
+  const project = projectId === undefined ? sql.part`null::uuid` : projectIdOf(projectId);
+  const begin =
+    from === undefined
+      ? sql.part`p.kept_after`
+      : from === 'latest'
+        ? sql.part`p.stands`
+        : sql.part`${from}::bigint`;
+
+  const rows = await db.all(
+    sql<Row>`with place as materialized (
+         select s.activity as stands, ${project} as project_known_as,
+           coalesce((select a.seq - 1 from activity a where ${of('a')} order by a.seq limit 1), s.activity) as kept_after
+         from streams s where ${of('s')}),
+       looked as materialized (
+         select e.*, row_number() over (order by e.seq) as nth
+         from place p cross join lateral (
+           select e.* from activity e
+           where ${sql.join(stream, ' and ')} and e.seq > ${begin} and e.seq <= p.stands
+           order by e.seq limit ${sql.literal(mostLookedAt)}) e)
+       select p.stands, p.kept_after, p.project_known_as,
+         (select l.seq from looked l where l.nth = ${sql.literal(mostLookedAt)}) as looked_up_to, e.*
+       from place p
+       left join (select e.* from looked e where ${sql.join(where, ' and ')} order by e.seq limit ${limit}) e on true
+       order by e.seq`,
+  );
+  const [place] = rows;
+  if (place === undefined) throw new Error('an organization without a stream');
+  const items = rows.filter((row): row is Place & Entry => row.seq !== null);
+  const last = items.at(-1);
+  return {
+    items: items.map((row) => ({ ...activityItems.shown(row), seq: row.seq })),
+    // After a full page comes what follows its last item; else all was seen that was looked at.
+    upTo: items.length === limit && last !== undefined ? last.seq : (place.looked_up_to ?? place.stands),
+    keptAfter: place.kept_after,
+    projectKnownAs: place.project_known_as,
+  };
+}
