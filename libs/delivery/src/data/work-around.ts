@@ -2,6 +2,7 @@
 import { type Db, type Id, of, type Part, type Query, sql } from '@muster/database';
 import { type Actor } from '@muster/registry';
 import { isLive, lockList, type LockRow } from './locks.ts';
+import { isOpenSql, isTakenUpSql } from '../leases/states-sql.ts';
 
 /** The most of a project that is looked at; where there is more, the answer says so. */
 const mostLocks = 200;
@@ -38,7 +39,7 @@ const aroundSql = (storyId: Id): Part => sql.part`
   story as materialized (select s.id, s.project_id from stories s
     where ${of('s')} and s.id = ${storyId}),
   own as materialized (select e.id, e.checkpoint from story s join executions e
-    on ${of('e')} and e.state <> 'completed'
+    on ${of('e')} and ${isOpenSql}
       and ((e.target_type = 'story' and e.target_id = s.id)
         or (e.target_type = 'delivery_group' and e.target_id in
           (select m.group_id from delivery_group_stories m
@@ -92,7 +93,7 @@ function worksAround(storyId: Id): Query<OtherWork> {
      from (select e.id, e.target_type, e.target_id, e.checkpoint,
          case e.target_type when 'story' then e.target_id end as story_id
        from story s join executions e on ${of('e')} and e.project_id = s.project_id
-         and e.state in ('leased', 'waiting_input', 'offered', 'submitted') and e.id not in (select o.id from own o)
+         and ${isTakenUpSql} and e.id not in (select o.id from own o)
        order by e.id desc limit ${sql.literal(mostWorks + 1)}) w
      order by w.id`;
 }

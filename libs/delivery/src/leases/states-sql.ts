@@ -31,6 +31,11 @@ export const isHeldSql = canSql('renew');
 /** The work `e` is not over. As the index says it, which knows no other way. */
 export const isOpenSql = sql.part`e.state <> 'completed'`;
 
+const takenUp = Object.entries(stored).filter(([state]) => state !== 'available' && state !== 'completed');
+
+/** The work `e` is on its way: a holder has it, somebody was offered it, or it was handed in. */
+export const isTakenUpSql = sql.part`e.state in (${sql.join(takenUp.map(([, name]) => name))})`;
+
 /** What a deed sets that is the same for every execution `e`. */
 export function assignmentsOf(deed: Deed): Part {
   const { to, clears, outcome } = transitions[deed];
