@@ -124,9 +124,7 @@ export default defineConfig(
     // Tools are no packages: they find each other by path, and all of them what servers and apps are started with.
     files: ['tools/**/*.ts'],
     rules: {
-      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, [
-        '^(\\.\\./)+(dev|jest|deploy|tour)/',
-      ]),
+      '@nx/enforce-module-boundaries': enforceBoundaries(boundaries, ['^(\\.\\./)+(dev|jest|deploy|tour)/']),
     },
   },
   {

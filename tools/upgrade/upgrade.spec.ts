@@ -109,7 +109,7 @@ describe('a repository with a release', () => {
   it(
     'is seen to fail on one from which something is gone that it reads',
     async () => {
-      const { failed } = await tryWith('alter table stories rename column title to headline;');
+      const { failed } = await tryWith('alter table stories rename column created_by to made_by;');
       expect(failed).toBeGreaterThan(10);
     },
     5 * minutes,

@@ -41,7 +41,7 @@ interface Wanted {
 }
 
 /** Reads the stream; returns once the API has answered. */
-async function read({ token, query = '', lastEventId, at = api.url }: Wanted): Promise<Reader> {
+async function read({ token, query = '', lastEventId, at = () => api.url() }: Wanted): Promise<Reader> {
   const source = new EventSource(`http://muster.example/api/events/stream${query}`, {
     fetch: (address, init) => {
       const { pathname, search } = new URL(address);

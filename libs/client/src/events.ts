@@ -1,5 +1,5 @@
 /** What happens, as it happens: the events of an execution, and those of the organization. */
-import { type Event, type EventKind, type ExecutionEvent, maxLimit } from '@muster/registry';
+import { type Event, type EventKind, type ExecutionEvent } from '@muster/registry';
 import { type Client } from './client.ts';
 
 export interface FollowOptions {
@@ -52,7 +52,7 @@ export async function* followActivity(
   let place = after;
   const isOver = (): boolean => signal?.aborted === true;
   while (!isOver()) {
-    const params = { ...where, ...(kinds && { kinds: [...kinds] }), limit: maxLimit, waitSeconds };
+    const params = { ...where, ...(kinds && { kinds: [...kinds] }), waitSeconds };
     const { items, cursor } = await client.events.list({ ...params, after: place });
     for (const event of items) {
       if (isOver()) return;

@@ -115,7 +115,8 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
 
   async function goOn({ token, request, out, params }: Stream, first: Read): Promise<void> {
     let { page, awaits } = first;
-    while (!out.destroyed) {
+    const isGone = (): boolean => out.destroyed;
+    while (!isGone()) {
       const said = page.items.map(
         ({ cursor, ...event }) => `id: ${cursor}\ndata: ${JSON.stringify(event)}\n\n`,
       );
@@ -129,7 +130,7 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
         await write(out, `retry: ${comeAgain()}\n\n`);
         return;
       }
-      if (out.destroyed) return;
+      if (isGone()) return;
       try {
         ({ page, awaits } = await read(token, request, { ...params, after: page.cursor }));
       } catch (error) {
