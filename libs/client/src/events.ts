@@ -1,5 +1,5 @@
 /** What happens, as it happens: the events of an execution, and those of the organization. */
-import { type Event, type EventKind, type ExecutionEvent } from '@muster/registry';
+import { type Event, type ExecutionEvent, type InputOf, type Registry } from '@muster/registry';
 import { type Client } from './client.ts';
 
 export interface FollowOptions {
@@ -33,11 +33,13 @@ export async function* followEvents(
   }
 }
 
+type Wanted = InputOf<Registry['events']['list']>;
+
 export interface FollowActivityOptions extends Pick<FollowOptions, 'signal'> {
   /** Goes on after this cursor; from now on unless told. Keep the `cursor` of the last event that you dealt with. */
   readonly after?: string;
   readonly projectId?: string;
-  readonly kinds?: readonly EventKind[];
+  readonly kinds?: NonNullable<Wanted['kinds']>;
 }
 
 /**
@@ -47,13 +49,12 @@ export interface FollowActivityOptions extends Pick<FollowOptions, 'signal'> {
  */
 export async function* followActivity(
   client: Client,
-  { after = 'latest', signal, kinds, ...where }: FollowActivityOptions = {},
+  { after = 'latest', signal, ...where }: FollowActivityOptions = {},
 ): AsyncGenerator<Event, void, undefined> {
   let place = after;
   const isOver = (): boolean => signal?.aborted === true;
   while (!isOver()) {
-    const params = { ...where, ...(kinds && { kinds: [...kinds] }), waitSeconds };
-    const { items, cursor } = await client.events.list({ ...params, after: place });
+    const { items, cursor } = await client.events.list({ ...where, after: place, waitSeconds });
     for (const event of items) {
       if (isOver()) return;
       yield event;
