@@ -33,8 +33,8 @@ async function runNx(): Promise<number> {
       path.join(workspaceRoot, 'node_modules/nx/dist/bin/nx.js'),
       'run-many',
       '--targets=lint-all,typecheck-all,test,build,format,starts-first',
-      // One more than cores: whoever waits for a server, a lock or the end of a lease leaves its core to the others.
-      `--parallel=${availableParallelism() + 1}`,
+      // No more than cores: what is promised of a service under load is tried on what the others leave of the machine.
+      `--parallel=${availableParallelism()}`,
     ],
     {
       cwd: workspaceRoot,
