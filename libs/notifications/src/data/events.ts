@@ -29,11 +29,10 @@ interface Place {
   readonly stands: number;
   readonly kept_after: number;
   readonly project_known_as: string | null;
-  /** The last entry looked at, where there may be more behind it. */
-  readonly looked_up_to: number | null;
 }
 
-type Entry = Selectable<DB['activity']>;
+/** `nth` counts what was looked at; the last one that may be is no item, and says where the next walk begins. */
+type Entry = Selectable<DB['activity']> & { readonly nth: number };
 /** One row comes at least: the place alone where no entry fits. */
 type Row = Place & (Entry | { readonly seq: null });
 
@@ -47,43 +46,50 @@ export async function walkEvents(
   { from, projectId, kinds, limit }: Walk,
 ): Promise<Walked> {
   const stream: Part[] = [of('e')];
-  if (projectId !== undefined) stream.push(sql.part`e.project_id = p.project_known_as`);
-  const where: Part[] = [sql.part`true`];
+  if (projectId !== undefined) stream.push(sql.part`e.project_id = (select p.project_known_as from place p)`);
+  const where: Part[] = [sql.part`e.nth < ${sql.literal(mostLookedAt)}`];
   if (kinds !== undefined) where.push(sql.part`e.kind = any (${kinds}::text[])`);
   if (projectId === undefined) where.push(isVisible(caller, sql.part`e.project_id`));
   const project = projectId === undefined ? sql.part`null::uuid` : projectIdOf(projectId);
   const begin =
     from === undefined
-      ? sql.part`p.kept_after`
+      ? sql.part`(select p.kept_after from place p)`
       : from === 'latest'
-        ? sql.part`p.stands`
+        ? sql.part`(select p.stands from place p)`
         : sql.part`${from}::bigint`;
 
   const rows = await db.all(
+    // Each entry is read only when the page needs it: everything comes in the order of the index.
     sql<Row>`with place as materialized (
          select s.activity as stands, ${project} as project_known_as,
            coalesce((select a.seq - 1 from activity a where ${of('a')} order by a.seq limit 1), s.activity) as kept_after
-         from streams s where ${of('s')}),
-       looked as materialized (
-         select e.*, row_number() over (order by e.seq) as nth
-         from place p cross join lateral (
-           select e.* from activity e
-           where ${sql.join(stream, ' and ')} and e.seq > ${begin} and e.seq <= p.stands
-           order by e.seq limit ${sql.literal(mostLookedAt)}) e)
-       select p.stands, p.kept_after, p.project_known_as,
-         (select l.seq from looked l where l.nth = ${sql.literal(mostLookedAt)}) as looked_up_to, e.*
+         from streams s where ${of('s')})
+       select p.stands, p.kept_after, p.project_known_as, e.*
        from place p
-       left join (select e.* from looked e where ${sql.join(where, ' and ')} order by e.seq limit ${limit}) e on true
+       left join (
+         select e.* from (select e.*, row_number() over (order by e.seq) as nth from (
+           select e.* from activity e
+           where ${sql.join(stream, ' and ')} and e.seq > ${begin} and e.seq <= (select p.stands from place p)
+           order by e.seq limit ${sql.literal(mostLookedAt)}) e) e
+         where e.nth = ${sql.literal(mostLookedAt)} or (${sql.join(where, ' and ')})
+         order by e.seq limit ${limit}) e on true
        order by e.seq`,
   );
   const [place] = rows;
   if (place === undefined) throw new Error('an organization without a stream');
-  const items = rows.filter((row): row is Place & Entry => row.seq !== null);
+  const looked = rows.filter((row): row is Place & Entry => row.seq !== null);
+  const items = looked.filter(({ nth }) => nth < mostLookedAt);
+  const signpost = looked.find(({ nth }) => nth === mostLookedAt);
   const last = items.at(-1);
   return {
     items: items.map((row) => ({ ...activityItems.shown(row), seq: row.seq })),
     // After a full page comes what follows its last item; else all was seen that was looked at.
-    upTo: items.length === limit && last !== undefined ? last.seq : (place.looked_up_to ?? place.stands),
+    upTo:
+      items.length === limit && last !== undefined
+        ? last.seq
+        : signpost === undefined
+          ? place.stands
+          : signpost.seq - 1,
     keptAfter: place.kept_after,
     projectKnownAs: place.project_known_as,
   };
