@@ -67,7 +67,9 @@ create table public.agents (
   id uuid not null,
   member_id uuid not null,
   name text not null,
-  created_at timestamp(3) with time zone not null default now()
+  created_at timestamp(3) with time zone not null default now(),
+  slug text not null,
+  retired_at timestamp(3) with time zone
 );
 create table public.assignments (
   org_id uuid not null,
@@ -310,7 +312,64 @@ create table public.executions (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   completed_at timestamp(3) with time zone,
+  version integer not null default 1,
+  branch text default (git ->> 'branch'::text),
+  opened_number bigint default ((git #>> '{pullRequest,number}'::text[]))::bigint,
+  opened_url_hash text default md5((git #>> '{pullRequest,url}'::text[])),
+  submitted_number bigint default ((pull_request ->> 'number'::text))::bigint,
+  submitted_url_hash text default md5((pull_request ->> 'url'::text)),
+  merge_verified_at timestamp(3) with time zone
+);
+create table public.forge_checks (
+  org_id uuid not null,
+  repository_id uuid not null,
+  sha text not null,
+  name text not null,
+  at timestamp(3) with time zone not null,
+  state text not null,
+  trust text not null,
+  noted_at timestamp(3) with time zone not null default now()
+);
+create table public.forge_connections (
+  org_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  name text not null,
+  base_url text not null,
+  secret bytea not null,
+  credentials bytea,
+  credentials_kind text,
+  created_by jsonb not null,
+  last_delivery_at timestamp(3) with time zone,
+  last_status_at timestamp(3) with time zone,
+  last_error jsonb,
+  deleted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.forge_deliveries (
+  org_id uuid not null,
+  id uuid not null,
+  connection_id uuid not null,
+  delivery_id text not null,
+  event text not null,
+  trust text not null,
+  payload text not null,
+  state text not null default 'received'::text,
+  outcome jsonb not null default '[]'::jsonb,
+  received_at timestamp(3) with time zone not null default now(),
+  done_at timestamp(3) with time zone
+);
+create table public.forge_facts (
+  org_id uuid not null,
+  id uuid not null,
+  repository_id uuid not null,
+  dedupe_key text not null,
+  keys text[] not null,
+  fact jsonb not null,
+  trust text not null,
+  parked_at timestamp(3) with time zone not null default now()
 );
 create table public.forge_observations (
   org_id uuid not null,
@@ -324,7 +383,37 @@ create table public.forge_observations (
   data jsonb,
   observed_at timestamp(3) with time zone not null,
   recorded_by jsonb not null,
-  recorded_at timestamp(3) with time zone not null default now()
+  recorded_at timestamp(3) with time zone not null default now(),
+  trust text not null default 'reported'::text
+);
+create table public.forge_pulls (
+  org_id uuid not null,
+  execution_id uuid not null,
+  repository_id uuid not null,
+  number integer,
+  url text,
+  branch text,
+  is_open boolean not null default true,
+  head_sha text,
+  head_at timestamp(3) with time zone,
+  head_key text,
+  heard_at timestamp(3) with time zone not null default now(),
+  status_sha text,
+  status_text text
+);
+create table public.forge_repositories (
+  org_id uuid not null,
+  id uuid not null,
+  connection_id uuid not null,
+  project_id uuid not null,
+  external_id text,
+  url text,
+  full_name text,
+  default_branch text,
+  linked_by jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
 );
 create table public.gamification_state (
   org_id uuid not null,
@@ -343,6 +432,40 @@ create table public.idempotency_keys (
   response text,
   sent_texts jsonb,
   created_at timestamp(3) with time zone not null default now()
+);
+create table public.import_items (
+  org_id uuid not null,
+  project_id uuid not null,
+  provider text not null,
+  kind text not null,
+  external_id text not null,
+  record_id uuid not null,
+  made_by uuid,
+  import_id uuid not null,
+  source_hash bytea,
+  record_version integer not null,
+  blocked_by text[] not null default '{}'::text[],
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now()
+);
+create table public.imports (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid not null,
+  provider text not null,
+  name text not null,
+  state text not null default 'open'::text,
+  begun_by jsonb not null,
+  created integer not null default 0,
+  updated integer not null default 0,
+  unchanged integer not null default 0,
+  kept integer not null default 0,
+  refused integer not null default 0,
+  finished_at timestamp(3) with time zone,
+  reverted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
 );
 create table public.invitations (
   org_id uuid not null,
@@ -421,7 +544,8 @@ create table public.notification_counts (
   kind text not null,
   project_id uuid,
   place_id uuid not null default COALESCE(project_id, org_id),
-  unread integer not null
+  unread integer not null,
+  changes bigint not null default 0
 );
 create table public.notification_preferences (
   org_id uuid not null,
@@ -564,6 +688,19 @@ create table public.rights_epochs (
   org_id uuid not null,
   epoch uuid not null default gen_random_uuid()
 );
+create table public.search_documents (
+  org_id uuid not null,
+  id uuid not null,
+  kind text not null,
+  project_id uuid,
+  keys tsvector not null
+);
+create table public.search_words (
+  org_id uuid not null,
+  word text collate "C" not null,
+  written_by bigint not null default ((pg_current_xact_id())::text)::bigint,
+  slips bigint[] not null
+);
 create table public.seat_ledger (
   org_id uuid not null,
   id uuid not null,
@@ -627,11 +764,6 @@ create table public.story_reviewers (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
-);
-create table public.story_search (
-  org_id uuid not null,
-  story_id uuid not null,
-  keys text[] not null
 );
 create table public.story_selections (
   org_id uuid not null,
@@ -699,7 +831,56 @@ create table public.tokens (
   created_at timestamp(3) with time zone not null default now(),
   expires_at timestamp(3) with time zone,
   revoked_at timestamp(3) with time zone,
-  last_used_at timestamp(3) with time zone
+  last_used_at timestamp(3) with time zone,
+  kind text not null default 'api'::text,
+  prefix text,
+  warned_at timestamp(3) with time zone
+);
+create table public.webhook_deliveries (
+  org_id uuid not null,
+  webhook_id uuid not null,
+  id uuid not null,
+  seq bigint,
+  activity_seq bigint,
+  event_at timestamp(3) with time zone not null,
+  event_id uuid not null,
+  kind text not null,
+  state text not null default 'pending'::text,
+  attempts integer not null default 0,
+  tries jsonb not null default '[]'::jsonb,
+  answer text,
+  next_at timestamp(3) with time zone,
+  done_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.webhooks (
+  org_id uuid not null,
+  id uuid not null,
+  project_id uuid,
+  url text not null,
+  kinds text[] not null,
+  send_order text not null,
+  description text not null default ''::text,
+  secret bytea not null,
+  previous_secret bytea,
+  previous_until timestamp(3) with time zone,
+  maker_id uuid not null,
+  made_by jsonb not null,
+  paused_at timestamp(3) with time zone,
+  paused_reason text,
+  cursor_seq bigint not null,
+  sent_seq bigint not null default 0,
+  is_full boolean not null default false,
+  next_at timestamp(3) with time zone,
+  worker_epoch bigint not null default 0,
+  worker_until timestamp(3) with time zone,
+  failing integer not null default 0,
+  last_success_at timestamp(3) with time zone,
+  last_failure_at timestamp(3) with time zone,
+  deleted_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
 );
 
 -- Keys and checks
@@ -726,6 +907,7 @@ alter table agents add constraint agents_name_check CHECK (((length(name) >= 1) 
 alter table agents add constraint agents_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table agents add constraint agents_org_id_member_id_name_key UNIQUE (org_id, member_id, name);
 alter table agents add constraint agents_pkey PRIMARY KEY (org_id, id);
+alter table agents add constraint agents_slug_check CHECK ((slug ~ '^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$'::text));
 alter table assignments add constraint assignments_check CHECK (((member_id IS NOT NULL) OR (agent_id IS NOT NULL)));
 alter table assignments add constraint assignments_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
 alter table assignments add constraint assignments_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
@@ -815,14 +997,51 @@ alter table executions add constraint executions_pkey PRIMARY KEY (org_id, id);
 alter table executions add constraint executions_progress_check CHECK (((progress >= 0) AND (progress <= 100)));
 alter table executions add constraint executions_state_check CHECK ((state = ANY (ARRAY['available'::text, 'leased'::text, 'waiting_input'::text, 'offered'::text, 'submitted'::text, 'completed'::text])));
 alter table executions add constraint executions_target_type_check CHECK ((target_type = ANY (ARRAY['story'::text, 'delivery_group'::text])));
+alter table forge_checks add constraint forge_checks_org_id_repository_id_fkey FOREIGN KEY (org_id, repository_id) REFERENCES forge_repositories(org_id, id) ON DELETE CASCADE;
+alter table forge_checks add constraint forge_checks_pkey PRIMARY KEY (org_id, repository_id, sha, name, at, state, trust);
+alter table forge_checks add constraint forge_checks_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'passed'::text, 'failed'::text])));
+alter table forge_checks add constraint forge_checks_trust_check CHECK ((trust = ANY (ARRAY['reported'::text, 'verified'::text])));
+alter table forge_connections add constraint forge_connections_base_url_check CHECK (((length(base_url) >= 1) AND (length(base_url) <= 2048)));
+alter table forge_connections add constraint forge_connections_check CHECK (((credentials IS NULL) = (credentials_kind IS NULL)));
+alter table forge_connections add constraint forge_connections_credentials_kind_check CHECK ((credentials_kind = ANY (ARRAY['token'::text, 'app'::text])));
+alter table forge_connections add constraint forge_connections_kind_check CHECK ((kind = ANY (ARRAY['github'::text, 'gitlab'::text, 'gitea'::text, 'forgejo'::text])));
+alter table forge_connections add constraint forge_connections_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table forge_connections add constraint forge_connections_pkey PRIMARY KEY (org_id, id);
+alter table forge_deliveries add constraint forge_deliveries_org_id_connection_id_delivery_id_key UNIQUE (org_id, connection_id, delivery_id);
+alter table forge_deliveries add constraint forge_deliveries_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES forge_connections(org_id, id) ON DELETE CASCADE;
+alter table forge_deliveries add constraint forge_deliveries_pkey PRIMARY KEY (org_id, id);
+alter table forge_deliveries add constraint forge_deliveries_state_check CHECK ((state = ANY (ARRAY['received'::text, 'recorded'::text, 'parked'::text, 'ignored'::text, 'failed'::text])));
+alter table forge_deliveries add constraint forge_deliveries_trust_check CHECK ((trust = ANY (ARRAY['reported'::text, 'verified'::text])));
+alter table forge_facts add constraint forge_facts_org_id_repository_id_fkey FOREIGN KEY (org_id, repository_id) REFERENCES forge_repositories(org_id, id) ON DELETE CASCADE;
+alter table forge_facts add constraint forge_facts_org_id_repository_id_trust_dedupe_key_key UNIQUE (org_id, repository_id, trust, dedupe_key);
+alter table forge_facts add constraint forge_facts_pkey PRIMARY KEY (org_id, id);
+alter table forge_facts add constraint forge_facts_trust_check CHECK ((trust = ANY (ARRAY['reported'::text, 'verified'::text])));
 alter table forge_observations add constraint forge_observations_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
 alter table forge_observations add constraint forge_observations_pkey PRIMARY KEY (org_id, execution_id, dedupe_key);
+alter table forge_observations add constraint forge_observations_trust_check CHECK ((trust = ANY (ARRAY['reported'::text, 'verified'::text])));
+alter table forge_pulls add constraint forge_pulls_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
+alter table forge_pulls add constraint forge_pulls_org_id_repository_id_fkey FOREIGN KEY (org_id, repository_id) REFERENCES forge_repositories(org_id, id) ON DELETE CASCADE;
+alter table forge_pulls add constraint forge_pulls_pkey PRIMARY KEY (org_id, execution_id);
+alter table forge_repositories add constraint forge_repositories_check CHECK (((external_id IS NOT NULL) OR (url IS NOT NULL)));
+alter table forge_repositories add constraint forge_repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES forge_connections(org_id, id) ON DELETE CASCADE;
+alter table forge_repositories add constraint forge_repositories_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table forge_repositories add constraint forge_repositories_pkey PRIMARY KEY (org_id, id);
 alter table gamification_state add constraint gamification_state_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table gamification_state add constraint gamification_state_pkey PRIMARY KEY (org_id);
 alter table gamification_state add constraint gamification_state_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text])));
 alter table idempotency_keys add constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)));
 alter table idempotency_keys add constraint idempotency_keys_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (org_id, token_id, operation, key);
+alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text])));
+alter table import_items add constraint import_items_org_id_import_id_fkey FOREIGN KEY (org_id, import_id) REFERENCES imports(org_id, id) ON DELETE CASCADE;
+alter table import_items add constraint import_items_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table import_items add constraint import_items_pkey PRIMARY KEY (org_id, project_id, provider, kind, external_id);
+alter table import_items add constraint import_items_source_hash_check CHECK ((length(source_hash) = 32));
+alter table imports add constraint imports_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
+alter table imports add constraint imports_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table imports add constraint imports_pkey PRIMARY KEY (org_id, id);
+alter table imports add constraint imports_provider_check CHECK ((provider = ANY (ARRAY['github'::text, 'gitlab'::text, 'jira'::text, 'linear'::text, 'other'::text])));
+alter table imports add constraint imports_state_check CHECK ((state = ANY (ARRAY['open'::text, 'finished'::text, 'reverted'::text])));
 alter table invitations add constraint invitations_check CHECK (((member_id IS NULL) = (state <> 'accepted'::text)));
 alter table invitations add constraint invitations_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
 alter table invitations add constraint invitations_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
@@ -859,7 +1078,7 @@ alter table notification_counts add constraint notification_counts_pkey PRIMARY 
 alter table notification_preferences add constraint notification_preferences_channel_check CHECK ((channel = ANY (ARRAY['inbox'::text, 'email'::text, 'push'::text])));
 alter table notification_preferences add constraint notification_preferences_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notification_preferences add constraint notification_preferences_pkey PRIMARY KEY (org_id, member_id, kind, channel);
-alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text])));
+alter table notifications add constraint notifications_kind_check CHECK ((kind = ANY (ARRAY['mention'::text, 'assigned'::text, 'review_requested'::text, 'review_verdict'::text, 'comment_reply'::text, 'handoff'::text, 'lease_expired'::text, 'lock_taken_over'::text, 'lease_taken_over'::text, 'broadcast'::text, 'invitation_accepted'::text, 'access_requested'::text, 'access_resolved'::text, 'seat_limit'::text, 'webhook_paused'::text])));
 alter table notifications add constraint notifications_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table notifications add constraint notifications_pkey PRIMARY KEY (org_id, id);
@@ -910,6 +1129,11 @@ alter table prompts add constraint prompts_slug_check CHECK ((slug ~ '^[a-z0-9-]
 alter table prompts add constraint prompts_title_check CHECK (((length(title) >= 1) AND (length(title) <= 200)));
 alter table rights_epochs add constraint rights_epochs_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table rights_epochs add constraint rights_epochs_pkey PRIMARY KEY (org_id);
+alter table search_documents add constraint search_documents_check CHECK (((project_id IS NULL) = (kind = 'member'::text)));
+alter table search_documents add constraint search_documents_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'spec'::text, 'comment'::text, 'member'::text])));
+alter table search_documents add constraint search_documents_pkey PRIMARY KEY (org_id, id, kind);
+alter table search_words add constraint search_words_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table search_words add constraint search_words_pkey PRIMARY KEY (org_id, word, written_by);
 alter table seat_ledger add constraint seat_ledger_check CHECK ((from_seats <> to_seats));
 alter table seat_ledger add constraint seat_ledger_currency_check CHECK ((currency ~ '^[A-Z]{3}$'::text));
 alter table seat_ledger add constraint seat_ledger_from_seats_check CHECK ((from_seats >= 1));
@@ -940,8 +1164,6 @@ alter table story_reviewers add constraint story_reviewers_org_id_project_id_sto
 alter table story_reviewers add constraint story_reviewers_org_id_story_id_member_id_agent_id_key UNIQUE NULLS NOT DISTINCT (org_id, story_id, member_id, agent_id);
 alter table story_reviewers add constraint story_reviewers_pkey PRIMARY KEY (org_id, id);
 alter table story_reviewers add constraint story_reviewers_verdict_check CHECK ((verdict = ANY (ARRAY['pending'::text, 'approved'::text, 'changes_requested'::text, 'commented'::text])));
-alter table story_search add constraint story_search_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
-alter table story_search add constraint story_search_pkey PRIMARY KEY (org_id, story_id);
 alter table story_selections add constraint story_selections_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table story_selections add constraint story_selections_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
 alter table story_selections add constraint story_selections_pkey PRIMARY KEY (org_id, member_id, device_id);
@@ -966,11 +1188,26 @@ alter table teams add constraint teams_pkey PRIMARY KEY (org_id, id);
 alter table tokens add constraint tokens_check CHECK (((agent_id IS NULL) OR (expires_at <= (created_at + '90 days'::interval))));
 alter table tokens add constraint tokens_hash_check CHECK ((length(hash) = 32));
 alter table tokens add constraint tokens_hash_key UNIQUE (hash);
+alter table tokens add constraint tokens_kind_check CHECK ((kind = 'api'::text));
 alter table tokens add constraint tokens_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table tokens add constraint tokens_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_pkey PRIMARY KEY (org_id, id);
+alter table tokens add constraint tokens_prefix_check CHECK ((length(prefix) <= 20));
 alter table tokens add constraint tokens_scopes_check CHECK ((scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text, 'platform'::text]));
+alter table webhook_deliveries add constraint webhook_deliveries_check CHECK (((seq IS NULL) = (activity_seq IS NULL)));
+alter table webhook_deliveries add constraint webhook_deliveries_org_id_webhook_id_fkey FOREIGN KEY (org_id, webhook_id) REFERENCES webhooks(org_id, id) ON DELETE CASCADE;
+alter table webhook_deliveries add constraint webhook_deliveries_pkey PRIMARY KEY (org_id, id);
+alter table webhook_deliveries add constraint webhook_deliveries_state_check CHECK ((state = ANY (ARRAY['pending'::text, 'delivered'::text, 'failed'::text])));
+alter table webhooks add constraint webhooks_check CHECK (((paused_at IS NULL) = (paused_reason IS NULL)));
+alter table webhooks add constraint webhooks_kinds_check CHECK ((cardinality(kinds) > 0));
+alter table webhooks add constraint webhooks_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table webhooks add constraint webhooks_org_id_maker_id_fkey FOREIGN KEY (org_id, maker_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table webhooks add constraint webhooks_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
+alter table webhooks add constraint webhooks_paused_reason_check CHECK ((paused_reason = ANY (ARRAY['asked'::text, 'failing'::text, 'gone'::text, 'maker_left'::text, 'secret_unreadable'::text])));
+alter table webhooks add constraint webhooks_pkey PRIMARY KEY (org_id, id);
+alter table webhooks add constraint webhooks_send_order_check CHECK ((send_order = ANY (ARRAY['parallel'::text, 'strict'::text])));
+alter table webhooks add constraint webhooks_url_check CHECK (((length(url) >= 1) AND (length(url) <= 2048)));
 
 -- Indexes
 
@@ -987,6 +1224,7 @@ CREATE INDEX agent_runs_member ON public.agent_runs USING btree (org_id, member_
 CREATE INDEX agent_runs_over ON public.agent_runs USING btree (ended_at) WHERE (ended_at IS NOT NULL);
 CREATE INDEX agent_runs_seen ON public.agent_runs USING btree (org_id, last_seen_at) WHERE (ended_at IS NULL);
 CREATE INDEX agent_runs_story ON public.agent_runs USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
+CREATE INDEX agents_member ON public.agents USING btree (org_id, member_id, id);
 CREATE INDEX assignments_agent ON public.assignments USING btree (org_id, agent_id, target_type, target_id);
 CREATE INDEX assignments_member ON public.assignments USING btree (org_id, member_id, target_type, target_id);
 CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
@@ -1009,10 +1247,33 @@ CREATE INDEX contract_versions_story ON public.contract_versions USING btree (or
 CREATE INDEX delivery_groups_project ON public.delivery_groups USING btree (org_id, project_id, id DESC);
 CREATE INDEX delivery_groups_state ON public.delivery_groups USING btree (org_id, project_id, state, id DESC);
 CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
+CREATE INDEX executions_branch ON public.executions USING btree (org_id, project_id, branch, id) WHERE (branch IS NOT NULL);
+CREATE INDEX executions_newest ON public.executions USING btree (org_id, project_id, id);
+CREATE INDEX executions_opened_number ON public.executions USING btree (org_id, project_id, opened_number, id) WHERE (opened_number IS NOT NULL);
+CREATE INDEX executions_opened_url ON public.executions USING btree (org_id, project_id, opened_url_hash, id) WHERE (opened_url_hash IS NOT NULL);
 CREATE INDEX executions_project ON public.executions USING btree (org_id, project_id, id) WHERE (state <> 'completed'::text);
+CREATE INDEX executions_state ON public.executions USING btree (org_id, project_id, state, needs_rework, id);
+CREATE INDEX executions_submitted_number ON public.executions USING btree (org_id, project_id, submitted_number, id) WHERE (submitted_number IS NOT NULL);
+CREATE INDEX executions_submitted_url ON public.executions USING btree (org_id, project_id, submitted_url_hash, id) WHERE (submitted_url_hash IS NOT NULL);
 CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);
+CREATE INDEX forge_checks_old ON public.forge_checks USING btree (noted_at);
+CREATE INDEX forge_connections_deleted ON public.forge_connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX forge_connections_id ON public.forge_connections USING btree (id);
+CREATE INDEX forge_deliveries_newest ON public.forge_deliveries USING btree (org_id, connection_id, id DESC);
+CREATE INDEX forge_deliveries_old ON public.forge_deliveries USING btree (received_at);
+CREATE INDEX forge_deliveries_state ON public.forge_deliveries USING btree (org_id, connection_id, state, id DESC);
+CREATE INDEX forge_facts_keys ON public.forge_facts USING gin (keys);
+CREATE INDEX forge_facts_old ON public.forge_facts USING btree (parked_at);
+CREATE INDEX forge_pulls_head ON public.forge_pulls USING btree (org_id, repository_id, head_sha);
+CREATE INDEX forge_pulls_quiet ON public.forge_pulls USING btree (heard_at) WHERE (is_open AND (number IS NOT NULL));
+CREATE INDEX forge_repositories_project ON public.forge_repositories USING btree (org_id, project_id, id);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX import_items_made ON public.import_items USING btree (org_id, made_by, kind) WHERE (made_by IS NOT NULL);
+CREATE INDEX import_items_put ON public.import_items USING btree (org_id, import_id, kind);
+CREATE INDEX import_items_record ON public.import_items USING btree (org_id, record_id);
+CREATE INDEX imports_project ON public.imports USING btree (org_id, project_id, id);
 CREATE INDEX invitations_address ON public.invitations USING btree (org_id, lower(email), sent_at);
+CREATE INDEX leases_agent ON public.leases USING btree (org_id, agent_id) WHERE ((state = 'held'::text) AND (agent_id IS NOT NULL));
 CREATE INDEX leases_due ON public.leases USING btree (expires_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_live ON public.leases USING btree (org_id, project_id) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
 CREATE INDEX leases_member ON public.leases USING btree (org_id, member_id) WHERE (state = 'held'::text);
@@ -1043,24 +1304,43 @@ CREATE INDEX point_scores_board ON public.point_scores USING btree (org_id, peri
 CREATE INDEX project_members_member ON public.project_members USING btree (org_id, member_id);
 CREATE INDEX project_teams_team ON public.project_teams USING btree (org_id, team_id);
 CREATE INDEX projects_deleted ON public.projects USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX search_documents_keys ON public.search_documents USING gin (keys) WITH (fastupdate='on', gin_pending_list_limit='1024');
+CREATE INDEX search_words_slips ON public.search_words USING gin (slips);
 CREATE INDEX stories_epic ON public.stories USING btree (org_id, epic_id) WHERE (epic_id IS NOT NULL);
+CREATE INDEX stories_next ON public.stories USING btree (org_id, project_id, column_id, priority, rank) WHERE (completed_at IS NULL);
 CREATE INDEX stories_updated ON public.stories USING btree (org_id, project_id, updated_at DESC, id DESC);
 CREATE INDEX story_blockers_blocker ON public.story_blockers USING btree (org_id, blocker_id);
 CREATE INDEX story_reviewers_agent ON public.story_reviewers USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);
 CREATE INDEX story_reviewers_decided ON public.story_reviewers USING btree (org_id, member_id, decided_at) WHERE ((member_id IS NOT NULL) AND (decided_at IS NOT NULL));
 CREATE INDEX story_reviewers_member ON public.story_reviewers USING btree (org_id, member_id, id) WHERE (member_id IS NOT NULL);
 CREATE INDEX story_reviewers_story ON public.story_reviewers USING btree (org_id, story_id, id);
-CREATE INDEX story_search_keys ON public.story_search USING gin (keys) WITH (fastupdate=off);
 CREATE INDEX story_selections_story ON public.story_selections USING btree (org_id, story_id, since);
 CREATE INDEX team_members_added ON public.team_members USING btree (org_id, team_id, created_at, member_id);
 CREATE INDEX team_members_member ON public.team_members USING btree (org_id, member_id);
 CREATE INDEX teams_everywhere ON public.teams USING btree (lower(name) COLLATE "C", id);
-CREATE INDEX tokens_member ON public.tokens USING btree (org_id, member_id);
+CREATE INDEX tokens_alive ON public.tokens USING btree (org_id, member_id, COALESCE(expires_at, 'infinity'::timestamp with time zone)) WHERE (revoked_at IS NULL);
+CREATE INDEX tokens_of_agent ON public.tokens USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX tokens_of_member ON public.tokens USING btree (org_id, member_id, id);
+CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
+CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
+CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (org_id, webhook_id, next_at) WHERE ((state = 'pending'::text) AND (next_at IS NOT NULL));
+CREATE INDEX webhook_deliveries_newest ON public.webhook_deliveries USING btree (org_id, webhook_id, id DESC);
+CREATE INDEX webhook_deliveries_pending ON public.webhook_deliveries USING btree (org_id, webhook_id, seq) WHERE (state = 'pending'::text);
+CREATE INDEX webhook_deliveries_state ON public.webhook_deliveries USING btree (org_id, webhook_id, state, id DESC);
+CREATE INDEX webhook_deliveries_time ON public.webhook_deliveries USING btree (org_id, webhook_id, event_at) WHERE (seq IS NOT NULL);
+CREATE INDEX webhooks_deleted ON public.webhooks USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
+CREATE INDEX webhooks_due ON public.webhooks USING btree (next_at) WHERE (next_at IS NOT NULL);
+CREATE INDEX webhooks_following ON public.webhooks USING btree (org_id, cursor_seq) INCLUDE (worker_until, id) WHERE ((paused_at IS NULL) AND (NOT is_full) AND (deleted_at IS NULL));
+CREATE INDEX webhooks_maker ON public.webhooks USING btree (org_id, maker_id);
+CREATE INDEX webhooks_project ON public.webhooks USING btree (org_id, project_id, id) WHERE (project_id IS NOT NULL);
 CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btree (org_id, project_id, member_id) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX agents_slug ON public.agents USING btree (org_id, member_id, slug);
 CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories USING btree (org_id, story_id) WHERE open;
 CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md5(push_token)) WHERE (push_token IS NOT NULL);
 CREATE UNIQUE INDEX executions_open ON public.executions USING btree (org_id, target_type, target_id) WHERE (state <> 'completed'::text);
+CREATE UNIQUE INDEX forge_repositories_external ON public.forge_repositories USING btree (org_id, connection_id, external_id, project_id) WHERE (external_id IS NOT NULL);
+CREATE UNIQUE INDEX forge_repositories_url ON public.forge_repositories USING btree (org_id, connection_id, url, project_id) WHERE (url IS NOT NULL);
 CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (org_id, lower(email)) WHERE (state = 'pending'::text);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX members_handle ON public.members USING btree (org_id, handle);
@@ -1070,19 +1350,10 @@ CREATE UNIQUE INDEX prompts_slug ON public.prompts USING btree (org_id, project_
 CREATE UNIQUE INDEX stories_board ON public.stories USING btree (org_id, project_id, column_id, rank) NULLS NOT DISTINCT;
 CREATE UNIQUE INDEX stories_upstream ON public.stories USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
 CREATE UNIQUE INDEX teams_name ON public.teams USING btree (org_id, lower(name));
+CREATE UNIQUE INDEX webhook_deliveries_seq ON public.webhook_deliveries USING btree (org_id, webhook_id, seq) WHERE (seq IS NOT NULL);
 
 -- Functions
 
-CREATE OR REPLACE FUNCTION app.activity_positions(orgs uuid[])
- RETURNS TABLE(org_id uuid, seq bigint)
- LANGUAGE sql
- STABLE SECURITY DEFINER
- SET search_path TO 'pg_catalog', 'public', 'pg_temp'
-AS $function$
-  select s.org_id, s.activity from public.streams s where s.org_id = any (orgs)
-$function$
-;
-alter function app.activity_positions(uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[], projects uuid[], kinds text[])
  RETURNS TABLE(nth bigint)
  LANGUAGE sql
@@ -1141,6 +1412,18 @@ begin
 end $function$
 ;
 alter function app.begin_first_epoch() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.cancel_runs(org uuid, member uuid, agent uuid, message text)
+ RETURNS void
+ LANGUAGE sql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
+    last_event = jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
+      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
+  where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null
+$function$
+;
+alter function app.cancel_runs(uuid,uuid,uuid,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.claim_key(org uuid, token uuid, op text, wanted text, print bytea)
  RETURNS void
  LANGUAGE plpgsql
@@ -1173,7 +1456,7 @@ begin
     select c.org_id, c.member_id, c.kind, c.place_id, m.n
     from notification_counts c join marked m using (org_id, member_id, kind, place_id)
     order by c.org_id, c.member_id, c.kind, c.place_id for no key update of c)
-  update notification_counts c set unread = c.unread - l.n from locked l
+  update notification_counts c set unread = c.unread - l.n, changes = c.changes + 1 from locked l
     where c.org_id = l.org_id and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id;
   return null;
 end $function$
@@ -1225,12 +1508,12 @@ CREATE OR REPLACE FUNCTION app.count_unread()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  insert into notification_counts as c (org_id, member_id, kind, project_id, unread)
-    select f.org_id, f.member_id, f.kind, f.project_id, count(*)
+  insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
+    select f.org_id, f.member_id, f.kind, f.project_id, count(*), 1
     from fresh f where f.in_inbox and f.read_at is null
     group by f.org_id, f.member_id, f.kind, f.project_id
     order by f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id)
-    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread;
+    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread, changes = c.changes + 1;
   return null;
 end $function$
 ;
@@ -1244,16 +1527,25 @@ AS $function$
 $function$
 ;
 alter function app.counts_by_hand() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.drop_documents()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  delete from search_documents d where d.org_id = old.org_id and d.id = old.id and d.kind = any (tg_argv);
+  return null;
+end $function$
+;
+alter function app.drop_documents() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_runs()
  RETURNS trigger
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
-    last_event = jsonb_build_object('kind', 'canceled', 'message', 'The member was removed.', 'data', null,
-      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  where r.org_id = new.org_id and r.member_id = new.id and r.ended_at is null;
+  perform app.cancel_runs(new.org_id, new.id, null, 'The member was removed.');
   return null;
 end $function$
 ;
@@ -1370,6 +1662,123 @@ AS $function$
 $function$
 ;
 alter function app.estimated_rows(regclass) owner to muster_platform;
+CREATE OR REPLACE FUNCTION app.excerpt(written text, typed text, slips text[])
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+declare
+  searched constant text := left(written, 20000);
+  folded text;
+  at int;
+begin
+  if length(searched) <= 500 then return searched; end if;
+  folded := app.fold(searched);
+  at := regexp_instr(folded, '\m(?:' || array_to_string(app.words(typed) || slips, '|') || ')');
+  if at = 0 then at := strpos(folded, app.fold(btrim(typed))); end if;
+  return substr(searched, greatest(at - 100, 1), 500);
+end $function$
+;
+alter function app.excerpt(text,text,text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.find(member uuid, token uuid, project uuid, kinds text[], typed text, most integer)
+ RETURNS TABLE(nth integer, id uuid, kind text, grade integer, slips text[])
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  org constant uuid := app.org_id();
+  mark constant text := app.search_mark(org);
+  words constant text[] := (app.words(typed))[:12];
+  visible constant uuid[] := array(
+    select v.project_id from app.visible_projects(org, member, token) v where project is null or v.project_id = project);
+  with_members constant boolean := project is null and 'member' = any (kinds);
+  near jsonb;
+  queries tsquery[];
+  anything tsquery;
+  meant text[];
+  ids uuid[] := '{}';
+  found_kinds text[] := '{}';
+  grades int[] := '{}';
+  more record;
+  -- The oldest record that was looked at, though perhaps not its spec; null where that was all.
+  walked_to uuid;
+  step int;
+begin
+  if 'story' = any (kinds) and typed ~ '^\s*([A-Za-z][A-Za-z0-9]{1,9}-|#)?[0-9]{1,9}\s*$' then
+    select array_agg(s.id) as ids, array_agg(s.grade) as grades into more from (
+      select s.id, case when typed ~ '-' then -1 else 0 end as grade
+      from unnest(visible) as v (project_id)
+      join projects p on p.org_id = org and p.id = v.project_id and (typed !~ '-' or p.key = upper(split_part(btrim(typed), '-', 1)))
+      join stories s on s.org_id = org and s.project_id = p.id and s.number = substring(typed from '[0-9]+\s*$')::int
+      order by s.id desc limit most) s;
+    ids := coalesce(more.ids, '{}');
+    grades := coalesce(more.grades, '{}');
+    found_kinds := array_fill('story'::text, array[cardinality(ids)]);
+  end if;
+  if words <> '{}' then
+    select case when count(*) = 500 then (array_agg(d.id order by d.id))[1] end into walked_to
+      from (select d.id from search_documents d where d.org_id = org order by d.id desc limit 500) d;
+    queries := app.search_queries(mark, btrim(typed), words, null);
+    for step in 0..9 loop
+      exit when cardinality(ids) >= most and (select count(*) from unnest(grades) as g where g <= step) >= most;
+      if step = 8 then
+        exit when exists (select from unnest(grades) as g where g <= 6);
+        near := (select jsonb_agg(to_jsonb(app.words_near(org, w.word)) order by w.at) from unnest(words) with ordinality as w (word, at));
+        exit when not jsonb_path_exists(near, '$[*][*]');
+        queries := array_fill(null::tsquery, array[7]) || (app.search_queries(mark, btrim(typed), words, near))[8:];
+      end if;
+      -- All that is looked through is graded at once.
+      if step in (0, 8) then
+        -- What passes one of the others passes one of these.
+        anything := case when step = 8 then queries[9] else queries[2] || queries[6] || coalesce(queries[7], queries[6]) end;
+        select array_agg(f.id) as ids, array_agg(f.kind) as kinds, array_agg(f.grade) as grades into more from (
+          select d.id, d.kind, app.search_grade(d.keys, queries) as grade
+          from (select * from search_documents d where d.org_id = org order by d.id desc limit 500) d
+          where d.keys @@ anything and d.kind = any (kinds)
+            and (d.project_id = any (visible) or d.project_id is null and with_members)) f
+        where f.grade is not null;
+        ids := ids || coalesce(more.ids, '{}');
+        found_kinds := found_kinds || coalesce(more.kinds, '{}');
+        grades := grades || coalesce(more.grades, '{}');
+      end if;
+      continue when step = 0 or walked_to is null or queries[step] is null
+        or (select count(*) from unnest(grades) as g where g <= step) >= most;
+      select array_agg(f.id) as ids, array_agg(f.kind) as kinds into more from (
+        select d.id, d.kind
+        from (select * from search_documents d where d.keys @@ queries[step] offset 0) d
+        where d.org_id = org and d.id <= walked_to and d.kind = any (kinds)
+          and (d.project_id = any (visible) or d.project_id is null and with_members)
+          and app.search_grade(d.keys, queries) = step
+        limit 1000) f;
+      ids := ids || coalesce(more.ids, '{}');
+      found_kinds := found_kinds || coalesce(more.kinds, '{}');
+      grades := grades || array_fill(step, array[cardinality(coalesce(more.ids, '{}'))]);
+    end loop;
+  end if;
+  meant := array(select jsonb_path_query(near, '$[*][*]') #>> '{}');
+  return query
+    select (row_number() over (order by f.grade, f.id desc, f.kind))::int, f.id, f.kind, f.grade, meant
+    from (select distinct on (u.id, u.kind) u.* from unnest(ids, found_kinds, grades) as u (id, kind, grade) order by u.id, u.kind, u.grade) f
+    order by 1 limit most;
+end $function$
+;
+alter function app.find(uuid,uuid,uuid,text[],text,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.find_forge_connection(connection uuid)
+ RETURNS TABLE(org_id uuid, kind text, secret bytea, organization_key bytea)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select c.org_id, c.kind, c.secret, s.cursor_key
+  from public.forge_connections c
+  join public.orgs o on o.id = c.org_id and o.deleted_at is null
+  join public.streams s on s.org_id = c.org_id
+  where c.id = connection and c.deleted_at is null
+$function$
+;
+alter function app.find_forge_connection(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_target(org uuid, target_kind text, target_ref text, OUT target_id uuid, OUT project_id uuid)
  RETURNS record
  LANGUAGE plpgsql
@@ -1407,6 +1816,9 @@ begin
     when 'deliveryGroup' then
       select g.id, g.project_id into target_id, project_id from public.delivery_groups g
         where g.org_id = org and g.id = target_ref::uuid;
+    when 'import' then
+      select i.id, i.project_id into target_id, project_id from public.imports i
+        where i.org_id = org and i.id = target_ref::uuid;
     when 'execution' then
       select e.id, e.project_id into target_id, project_id from public.executions e
         where e.org_id = org and e.id = target_ref::uuid;
@@ -1417,6 +1829,54 @@ begin
 end $function$
 ;
 alter function app.find_target(uuid,text,text) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.fold(said text)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  folded text := casefold(said collate pg_unicode_fast);
+begin
+  if octet_length(folded) = length(folded) then return folded; end if;
+  return normalize(regexp_replace(normalize(folded, NFKD), '[\u0300-\u036f]+', '', 'g'), NFKC);
+end $function$
+;
+alter function app.fold(text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.free_work(org uuid, member uuid, agent uuid, why text)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  with freed as (
+    update leases l set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
+      run_id = null, expires_at = null
+    where l.org_id = org and l.member_id = member and (agent is null or l.agent_id = agent) and l.state = 'held'
+    returning l.unit_type, l.unit_id),
+  chosen as materialized (
+    select e.id from executions e
+    where e.org_id = org and (
+      (e.state in ('leased', 'waiting_input')
+        and e.target_id = any (array(select f.unit_id from freed f where f.unit_type <> 'coordination')))
+      or (e.state = 'offered' and ((agent is null and (e.offer ->> 'toMemberId')::uuid = member)
+        or (e.offer ->> 'toAgentId')::uuid in (select g.id from agents g
+          where g.org_id = org and g.member_id = member and (agent is null or g.id = agent)))))
+    order by e.id for no key update),
+  given_up as (
+    update executions e set state = 'available', waiting_for = null, offer = null, updated_at = now(),
+      version = e.version + 1, last_event_seq = e.last_event_seq + 1
+    from chosen c where e.org_id = org and e.id = c.id
+    returning e.id, e.last_event_seq),
+  unlocked as (
+    delete from locks k using given_up u where k.org_id = org and k.execution_id = u.id)
+  insert into execution_events (org_id, execution_id, seq, kind, actor, data)
+    select org, u.id, u.last_event_seq, 'released',
+      '{"kind": "system", "memberId": null, "agentId": null, "name": "system"}', jsonb_build_object('reason', why)
+    from given_up u;
+  delete from locks k where k.org_id = org and k.member_id = member and (agent is null or k.agent_id = agent);
+end $function$
+;
+alter function app.free_work(uuid,uuid,uuid,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.given_rank(visibility text, member_role text)
  RETURNS integer
  LANGUAGE sql
@@ -1433,10 +1893,8 @@ CREATE OR REPLACE FUNCTION app.grams(said text)
  RETURNS text[]
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select coalesce(array_agg(distinct substr(lower(said), at, 3)), '{}')
-  from generate_series(1, length(lower(said)) - 2) as at
+  select array(select 'g' || substr(small, at, 3) from lower(said collate pg_c_utf8) as small, generate_series(1, length(small) - 2) as at)
 $function$
 ;
 alter function app.grams(text) owner to the_migrator;
@@ -1502,6 +1960,19 @@ AS $function$
 $function$
 ;
 alter function app.identify(bytea) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.inbox_positions(orgs uuid[], members uuid[])
+ RETURNS TABLE(nth bigint, place text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select w.nth, concat(
+    (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
+    (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
+  from unnest(orgs, members) with ordinality as w (org_id, member_id, nth)
+$function$
+;
+alter function app.inbox_positions(uuid[],uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_counted(counted regclass)
  RETURNS boolean
  LANGUAGE sql
@@ -1537,6 +2008,61 @@ begin
 end $procedure$
 ;
 alter function app.keep_by_month(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.keep_comment_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  words constant text[] := app.words(new.body);
+begin
+  if new.body is null then
+    delete from search_documents d where d.org_id = new.org_id and d.id = new.id and d.kind = 'comment';
+    return null;
+  end if;
+  perform app.put_document(new.org_id, new.id, 'comment',
+    (select s.project_id from stories s where s.org_id = new.org_id and s.id = new.story_id),
+    app.text_keys(new.org_id, words), words);
+  return null;
+end $function$
+;
+alter function app.keep_comment_document() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.keep_epic_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  title_words constant text[] := app.words(new.title);
+  words constant text[] := app.words(new.description);
+begin
+  perform app.put_document(new.org_id, new.id, 'epic', new.project_id,
+    app.title_keys(new.org_id, new.title, title_words, '') || app.text_keys(new.org_id, words), title_words || words);
+  return null;
+end $function$
+;
+alter function app.keep_epic_document() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.keep_member_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  name_words constant text[] := app.words(new.name);
+begin
+  if new.status <> 'active' then
+    delete from search_documents d where d.org_id = new.org_id and d.id = new.id and d.kind = 'member';
+    return null;
+  end if;
+  perform app.put_document(new.org_id, new.id, 'member', null,
+    app.member_keys(new.org_id, new.name, name_words, new.handle, new.email), name_words || app.words(new.email));
+  return null;
+end $function$
+;
+alter function app.keep_member_document() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.keep_months(audit_days integer)
  RETURNS TABLE(month text, done text)
  LANGUAGE plpgsql
@@ -1582,20 +2108,41 @@ begin
 end $function$
 ;
 alter function app.keep_months(integer) owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.keep_search()
+CREATE OR REPLACE FUNCTION app.keep_spec_document()
  RETURNS trigger
  LANGUAGE plpgsql
+ SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+declare
+  words constant text[] := app.words(new.content);
 begin
-  insert into story_search (org_id, story_id, keys)
-    select new.org_id, new.id, app.search_keys(new.project_id, new.labels, new.title, p.key || '-' || new.number)
-    from projects p where p.org_id = new.org_id and p.id = new.project_id
-    on conflict (org_id, story_id) do update set keys = excluded.keys;
+  perform app.put_document(new.org_id, new.story_id, 'spec',
+    (select s.project_id from stories s where s.org_id = new.org_id and s.id = new.story_id),
+    app.text_keys(new.org_id, words), words);
   return null;
 end $function$
 ;
-alter function app.keep_search() owner to the_migrator;
+alter function app.keep_spec_document() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.keep_story_document()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  key constant text := (select p.key || '-' || new.number from projects p where p.org_id = new.org_id and p.id = new.project_id);
+  title_words constant text[] := app.words(new.title);
+  words constant text[] := app.words(concat_ws(' ', new.description, array_to_string(new.labels, ' ')));
+begin
+  -- The way in sees no deleted project; what is in one is found no more.
+  if key is null then return null; end if;
+  perform app.put_document(new.org_id, new.id, 'story', new.project_id,
+    app.story_keys(new.org_id, new.project_id, key, new.labels, new.title, title_words, words), title_words || words);
+  return null;
+end $function$
+;
+alter function app.keep_story_document() owner to muster_door;
 CREATE OR REPLACE PROCEDURE app.let_worker_remove(IN removed regclass)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -1609,6 +2156,27 @@ begin
 end $procedure$
 ;
 alter function app.let_worker_remove(regclass) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.marked(mark text, words text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return case when words = '{}' then words else string_to_array(mark || array_to_string(words, ' ' || mark), ' ') end;
+end $function$
+;
+alter function app.marked(text,text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.member_keys(org uuid, name text, name_words text[], handle text, email text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.title_keys(org, name, name_words, handle) || app.marked(app.search_mark(org) || 't', app.words(handle))
+    || app.text_keys(org, app.words(email));
+end $function$
+;
+alter function app.member_keys(uuid,text,text[],text,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.months()
  RETURNS TABLE(kept regclass, held regclass, ends timestamp with time zone)
  LANGUAGE sql
@@ -1623,6 +2191,22 @@ AS $function$
 $function$
 ;
 alter function app.months() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.name_agent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  plain text := lower(regexp_replace(normalize(new.name, NFD), '[\u0300-\u036f]', '', 'g'));
+begin
+  new.slug := coalesce(nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
+  if exists (select from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
+    new.slug := new.slug || '-' || right(new.id::text, 6);
+  end if;
+  return new;
+end $function$
+;
+alter function app.name_agent() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.new_id(moment timestamp with time zone)
  RETURNS uuid
  LANGUAGE sql
@@ -1640,10 +2224,7 @@ CREATE OR REPLACE FUNCTION app.open_executions()
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select case
-      when e.state in ('leased', 'waiting_input') and l.expires_at <= now() then 'stalled'
-      when e.state = 'offered' and (e.offer ->> 'expiresAt')::timestamptz <= now() then 'available'
-      else e.state end as shown, count(*)
+  select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
   from public.executions e
   join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
   left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
@@ -1672,6 +2253,16 @@ CREATE OR REPLACE FUNCTION app.org_id()
 RETURN (NULLIF(current_setting('muster.org_id'::text, true), ''::text))::uuid
 ;
 alter function app.org_id() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.organization_positions(orgs uuid[])
+ RETURNS TABLE(org_id uuid, activity bigint, moves bigint)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs)
+$function$
+;
+alter function app.organization_positions(uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
@@ -1852,16 +2443,47 @@ AS $function$
 $function$
 ;
 alter function app.project_rank(uuid,uuid,text,uuid,text) owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.release_member(org uuid, member uuid)
+CREATE OR REPLACE FUNCTION app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[])
  RETURNS void
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
-  own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
+  added text[];
 begin
-  -- A token of an agent is a token of its member.
-  update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
+  insert into search_documents as d (org_id, id, kind, project_id, keys)
+    values (org, record, record_kind, project, array_to_tsvector(found_by))
+    on conflict (org_id, id, kind) do update set keys = excluded.keys where d.keys <> excluded.keys;
+  added := array(
+    select unnest(words) except select w.word from search_words w where w.org_id = org and w.word = any (words) limit 300);
+  if added <> '{}' then
+    insert into search_words (org_id, word, slips)
+      select org, a.word, app.slips(org, a.word) from unnest(added) as a (word)
+      where length(a.word) between 4 and 24 and a.word !~ '[0-9]';
+  end if;
+end $function$
+;
+alter function app.put_document(uuid,uuid,text,uuid,text[],text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.release_agent()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update tokens set revoked_at = now() where org_id = new.org_id and agent_id = new.id and revoked_at is null;
+  perform app.release_assignments(new.org_id, null, array[new.id]);
+  perform app.free_work(new.org_id, new.member_id, new.id, 'agent retired');
+  perform app.cancel_runs(new.org_id, new.member_id, new.id, 'The agent was retired.');
+  return null;
+end $function$
+;
+alter function app.release_agent() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.release_assignments(org uuid, member uuid, own_agents uuid[])
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
   -- Locked in one order, for two removals that meet: a member and an agent stand side by side, and the other one stays.
   perform from assignments a
     where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents))
@@ -1874,12 +2496,26 @@ begin
       agent_id = case when a.agent_id = any (own_agents) then null else a.agent_id end,
       updated_at = now()
     where a.org_id = org and (a.member_id = member or a.agent_id = any (own_agents));
-  delete from team_members where org_id = org and member_id = member;
-  delete from project_members where org_id = org and member_id = member;
-  -- A request or a review that nobody waits for any more; what was decided stays.
-  delete from access_requests where org_id = org and member_id = member and state = 'pending';
   delete from story_reviewers r
     where r.org_id = org and (r.member_id = member or r.agent_id = any (own_agents)) and r.verdict = 'pending';
+end $function$
+;
+alter function app.release_assignments(uuid,uuid,uuid[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.release_member(org uuid, member uuid)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
+begin
+  -- A token of an agent is a token of its member.
+  update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
+  perform app.release_assignments(org, member, own_agents);
+  delete from team_members where org_id = org and member_id = member;
+  delete from project_members where org_id = org and member_id = member;
+  -- A request that is waited for no more; what was decided stays.
+  delete from access_requests where org_id = org and member_id = member and state = 'pending';
   -- Whoever was let go lets nobody in: not somebody else, nor themselves under another address.
   update invitations i set state = 'revoked', updated_at = now(), version = i.version + 1
     where i.org_id = org and i.state = 'pending' and (i.invited_by ->> 'memberId')::uuid = member;
@@ -1894,33 +2530,7 @@ CREATE OR REPLACE FUNCTION app.release_work()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  -- Work that they hold, and work that is offered to them or to an agent of theirs: it is given up as by a release, and
-  -- its locks go with it. Leases come before executions, those by their ids.
-  with freed as (
-    update leases l set state = 'free', token_hash = null, holder = null, member_id = null, agent_id = null,
-      run_id = null, expires_at = null
-    where l.org_id = new.org_id and l.member_id = new.id and l.state = 'held'
-    returning l.unit_type, l.unit_id),
-  chosen as materialized (
-    select e.id from executions e
-    where e.org_id = new.org_id and (
-      (e.state in ('leased', 'waiting_input')
-        and e.target_id = any (array(select f.unit_id from freed f where f.unit_type <> 'coordination')))
-      or (e.state = 'offered' and ((e.offer ->> 'toMemberId')::uuid = new.id or (e.offer ->> 'toAgentId')::uuid in
-        (select g.id from agents g where g.org_id = new.org_id and g.member_id = new.id))))
-    order by e.id for no key update),
-  given_up as (
-    update executions e set state = 'available', waiting_for = null, offer = null, updated_at = now(),
-      version = e.version + 1, last_event_seq = e.last_event_seq + 1
-    from chosen c where e.org_id = new.org_id and e.id = c.id
-    returning e.id, e.last_event_seq),
-  unlocked as (
-    delete from locks k using given_up u where k.org_id = new.org_id and k.execution_id = u.id)
-  insert into execution_events (org_id, execution_id, seq, kind, actor, data)
-    select new.org_id, u.id, u.last_event_seq, 'released',
-      '{"kind": "system", "memberId": null, "agentId": null, "name": "system"}', '{"reason": "member removed"}'
-    from given_up u;
-  delete from locks where org_id = new.org_id and member_id = new.id;
+  perform app.free_work(new.org_id, new.id, null, 'member removed');
   return null;
 end $function$
 ;
@@ -1953,27 +2563,121 @@ begin
 end $function$
 ;
 alter function app.revoke_tokens() owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.search_keys(project uuid, labels text[], title text, key text)
- RETURNS text[]
+CREATE OR REPLACE FUNCTION app.search_grade(keys tsvector, queries tsquery[])
+ RETURNS integer
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case when keys @@ queries[1] then 1 when keys @@ queries[2] then 2 when keys @@ queries[3] then 3
+    when keys @@ queries[4] then 4 when keys @@ queries[5] then 5 when keys @@ queries[6] then 6
+    when keys @@ queries[7] then 7 when keys @@ queries[8] then 8 when keys @@ queries[9] then 9 end
+$function$
+;
+alter function app.search_grade(tsvector,tsquery[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.search_mark(org uuid)
+ RETURNS text
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return substr(translate(encode(sha256(uuid_send(org)), 'base64'), '+/', '-_'), 1, 4);
+end $function$
+;
+alter function app.search_mark(uuid) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.search_queries(mark text, typed text, words text[], near jsonb)
+ RETURNS tsquery[]
  LANGUAGE sql
  IMMUTABLE PARALLEL SAFE
  SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  select array['p:' || project] || array(select 'l:' || label from unnest(labels) as label)
-    || app.grams(title) || app.grams(key)
+  select array[
+    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80)),
+    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80), true)
+      || case when typed ~* '^[a-z][a-z0-9]{1,9}-[0-9]*$' then ' | ' || app.search_term(mark || 'k' || lower(typed), true) else '' end,
+    string_agg(app.search_term(mark || 't' || word), ' & '),
+    string_agg(app.search_term(mark || 't' || word, is_last), ' & '),
+    string_agg(format('(%s | %s)', app.search_term(mark || 't' || word), app.search_term(mark || 'b' || word)), ' & '),
+    string_agg(format('(%s | %s)', app.search_term(mark || 't' || word, is_last), app.search_term(mark || 'b' || word, is_last)), ' & '),
+    (select string_agg(app.search_term(mark || gram), ' & ') from unnest((app.grams(typed))[:40]) as gram),
+    case when near is not null then string_agg('(' || concat_ws(' | ', app.search_term(mark || 't' || word, is_last), slips.in_title) || ')', ' & ') end,
+    case when near is not null then string_agg('(' || concat_ws(' | ', app.search_term(mark || 't' || word, is_last),
+      app.search_term(mark || 'b' || word, is_last), slips.in_title, slips.in_text) || ')', ' & ') end
+  ]::tsquery[]
+  from (select word, nth, nth = cardinality(words) as is_last from unnest(words) with ordinality as w (word, nth)) w
+  cross join lateral (
+    select string_agg(app.search_term(mark || 't' || slip), ' | ') as in_title, string_agg(app.search_term(mark || 'b' || slip), ' | ') as in_text
+    from jsonb_array_elements_text(near -> (nth - 1)::int) as slip) slips
 $function$
 ;
-alter function app.search_keys(uuid,text[],text,text) owner to the_migrator;
+alter function app.search_queries(text,text,text[],jsonb) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.search_term(key text, begun boolean DEFAULT false)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  select '''' || replace(replace(key, '\', '\\'), '''', '''''') || case when begun then ''':*' else '''' end
+$function$
+;
+alter function app.search_term(text,boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.shown_state(stored text, lease_expires_at timestamp with time zone, offer_expires_at timestamp with time zone, now timestamp with time zone)
+ RETURNS text
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+  select case
+    when stored in ('leased', 'waiting_input') and lease_expires_at <= now then 'stalled'
+    when stored = 'offered' and offer_expires_at <= now then 'available'
+    else stored end
+$function$
+;
+alter function app.shown_state(text,timestamp with time zone,timestamp with time zone,timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.slips(org uuid, word text, twice boolean DEFAULT false)
+ RETURNS bigint[]
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'pg_temp'
+AS $function$
+  with once as (
+    select word as left_over
+    union select overlay(word placing '' from at for 1) from generate_series(1, length(word)) as at)
+  select array_agg(distinct hashtextextended(app.search_mark(org) || s.left_over, 0))
+  from (
+    select left_over from once
+    union select overlay(left_over placing '' from at for 1) from once, generate_series(1, length(left_over)) as at where twice) s
+$function$
+;
+alter function app.slips(uuid,text,boolean) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.stories_with(wanted text[], most integer)
  RETURNS SETOF uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select f.story_id from public.story_search f where f.org_id = app.org_id() and f.keys @> wanted limit most
-$function$
+declare
+  query constant tsquery := (
+    select string_agg(app.search_term(app.search_mark(app.org_id()) || key), ' & ') from unnest(wanted) as key)::tsquery;
+begin
+  return query select f.id
+    from (select d.org_id, d.kind, d.id from search_documents d where d.keys @@ query offset 0) f
+    where f.org_id = app.org_id() and f.kind = 'story' limit most;
+end $function$
 ;
 alter function app.stories_with(text[],integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.story_keys(org uuid, project uuid, key text, labels text[], title text, title_words text[], words text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  mark constant text := app.search_mark(org);
+begin
+  return app.title_keys(org, title, title_words, key) || app.marked(mark || 'b', words)
+    || array[mark || 'p' || project, mark || 'k' || lower(key)]
+    || case when labels <> '{}' then array(select mark || 'l' || label from unnest(labels) as label) end;
+end $function$
+;
+alter function app.story_keys(uuid,uuid,text,text[],text,text[],text[]) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.stream_positions(orgs uuid[], wanted uuid[])
  RETURNS TABLE(execution_id uuid, last_seq integer)
  LANGUAGE sql
@@ -1995,6 +2699,31 @@ AS $function$
 $function$
 ;
 alter function app.target_id() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.text_keys(org uuid, words text[])
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+begin
+  return app.marked(app.search_mark(org) || 'b', words);
+end $function$
+;
+alter function app.text_keys(uuid,text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.title_keys(org uuid, title text, words text[], name text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  mark constant text := app.search_mark(org);
+  -- Columns differ in how they compare, and so in what is a small letter.
+  small constant text := lower((title || E'\n' || name) collate pg_c_utf8);
+begin
+  return app.marked(mark || 't', words) || (mark || 'e' || left(array_to_string(words, '_'), 80))
+    || array(select mark || 'g' || substr(small, at, 3) from generate_series(1, length(small) - 2) as at);
+end $function$
+;
+alter function app.title_keys(uuid,text,text[],text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.token_reach(scopes text[], project_ids uuid[], agent_id uuid, may_read_inbox boolean)
  RETURNS text
  LANGUAGE sql
@@ -2031,6 +2760,48 @@ AS $function$
 $function$
 ;
 alter function app.visible_projects(uuid,uuid,uuid) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.words(said text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ IMMUTABLE PARALLEL SAFE
+AS $function$
+declare
+  unspaced constant text := '[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]';
+  spaced text := btrim(regexp_replace(app.fold(left(said, 20000)) collate pg_unicode_fast, '[^[:alnum:]]+', ' ', 'g'));
+  found text[] := string_to_array(spaced, ' ');
+begin
+  if octet_length(spaced) > length(spaced) and spaced ~ unspaced then
+    found := array(
+      select p.piece
+      from unnest(found) with ordinality as f (word, nth)
+      cross join lateral (
+        select substr(word, at, 2) as piece, at from generate_series(1, greatest(length(word) - 1, 1)) as at where word ~ unspaced
+        union all
+        select word, 1 where word !~ unspaced) p
+      order by f.nth, p.at);
+  end if;
+  if length(spaced) > 60 and spaced ~ '[^ ]{61}' then
+    found := array(select left(word, 60) from unnest(found) with ordinality as f (word, nth) order by nth);
+  end if;
+  return found[:2000];
+end $function$
+;
+alter function app.words(text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.words_near(org uuid, typed text)
+ RETURNS text[]
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  if length(typed) not between 3 and 25 or typed ~ '[0-9]' then return '{}'; end if;
+  return array(
+    select distinct f.word
+    from (select w.org_id, w.word from search_words w where w.slips && app.slips(org, typed, length(typed) >= 8) offset 0) f
+    where f.org_id = org and f.word <> typed order by f.word limit 200);
+end $function$
+;
+alter function app.words_near(uuid,text) owner to the_migrator;
 
 -- Triggers
 
@@ -2045,17 +2816,31 @@ CREATE CONSTRAINT TRIGGER team_members_changed AFTER UPDATE OF org_id, team_id, 
 CREATE CONSTRAINT TRIGGER team_members_gone AFTER DELETE ON public.team_members DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_changed AFTER UPDATE OF org_id, member_id, agent_id, hash, scopes, project_ids, may_read_inbox, expires_at, revoked_at ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN ((((((((((old.org_id IS DISTINCT FROM new.org_id) OR (old.member_id IS DISTINCT FROM new.member_id)) OR (old.agent_id IS DISTINCT FROM new.agent_id)) OR (old.hash IS DISTINCT FROM new.hash)) OR (old.scopes IS DISTINCT FROM new.scopes)) OR (old.project_ids IS DISTINCT FROM new.project_ids)) OR (old.may_read_inbox IS DISTINCT FROM new.may_read_inbox)) OR (old.expires_at IS DISTINCT FROM new.expires_at)) OR (old.revoked_at IS DISTINCT FROM new.revoked_at))) EXECUTE FUNCTION app.begin_epoch();
 CREATE CONSTRAINT TRIGGER tokens_gone AFTER DELETE ON public.tokens DEFERRABLE INITIALLY DEFERRED FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND ((old.expires_at IS NULL) OR (old.expires_at > now())))) EXECUTE FUNCTION app.begin_epoch();
+CREATE TRIGGER agents_named BEFORE INSERT ON public.agents FOR EACH ROW WHEN ((new.slug IS NULL)) EXECUTE FUNCTION app.name_agent();
+CREATE TRIGGER agents_retired AFTER UPDATE OF retired_at ON public.agents FOR EACH ROW WHEN (((old.retired_at IS NULL) AND (new.retired_at IS NOT NULL))) EXECUTE FUNCTION app.release_agent();
+CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH ROW EXECUTE FUNCTION app.drop_documents('comment');
+CREATE TRIGGER comments_searched AFTER INSERT ON public.comments FOR EACH ROW EXECUTE FUNCTION app.keep_comment_document();
+CREATE TRIGGER comments_searched_anew AFTER UPDATE OF body ON public.comments FOR EACH ROW WHEN ((old.body IS DISTINCT FROM new.body)) EXECUTE FUNCTION app.keep_comment_document();
+CREATE TRIGGER epics_not_searched AFTER DELETE ON public.epics FOR EACH ROW EXECUTE FUNCTION app.drop_documents('epic');
+CREATE TRIGGER epics_searched AFTER INSERT ON public.epics FOR EACH ROW EXECUTE FUNCTION app.keep_epic_document();
+CREATE TRIGGER epics_searched_anew AFTER UPDATE OF title, description ON public.epics FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description))) EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
+CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION app.drop_documents('member');
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
+CREATE TRIGGER members_searched AFTER INSERT ON public.members FOR EACH ROW EXECUTE FUNCTION app.keep_member_document();
+CREATE TRIGGER members_searched_anew AFTER UPDATE OF name, handle, email, status ON public.members FOR EACH ROW WHEN (((((old.name IS DISTINCT FROM new.name) OR (old.handle IS DISTINCT FROM new.handle)) OR (old.email IS DISTINCT FROM new.email)) OR (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION app.keep_member_document();
 CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
+CREATE TRIGGER stories_not_searched AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.drop_documents('story', 'spec');
 CREATE TRIGGER stories_recounted AFTER UPDATE ON public.stories FOR EACH ROW WHEN ((((old.column_id IS DISTINCT FROM new.column_id) OR (old.status IS DISTINCT FROM new.status) OR (old.epic_id IS DISTINCT FROM new.epic_id)) AND (NOT app.counts_by_hand()))) EXECUTE FUNCTION app.count_stories();
-CREATE TRIGGER stories_searched AFTER INSERT OR UPDATE OF title, labels ON public.stories FOR EACH ROW EXECUTE FUNCTION app.keep_search();
+CREATE TRIGGER stories_searched AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.keep_story_document();
+CREATE TRIGGER stories_searched_anew AFTER UPDATE OF title, description, labels ON public.stories FOR EACH ROW WHEN ((((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description)) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION app.keep_story_document();
 CREATE TRIGGER story_blockers_kept AFTER INSERT OR DELETE ON public.story_blockers FOR EACH ROW EXECUTE FUNCTION app.keep_blocked_by();
+CREATE TRIGGER story_specs_searched AFTER INSERT ON public.story_specs FOR EACH ROW EXECUTE FUNCTION app.keep_spec_document();
 
 -- Row security
 
@@ -2082,9 +2867,17 @@ alter table epics enable row level security, force row level security;
 alter table execution_contributors enable row level security, force row level security;
 alter table execution_events enable row level security, force row level security;
 alter table executions enable row level security, force row level security;
+alter table forge_checks enable row level security, force row level security;
+alter table forge_connections enable row level security, force row level security;
+alter table forge_deliveries enable row level security, force row level security;
+alter table forge_facts enable row level security, force row level security;
 alter table forge_observations enable row level security, force row level security;
+alter table forge_pulls enable row level security, force row level security;
+alter table forge_repositories enable row level security, force row level security;
 alter table gamification_state enable row level security, force row level security;
 alter table idempotency_keys enable row level security, force row level security;
+alter table import_items enable row level security, force row level security;
+alter table imports enable row level security, force row level security;
 alter table invitations enable row level security, force row level security;
 alter table leases enable row level security, force row level security;
 alter table lock_counters enable row level security, force row level security;
@@ -2106,11 +2899,12 @@ alter table project_teams enable row level security, force row level security;
 alter table projects enable row level security, force row level security;
 alter table prompts enable row level security, force row level security;
 alter table rights_epochs enable row level security, force row level security;
+alter table search_documents enable row level security, force row level security;
+alter table search_words enable row level security, force row level security;
 alter table seat_ledger enable row level security, force row level security;
 alter table stories enable row level security, force row level security;
 alter table story_blockers enable row level security, force row level security;
 alter table story_reviewers enable row level security, force row level security;
-alter table story_search enable row level security, force row level security;
 alter table story_selections enable row level security, force row level security;
 alter table story_specs enable row level security, force row level security;
 alter table streams enable row level security, force row level security;
@@ -2118,6 +2912,8 @@ alter table subscriptions enable row level security, force row level security;
 alter table team_members enable row level security, force row level security;
 alter table teams enable row level security, force row level security;
 alter table tokens enable row level security, force row level security;
+alter table webhook_deliveries enable row level security, force row level security;
+alter table webhooks enable row level security, force row level security;
 
 -- Policies
 
@@ -2179,12 +2975,30 @@ create policy door on executions for all to muster_door using true;
 create policy own_organization on executions for all to muster_app using (org_id = app.org_id());
 create policy platform on executions for all to muster_platform using true;
 create policy worker on executions for all to muster_worker using true;
+create policy own_organization on forge_checks for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_checks for all to muster_worker using true;
+create policy door on forge_connections for all to muster_door using true;
+create policy own_organization on forge_connections for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_connections for all to muster_worker using true;
+create policy own_organization on forge_deliveries for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_deliveries for all to muster_worker using true;
+create policy own_organization on forge_facts for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_facts for all to muster_worker using true;
 create policy own_organization on forge_observations for all to muster_app using (org_id = app.org_id());
 create policy worker on forge_observations for all to muster_worker using true;
+create policy own_organization on forge_pulls for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_pulls for all to muster_worker using true;
+create policy own_organization on forge_repositories for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_repositories for all to muster_worker using true;
 create policy own_organization on gamification_state for all to muster_app using (org_id = app.org_id());
 create policy worker on gamification_state for all to muster_worker using true;
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
 create policy worker on idempotency_keys for all to muster_worker using true;
+create policy own_organization on import_items for all to muster_app using (org_id = app.org_id());
+create policy worker on import_items for all to muster_worker using true;
+create policy door on imports for all to muster_door using true;
+create policy own_organization on imports for all to muster_app using (org_id = app.org_id());
+create policy worker on imports for all to muster_worker using true;
 create policy door on invitations for all to muster_door using true;
 create policy operator on invitations for all to muster_operator using true;
 create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
@@ -2202,6 +3016,7 @@ create policy operator on members for all to muster_operator using true;
 create policy own_organization on members for all to muster_app using (org_id = app.org_id());
 create policy platform on members for all to muster_platform using true;
 create policy worker on members for all to muster_worker using true;
+create policy door on notification_counts for all to muster_door using true;
 create policy own_organization on notification_counts for all to muster_app using (org_id = app.org_id());
 create policy worker on notification_counts for all to muster_worker using true;
 create policy own_organization on notification_preferences for all to muster_app using (org_id = app.org_id());
@@ -2248,6 +3063,12 @@ create policy door on rights_epochs for all to muster_door using true;
 create policy operator on rights_epochs for all to muster_operator using true;
 create policy own_organization on rights_epochs for all to muster_app using (org_id = app.org_id());
 create policy worker on rights_epochs for all to muster_worker using true;
+create policy door on search_documents for all to muster_door using true;
+create policy own_organization on search_documents for all to muster_app using (org_id = app.org_id());
+create policy worker on search_documents for all to muster_worker using true;
+create policy door on search_words for all to muster_door using true;
+create policy own_organization on search_words for all to muster_app using (org_id = app.org_id());
+create policy worker on search_words for all to muster_worker using true;
 create policy own_organization on seat_ledger for all to muster_app using (org_id = app.org_id());
 create policy worker on seat_ledger for all to muster_worker using true;
 create policy door on stories for all to muster_door using true;
@@ -2259,11 +3080,9 @@ create policy own_organization on story_blockers for all to muster_app using (or
 create policy worker on story_blockers for all to muster_worker using true;
 create policy own_organization on story_reviewers for all to muster_app using (org_id = app.org_id());
 create policy worker on story_reviewers for all to muster_worker using true;
-create policy door on story_search for all to muster_door using true;
-create policy own_organization on story_search for all to muster_app using (org_id = app.org_id());
-create policy worker on story_search for all to muster_worker using true;
 create policy own_organization on story_selections for all to muster_app using (org_id = app.org_id());
 create policy worker on story_selections for all to muster_worker using true;
+create policy door on story_specs for all to muster_door using true;
 create policy own_organization on story_specs for all to muster_app using (org_id = app.org_id());
 create policy worker on story_specs for all to muster_worker using true;
 create policy door on streams for all to muster_door using true;
@@ -2286,6 +3105,10 @@ create policy operator on tokens for all to muster_operator using true;
 create policy own_organization on tokens for all to muster_app using (org_id = app.org_id());
 create policy platform on tokens for all to muster_platform using true;
 create policy worker on tokens for all to muster_worker using true;
+create policy own_organization on webhook_deliveries for all to muster_app using (org_id = app.org_id());
+create policy worker on webhook_deliveries for all to muster_worker using true;
+create policy own_organization on webhooks for all to muster_app using (org_id = app.org_id());
+create policy worker on webhooks for all to muster_worker using true;
 
 -- Grants
 
@@ -2312,9 +3135,17 @@ grant delete on epics to muster_worker;
 grant delete on execution_contributors to muster_worker;
 grant delete on execution_events to muster_worker;
 grant delete on executions to muster_worker;
+grant delete on forge_checks to muster_worker;
+grant delete on forge_connections to muster_worker;
+grant delete on forge_deliveries to muster_worker;
+grant delete on forge_facts to muster_worker;
 grant delete on forge_observations to muster_worker;
+grant delete on forge_pulls to muster_worker;
+grant delete on forge_repositories to muster_worker;
 grant delete on gamification_state to muster_worker;
 grant delete on idempotency_keys to muster_worker;
+grant delete on import_items to muster_worker;
+grant delete on imports to muster_worker;
 grant delete on invitations to muster_worker;
 grant delete on leases to muster_worker;
 grant delete on lock_counters to muster_worker;
@@ -2336,11 +3167,12 @@ grant delete on project_teams to muster_worker;
 grant delete on projects to muster_worker;
 grant delete on prompts to muster_worker;
 grant delete on rights_epochs to muster_worker;
+grant delete on search_documents to muster_worker;
+grant delete on search_words to muster_worker;
 grant delete on seat_ledger to muster_worker;
 grant delete on stories to muster_worker;
 grant delete on story_blockers to muster_worker;
 grant delete on story_reviewers to muster_worker;
-grant delete on story_search to muster_worker;
 grant delete on story_selections to muster_worker;
 grant delete on story_specs to muster_worker;
 grant delete on streams to muster_worker;
@@ -2348,6 +3180,8 @@ grant delete on subscriptions to muster_worker;
 grant delete on team_members to muster_worker;
 grant delete on teams to muster_worker;
 grant delete on tokens to muster_worker;
+grant delete on webhook_deliveries to muster_worker;
+grant delete on webhooks to muster_worker;
 grant delete, insert, select on catalog_versions to muster_app;
 grant delete, insert, select on story_specs to muster_app;
 grant delete, insert, select, update on access_requests to muster_app;
@@ -2364,8 +3198,14 @@ grant delete, insert, select, update on devices to muster_app;
 grant delete, insert, select, update on epics to muster_app;
 grant delete, insert, select, update on execution_contributors to muster_app;
 grant delete, insert, select, update on executions to muster_app;
+grant delete, insert, select, update on forge_connections to muster_app;
+grant delete, insert, select, update on forge_facts to muster_app;
+grant delete, insert, select, update on forge_pulls to muster_app;
+grant delete, insert, select, update on forge_repositories to muster_app;
 grant delete, insert, select, update on gamification_state to muster_app;
 grant delete, insert, select, update on idempotency_keys to muster_app;
+grant delete, insert, select, update on import_items to muster_app;
+grant delete, insert, select, update on imports to muster_app;
 grant delete, insert, select, update on invitations to muster_app;
 grant delete, insert, select, update on leases to muster_app;
 grant delete, insert, select, update on lock_counters to muster_app;
@@ -2383,10 +3223,10 @@ grant delete, insert, select, update on project_members to muster_app;
 grant delete, insert, select, update on project_teams to muster_app;
 grant delete, insert, select, update on projects to muster_app;
 grant delete, insert, select, update on prompts to muster_app;
+grant delete, insert, select, update on search_documents to muster_door;
 grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
 grant delete, insert, select, update on story_reviewers to muster_app;
-grant delete, insert, select, update on story_search to muster_app;
 grant delete, insert, select, update on story_selections to muster_app;
 grant delete, insert, select, update on streams to muster_app;
 grant delete, insert, select, update on subscriptions to muster_app;
@@ -2400,12 +3240,15 @@ grant insert, select on catalog_tombstones to muster_app;
 grant insert, select on contract_stories to muster_app;
 grant insert, select on contract_versions to muster_app;
 grant insert, select on execution_events to muster_app;
+grant insert, select on forge_checks to muster_app;
 grant insert, select on forge_observations to muster_app;
 grant insert, select on rights_epochs to muster_operator;
+grant insert, select on search_words to muster_door;
 grant insert, select on seat_ledger to muster_app;
 grant insert, select, update on agent_runs to muster_app;
 grant insert, select, update on agents to muster_operator;
 grant insert, select, update on contracts to muster_app;
+grant insert, select, update on forge_deliveries to muster_app;
 grant insert, select, update on members to muster_operator;
 grant insert, select, update on notifications to muster_app;
 grant insert, select, update on orgs to muster_operator;
@@ -2413,6 +3256,8 @@ grant insert, select, update on point_entries to muster_app;
 grant insert, select, update on streams to muster_operator;
 grant insert, select, update on subscriptions to muster_operator;
 grant insert, select, update on tokens to muster_operator;
+grant insert, select, update on webhook_deliveries to muster_app;
+grant insert, select, update on webhooks to muster_app;
 grant select on access_requests to muster_door;
 grant select on agents to muster_door;
 grant select on board_columns to muster_door;
@@ -2420,6 +3265,7 @@ grant select on comments to muster_door;
 grant select on delivery_groups to muster_door;
 grant select on epics to muster_door;
 grant select on executions to muster_door;
+grant select on imports to muster_door;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
 grant select on leases to muster_door;
@@ -2432,9 +3278,10 @@ grant select on projects to muster_door;
 grant select on projects to muster_operator;
 grant select on rights_epochs to muster_app;
 grant select on rights_epochs to muster_door;
+grant select on search_documents to muster_app;
+grant select on search_words to muster_app;
 grant select on stories to muster_door;
 grant select on story_blockers to muster_door;
-grant select on story_search to muster_door;
 grant select on team_members to muster_door;
 grant select on tokens to muster_door;
 grant select, update on orgs to muster_app;
@@ -2442,10 +3289,10 @@ grant select, update on outbox to muster_operator;
 
 -- Grants on functions
 
-grant execute on function app.activity_positions(uuid[]) to muster_app;
 grant execute on function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) to muster_app;
 grant execute on function app.bar_of(uuid) to public;
 grant execute on function app.begin_first_epoch() to public;
+grant execute on function app.cancel_runs(uuid,uuid,uuid,text) to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
@@ -2454,16 +3301,25 @@ grant execute on function app.counts_by_hand() to public;
 grant execute on function app.end_runs() to public;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
+grant execute on function app.excerpt(text,text,text[]) to public;
+grant execute on function app.find(uuid,uuid,uuid,text[],text,integer) to muster_app;
+grant execute on function app.find_forge_connection(uuid) to muster_app;
+grant execute on function app.fold(text) to public;
+grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
 grant execute on function app.given_rank(text,text) to public;
 grant execute on function app.grams(text) to public;
 grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
+grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.keep_months(integer) to muster_worker;
-grant execute on function app.keep_search() to public;
+grant execute on function app.marked(text,text[]) to public;
+grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
+grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
+grant execute on function app.organization_positions(uuid[]) to muster_app;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
@@ -2472,13 +3328,26 @@ grant execute on function app.platform_subscriptions(text,text,integer,integer) 
 grant execute on function app.platform_teams(text,uuid,text,integer,integer) to muster_app;
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
+grant execute on function app.put_document(uuid,uuid,text,uuid,text[],text[]) to public;
+grant execute on function app.release_agent() to public;
+grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;
 grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.release_work() to public;
 grant execute on function app.revoke_tokens() to public;
-grant execute on function app.search_keys(uuid,text[],text,text) to public;
+grant execute on function app.search_grade(tsvector,tsquery[]) to public;
+grant execute on function app.search_mark(uuid) to public;
+grant execute on function app.search_queries(text,text,text[],jsonb) to public;
+grant execute on function app.search_term(text,boolean) to public;
+grant execute on function app.shown_state(text,timestamp with time zone,timestamp with time zone,timestamp with time zone) to public;
+grant execute on function app.slips(uuid,text,boolean) to public;
 grant execute on function app.stories_with(text[],integer) to muster_app;
+grant execute on function app.story_keys(uuid,uuid,text,text[],text,text[],text[]) to public;
 grant execute on function app.stream_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.target_id() to public;
+grant execute on function app.text_keys(uuid,text[]) to public;
+grant execute on function app.title_keys(uuid,text,text[],text) to public;
 grant execute on function app.token_reach(text[],uuid[],uuid,boolean) to public;
 grant execute on function app.touch_tokens(bytea[]) to muster_app;
 grant execute on function app.visible_projects(uuid,uuid,uuid) to public;
+grant execute on function app.words(text) to public;
+grant execute on function app.words_near(uuid,text) to public;

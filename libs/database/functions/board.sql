@@ -70,38 +70,3 @@ create or replace trigger stories_recounted after update on stories for each row
       or old.status is distinct from new.status
       or old.epic_id is distinct from new.epic_id) and not app.counts_by_hand())
   execute function app.count_stories();
-
--- Each three letters that follow one another in a text, in small letters: a text that has another in it has all of its.
-create or replace function app.grams(said text) returns text[]
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-  select coalesce(array_agg(distinct substr(lower(said), at, 3)), '{}')
-  from generate_series(1, length(lower(said)) - 2) as at
-$$;
-
--- What a story is looked for by, within its project: its labels, and what its title and its key say.
-create or replace function app.search_keys(project uuid, labels text[], title text, key text) returns text[]
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-  select array['p:' || project] || array(select 'l:' || label from unnest(labels) as label)
-    || app.grams(title) || app.grams(key)
-$$;
-
-create or replace function app.keep_search() returns trigger
-language plpgsql set search_path = pg_catalog, public, pg_temp as $$
-begin
-  insert into story_search (org_id, story_id, keys)
-    select new.org_id, new.id, app.search_keys(new.project_id, new.labels, new.title, p.key || '-' || new.number)
-    from projects p where p.org_id = new.org_id and p.id = new.project_id
-    on conflict (org_id, story_id) do update set keys = excluded.keys;
-  return null;
-end $$;
-create or replace trigger stories_searched after insert or update of title, labels on stories for each row
-  execute function app.keep_search();
-
--- Stories of the caller's organization that have all of the keys, so many at most. The door does this: row security
--- lets no index on arrays be asked before its own condition.
-create or replace function app.stories_with(wanted text[], most int) returns setof uuid
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select f.story_id from public.story_search f where f.org_id = app.org_id() and f.keys @> wanted limit most
-$$;
-call app.hand_over('app.stories_with(text[], int)', 'muster_door');
-grant execute on function app.stories_with(text[], int) to muster_app;

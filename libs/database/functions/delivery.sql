@@ -9,15 +9,23 @@ $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;
 
+-- The state of an execution as readers see it: time may have passed since it was written. What the table of states says
+-- (libs/delivery/src/leases/states.ts), for statements; a spec compares the two.
+create or replace function app.shown_state(stored text, lease_expires_at timestamptz, offer_expires_at timestamptz, now timestamptz)
+returns text
+language sql immutable parallel safe as $$
+  select case
+    when stored in ('leased', 'waiting_input') and lease_expires_at <= now then 'stalled'
+    when stored = 'offered' and offer_expires_at <= now then 'available'
+    else stored end
+$$;
+
 -- How many executions that are not completed are in each state, as readers see it: stalled past the lease's time,
 -- available past an offer's. Numbers alone, of all organizations.
 create or replace function app.open_executions()
 returns table (state text, executions bigint)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select case
-      when e.state in ('leased', 'waiting_input') and l.expires_at <= now() then 'stalled'
-      when e.state = 'offered' and (e.offer ->> 'expiresAt')::timestamptz <= now() then 'available'
-      else e.state end as shown, count(*)
+  select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
   from public.executions e
   join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
   left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id

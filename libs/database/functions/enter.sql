@@ -57,6 +57,9 @@ begin
     when 'deliveryGroup' then
       select g.id, g.project_id into target_id, project_id from public.delivery_groups g
         where g.org_id = org and g.id = target_ref::uuid;
+    when 'import' then
+      select i.id, i.project_id into target_id, project_id from public.imports i
+        where i.org_id = org and i.id = target_ref::uuid;
     when 'execution' then
       select e.id, e.project_id into target_id, project_id from public.executions e
         where e.org_id = org and e.id = target_ref::uuid;

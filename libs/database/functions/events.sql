@@ -1,11 +1,25 @@
--- Where the activity of organizations stands, for those who wait for it: numbers alone, so any process may ask.
-create or replace function app.activity_positions(orgs uuid[])
-returns table (org_id uuid, seq bigint)
+-- Where the activity of organizations stands, for those who wait for it: numbers alone, so any process may ask. `moves`
+-- goes up with every write that leaves anything in the trail.
+create or replace function app.organization_positions(orgs uuid[])
+returns table (org_id uuid, activity bigint, moves bigint)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select s.org_id, s.activity from public.streams s where s.org_id = any (orgs)
+  select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs)
 $$;
-call app.hand_over('app.activity_positions(uuid[])', 'muster_door');
-grant execute on function app.activity_positions(uuid[]) to muster_app;
+call app.hand_over('app.organization_positions(uuid[])', 'muster_door');
+grant execute on function app.organization_positions(uuid[]) to muster_app;
+
+-- What each of those who follow their inbox compares with what it was: another text where a notification came or was
+-- read, or where rights in the organization ended.
+create or replace function app.inbox_positions(orgs uuid[], members uuid[])
+returns table (nth bigint, place text)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select w.nth, concat(
+    (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
+    (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
+  from unnest(orgs, members) with ordinality as w (org_id, member_id, nth)
+$$;
+call app.hand_over('app.inbox_positions(uuid[], uuid[])', 'muster_door');
+grant execute on function app.inbox_positions(uuid[], uuid[]) to muster_app;
 
 -- Which of those who wait may see an event that lies beyond where each was and up to where the activity stood.
 -- Yes or no alone: what it is each of them reads for itself. `kinds` are arrays, as text.

@@ -10,12 +10,12 @@ $$;
 create or replace function app.count_unread() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
-  insert into notification_counts as c (org_id, member_id, kind, project_id, unread)
-    select f.org_id, f.member_id, f.kind, f.project_id, count(*)
+  insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
+    select f.org_id, f.member_id, f.kind, f.project_id, count(*), 1
     from fresh f where f.in_inbox and f.read_at is null
     group by f.org_id, f.member_id, f.kind, f.project_id
     order by f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id)
-    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread;
+    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread, changes = c.changes + 1;
   return null;
 end $$;
 
@@ -31,7 +31,7 @@ begin
     select c.org_id, c.member_id, c.kind, c.place_id, m.n
     from notification_counts c join marked m using (org_id, member_id, kind, place_id)
     order by c.org_id, c.member_id, c.kind, c.place_id for no key update of c)
-  update notification_counts c set unread = c.unread - l.n from locked l
+  update notification_counts c set unread = c.unread - l.n, changes = c.changes + 1 from locked l
     where c.org_id = l.org_id and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id;
   return null;
 end $$;

@@ -39,7 +39,7 @@ interface Prepared {
 }
 
 /** The part of pg's Connection that a submittable writes to. */
-interface Wire {
+export interface Wire {
   readonly stream: { write(bytes: Buffer): unknown };
 }
 
@@ -74,7 +74,8 @@ function memoryOf(wire: object): ConnectionMemory {
 
 type Outcome = { results: StatementResult[] } | { error: Error; at: number };
 
-class Burst implements Submittable {
+/** Statements that go out together; `done` is told what became of them. A value that cannot be sent throws here. */
+export class Burst implements Submittable {
   private readonly statements: readonly Statement[];
   private readonly results: StatementResult[] = [];
   private readonly used: Prepared[] = [];
@@ -82,18 +83,35 @@ class Burst implements Submittable {
   private rows: Record<string, unknown>[] = [];
   private memory: ConnectionMemory | undefined;
   private failure: Error | undefined;
+  private isWritten = false;
   /** pg replaces it to keep its read timeout. */
   callback: (error: Error | null, outcome?: Outcome) => void;
 
   constructor(statements: readonly Statement[], done: (outcome: Outcome) => void) {
-    this.statements = statements;
+    this.statements = statements.map(({ sql, parameters }) => ({
+      sql,
+      parameters: parameters.map(prepareValue),
+    }));
     this.callback = (error, outcome) => {
       done(outcome ?? { error: error ?? new Error('no outcome'), at: this.results.length });
     };
   }
 
-  submit(connection: unknown): void {
-    const wire = connection as Wire;
+  /** Whether the server has answered each of its statements before: then no failure of a burst before it leaves one unknown. */
+  isKnownTo(wire: Wire): boolean {
+    const { prepared, doubtful } = memoryOf(wire);
+    return (
+      doubtful.length === 0 &&
+      this.statements.every(({ sql }) => {
+        const known = prepared.get(sql);
+        return known !== undefined && known.fields !== null;
+      })
+    );
+  }
+
+  /** What is to be written. Who writes it before the burst's turn, writes all bursts in the order of their turns. */
+  messages(wire: Wire): Buffer[] {
+    this.isWritten = true;
     const memory = (this.memory = memoryOf(wire));
     if (memory.prepared.size > mostPrepared) {
       memory.doubtful.push(...[...memory.prepared.values()].map((prepared) => prepared.name));
@@ -102,8 +120,14 @@ class Burst implements Submittable {
     const messages = memory.doubtful.splice(0).map((name) => serialize.close({ type: 'S', name }));
     for (const statement of this.statements) this.add(messages, memory, statement);
     messages.push(syncMessage);
+    return messages;
+  }
+
+  submit(connection: unknown): void {
+    if (this.isWritten) return;
+    const wire = connection as Wire;
     // One buffer, one system call: as many as there are messages cost more than the statements they carry.
-    wire.stream.write(Buffer.concat(messages));
+    wire.stream.write(Buffer.concat(this.messages(wire)));
   }
 
   private add(messages: Buffer[], memory: ConnectionMemory, statement: Statement): void {
@@ -214,19 +238,25 @@ export class BurstError extends Error {
  * cannot be sent throws before anything is: half a burst would be kept.
  */
 export const sendBurst = (client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> =>
-  inBurstSpan(statements, () => send(client, statements));
-
-function send(client: ClientBase, statements: readonly Statement[]): Promise<StatementResult[]> {
-  return new Promise((resolve, reject) => {
-    const ready = statements.map(({ sql, parameters }) => ({
-      sql,
-      parameters: parameters.map(prepareValue),
-    }));
-    client.query(
-      new Burst(ready, (outcome) => {
-        if ('error' in outcome) reject(new BurstError(outcome.error, outcome.at));
-        else resolve(outcome.results);
-      }),
-    );
+  burstOf(statements, (burst) => {
+    client.query(burst);
   });
-}
+
+/** What becomes of the statements as a burst that `send` sends, unless it refuses it. */
+export const burstOf = (
+  statements: readonly Statement[],
+  send: (burst: Burst, refuse: (error: unknown) => void) => void,
+): Promise<StatementResult[]> =>
+  inBurstSpan(
+    statements,
+    () =>
+      new Promise((resolve, reject) => {
+        send(
+          new Burst(statements, (outcome) => {
+            if ('error' in outcome) reject(new BurstError(outcome.error, outcome.at));
+            else resolve(outcome.results);
+          }),
+          reject,
+        );
+      }),
+  );

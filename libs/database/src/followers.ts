@@ -35,6 +35,11 @@ export type Position = ExecutionPosition | ActivityPosition;
 export interface Followers {
   /** Resolves when the stream is beyond the position, the time is over, who waits has left, or nobody may wait any more. */
   readonly wait: (waiter: Waiter, position: Position, seconds: number, left?: AbortSignal) => Promise<void>;
+  /**
+   * Calls `changed` once it looked, and whenever the member's inbox or the rights in its organization are others than at
+   * the look before. Answers how to leave.
+   */
+  readonly followInbox: (waiter: Waiter, changed: () => void) => () => void;
   /** Lets everybody go, now and later. */
   readonly close: () => void;
 }
@@ -63,8 +68,11 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
   let closed = false;
 
   const schedule = (): void => {
-    const looks = [ofExecutions, ofActivity].filter(({ all }) => all.size > 0);
-    if (timer !== null || looks.length === 0) return;
+    const looks = [
+      ...(ofExecutions.all.size > 0 ? [ofExecutions] : []),
+      ...(ofActivity.all.size + ofActivity.inboxes.size > 0 ? [ofActivity] : []),
+    ];
+    if (closed || timer !== null || looks.length === 0) return;
     timer = setTimeout(() => {
       // Without an answer everybody waits on; their own time ends that.
       void Promise.all(looks.map(({ look }) => look().catch(failed))).finally(() => {
@@ -92,6 +100,11 @@ export function createFollowers(pool: Pool, failed: (error: unknown) => void): F
             : ofActivity.enter({ waiter, position, wake });
         schedule();
       });
+    },
+    followInbox: (waiter, changed) => {
+      const leave = ofActivity.followInbox(waiter, changed);
+      schedule();
+      return leave;
     },
     close: () => {
       closed = true;

@@ -1,6 +1,7 @@
 export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
 export { isSchemaCurrent } from './function-files.ts';
+export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
 export { identify, type Identity, touchTokens } from './identity.ts';
 export {
@@ -33,7 +34,7 @@ export {
 } from './organization.ts';
 export { asOperator } from './operator.ts';
 export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
-export { type Within } from './transaction.ts';
+export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';
 export { outboxRow } from './outbox.ts';

@@ -7,10 +7,10 @@
  * statements; then what follows from them; then what was left for `later`, and COMMIT.
  */
 import { notFound, type OrgRole } from '@muster/registry';
-import { type PoolClient } from 'pg';
 import { BurstError, sendBurst, type Statement, type StatementResult } from './burst.ts';
 import { checkOut, type Pool } from './pool.ts';
 import { RememberedRights, type RightsRow } from './remembered-rights.ts';
+import { sendRead } from './shared-reads.ts';
 import { bind, type Part, type Query, sql } from './sql.ts';
 import { inTransactionSpan, traceStatements } from './trace.ts';
 
@@ -145,9 +145,12 @@ interface Waiting {
   readonly reject: (error: unknown) => void;
 }
 
+/** Sends statements in one round trip. */
+type Send = (statements: readonly Statement[]) => Promise<StatementResult[]>;
+
 /** One visit: gathers statements, sends them, knows whether it is inside a transaction. */
 export class Session<Found = Entry> implements Db {
-  private readonly client: PoolClient;
+  private readonly send: Send;
   private readonly wayIn: WayIn<Found>;
   private waiting: Waiting[] = [];
   private readonly postponed: Statement[] = [];
@@ -159,8 +162,8 @@ export class Session<Found = Entry> implements Db {
   private inTransaction = false;
   private sending: Promise<unknown> = Promise.resolve();
 
-  constructor(client: PoolClient, wayIn: WayIn<Found>) {
-    this.client = client;
+  constructor(send: Send, wayIn: WayIn<Found>) {
+    this.send = send;
     this.wayIn = wayIn;
     this.orgId = wayIn.orgId;
     const { promise, resolve, reject } = Promise.withResolvers<Found>();
@@ -218,7 +221,7 @@ export class Session<Found = Entry> implements Db {
     const statements = [...prologue, ...this.postponed, commit];
     this.begun = true;
     try {
-      const results = await sendBurst(this.client, statements);
+      const results = await this.send(statements);
       if (prologue.length > 0) this.readEntry(results[1]);
       if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
       this.inTransaction = false;
@@ -238,7 +241,7 @@ export class Session<Found = Entry> implements Db {
     if (broken(error)) return false;
     if (!this.inTransaction) return true;
     try {
-      await sendBurst(this.client, [rollback]);
+      await this.send([rollback]);
       return true;
     } catch {
       return false;
@@ -284,10 +287,7 @@ export class Session<Found = Entry> implements Db {
     this.begun = true;
     try {
       if (this.wayIn.effect === 'write') this.inTransaction = true;
-      const results = await sendBurst(this.client, [
-        ...prologue,
-        ...batch.map((waiting) => waiting.statement),
-      ]);
+      const results = await this.send([...prologue, ...batch.map((waiting) => waiting.statement)]);
       if (prologue.length > 0) this.readEntry(results[this.wayIn.effect === 'read' ? 0 : 1]);
       batch.forEach((waiting, index) => {
         const result = results[prologue.length + index];
@@ -325,22 +325,33 @@ async function throughDoor<Found, Result>(
   wayIn: WayIn<Found>,
   work: (session: Session<Found>) => Promise<Result>,
 ): Promise<Result> {
+  if (wayIn.effect === 'read') {
+    const session = new Session((statements) => sendRead(pool, statements), wayIn);
+    return letIn(session, () => work(session));
+  }
   const client = await checkOut(pool);
-  const session = new Session(client, wayIn);
+  const session = new Session((statements) => sendBurst(client, statements), wayIn);
   let reusable = true;
   try {
-    const result = await work(session);
+    return await letIn(session, () => work(session));
+  } catch (error) {
+    reusable = await session.abandon(error);
+    throw error;
+  } finally {
+    client.release(!reusable);
+  }
+}
+
+/** The work, and its commit. The no of the way in goes before anything that the work found to refuse. */
+async function letIn<Found, Result>(session: Session<Found>, work: () => Promise<Result>): Promise<Result> {
+  try {
+    const result = await work();
     await session.commit();
     return result;
   } catch (error) {
-    // The door's no goes before anything the work found to refuse.
-    const refused = await session.entry().then(
-      () => null,
-      (fault: unknown) => fault,
+    throw await session.entry().then(
+      () => error,
+      (refusal: unknown) => refusal,
     );
-    reusable = await session.abandon(refused ?? error);
-    throw refused ?? error;
-  } finally {
-    client.release(!reusable);
   }
 }

@@ -32,7 +32,7 @@ interface Table {
 type Tables = ReadonlyMap<string, Table>;
 
 export interface Removal {
-  readonly table: 'projects' | 'orgs';
+  readonly table: 'projects' | 'orgs' | 'webhooks';
   readonly key: Key;
   readonly signal: AbortSignal;
   /** Rows at most in a portion. */

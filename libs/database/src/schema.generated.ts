@@ -10,6 +10,10 @@ import type {
   CodeUnderReview,
   ColumnStatus,
   ContractKind,
+  ForgeDeliveryState,
+  ForgeFailure,
+  ForgeKind,
+  ForgeOutcome,
   ForgeState,
   Git,
   GivenRole,
@@ -24,8 +28,16 @@ import type {
   RunState,
   Scope,
   StoryStatus,
+  Trust,
+  WebhookPause,
+  WebhookTry,
 } from '@muster/registry';
 import type { ColumnType } from 'kysely';
+
+export type ArrayType<T> = ArrayTypeImpl<T> extends (infer U)[] ? U[] : ArrayTypeImpl<T>;
+
+export type ArrayTypeImpl<T> =
+  T extends ColumnType<infer S, infer I, infer U> ? ColumnType<S[], I[], U[]> : T[];
 
 export type Generated<T> =
   T extends ColumnType<infer S, infer I, infer U>
@@ -99,6 +111,8 @@ export interface Agents {
   member_id: string;
   name: string;
   org_id: string;
+  retired_at: string | null;
+  slug: string;
 }
 
 export interface Assignments {
@@ -336,6 +350,7 @@ export interface ExecutionEvents {
 
 export interface Executions {
   attempt: Generated<number>;
+  branch: Generated<string | null>;
   checkpoint: Checkpoint | null;
   checkpoint_seq: Generated<number>;
   completed_at: string | null;
@@ -355,6 +370,7 @@ export interface Executions {
   git: Git | null;
   id: string;
   last_event_seq: Generated<number>;
+  merge_verified_at: string | null;
   merged_at: string | null;
   needs_rework: Generated<boolean>;
   offer: {
@@ -363,6 +379,8 @@ export interface Executions {
     note: string | null;
     expiresAt: string;
   } | null;
+  opened_number: Generated<number | null>;
+  opened_url_hash: Generated<string | null>;
   org_id: string;
   outcome: 'submitted' | 'succeeded' | 'failed' | 'canceled' | null;
   phase: 'planning' | 'implementing' | 'testing' | 'reviewing' | 'merging' | null;
@@ -379,6 +397,8 @@ export interface Executions {
     at: string;
     holder: { memberId: string; agentId: string | null; runId: string | null } | null;
   } | null;
+  submitted_number: Generated<number | null>;
+  submitted_url_hash: Generated<string | null>;
   summary: string | null;
   target_id: string;
   target_type: 'story' | 'delivery_group';
@@ -386,6 +406,61 @@ export interface Executions {
   updated_at: Generated<string>;
   version: Generated<number>;
   waiting_for: string | null;
+}
+
+export interface ForgeChecks {
+  at: string;
+  name: string;
+  noted_at: Generated<string>;
+  org_id: string;
+  repository_id: string;
+  sha: string;
+  state: 'pending' | 'passed' | 'failed';
+  trust: Trust;
+}
+
+export interface ForgeConnections {
+  base_url: string;
+  created_at: Generated<string>;
+  created_by: Actor;
+  credentials: Buffer | null;
+  credentials_kind: 'token' | 'app' | null;
+  deleted_at: string | null;
+  id: string;
+  kind: ForgeKind;
+  last_delivery_at: string | null;
+  last_error: ForgeFailure | null;
+  last_status_at: string | null;
+  name: string;
+  org_id: string;
+  secret: Buffer;
+  updated_at: Generated<string>;
+  version: Generated<number>;
+}
+
+export interface ForgeDeliveries {
+  connection_id: string;
+  delivery_id: string;
+  done_at: string | null;
+  event: string;
+  id: string;
+  org_id: string;
+  outcome: Generated<ForgeOutcome[]>;
+  payload: string;
+  received_at: Generated<string>;
+  state: Generated<ForgeDeliveryState>;
+  trust: Trust;
+}
+
+export interface ForgeFacts {
+  dedupe_key: string;
+  fact: Json;
+  id: string;
+  keys: string[];
+  org_id: string;
+  parked_at: Generated<string>;
+  repository_id: string;
+  trust: Trust;
 }
 
 export interface ForgeObservations {
@@ -400,7 +475,39 @@ export interface ForgeObservations {
   recorded_by: Actor;
   ref: string | null;
   sha: string | null;
+  trust: Generated<string>;
   url: string | null;
+}
+
+export interface ForgePulls {
+  branch: string | null;
+  execution_id: string;
+  head_at: string | null;
+  head_key: string | null;
+  head_sha: string | null;
+  heard_at: Generated<string>;
+  is_open: Generated<boolean>;
+  number: number | null;
+  org_id: string;
+  repository_id: string;
+  status_sha: string | null;
+  status_text: string | null;
+  url: string | null;
+}
+
+export interface ForgeRepositories {
+  connection_id: string;
+  created_at: Generated<string>;
+  default_branch: string | null;
+  external_id: string | null;
+  full_name: string | null;
+  id: string;
+  linked_by: Actor;
+  org_id: string;
+  project_id: string;
+  updated_at: Generated<string>;
+  url: string | null;
+  version: Generated<number>;
 }
 
 export interface GamificationState {
@@ -421,6 +528,42 @@ export interface IdempotencyKeys {
   response: string | null;
   sent_texts: Json | null;
   token_id: string;
+}
+
+export interface ImportItems {
+  blocked_by: Generated<string[]>;
+  created_at: Generated<string>;
+  external_id: string;
+  import_id: string;
+  kind: 'story' | 'epic' | 'comment';
+  made_by: string | null;
+  org_id: string;
+  project_id: string;
+  provider: string;
+  record_id: string;
+  record_version: number;
+  source_hash: Buffer | null;
+  updated_at: Generated<string>;
+}
+
+export interface Imports {
+  begun_by: Actor;
+  created: Generated<number>;
+  created_at: Generated<string>;
+  finished_at: string | null;
+  id: string;
+  kept: Generated<number>;
+  name: string;
+  org_id: string;
+  project_id: string;
+  provider: string;
+  refused: Generated<number>;
+  reverted_at: string | null;
+  state: Generated<'open' | 'finished' | 'reverted'>;
+  unchanged: Generated<number>;
+  updated: Generated<number>;
+  updated_at: Generated<string>;
+  version: Generated<number>;
 }
 
 export interface Invitations {
@@ -500,6 +643,7 @@ export interface Members {
 }
 
 export interface NotificationCounts {
+  changes: Generated<number>;
   kind: NotificationKind;
   member_id: string;
   org_id: string;
@@ -664,6 +808,21 @@ export interface RightsEpochs {
   org_id: string;
 }
 
+export interface SearchDocuments {
+  id: string;
+  keys: string;
+  kind: string;
+  org_id: string;
+  project_id: string | null;
+}
+
+export interface SearchWords {
+  org_id: string;
+  slips: ArrayType<number>;
+  word: string;
+  written_by: Generated<number>;
+}
+
 export interface SeatLedger {
   actor: Actor;
   amount: number;
@@ -738,12 +897,6 @@ export interface StoryReviewers {
   version: Generated<number>;
 }
 
-export interface StorySearch {
-  keys: string[];
-  org_id: string;
-  story_id: string;
-}
-
 export interface StorySelections {
   device_id: Generated<string>;
   member_id: string;
@@ -808,15 +961,66 @@ export interface Tokens {
   expires_at: string | null;
   hash: Buffer;
   id: string;
+  kind: Generated<'api'>;
   last_four: string;
   last_used_at: string | null;
   may_read_inbox: Generated<boolean>;
   member_id: string;
   name: string;
   org_id: string;
+  prefix: string | null;
   project_ids: string[] | null;
   revoked_at: string | null;
   scopes: Scope[];
+  warned_at: string | null;
+}
+
+export interface WebhookDeliveries {
+  activity_seq: number | null;
+  answer: string | null;
+  attempts: Generated<number>;
+  created_at: Generated<string>;
+  done_at: string | null;
+  event_at: string;
+  event_id: string;
+  id: string;
+  kind: string;
+  next_at: string | null;
+  org_id: string;
+  seq: number | null;
+  state: Generated<'pending' | 'delivered' | 'failed'>;
+  tries: Generated<WebhookTry[]>;
+  webhook_id: string;
+}
+
+export interface Webhooks {
+  created_at: Generated<string>;
+  cursor_seq: number;
+  deleted_at: string | null;
+  description: Generated<string>;
+  failing: Generated<number>;
+  id: string;
+  is_full: Generated<boolean>;
+  kinds: string[];
+  last_failure_at: string | null;
+  last_success_at: string | null;
+  made_by: Actor;
+  maker_id: string;
+  next_at: string | null;
+  org_id: string;
+  paused_at: string | null;
+  paused_reason: WebhookPause | null;
+  previous_secret: Buffer | null;
+  previous_until: string | null;
+  project_id: string | null;
+  secret: Buffer;
+  send_order: 'parallel' | 'strict';
+  sent_seq: Generated<number>;
+  updated_at: Generated<string>;
+  url: string;
+  version: Generated<number>;
+  worker_epoch: Generated<number>;
+  worker_until: string | null;
 }
 
 export interface DB {
@@ -843,9 +1047,17 @@ export interface DB {
   execution_contributors: ExecutionContributors;
   execution_events: ExecutionEvents;
   executions: Executions;
+  forge_checks: ForgeChecks;
+  forge_connections: ForgeConnections;
+  forge_deliveries: ForgeDeliveries;
+  forge_facts: ForgeFacts;
   forge_observations: ForgeObservations;
+  forge_pulls: ForgePulls;
+  forge_repositories: ForgeRepositories;
   gamification_state: GamificationState;
   idempotency_keys: IdempotencyKeys;
+  import_items: ImportItems;
+  imports: Imports;
   invitations: Invitations;
   leases: Leases;
   lock_counters: LockCounters;
@@ -867,11 +1079,12 @@ export interface DB {
   projects: Projects;
   prompts: Prompts;
   rights_epochs: RightsEpochs;
+  search_documents: SearchDocuments;
+  search_words: SearchWords;
   seat_ledger: SeatLedger;
   stories: Stories;
   story_blockers: StoryBlockers;
   story_reviewers: StoryReviewers;
-  story_search: StorySearch;
   story_selections: StorySelections;
   story_specs: StorySpecs;
   streams: Streams;
@@ -879,4 +1092,6 @@ export interface DB {
   team_members: TeamMembers;
   teams: Teams;
   tokens: Tokens;
+  webhook_deliveries: WebhookDeliveries;
+  webhooks: Webhooks;
 }

@@ -6,7 +6,7 @@
 import { type Db } from './organization.ts';
 import { type Pool } from './pool.ts';
 import { bind, sql } from './sql.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, type PlainDb } from './transaction.ts';
 
 const asWorkerRole = { sql: 'set local role muster_worker', parameters: [] };
 const asServiceRole = { sql: 'set local role muster_app', parameters: [] };
@@ -19,7 +19,7 @@ export const acrossOrganizations = <Result>(pool: Pool, work: (db: Db) => Promis
 export const inOrganizationAsSystem = <Result>(
   pool: Pool,
   orgId: string,
-  work: (db: Db) => Promise<Result>,
+  work: (db: PlainDb) => Promise<Result>,
 ): Promise<Result> =>
   inTransaction(
     pool,

@@ -137,12 +137,16 @@ describe('the roles', () => {
       'contract_versions: INSERT',
       'contracts: INSERT UPDATE',
       'execution_events: INSERT',
+      'forge_checks: INSERT',
+      'forge_deliveries: INSERT UPDATE',
       'forge_observations: INSERT',
       'notifications: INSERT UPDATE',
       'orgs: UPDATE',
       'point_entries: INSERT UPDATE',
       'seat_ledger: INSERT',
       'story_specs: DELETE INSERT',
+      'webhook_deliveries: INSERT UPDATE',
+      'webhooks: INSERT UPDATE',
     ]);
     // And it has no business with the migrator's books but to look whether they are current.
     expect(
@@ -168,7 +172,7 @@ describe('the roles', () => {
     expect(await grants('muster_worker')).toEqual(all.map((name) => `${name}: DELETE`));
     expect(
       await names(`select c.table_name || '.' || c.column_name as name from information_schema.columns c
-        where c.table_schema = 'public' and c.column_name in ('payload', 'actor', 'data', 'subject', 'title', 'description', 'response', 'holder', 'resources', 'token_hash', 'hash', 'body', 'content', 'message', 'email', 'push_token')
+        where c.table_schema = 'public' and c.column_name in ('payload', 'actor', 'data', 'subject', 'title', 'description', 'response', 'holder', 'resources', 'token_hash', 'hash', 'body', 'content', 'message', 'email', 'push_token', 'secret', 'url', 'answer')
           and has_column_privilege('muster_worker', format('%I.%I', c.table_schema, c.table_name)::regclass, c.column_name, 'select')`),
     ).toEqual([]);
   });
@@ -207,8 +211,11 @@ describe('the roles', () => {
     ]);
   });
 
-  it('let the door read, and operators keep who is in an organization', async () => {
-    expect(await grants('muster_door')).toEqual([]);
+  it('let the door read and keep what a search finds by, and operators keep who is in an organization', async () => {
+    expect(await grants('muster_door')).toEqual([
+      'search_documents: DELETE INSERT UPDATE',
+      'search_words: INSERT',
+    ]);
     expect(await grants('muster_operator')).toEqual([
       'agents: INSERT UPDATE',
       'audit: INSERT',

@@ -8,8 +8,14 @@ import { inTransactionSpan, traceStatements } from './trace.ts';
 
 const plain = (sql: string): Statement => ({ sql, parameters: [] });
 
+/** A transaction as the work in it asks for statements. */
+export interface PlainDb extends Db {
+  /** Sends what was left for later with the next statements, before them, so that they see it. */
+  hasten(): void;
+}
+
 /** The same transaction, for statements that name this organization. */
-export type Within = (orgId: string) => Db;
+export type Within = (orgId: string) => PlainDb;
 
 interface Opening {
   /** The statements that say who it is. */
@@ -25,14 +31,14 @@ interface Opening {
 export const inTransaction = <Result>(
   pool: Pool,
   { prologue, orgId }: Opening,
-  work: (db: Db, within: Within) => Promise<Result>,
+  work: (db: PlainDb, within: Within) => Promise<Result>,
 ): Promise<Result> =>
   inTransactionSpan(() => transact(pool, { prologue: [...prologue, ...traceStatements()], orgId }, work));
 
 async function transact<Result>(
   pool: Pool,
   { prologue, orgId }: Opening,
-  work: (db: Db, within: Within) => Promise<Result>,
+  work: (db: PlainDb, within: Within) => Promise<Result>,
 ): Promise<Result> {
   const client = await checkOut(pool);
   const postponed: Statement[] = [];
@@ -46,18 +52,25 @@ async function transact<Result>(
   let over = false;
   // Asked for at once they go out one after the other: a client takes one burst at a time.
   let sent: Promise<unknown> = Promise.resolve();
-  const dbOf = (named: string | null): Db => {
+  const sendNext = (statement: Statement): Promise<StatementResult[]> => {
+    const sending = sent.then(() => send([statement]));
+    sent = sending.catch(() => undefined);
+    return sending;
+  };
+  const hasten = (): void => {
+    // It fails with its transaction, and who waits for another statement of that hears it.
+    for (const statement of postponed.splice(0)) sendNext(statement).catch(() => undefined);
+  };
+  const dbOf = (named: string | null): PlainDb => {
     const all = async <Row>(source: Query<Row>): Promise<Row[]> => {
       if (over) throw new Error('the transaction is over');
-      const statement = bind(source, named);
-      const sending = sent.then(() => send([statement]));
-      sent = sending.catch(() => undefined);
-      return ((await sending).at(-1)?.rows ?? []) as Row[];
+      return ((await sendNext(bind(source, named))).at(-1)?.rows ?? []) as Row[];
     };
     const find = async <Row>(source: Query<Row>): Promise<Row | undefined> => (await all(source))[0];
     return {
       all,
       find,
+      hasten,
       get: async (source) => {
         const row = await find(source);
         if (row === undefined) throw notFound();

@@ -42,6 +42,29 @@ export const jobs = {
     payload: z.strictObject({ notificationId: z.uuid(), device: z.hex().length(64) }),
     timeoutSeconds: 30,
   }),
+  'token.mail': perRow({
+    summary: 'Tell a member by e-mail that a token of theirs ends soon',
+    queue: 'deliver',
+    payload: z.strictObject({ tokenId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
+  'tokens.warn': scheduled({
+    summary: 'Find tokens that end within a week, and ask for the e-mail that says so, once for each',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
+  'forge.translate': perRow({
+    summary: 'Read what a forge delivered, and record what it says',
+    queue: 'sync',
+    payload: z.strictObject({ deliveryId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
+  'forge.replay': perRow({
+    summary: 'Record what a forge told of an execution before it was known',
+    queue: 'sync',
+    payload: z.strictObject({ executionId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
   'retention.purge': scheduled({
     summary: 'Remove rows that are past their day, of each table as the retention says',
     queue: 'upkeep',

@@ -1,18 +1,28 @@
 /** The whole product on one page: who handles each operation, and what follows from events. One that is missing does not compile. */
 import { billingHandlers, defaultSeatPrices, platformHandlers, type SeatPrices } from '@muster/billing';
-import { boardHandlers } from '@muster/board';
+import { boardHandlers, insideBoard } from '@muster/board';
 import { deliveryHandlers, executionReactions, insideHandlers, runReactions } from '@muster/delivery';
+import { forgeReactions, forgesHandlers, type ForgesSetUp } from '@muster/forges';
 import { gamificationHandlers } from '@muster/gamification';
+import { createSeals } from '@muster/outbound';
 import { organizationsHandlers } from '@muster/organizations';
 import { type AllHandlers, byOperation, type Handler, type Reaction } from '@muster/runtime';
-import { notify, notificationsHandlers } from '@muster/notifications';
+import {
+  notify,
+  notificationsHandlers,
+  usualWebhooks,
+  type WebhooksSetUp,
+  webhooksWith,
+} from '@muster/notifications';
 
 /** What is set for the whole installation. */
 export interface HandlersSetUp {
   readonly seatPrices: SeatPrices;
+  readonly forges: ForgesSetUp;
+  readonly webhooks: WebhooksSetUp;
 }
 
-export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
+export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): AllHandlers => ({
   session: organizationsHandlers.session,
   orgs: organizationsHandlers.orgs,
   members: organizationsHandlers.members,
@@ -20,6 +30,7 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
   policy: organizationsHandlers.policy,
   teams: { ...organizationsHandlers.teams, projects: boardHandlers.teamProjects },
   devices: organizationsHandlers.devices,
+  tokens: organizationsHandlers.tokens,
   projects: boardHandlers.projects,
   boardColumns: boardHandlers.boardColumns,
   epics: boardHandlers.epics,
@@ -30,27 +41,35 @@ export const handlersOf = ({ seatPrices }: HandlersSetUp): AllHandlers => ({
   assignments: boardHandlers.assignments,
   reviewers: boardHandlers.reviewers,
   deliveryExecutions: deliveryHandlers.deliveryExecutions,
-  agents: deliveryHandlers.agents,
+  agents: { ...organizationsHandlers.agents, ...deliveryHandlers.agents },
   deliveryGroups: deliveryHandlers.deliveryGroups,
   locks: deliveryHandlers.locks,
+  forges: forgesHandlers(forges).forges,
   prompts: boardHandlers.prompts,
   contracts: boardHandlers.contracts,
+  search: boardHandlers.search,
+  imports: boardHandlers.imports,
   activity: notificationsHandlers.activity,
   events: notificationsHandlers.events,
   audit: notificationsHandlers.audit,
   broadcasts: notificationsHandlers.broadcasts,
   notifications: notificationsHandlers.notifications,
+  webhooks: webhooksWith(webhooks),
   gamification: gamificationHandlers.gamification,
   billing: billingHandlers(seatPrices).billing,
   admin: platformHandlers.admin,
 });
 
 /** With what an installation has that sets nothing. */
-export const handlers = handlersOf({ seatPrices: defaultSeatPrices });
+export const handlers = handlersOf({
+  seatPrices: defaultSeatPrices,
+  webhooks: usualWebhooks,
+  forges: { seals: createSeals([]), baseUrl: 'http://127.0.0.1:4100' },
+});
 
 /** What follows from events, in the transaction in which they happened. */
-export const reactions: readonly Reaction[] = [runReactions, executionReactions, notify];
+export const reactions: readonly Reaction[] = [runReactions, executionReactions, forgeReactions, notify];
 
 /** What handlers may perform: the whole API, and what only they may ask of one another. */
 export const performable = (all: AllHandlers): ReadonlyMap<string, Handler> =>
-  byOperation({ ...all, insideHandlers });
+  byOperation({ ...all, insideHandlers, insideBoard });

@@ -74,6 +74,7 @@ describe('queues', () => {
       'retention.purge': 3_600,
       'deletions.remove': 3_600,
       'seats.report': 3_600,
+      'tokens.warn': 3_600,
     };
     const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
     await queues.keepSchedule(schedule);

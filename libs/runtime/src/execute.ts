@@ -269,7 +269,7 @@ async function replay(
   return { json: JSON.stringify(fresh), replayed: true, awaits: null };
 }
 
-function refuseToWait(): never {
+export function refuseToWait(): never {
   throw new Error('a write answers at once');
 }
 
@@ -277,9 +277,12 @@ function refuseToWait(): never {
 const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): Record<string, unknown> =>
   secret === null ? result : { ...result, [secret]: '' };
 
-/** One transaction of the pipeline, for the handlers that run in it. */
-interface Transaction {
-  readonly session: Session;
+/** What handlers ask of the transaction that they run in. */
+type TransactionSession = Db & Pick<Session, 'entry' | 'hasten'>;
+
+/** One transaction, for the handlers that run in it. */
+export interface Transaction {
+  readonly session: TransactionSession;
   /** The record that the call names, whichever operation of it runs. */
   readonly target: Visit['target'];
   readonly happenings: Happening[];
@@ -308,7 +311,7 @@ async function run(
   return result;
 }
 
-function contextOf(
+export function contextOf(
   operation: Operation,
   caller: Caller,
   params: Record<string, unknown>,
@@ -348,11 +351,11 @@ function contextOf(
 }
 
 /** Whether it writes into a project, and may not where that is archived. */
-const isBarred = ({ effect, access, reachesArchived }: Operation): boolean =>
+export const isBarred = ({ effect, access, reachesArchived }: Operation): boolean =>
   effect === 'write' && access.kind === 'project' && !reachesArchived;
 
 /** Whether the project is archived; where it is not, it stays so until COMMIT, since archiving waits for it. */
-function holdOpen(session: Db): Promise<boolean> {
+export function holdOpen(session: Db): Promise<boolean> {
   const answer = session.one(sql<{ archived: boolean }>`select app.hold_open() as archived`);
   const archived = answer.then((row) => row.archived);
   // A handler that throws is not waited with; the burst in which both went out says what was wrong.

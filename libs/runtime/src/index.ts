@@ -10,6 +10,7 @@ export {
 export { type Conclusion, conclude } from './conclude.ts';
 export { changedFields, changedGit, cleared } from './changes.ts';
 export { toApiError, validationHoles } from './errors.ts';
+export { asSystem, type PerformAsSystem, type SystemWork } from './as-system.ts';
 export { type Answer, type Call, execute } from './execute.ts';
 export {
   type AllHandlers,

@@ -1,0 +1,294 @@
+-- What is found by words, and how it is kept (migration 0016). The door does all of it: row security lets no index on words
+-- be asked before its own condition, and what a removal takes along is the owner's doing, to whom it shows nothing.
+
+-- Writes a record's document anew, and notes the words that the organization did not use before, 300 of them at most.
+create or replace function app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[]) returns void
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+declare
+  added text[];
+begin
+  insert into search_documents as d (org_id, id, kind, project_id, keys)
+    values (org, record, record_kind, project, array_to_tsvector(found_by))
+    on conflict (org_id, id, kind) do update set keys = excluded.keys where d.keys <> excluded.keys;
+  added := array(
+    select unnest(words) except select w.word from search_words w where w.org_id = org and w.word = any (words) limit 300);
+  if added <> '{}' then
+    insert into search_words (org_id, word, slips)
+      select org, a.word, app.slips(org, a.word) from unnest(added) as a (word)
+      where length(a.word) between 4 and 24 and a.word !~ '[0-9]';
+  end if;
+end $$;
+
+create or replace function app.keep_story_document() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  key constant text := (select p.key || '-' || new.number from projects p where p.org_id = new.org_id and p.id = new.project_id);
+  title_words constant text[] := app.words(new.title);
+  words constant text[] := app.words(concat_ws(' ', new.description, array_to_string(new.labels, ' ')));
+begin
+  -- The way in sees no deleted project; what is in one is found no more.
+  if key is null then return null; end if;
+  perform app.put_document(new.org_id, new.id, 'story', new.project_id,
+    app.story_keys(new.org_id, new.project_id, key, new.labels, new.title, title_words, words), title_words || words);
+  return null;
+end $$;
+call app.hand_over('app.keep_story_document()', 'muster_door');
+create or replace trigger stories_searched after insert on stories for each row
+  execute function app.keep_story_document();
+create or replace trigger stories_searched_anew after update of title, description, labels on stories for each row
+  when ((old.title, old.description, old.labels) is distinct from (new.title, new.description, new.labels))
+  execute function app.keep_story_document();
+
+create or replace function app.keep_epic_document() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  title_words constant text[] := app.words(new.title);
+  words constant text[] := app.words(new.description);
+begin
+  perform app.put_document(new.org_id, new.id, 'epic', new.project_id,
+    app.title_keys(new.org_id, new.title, title_words, '') || app.text_keys(new.org_id, words), title_words || words);
+  return null;
+end $$;
+call app.hand_over('app.keep_epic_document()', 'muster_door');
+create or replace trigger epics_searched after insert on epics for each row execute function app.keep_epic_document();
+create or replace trigger epics_searched_anew after update of title, description on epics for each row
+  when ((old.title, old.description) is distinct from (new.title, new.description))
+  execute function app.keep_epic_document();
+
+-- Versions are only added, the newest last.
+create or replace function app.keep_spec_document() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  words constant text[] := app.words(new.content);
+begin
+  perform app.put_document(new.org_id, new.story_id, 'spec',
+    (select s.project_id from stories s where s.org_id = new.org_id and s.id = new.story_id),
+    app.text_keys(new.org_id, words), words);
+  return null;
+end $$;
+call app.hand_over('app.keep_spec_document()', 'muster_door');
+create or replace trigger story_specs_searched after insert on story_specs for each row
+  execute function app.keep_spec_document();
+
+create or replace function app.keep_comment_document() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  words constant text[] := app.words(new.body);
+begin
+  if new.body is null then
+    delete from search_documents d where d.org_id = new.org_id and d.id = new.id and d.kind = 'comment';
+    return null;
+  end if;
+  perform app.put_document(new.org_id, new.id, 'comment',
+    (select s.project_id from stories s where s.org_id = new.org_id and s.id = new.story_id),
+    app.text_keys(new.org_id, words), words);
+  return null;
+end $$;
+call app.hand_over('app.keep_comment_document()', 'muster_door');
+create or replace trigger comments_searched after insert on comments for each row execute function app.keep_comment_document();
+create or replace trigger comments_searched_anew after update of body on comments for each row
+  when (old.body is distinct from new.body)
+  execute function app.keep_comment_document();
+
+-- Members who left are none.
+create or replace function app.keep_member_document() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  name_words constant text[] := app.words(new.name);
+begin
+  if new.status <> 'active' then
+    delete from search_documents d where d.org_id = new.org_id and d.id = new.id and d.kind = 'member';
+    return null;
+  end if;
+  perform app.put_document(new.org_id, new.id, 'member', null,
+    app.member_keys(new.org_id, new.name, name_words, new.handle, new.email), name_words || app.words(new.email));
+  return null;
+end $$;
+call app.hand_over('app.keep_member_document()', 'muster_door');
+create or replace trigger members_searched after insert on members for each row execute function app.keep_member_document();
+create or replace trigger members_searched_anew after update of name, handle, email, status on members for each row
+  when ((old.name, old.handle, old.email, old.status) is distinct from (new.name, new.handle, new.email, new.status))
+  execute function app.keep_member_document();
+
+-- What is deleted is found no more: the kinds of documents that a row had are the trigger's arguments.
+create or replace function app.drop_documents() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  delete from search_documents d where d.org_id = old.org_id and d.id = old.id and d.kind = any (tg_argv);
+  return null;
+end $$;
+call app.hand_over('app.drop_documents()', 'muster_door');
+create or replace trigger stories_not_searched after delete on stories for each row
+  execute function app.drop_documents('story', 'spec');
+create or replace trigger epics_not_searched after delete on epics for each row execute function app.drop_documents('epic');
+create or replace trigger comments_not_searched after delete on comments for each row
+  execute function app.drop_documents('comment');
+create or replace trigger members_not_searched after delete on members for each row
+  execute function app.drop_documents('member');
+
+-- A key as a query of full text says it; `begun` finds what begins with it, too.
+create or replace function app.search_term(key text, begun boolean default false) returns text
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select '''' || replace(replace(key, '\', '\\'), '''', '''''') || case when begun then ''':*' else '''' end
+$$;
+
+-- Stories of the caller's organization that have all of the keys, so many at most.
+create or replace function app.stories_with(wanted text[], most int) returns setof uuid
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  query constant tsquery := (
+    select string_agg(app.search_term(app.search_mark(app.org_id()) || key), ' & ') from unnest(wanted) as key)::tsquery;
+begin
+  return query select f.id
+    from (select d.org_id, d.kind, d.id from search_documents d where d.keys @@ query offset 0) f
+    where f.org_id = app.org_id() and f.kind = 'story' limit most;
+end $$;
+call app.hand_over('app.stories_with(text[], int)', 'muster_door');
+grant execute on function app.stories_with(text[], int) to muster_app;
+
+-- Words in use that are a slip away from one that was typed: `twice` for long ones, of which two letters may be too many.
+create or replace function app.words_near(org uuid, typed text) returns text[]
+language plpgsql stable set search_path = pg_catalog, public, pg_temp as $$
+begin
+  if length(typed) not between 3 and 25 or typed ~ '[0-9]' then return '{}'; end if;
+  return array(
+    select distinct f.word
+    from (select w.org_id, w.word from search_words w where w.slips && app.slips(org, typed, length(typed) >= 8) offset 0) f
+    where f.org_id = org and f.word <> typed order by f.word limit 200);
+end $$;
+
+-- How well a document fits, by the first of the queries that it passes; null where it passes none.
+create or replace function app.search_grade(keys tsvector, queries tsquery[]) returns int
+language sql immutable parallel safe as $$
+  select case when keys @@ queries[1] then 1 when keys @@ queries[2] then 2 when keys @@ queries[3] then 3
+    when keys @@ queries[4] then 4 when keys @@ queries[5] then 5 when keys @@ queries[6] then 6
+    when keys @@ queries[7] then 7 when keys @@ queries[8] then 8 when keys @@ queries[9] then 9 end
+$$;
+
+-- What words are looked for by, best first: 1 the whole title, 2 its beginning, 3 all words in the title, 4 the last of them
+-- begun, 5 all in title or text, 6 the last of them begun, 7 the letters as they stand anywhere in the title. `near` has for
+-- each word what else it may be meant to be; where there is any, 8 all words in the title, and 9 in title or text.
+create or replace function app.search_queries(mark text, typed text, words text[], near jsonb) returns tsquery[]
+language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+  select array[
+    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80)),
+    app.search_term(mark || 'e' || left(array_to_string(words, '_'), 80), true)
+      || case when typed ~* '^[a-z][a-z0-9]{1,9}-[0-9]*$' then ' | ' || app.search_term(mark || 'k' || lower(typed), true) else '' end,
+    string_agg(app.search_term(mark || 't' || word), ' & '),
+    string_agg(app.search_term(mark || 't' || word, is_last), ' & '),
+    string_agg(format('(%s | %s)', app.search_term(mark || 't' || word), app.search_term(mark || 'b' || word)), ' & '),
+    string_agg(format('(%s | %s)', app.search_term(mark || 't' || word, is_last), app.search_term(mark || 'b' || word, is_last)), ' & '),
+    (select string_agg(app.search_term(mark || gram), ' & ') from unnest((app.grams(typed))[:40]) as gram),
+    case when near is not null then string_agg('(' || concat_ws(' | ', app.search_term(mark || 't' || word, is_last), slips.in_title) || ')', ' & ') end,
+    case when near is not null then string_agg('(' || concat_ws(' | ', app.search_term(mark || 't' || word, is_last),
+      app.search_term(mark || 'b' || word, is_last), slips.in_title, slips.in_text) || ')', ' & ') end
+  ]::tsquery[]
+  from (select word, nth, nth = cardinality(words) as is_last from unnest(words) with ordinality as w (word, nth)) w
+  cross join lateral (
+    select string_agg(app.search_term(mark || 't' || slip), ' | ') as in_title, string_agg(app.search_term(mark || 'b' || slip), ' | ') as in_text
+    from jsonb_array_elements_text(near -> (nth - 1)::int) as slip) slips
+$$;
+
+-- The records that a text finds among those that the member may see with this token, best first, so many at most. `grade`
+-- is that of app.search_queries, 0 for the number of a story and -1 for its key. What no visible record has is
+-- looked for by words a slip away; `slips` has those.
+--
+-- Nothing here is measured by what others wrote, so that what may not be seen changes neither what is found nor its order. And
+-- nothing ranks all that a word is in: the newest 500 documents of the organization are looked through, and where they have
+-- too few of a grade, an index finds up to 1,000 more of it.
+create or replace function app.find(member uuid, token uuid, project uuid, kinds text[], typed text, most int)
+returns table (nth int, id uuid, kind text, grade int, slips text[])
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  org constant uuid := app.org_id();
+  mark constant text := app.search_mark(org);
+  words constant text[] := (app.words(typed))[:12];
+  visible constant uuid[] := array(
+    select v.project_id from app.visible_projects(org, member, token) v where project is null or v.project_id = project);
+  with_members constant boolean := project is null and 'member' = any (kinds);
+  near jsonb;
+  queries tsquery[];
+  anything tsquery;
+  meant text[];
+  ids uuid[] := '{}';
+  found_kinds text[] := '{}';
+  grades int[] := '{}';
+  more record;
+  -- The oldest record that was looked at, though perhaps not its spec; null where that was all.
+  walked_to uuid;
+  step int;
+begin
+  if 'story' = any (kinds) and typed ~ '^\s*([A-Za-z][A-Za-z0-9]{1,9}-|#)?[0-9]{1,9}\s*$' then
+    select array_agg(s.id) as ids, array_agg(s.grade) as grades into more from (
+      select s.id, case when typed ~ '-' then -1 else 0 end as grade
+      from unnest(visible) as v (project_id)
+      join projects p on p.org_id = org and p.id = v.project_id and (typed !~ '-' or p.key = upper(split_part(btrim(typed), '-', 1)))
+      join stories s on s.org_id = org and s.project_id = p.id and s.number = substring(typed from '[0-9]+\s*$')::int
+      order by s.id desc limit most) s;
+    ids := coalesce(more.ids, '{}');
+    grades := coalesce(more.grades, '{}');
+    found_kinds := array_fill('story'::text, array[cardinality(ids)]);
+  end if;
+  if words <> '{}' then
+    select case when count(*) = 500 then (array_agg(d.id order by d.id))[1] end into walked_to
+      from (select d.id from search_documents d where d.org_id = org order by d.id desc limit 500) d;
+    queries := app.search_queries(mark, btrim(typed), words, null);
+    for step in 0..9 loop
+      exit when cardinality(ids) >= most and (select count(*) from unnest(grades) as g where g <= step) >= most;
+      if step = 8 then
+        exit when exists (select from unnest(grades) as g where g <= 6);
+        near := (select jsonb_agg(to_jsonb(app.words_near(org, w.word)) order by w.at) from unnest(words) with ordinality as w (word, at));
+        exit when not jsonb_path_exists(near, '$[*][*]');
+        queries := array_fill(null::tsquery, array[7]) || (app.search_queries(mark, btrim(typed), words, near))[8:];
+      end if;
+      -- All that is looked through is graded at once.
+      if step in (0, 8) then
+        -- What passes one of the others passes one of these.
+        anything := case when step = 8 then queries[9] else queries[2] || queries[6] || coalesce(queries[7], queries[6]) end;
+        select array_agg(f.id) as ids, array_agg(f.kind) as kinds, array_agg(f.grade) as grades into more from (
+          select d.id, d.kind, app.search_grade(d.keys, queries) as grade
+          from (select * from search_documents d where d.org_id = org order by d.id desc limit 500) d
+          where d.keys @@ anything and d.kind = any (kinds)
+            and (d.project_id = any (visible) or d.project_id is null and with_members)) f
+        where f.grade is not null;
+        ids := ids || coalesce(more.ids, '{}');
+        found_kinds := found_kinds || coalesce(more.kinds, '{}');
+        grades := grades || coalesce(more.grades, '{}');
+      end if;
+      continue when step = 0 or walked_to is null or queries[step] is null
+        or (select count(*) from unnest(grades) as g where g <= step) >= most;
+      select array_agg(f.id) as ids, array_agg(f.kind) as kinds into more from (
+        select d.id, d.kind
+        from (select * from search_documents d where d.keys @@ queries[step] offset 0) d
+        where d.org_id = org and d.id <= walked_to and d.kind = any (kinds)
+          and (d.project_id = any (visible) or d.project_id is null and with_members)
+          and app.search_grade(d.keys, queries) = step
+        limit 1000) f;
+      ids := ids || coalesce(more.ids, '{}');
+      found_kinds := found_kinds || coalesce(more.kinds, '{}');
+      grades := grades || array_fill(step, array[cardinality(coalesce(more.ids, '{}'))]);
+    end loop;
+  end if;
+  meant := array(select jsonb_path_query(near, '$[*][*]') #>> '{}');
+  return query
+    select (row_number() over (order by f.grade, f.id desc, f.kind))::int, f.id, f.kind, f.grade, meant
+    from (select distinct on (u.id, u.kind) u.* from unnest(ids, found_kinds, grades) as u (id, kind, grade) order by u.id, u.kind, u.grade) f
+    order by 1 limit most;
+end $$;
+call app.hand_over('app.find(uuid, uuid, uuid, text[], text, int)', 'muster_door');
+grant execute on function app.find(uuid, uuid, uuid, text[], text, int) to muster_app;
+
+-- Some 500 characters of what is searched of a text, from shortly before the first word that was looked for.
+create or replace function app.excerpt(written text, typed text, slips text[]) returns text
+language plpgsql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
+declare
+  searched constant text := left(written, 20000);
+  folded text;
+  at int;
+begin
+  if length(searched) <= 500 then return searched; end if;
+  folded := app.fold(searched);
+  at := regexp_instr(folded, '\m(?:' || array_to_string(app.words(typed) || slips, '|') || ')');
+  if at = 0 then at := strpos(folded, app.fold(btrim(typed))); end if;
+  return substr(searched, greatest(at - 100, 1), 500);
+end $$;

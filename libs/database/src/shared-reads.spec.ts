@@ -1,0 +1,161 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
+import { cloneDatabase, type TestDatabase } from '@muster/testing';
+import { BurstError, type Statement } from './burst.ts';
+import { checkOut, createPool, DatabaseAway, DatabaseBusy, type Pool } from './pool.ts';
+import { sendRead } from './shared-reads.ts';
+
+const sql = (text: string, ...parameters: unknown[]): Statement => ({ sql: text, parameters });
+/** Answers which server process read it, and what it was given. */
+const echo = (said: number) => sql('select pg_backend_pid() as server, $1::int as said', said);
+const sleep = (seconds: number) => sql('select pg_sleep($1)', seconds);
+
+let database: TestDatabase;
+const pools: Pool[] = [];
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterEach(async () => {
+  await Promise.all(pools.splice(0).map((pool) => pool.end()));
+});
+afterAll(() => database.close());
+
+function poolOf(max: number, url = database.url): Pool {
+  const pool = createPool({ url, max });
+  pools.push(pool);
+  return pool;
+}
+
+async function row(pool: Pool, ...statements: Statement[]): Promise<Record<string, unknown>> {
+  const results = await sendRead(pool, statements);
+  return results.at(-1)?.rows[0] ?? {};
+}
+
+const many = 200;
+const echoes = (pool: Pool): Promise<Record<string, unknown>[]> =>
+  Promise.all(Array.from({ length: many }, (_, index) => row(pool, echo(index))));
+
+/** What becomes of each, in the order given: its row, or its error. */
+const outcomes = async (answers: readonly Promise<unknown>[]): Promise<unknown[]> =>
+  (await Promise.allSettled(answers)).map((each) =>
+    each.status === 'fulfilled' ? each.value : (each.reason as unknown),
+  );
+
+/** Both connections are known to be slow: who comes now waits, and all go to the one that is free first. */
+async function busyPool(): Promise<{ pool: Pool; idle: () => Promise<unknown> }> {
+  const pool = poolOf(2);
+  await echoes(pool);
+  const busy = [row(pool, sleep(0.1)), row(pool, sleep(0.5))];
+  await pause(50);
+  return { pool, idle: () => Promise.all(busy) };
+}
+
+describe('reads that share connections', () => {
+  it('each get their own answer, over few connections', async () => {
+    const pool = poolOf(10);
+    await echoes(pool);
+    const answers = await echoes(pool);
+    expect(answers.map(({ said }) => said)).toEqual(answers.map((_, index) => index));
+    expect(pool.totalCount).toBeLessThan(10);
+  });
+
+  it('leave their connections to others once there is none to answer', async () => {
+    const pool = poolOf(2);
+    await echoes(pool);
+    expect([pool.idleCount, pool.waitingCount]).toEqual([pool.totalCount, 0]);
+  });
+
+  it('are transactions apart: what one sets, another does not see', async () => {
+    const pool = poolOf(1);
+    const set = (word: string) => sql(`select set_config('muster.word', $1, true)`, word);
+    const look = sql(`select coalesce(current_setting('muster.word', true), '') as word`);
+    await row(pool, set('first'), look);
+    const words = await Promise.all([row(pool, set('mine'), look), row(pool, look), row(pool, look)]);
+    expect(words).toEqual([{ word: 'mine' }, { word: '' }, { word: '' }]);
+  });
+
+  it('fail by themselves', async () => {
+    const pool = poolOf(1);
+    const divide = (by: number) => sql('select 4 / $1::int as said', by);
+    await row(pool, divide(1));
+    const answers = await outcomes([divide(2), divide(0), divide(4)].map((each) => row(pool, each)));
+    expect(answers).toEqual([{ said: 2 }, expect.any(BurstError), { said: 1 }]);
+    expect(answers[1]).toMatchObject({ sqlState: '22012', at: 0 });
+  });
+
+  it('need no statement that one before them prepared and never came to', async () => {
+    const { pool, idle } = await busyPool();
+    const fresh = sql('select 7 as said');
+    const failing = sql('select 1 / $1::int', 0);
+    const answers = await outcomes([row(pool, failing, fresh), row(pool, fresh), row(pool, fresh)]);
+    expect(answers).toEqual([expect.any(BurstError), { said: 7 }, { said: 7 }]);
+    await idle();
+  });
+
+  it('are not held up by one that takes long', async () => {
+    const pool = poolOf(4);
+    await echoes(pool);
+    let isOver = false;
+    const slow = outcomes([row(pool, sql('select pg_sleep(4), $1::text as slow', 'slow'))]).finally(() => {
+      isOver = true;
+    });
+    // By the end of another it is known to be slow.
+    await row(pool, sleep(0.02));
+    await echoes(pool);
+    expect(isOver).toBe(false);
+    await database.owner.query(
+      `select pg_cancel_backend(pid) from pg_stat_activity where query like '%as slow'`,
+    );
+    await slow;
+  });
+
+  it('fail with their connection where they were written to it, and else have another', async () => {
+    const { pool, idle } = await busyPool();
+    const end = sql('select pg_terminate_backend(pg_backend_pid())');
+    const fresh = sql('select 3 as said');
+    const [ended, next, behind, unwritten, last] = await outcomes(
+      [end, echo(1), echo(2), fresh, echo(4)].map((each) => row(pool, each)),
+    );
+    expect(ended).toMatchObject({ sqlState: '57P01' });
+    for (const lost of [next, behind]) {
+      expect(lost).toBeInstanceOf(BurstError);
+      expect(lost).toMatchObject({ sqlState: undefined });
+    }
+    expect([unwritten, last]).toMatchObject([{ said: 3 }, { said: 4 }]);
+    await idle();
+    expect(pool.idleCount).toBe(pool.totalCount);
+  });
+
+  it.each([1, 2])('leave other work a connection of %i, however many they are', async (max) => {
+    const pool = poolOf(max);
+    let isOver = false;
+    const flood = Array.from({ length: 40 }, async () => {
+      while (!isOver) await row(pool, sleep(0.005));
+    });
+    await pause(100);
+    for (let times = 0; times < 5; times += 1) {
+      const client = await checkOut(pool);
+      client.release();
+    }
+    isOver = true;
+    await Promise.all(flood);
+  });
+
+  it('are refused as busy where others keep all connections', async () => {
+    const pool = poolOf(1);
+    const client = await pool.connect();
+    expect(await outcomes([row(pool, echo(1)), row(pool, echo(2))])).toEqual([
+      expect.any(DatabaseBusy),
+      expect.any(DatabaseBusy),
+    ]);
+    client.release();
+    expect(await row(pool, echo(3))).toMatchObject({ said: 3 });
+  });
+
+  it('are refused where there is no database', async () => {
+    const url = new URL(database.url);
+    url.port = '1';
+    const pool = poolOf(1, url.href);
+    expect(await outcomes([row(pool, echo(1))])).toEqual([expect.any(DatabaseAway)]);
+  });
+});

@@ -1,0 +1,72 @@
+/**
+ * Operations that a job performs: no token asks for them and no role decides, so the job answers for who may. They run in
+ * its transaction, which ends as a caller's does.
+ */
+import { type AuditFacts, type Happening, type PlainDb, sql } from '@muster/database';
+import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
+import { conclude } from './conclude.ts';
+import { contextOf, holdOpen, isBarred, refuseToWait } from './execute.ts';
+import { type Caller, type Surroundings } from './handle.ts';
+import { parseParams } from './parse.ts';
+import { targetOf } from './target.ts';
+
+export interface SystemWork {
+  readonly db: PlainDb;
+  readonly orgId: string;
+  readonly actor: Actor;
+  readonly facts: AuditFacts;
+}
+
+/** Says which record, of which project, the statements to come are about; answers the transaction's time. */
+export const enter = ({ id, projectId }: { readonly id: string; readonly projectId: string }) =>
+  sql<{ at: string; entered: string }>`select now() as at, set_config('muster.target_id', ${id}, true)
+    || set_config('muster.project_id', ${projectId}, true) as entered`;
+
+/** Performs an operation on the record that `on` names by id, in its project. Throws what it refuses, `archived` too. */
+export type PerformAsSystem = <O extends Operation>(
+  operation: O,
+  on: { readonly id: string; readonly projectId: string },
+  params: InputOf<O>,
+) => Promise<ResultOf<O>>;
+
+/** No member has it: whatever compares members finds nobody. */
+const noId = '00000000-0000-0000-0000-000000000000';
+
+const systemCaller = (orgId: string, actor: Actor): Caller => ({
+  ...{ orgId, memberId: noId, agentId: null, tokenId: noId, actor },
+  ...{ scopes: ['admin'], projectIds: null },
+});
+
+/** Runs `work`, and then writes what follows from it, if it performed anything: reactions, activity, outbox and audit. */
+export async function asSystem<Result>(
+  { db, orgId, actor, facts }: SystemWork,
+  surroundings: Surroundings,
+  work: (perform: PerformAsSystem) => Promise<Result>,
+): Promise<Result> {
+  const happenings: Happening[] = [];
+  const performed: string[] = [];
+  const perform: PerformAsSystem = async (operation, on, params) => {
+    const handler = surroundings.handlers.get(operation.name);
+    if (handler === undefined) throw new Error(`${operation.name} has no handler here`);
+    const { at } = await db.one(enter(on));
+    if (isBarred(operation) && (await holdOpen(db))) throw refusal('archived');
+    const parsed = parseParams(operation, params);
+    performed.push(operation.name);
+    const entry = async () => ({
+      ...{ at, orgRole: 'admin' as const, targetId: on.id, projectId: on.projectId },
+    });
+    const transaction = {
+      session: { ...db, entry },
+      target: targetOf(operation, parsed),
+      happenings,
+      surroundings,
+      waitFor: refuseToWait,
+    };
+    const context = contextOf(operation, systemCaller(orgId, actor), parsed, transaction);
+    // The handler by this name gives this operation's result.
+    return (await handler.run(context)) as ResultOf<typeof operation>;
+  };
+  const result = await work(perform);
+  if (performed.length > 0) await conclude(db, { orgId, actor, happenings, facts }, surroundings.reactions);
+  return result;
+}
