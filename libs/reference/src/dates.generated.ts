@@ -1,19 +1,19 @@
 export const dates = {
   reference: {
-    sha256: '8376793a6717a3cedf9c6d55231aa146f9fac815b3d2ed9a6d054e50d5a95069',
+    sha256: '4327a6a33dd758ec75036970ed0ab4bc381986a93ce0b04bcf1a3ff3552f0d69',
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
-    sha256: '578531d28629676cbfb188b63472390db349d47df7adc7eff3f0fa3d3bc74ac9',
-    since: '2026-11-22',
+    sha256: 'd1f079c9c7d6dec734195fc466b5977f602f05b30b73bc23b127d607b8f4087b',
+    since: '2026-11-23',
   },
   'reference/deliveryGroups': {
-    sha256: 'd0bac4d86aeb24667a0112341bbd65a1c6ba1603762fe9a4aaa40555040fc601',
-    since: '2026-11-22',
+    sha256: '9eaaa1fc8d6b7a3229e5f7b5fce9f48b266ddd8a84b256d9a1ddacdcc5155159',
+    since: '2026-11-23',
   },
   'reference/agents': {
-    sha256: 'ccfca2f07663a1475efdab9a32e447854a832f99cdd855af955fa7dcbb88553a',
-    since: '2026-11-22',
+    sha256: 'e27ff6e2c2c0033e99875d018cff4c86ae996caa0b33f2b90ab12e1a26c68989',
+    since: '2026-11-23',
   },
   'reference/agents.catalog': {
     sha256: '22608c142658a6798f33ae886dbd50de06b5dda07d68eb3c0ba526a6db5128e2',
@@ -26,6 +26,10 @@ export const dates = {
   'reference/session': {
     sha256: '54c84c6614729ab43d558f29e3e8073e449925ddfdea0a64ebd0c9c152fb795a',
     since: '2026-11-22',
+  },
+  'reference/tokens': {
+    sha256: '61453ed7b6aadbd04671b579c55585e6e90e8d0848945ebcf1c71dd8c5370c43',
+    since: '2026-11-23',
   },
   'reference/orgs': {
     sha256: '755c96cf5391e7990d7d1bde0bfa818e66a9f1e617f5147377a80027668e40b2',
@@ -40,8 +44,8 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/policy': {
-    sha256: 'ded40e99df5768e88c4bc2eaa75f81b8c8e7b00ba15ebe0587a948765aa299cf',
-    since: '2026-11-22',
+    sha256: '61b5b0e7b32ec2d44b7d7855dd08d8f1f975c0361ba5bcb81bce2e98ebcf0df7',
+    since: '2026-11-23',
   },
   'reference/teams': {
     sha256: '369b1378eb0fc43b4d2cb5f6e834bce8d396b5877bdc633f83d87a1b4bde9cd6',
@@ -60,8 +64,8 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/projects': {
-    sha256: '3966c81f51e9d8943046e8908c10059ea96b128be615bdfc172d17a333863660',
-    since: '2026-11-22',
+    sha256: 'db17756a4548e9a78f65bc4e8062f81fe248c19c77f6eae1e774d09e5e447cd1',
+    since: '2026-11-23',
   },
   'reference/projects.members': {
     sha256: '6673308e202d5336ae6beba3ba047161586e0cc7ec309b926e3c50c857b88194',
@@ -84,8 +88,8 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/stories': {
-    sha256: '1e44476beba0c866b840c5c5964caf16390f4428986f04b7c4739e11b11916a0',
-    since: '2026-11-22',
+    sha256: '1e8dcb1cf76234891fa18757811c604fd23f10c63608bfa102144676e49bb0c2',
+    since: '2026-11-23',
   },
   'reference/storySpec': {
     sha256: 'bcc8938e3028ca81eafe2045679fd7014be0a2801fc199509dd98488d799c452',
@@ -119,12 +123,32 @@ export const dates = {
     sha256: '92bacde11e40a57c3898eb22cce6d5a9c89245634219a4132f447720abd4381d',
     since: '2026-11-22',
   },
+  'reference/search': {
+    sha256: 'ed9799c1ff45331fec7c5a44a9325fa277c9b77e8f8406a6e910463922eeb255',
+    since: '2026-11-23',
+  },
+  'reference/imports': {
+    sha256: '52ae683799e184e460e66f624478d514fca7dacecf89941746a136a5921c2cc1',
+    since: '2026-11-23',
+  },
   'reference/activity': {
-    sha256: 'c9c0143cef7990e2a4a0adccb6ab95cc06e9e7fee707e42295fe3ba5d99dbcd7',
-    since: '2026-11-22',
+    sha256: '52504103aebb8c2e9047eafd7df10e69cc45843179c010404fc828c6e48f30ef',
+    since: '2026-11-23',
   },
   'reference/events': {
-    sha256: 'b4acde1f77e3ad01b7511cec4e46ed8cc37fbdf085459fe2b6360d118e4550eb',
+    sha256: '867bf4c25e89025398b96b043a3342174bdf54a0af89189b60f93891ad38e487',
+    since: '2026-11-23',
+  },
+  'reference/forges': {
+    sha256: 'a5829aa39cdec59070c878728fad67681fbf70804705e03d13dcb1e936dd7575',
+    since: '2026-11-23',
+  },
+  'reference/forges.repositories': {
+    sha256: 'c24d166644519dfd6c99ef3cc7a90f7475ec80b9cce208175b857e9259ded8e0',
+    since: '2026-11-23',
+  },
+  'reference/forges.deliveries': {
+    sha256: 'f8e42260129d68c076e61bb932f0f9c25d14a6ec876a2d343ddc1438361beca2',
     since: '2026-11-23',
   },
   'reference/audit': {
@@ -136,8 +160,16 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/notifications': {
-    sha256: 'db017e0c69ad2fd3914e1ac7a2fd4948d017fa62c62c342452b0c38a69fb065d',
-    since: '2026-11-22',
+    sha256: '827ff333f419545a70eaf63d4d8bde05a01607657a216bf1dd9128bde7b17487',
+    since: '2026-11-23',
+  },
+  'reference/webhooks': {
+    sha256: '8ed9dd870853ea57d5e0c2020cf38152652ab3e6ca4caf94c595d72babc47a40',
+    since: '2026-11-23',
+  },
+  'reference/webhooks.deliveries': {
+    sha256: '1cefeafbd083837a211e86666a179ff7d33f21ef14cc0f57d8835cd9ffa28b66',
+    since: '2026-11-23',
   },
   'reference/gamification': {
     sha256: '2873fb2b0e9eef2f2052011d71bc16da6c4af74a226eab0ec8f3649f1b92eac0',
@@ -152,15 +184,15 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: 'f44a0fa10c30edfd9a6412cd817ff4faed6d4c930df3f3ab50a2034fe4063bf3',
+    sha256: '4cfe2a1328abbc19866409d01577707d116e27a611660f0a96ff698659b2e549',
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '716f336a7d77f59d94804584996de1d061cdd1da020017f098821a29e8916fcf',
+    sha256: '8c5555640a5ed36b8c3a833587b4684b6c0f767960a539d1ec81ab14431ee028',
     since: '2026-11-23',
   },
   'reference/event-kinds': {
-    sha256: '4d34e506fecee331aa6b1c712dc6ca7cf5eb716c3f06d097de7b09c8e3ff4254',
+    sha256: 'd203a53489b98d5f15efbc12fa280e388184388fb9920751e09b6381e80bed9d',
     since: '2026-11-23',
   },
 };

@@ -49,7 +49,11 @@ group('the reference', () => {
       required: false,
     });
     expect(fields.find(({ name }) => name === 'limit')).toMatchObject({
-      ...{ type: 'integer', default: '50', description: '1 to 200; Items on a page' },
+      ...{
+        type: 'integer',
+        default: '50',
+        description: '1 to 1000; Items on a page, at most 200 where they are no cards',
+      },
     });
     const inside = fieldsOf(registry.deliveryExecutions.update.params, 'input');
     expect(inside.find(({ name }) => name === 'git.pullRequest.state')?.type).toBe(

@@ -5,9 +5,13 @@
 import { z } from 'zod';
 import { org, project } from './kernel/access.ts';
 import { operation } from './kernel/operation.ts';
-import { ProjectRef, StoryRef } from './kernel/values.ts';
-import { Collision } from './records/context.ts';
+import { Id, ProjectRef, StoryRef } from './kernel/values.ts';
+import { Collision, PassedOver } from './records/context.ts';
+import { Execution, Observation, ObservationInput } from './records/execution.ts';
 import { Lock } from './records/lock.ts';
+import { StoryStatus } from './records/project.ts';
+import { Label } from './records/story.ts';
+import { Trust } from './records/merge-proof.ts';
 
 export const inside = {
   workAround: operation({
@@ -24,6 +28,59 @@ export const inside = {
       moreCollisions: z.boolean(),
     }),
     example: { storyId: 'WEB-2' },
+  }),
+  observeForge: operation({
+    name: 'inside.observeForge',
+    effect: 'write',
+    summary: 'Record what a connected forge signed',
+    description: `What deliveryExecutions.recordForgeObservation does, with the trust that the delivery has.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      executionId: Id,
+      observation: ObservationInput,
+      trust: Trust,
+      rev: z.int().min(0).optional(),
+    }),
+    result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
+    refusals: ['archived'],
+    emits: ['execution.observed', 'execution.completed', 'story.statusChanged'],
+    example: {
+      executionId: '01936d5c-0000-7000-8000-000000000090',
+      observation: { dedupeKey: 'delivery-1', kind: 'pr_merged', observedAt: '2026-11-21T09:30:00.000Z' },
+      trust: 'verified',
+    },
+  }),
+  nextStories: operation({
+    name: 'inside.nextStories',
+    effect: 'write',
+    summary: 'Find what a caller may begin next, and hold the board for it',
+    description: `The columns that work begins in, and the one that it goes to, stay locked until the transaction ends: so of many callers each decides after the one before it. Answers stories of these statuses that pass the filters, the most urgent first and then in the board's order, with what the board says against them.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      statuses: z.array(StoryStatus).min(1).max(6),
+      /** Of these alone. */
+      storyIds: z.array(Id).max(1_000).optional(),
+      labels: z.array(Label).max(20).optional(),
+      epicId: Id.optional(),
+      assignedToMe: z.boolean(),
+      /** Whether the story would be moved to in_progress, by the gates of that move. */
+      moves: z.boolean(),
+      limit: z.int().min(1).max(1_000),
+      offset: z.int().min(0).max(2_147_483_647),
+    }),
+    result: z.object({
+      items: z.array(PassedOver.extend({ status: StoryStatus })),
+      more: z.boolean(),
+    }),
+    example: {
+      projectId: 'WEB',
+      statuses: ['ready'],
+      assignedToMe: false,
+      moves: true,
+      limit: 10,
+      offset: 0,
+    },
   }),
   endWork: operation({
     name: 'inside.endWork',

@@ -54,10 +54,10 @@ describe('names', () => {
 
   it('say a list is a list', () => {
     const reads = all.filter(({ effect, result }) => effect === 'read' && 'items' in result.shape);
-    // What operators see of everything, who leads and what was replied go by what they list.
+    // What operators see of everything, who leads, what was replied and what is found go by what they list.
     for (const { name } of reads)
       expect(name).toMatch(
-        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|replies)$|^admin\.platform\.[a-z]+s$/,
+        /\.((list|history)[A-Za-z]*|leaderboard|eventsSince|replies|find)$|^admin\.platform\.[a-z]+s$/,
       );
   });
 });
@@ -206,10 +206,29 @@ describe('an agent', () => {
     const own = all
       .filter(({ namespace, effect }) => namespace === 'notifications' && effect === 'write')
       .map(({ name }) => name);
+    const tokens = ['tokens.create', 'tokens.list', 'tokens.revoke'];
+    const agents = ['agents.create', 'agents.list', 'agents.retire'];
+    const forges = [
+      ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
+      ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
+      ...['list', 'redeliver'].map((word) => `forges.deliveries.${word}`),
+    ];
+    // What leaves the organization for good is for people to decide.
+    const webhooks = all.filter(({ name }) => name.startsWith('webhooks.')).map(({ name }) => name);
     expect(named('byMemberOnly').sort()).toEqual(
-      ['members.leave', 'devices.register', 'devices.unregister', ...own].sort(),
+      [
+        ...agents,
+        ...forges,
+        'devices.register',
+        'devices.unregister',
+        'members.leave',
+        ...own,
+        ...tokens,
+        ...webhooks,
+      ].sort(),
     );
     expect(own).toHaveLength(3);
+    expect(webhooks).toHaveLength(13);
   });
 
   it("reads its member's inbox only where it was let, and how they are told", () => {

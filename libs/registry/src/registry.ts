@@ -15,7 +15,9 @@ import { deliveryGroups } from './namespaces/deliveryGroups.ts';
 import { devices } from './namespaces/devices.ts';
 import { epics } from './namespaces/epics.ts';
 import { events } from './namespaces/events.ts';
+import { forges } from './namespaces/forges.ts';
 import { gamification } from './namespaces/gamification.ts';
+import { imports } from './namespaces/imports.ts';
 import { invitations } from './namespaces/invitations.ts';
 import { locks } from './namespaces/locks.ts';
 import { members } from './namespaces/members.ts';
@@ -25,11 +27,14 @@ import { policy } from './namespaces/policy.ts';
 import { projects } from './namespaces/projects.ts';
 import { prompts } from './namespaces/prompts.ts';
 import { reviewers } from './namespaces/reviewers.ts';
+import { search } from './namespaces/search.ts';
 import { session } from './namespaces/session.ts';
 import { stories } from './namespaces/stories.ts';
 import { storyCollaboration } from './namespaces/storyCollaboration.ts';
 import { storySpec } from './namespaces/storySpec.ts';
 import { teams } from './namespaces/teams.ts';
+import { tokens } from './namespaces/tokens.ts';
+import { webhooks } from './namespaces/webhooks.ts';
 
 export const registry = {
   deliveryExecutions,
@@ -37,6 +42,7 @@ export const registry = {
   agents,
   locks,
   session,
+  tokens,
   orgs,
   members,
   invitations,
@@ -54,11 +60,15 @@ export const registry = {
   reviewers,
   prompts,
   contracts,
+  search,
+  imports,
   activity,
   events,
+  forges,
   audit,
   broadcasts,
   notifications,
+  webhooks,
   gamification,
   billing,
   admin,

@@ -67,6 +67,7 @@ export const targetKinds = {
   executionId: 'execution',
   lockId: 'lock',
   groupId: 'deliveryGroup',
+  importId: 'import',
   targetId: {
     saidBy: 'targetType',
     kinds: { story: 'story', epic: 'epic', delivery_group: 'deliveryGroup' },

@@ -91,10 +91,24 @@ export const events = {
   'prompt.updated': z.object({ slug: z.string() }),
   'prompt.deleted': z.object({ slug: z.string() }),
   'contract.published': z.object({ slug: z.string(), version: z.int() }),
+  'import.started': z.object({ provider: z.string() }),
+  'import.stored': z.object({ created: z.int(), updated: z.int() }),
+  'import.finished': z.object({ blockers: z.int() }),
+  'import.reverted': z.object({ removed: z.int() }),
   // Signals, money, points.
   'broadcast.posted': z.object({ level: z.string(), teamId: Id.nullable() }),
   'seats.changed': z.object({ from: z.int(), to: z.int() }),
   'points.cleared': z.object({ memberId: Id.nullable() }),
+  'forge.connected': z.object({ kind: z.string() }),
+  'forge.updated': changed,
+  'forge.disconnected': nothing,
+  'forge.repositoryLinked': z.object({ connectionId: Id }),
+  'forge.repositoryUnlinked': z.object({ connectionId: Id }),
+  'webhook.created': nothing,
+  'webhook.updated': changed,
+  'webhook.deleted': nothing,
+  'webhook.paused': z.object({ reason: z.string(), makerId: Id }),
+  'webhook.resumed': nothing,
   // Delivery.
   'execution.acquired': z.object({ executionId: Id, attempt: z.int(), resumed: z.boolean() }),
   'execution.superseded': z.object({
@@ -141,6 +155,9 @@ export const events = {
   'run.completed': aboutRun,
   'run.failed': aboutRun,
   'run.canceled': aboutRun,
+  // An agent of a member, and below it one of the catalog.
+  'agent.created': z.object({ memberId: Id }),
+  'agent.retired': z.object({ memberId: Id }),
   'agent.published': z.object({ slug: z.string(), version: z.string() }),
   'agent.deleted': z.object({ slug: z.string(), version: z.string().nullable() }),
   // Of a story's execution, of a group's, or of a group's coordination, which has no execution.
@@ -171,13 +188,17 @@ export interface Subject {
     | 'team'
     | 'prompt'
     | 'contract'
+    | 'import'
     | 'broadcast'
     | 'subscription'
     | 'delivery_group'
     | 'execution'
     | 'lock'
     | 'run'
-    | 'agent';
+    | 'forge'
+    | 'repository'
+    | 'agent'
+    | 'webhook';
   readonly id: string;
   readonly key: string | null;
   readonly title: string;

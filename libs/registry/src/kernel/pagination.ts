@@ -18,6 +18,9 @@ export const page = {
     .meta({ description: 'nextCursor of the page before; absent for the first page' }),
 };
 
+/** Of items that are small by what they are, such as cards. */
+export const mostSmallItems = 1_000;
+
 /** `{items, nextCursor}`; nextCursor is null on the last page. A page may hold fewer items than `limit` and not be the last. */
 export const pageOf = <Item extends z.ZodType>(item: Item) =>
   z.object({ items: z.array(item), nextCursor: z.string().nullable() });

@@ -91,7 +91,7 @@ const catalogue = {
       remedy: 'Report it as a run of your own, under another runId.',
     },
     not_own_agent: {
-      meaning: 'A run is your own, or that of an agent of yours.',
+      meaning: 'The agent is not yours.',
       remedy: 'Name an agent of yours, or none.',
     },
     narrowed: {
@@ -177,6 +177,11 @@ const catalogue = {
     unknown_tokens: {
       meaning: 'Too many tokens that nobody has, from your address.',
       remedy: 'Wait as long as Retry-After says, and call with a token that is good.',
+      retryable: true,
+    },
+    delivery_limit: {
+      meaning: 'Too many deliveries of this connection, or too many from your address that were refused.',
+      remedy: 'Wait as long as Retry-After says, and deliver again.',
       retryable: true,
     },
     too_many_bodies: {

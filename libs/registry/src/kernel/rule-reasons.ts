@@ -115,6 +115,10 @@ export const unprocessable = {
     meaning: 'The plan or a fixed limit allows no more.',
     remedy: 'Remove what is not needed, or take a larger plan where details name one.',
   },
+  agent_retired: {
+    meaning: 'The agent was retired; it acts no more.',
+    remedy: 'Name another agent, or create one.',
+  },
   mismatched_project: {
     meaning: 'The records named belong to different projects.',
     remedy: 'Name records of one project.',

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
-import { operation } from '../kernel/operation.ts';
+import { notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
 import { Id, jsonObject, ProjectRef, StoryRef, text } from '../kernel/values.ts';
 import { RunId } from '../records/execution.ts';
+import { AgentName } from '../records/member.ts';
 import { ActiveRun, mostRunDataBytes, Run, RunEventKind, RunMessage } from '../records/run.ts';
+import { Agent, AgentSlug } from '../records/token.ts';
 import { catalog } from './agents-catalog.ts';
 
 export const agents = {
@@ -44,6 +46,55 @@ export const agents = {
     params: z.strictObject({ projectId: ProjectRef.optional(), agentId: Id.optional(), ...page }),
     result: pageOf(ActiveRun),
     example: { projectId: 'WEB' },
+  }),
+  create: operation({
+    name: 'agents.create',
+    effect: 'write',
+    summary: 'Make an agent of yours, for which you then make tokens',
+    keywords: 'new bot assistant identity register',
+    description: `It acts for you, with your role at most, and stands under its own name in all that it does. A name and a slug that an agent of yours has, or had, are taken. At most 50 agents of a member that are not retired.`,
+    access: org('member'),
+    byMemberOnly: true,
+    surfaces: notAsTool,
+    params: z.strictObject({ name: AgentName, slug: AgentSlug.optional() }),
+    result: z.object({ agent: Agent }),
+    refusals: ['already_exists', 'limit_exceeded'],
+    emits: ['agent.created'],
+    example: { name: 'Claude' },
+  }),
+  list: operation({
+    name: 'agents.list',
+    effect: 'read',
+    summary: 'List your agents',
+    keywords: 'bots assistants mine',
+    description: `Newest first: your own; for admins with the scope admin, all of the organization. Those that are retired only with includeRetired.`,
+    access: org('member'),
+    byMemberOnly: true,
+    surfaces: notAsTool,
+    params: z.strictObject({
+      memberId: Id.optional(),
+      includeRetired: z.boolean().default(false),
+      ...page,
+    }),
+    result: pageOf(Agent),
+    example: {},
+  }),
+  retire: operation({
+    name: 'agents.retire',
+    effect: 'write',
+    idempotent: true,
+    destructive: true,
+    summary: 'Retire an agent for good',
+    keywords: 'delete remove disable stop bot',
+    description: `Yours; for admins with the scope admin, any of the organization. At once: its tokens are refused, its leases and locks are freed, its runs end, what it was offered, assigned or asked to review is taken back. What it did stays, under its name. Retiring one again changes nothing.`,
+    access: org('member'),
+    byMemberOnly: true,
+    surfaces: notAsTool,
+    auditsRefusal: true,
+    params: z.strictObject({ agentId: Id }),
+    result: z.object({ agent: Agent }),
+    emits: ['agent.retired'],
+    example: { agentId: '01936d5c-0000-7000-8000-0000000000b1' },
   }),
   catalog,
 };

@@ -1,26 +1,32 @@
 import { z } from 'zod';
-import { project } from '../kernel/access.ts';
+import { org, project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page } from '../kernel/pagination.ts';
-import { Id, Instant, jsonObject, text, Url } from '../kernel/values.ts';
+import { page, pageOf } from '../kernel/pagination.ts';
+import { Id, ProjectRef, text } from '../kernel/values.ts';
+import { PassedOver } from '../records/context.ts';
 import {
   checkpointParams,
   Execution,
   ExecutionEvent,
+  ExecutionState,
+  executionStates,
   ExecutionTarget,
   Failure,
   LeaseToken,
+  ListedExecution,
   Note,
-  ObservationKind,
+  Observation,
+  ObservationInput,
   Outcome,
   Phase,
   PullRequest,
+  PullRequestRef,
   RunId,
   Signal,
   Summary,
   TtlSeconds,
 } from '../records/execution.ts';
-import { GitMeta, Sha } from '../records/story.ts';
+import { GitMeta, Labels } from '../records/story.ts';
 import { isTargetRef, noTargetRef, TargetRef } from '../records/target.ts';
 
 const executionId = Id;
@@ -75,6 +81,50 @@ export const deliveryExecutions = {
     emits: ['execution.acquired', 'execution.superseded', 'story.statusChanged'],
     secret: 'leaseToken',
     example: { targetType: 'story', targetId: 'WEB-1', runId: 'run-1', ttlSeconds: 900 },
+  }),
+  acquireNext: operation({
+    name: 'deliveryExecutions.acquireNext',
+    effect: 'write',
+    summary: 'Take the lease on the next story that is ready to be worked on',
+    keywords:
+      'claim pick next ticket task from the board queue what should i do pull work assign me something start backlog',
+    description: `N callers at once get N different stories; execution is null where none is left. First comes work that was begun and that nobody holds: offered to the caller, let go of, past its lease's time or in need of rework. Then the stories in ready, then those in backlog. Of each the most urgent come first, then those further left and higher up on the board. Passed over is what cannot start (storyCollaboration.context says so as readiness), what others hold, is reserved for or assigned to another, and what is in an open delivery group; skipped tells of the first 20. A story has to have all of the labels. A runId that holds a story of the project gets that one again, as from acquire: so it may repeat a call whose answer it never heard. Without a runId each call takes another story.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      labels: Labels.optional(),
+      epicId: Id.optional(),
+      assignedToMe: z
+        .boolean()
+        .default(false)
+        .meta({ description: 'Only what is assigned to the caller, an agent also to its member' }),
+      runId: RunId.optional(),
+      ttlSeconds: TtlSeconds.optional(),
+      deviceId: text(128, 1).optional(),
+      phase: Phase.optional(),
+      start: z.boolean().default(true).meta({
+        description: 'Also move the story from backlog or ready to in_progress, under the same gates',
+      }),
+    }),
+    result: z.object({
+      execution: Execution.nullable(),
+      leaseToken: z.string().nullable(),
+      resumed: z.boolean().describe('There is earlier work to go on from'),
+      signals: z.array(Signal),
+      skipped: z.array(PassedOver).describe('At most 20'),
+    }),
+    refusals: [
+      'lease_held',
+      'reserved',
+      'invalid_transition',
+      'stop_requested',
+      'policy',
+      'wip_limit',
+      'archived',
+    ],
+    emits: ['execution.acquired', 'execution.superseded', 'story.statusChanged'],
+    secret: 'leaseToken',
+    example: { projectId: 'WEB', runId: 'run-2', ttlSeconds: 900 },
   }),
   renew: operation({
     name: 'deliveryExecutions.renew',
@@ -212,22 +262,13 @@ export const deliveryExecutions = {
     idempotent: true,
     summary: 'Record what was seen on the forge',
     keywords: 'report merged pull request ci checks github gitlab webhook build failed pushed',
-    description: `Append-only, by anybody who contributes, also after the end. One dedupeKey counts once. Facts are folded by observedAt, so that a late one never turns a newer state back; one more than five minutes ahead of the server's clock is 400. A push, and a pull request that names its head, tell what is under review of the stories.`,
+    description: `Append-only, by anybody who contributes, also after the end. One dedupeKey counts once. Facts are folded by observedAt, so that a late one never turns a newer state back; one more than five minutes ahead of the server's clock is 400. A push, and a pull request that names its head, tell what is under review of the stories. What a token tells is reported; with policy requireMergeProof and mergeProof verified a reported merge is kept and completes nothing.`,
     access: project('contributor'),
     params: z.strictObject({
       executionId,
-      observation: z.strictObject({
-        dedupeKey: text(255, 1),
-        kind: ObservationKind,
-        ref: text(255, 1).optional(),
-        sha: Sha.optional(),
-        number: z.int().min(1).max(2_147_483_647).optional(),
-        url: Url.optional(),
-        data: jsonObject(16 * 1024).optional(),
-        observedAt: Instant,
-      }),
+      observation: ObservationInput,
     }),
-    result: z.object({ recorded: z.boolean(), execution: Execution }),
+    result: z.object({ recorded: z.boolean(), observation: Observation, execution: Execution }),
     refusals: ['archived'],
     emits: ['execution.observed', 'execution.completed', 'story.statusChanged'],
     example: {
@@ -263,6 +304,26 @@ export const deliveryExecutions = {
       .refine(isTargetRef, noTargetRef),
     result: z.object({ execution: Execution.nullable() }),
     example: { targetType: 'story', targetId: 'WEB-2' },
+  }),
+  list: operation({
+    name: 'deliveryExecutions.list',
+    effect: 'read',
+    summary: 'List the work on stories and delivery groups',
+    keywords:
+      'executions find by branch pull request pr who works on what in progress stalled abandoned submitted needs rework all agents',
+    description: `Of all projects that the caller may see, or of one; newest first. Filters add up. holderId is an agent, or a member with its agents: the holder of the lease, live or past its time, which shows as state stalled. branch and pullRequest find what the holder or the forge named. A page of several filters looks through 1,000 executions: it may hold few or none and still have a nextCursor.`,
+    access: org('viewer'),
+    params: z.strictObject({
+      projectId: ProjectRef.optional(),
+      state: z.union([ExecutionState, z.array(ExecutionState).min(1).max(executionStates.length)]).optional(),
+      holderId: Id.optional(),
+      needsRework: z.boolean().optional(),
+      branch: text(255, 1).optional(),
+      pullRequest: PullRequestRef.optional(),
+      ...page,
+    }),
+    result: pageOf(ListedExecution),
+    example: { projectId: 'WEB', state: ['leased', 'waiting_input', 'stalled'] },
   }),
   eventsSince: operation({
     name: 'deliveryExecutions.eventsSince',

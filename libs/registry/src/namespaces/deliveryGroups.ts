@@ -75,7 +75,7 @@ export const deliveryGroups = {
     idempotent: true,
     summary: 'Rename a delivery group, or move it to another state',
     keywords: 'land landed abandon release batch',
-    description: `From draft to active, between active and in_review, from in_review to landed; from any open state to abandoned. Landed and abandoned are final: the stories are free for other groups, the coordination lease ends, and the group's execution completes, as succeeded or canceled. Not while another works on the group under a live lease: ask for a stop or take it over first. With policy requireMergeProof, landed needs an observed merge of the group, or of each story that is not canceled; a merge alone lands no group. The state it has changes nothing.`,
+    description: `From draft to active, between active and in_review, from in_review to landed; from any open state to abandoned. Landed and abandoned are final: the stories are free for other groups, the coordination lease ends, and the group's execution completes, as succeeded or canceled. Not while another works on the group under a live lease: ask for a stop or take it over first. With policy requireMergeProof, landed needs an observed merge of the group, or of each story that is not canceled, and with mergeProof verified a connected forge must have told of it; a merge alone lands no group. The state it has changes nothing.`,
     access: project('contributor'),
     params: z.strictObject({
       groupId,

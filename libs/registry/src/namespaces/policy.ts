@@ -35,6 +35,7 @@ export const policy = {
       requiredApprovals: change(shape.requiredApprovals),
       requireSpecToStart: change(shape.requireSpecToStart),
       requireMergeProof: change(shape.requireMergeProof),
+      mergeProof: change(shape.mergeProof),
       agentsMayReview: change(shape.agentsMayReview),
       agentsMayComplete: change(shape.agentsMayComplete),
       authorMayApprove: change(shape.authorMayApprove),

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import { org, project } from '../kernel/access.ts';
-import { bulkBodyLimit, operation } from '../kernel/operation.ts';
+import { bulkBodyLimit, notAsTool, operation } from '../kernel/operation.ts';
 import { page, pageOf } from '../kernel/pagination.ts';
-import { Deleted, ExpectedVersion, Id, name, ProjectRef, SearchText, text } from '../kernel/values.ts';
+import {
+  Deleted,
+  ExpectedVersion,
+  Id,
+  Instant,
+  name,
+  ProjectRef,
+  SearchText,
+  text,
+} from '../kernel/values.ts';
 import {
   BoardColumn,
   EpicDescription,
@@ -14,6 +23,7 @@ import {
   StoryStatus,
   Visibility,
 } from '../records/project.ts';
+import { HealthFigures, HealthWeek } from '../records/health.ts';
 import { Estimate, Labels, Priority, SpecContent, StoryDescription, StoryTitle } from '../records/story.ts';
 import { projectAccess } from './projects-access.ts';
 
@@ -28,6 +38,7 @@ const Columns = z
     'needs a column of status backlog and one of status done',
   );
 const LocalId = text(200, 1);
+const longestSpanMillis = 366 * 24 * 60 * 60 * 1000;
 
 export const projects = {
   create: operation({
@@ -79,6 +90,28 @@ export const projects = {
     }),
     result: pageOf(Project),
     example: { limit: 20 },
+  }),
+  deliveryHealth: operation({
+    name: 'projects.deliveryHealth',
+    effect: 'read',
+    summary: 'Measure how work goes through a project, by week',
+    keywords:
+      'metrics statistics lead time cycle time throughput rework stalled waiting percentiles report chart dora',
+    description: `From the activity of the project, from \`from\` on and before \`to\`, at most 366 days. Each ISO week that the span touches is in weeks, also one without anything; totals are of the whole span. Lengths are whole seconds.`,
+    access: project('viewer'),
+    params: z
+      .strictObject({ projectId: ProjectRef, from: Instant, to: Instant })
+      .refine(({ from, to }) => Date.parse(from) < Date.parse(to), {
+        error: 'must be after from',
+        path: ['to'],
+      })
+      .refine(({ from, to }) => Date.parse(to) - Date.parse(from) <= longestSpanMillis, {
+        error: 'is more than 366 days after from',
+        path: ['to'],
+      }),
+    result: z.object({ weeks: z.array(HealthWeek), totals: HealthFigures }),
+    surfaces: notAsTool,
+    example: { projectId: 'WEB', from: '2026-11-02T00:00:00.000Z', to: '2026-11-30T00:00:00.000Z' },
   }),
   update: operation({
     name: 'projects.update',

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { project } from '../kernel/access.ts';
 import { operation } from '../kernel/operation.ts';
-import { page, pageOf } from '../kernel/pagination.ts';
+import { defaultLimit, maxLimit, mostSmallItems, page, pageOf } from '../kernel/pagination.ts';
 import {
   Deleted,
   ExpectedVersion,
@@ -14,6 +14,7 @@ import {
   textOfBytes,
   Time,
 } from '../kernel/values.ts';
+import { StoryCard } from '../records/card.ts';
 import { MemberRef } from '../records/member.ts';
 import { StoryStatus } from '../records/project.ts';
 import {
@@ -88,25 +89,37 @@ export const stories = {
     summary: 'List the stories of a project',
     keywords:
       'find search tickets issues tasks cards backlog ready next to do my open work board what should i',
-    description: `In board order (column by column, canceled ones last), or by when they were created or last changed, newest first. Items carry everything but the description. Filters add up. With query or label a page looks through 5,000 stories: it may hold few or none and still have a nextCursor.`,
+    description: `In board order (column by column, canceled ones last), or by when they were created or last changed, newest first. Items carry everything but the description; as cards what a board shows, with who works on it now. Filters add up. With query or label a page looks through 5,000 stories: it may hold few or none and still have a nextCursor.`,
     access: project('viewer'),
-    params: z.strictObject({
-      projectId: ProjectRef,
-      columnId: Id.optional(),
-      status: z.union([StoryStatus, z.array(StoryStatus).min(1).max(6)]).optional(),
-      epicId: Id.optional(),
-      assigneeId: Id.optional(),
-      agentId: Id.optional(),
-      label: Label.optional(),
-      query: SearchText.optional(),
-      updatedSince: Instant.optional().meta({
-        description:
-          'Changed at this moment or later. A change carries the time its transaction began, and may show later: whoever syncs asks again from 10 s before the newest updatedAt',
+    params: z
+      .strictObject({
+        projectId: ProjectRef,
+        columnId: Id.optional(),
+        status: z.union([StoryStatus, z.array(StoryStatus).min(1).max(6)]).optional(),
+        epicId: Id.optional(),
+        assigneeId: Id.optional(),
+        agentId: Id.optional(),
+        label: Label.optional(),
+        query: SearchText.optional(),
+        updatedSince: Instant.optional().meta({
+          description:
+            'Changed at this moment or later. A change carries the time its transaction began, and may show later: whoever syncs asks again from 10 s before the newest updatedAt',
+        }),
+        sort: z.enum(['board', 'updated', 'created']).default('board'),
+        view: z.enum(['summary', 'card']).default('summary'),
+        ...page,
+        limit: z
+          .int()
+          .min(1)
+          .max(mostSmallItems)
+          .default(defaultLimit)
+          .meta({ description: `Items on a page, at most ${maxLimit} where they are no cards` }),
+      })
+      .refine(({ view, limit }) => view === 'card' || limit <= maxLimit, {
+        error: `must be at most ${maxLimit}, unless view is card`,
+        path: ['limit'],
       }),
-      sort: z.enum(['board', 'updated', 'created']).default('board'),
-      ...page,
-    }),
-    result: pageOf(StorySummary),
+    result: pageOf(z.union([StorySummary, StoryCard])),
     example: { projectId: 'WEB', status: ['ready', 'in_progress'] },
   }),
   update: operation({

@@ -49,6 +49,21 @@ export const obstacles = {
 export type Obstacle = keyof typeof obstacles;
 const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
 
+/** Why a story is passed over by a caller who asks for the next one: an obstacle, or it is kept for others. */
+export const passedOver = {
+  ...obstacles,
+  reserved: 'It is offered to somebody else for a while.',
+  in_active_group: 'It is delivered together with others, in an open group.',
+  assigned_to_another: 'It is assigned to somebody else.',
+} as const;
+export type PassedOverReason = keyof typeof passedOver;
+const passedOverReasons = Object.keys(passedOver) as [PassedOverReason, ...PassedOverReason[]];
+
+export const PassedOver = z
+  .object({ storyId: Id, key: z.string(), reasons: z.array(z.enum(passedOverReasons)) })
+  .meta({ id: 'PassedOver' });
+export type PassedOver = z.infer<typeof PassedOver>;
+
 export const Readiness = z
   .object({
     canStart: z.boolean(),

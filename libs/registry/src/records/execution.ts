@@ -1,7 +1,9 @@
 /** Delivery: who works on what, under which lease, how far it is. */
 import { z } from 'zod';
-import { Id, jsonObject, name, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
+import { Id, Instant, jsonObject, name, text, textOfBytes, Time, Url, Version } from '../kernel/values.ts';
 import { Actor } from './member.ts';
+import { Trust, verifiedKeys } from './merge-proof.ts';
+import { StoryStatus } from './project.ts';
 import { Git, Sha } from './story.ts';
 
 /** A client's own name for one run of an agent or a person at work. */
@@ -158,6 +160,32 @@ export const Execution = z
   .meta({ id: 'Execution' });
 export type Execution = z.infer<typeof Execution>;
 
+/** An execution as lists show it: with what it works on, in short. */
+export const ListedExecution = Execution.extend({
+  story: z
+    .object({ id: Id, key: z.string(), title: z.string(), status: StoryStatus })
+    .nullable()
+    .describe('null where it works on a group'),
+  group: z
+    .object({ id: Id, name: z.string() })
+    .nullable()
+    .describe('The delivery group; null where it works on a story'),
+}).meta({ id: 'ListedExecution' });
+export type ListedExecution = z.infer<typeof ListedExecution>;
+
+/** A pull request as people name it: by its number, also written as text, or by its URL. */
+export const PullRequestRef = z
+  .union([
+    z.int().min(1),
+    z
+      .string()
+      .max(2048)
+      .refine((text) => /^[1-9][0-9]{0,14}$/.test(text) || Url.safeParse(text).success, {
+        error: "must be a pull request's number or its URL",
+      }),
+  ])
+  .meta({ description: 'Its number or its URL' });
+
 export const ExecutionEvent = z
   .object({
     seq: z.int(),
@@ -184,6 +212,35 @@ export const ObservationKind = z.enum([
 ]);
 export type ObservationKind = z.infer<typeof ObservationKind>;
 
+/** What was seen, with the trust that it has. */
+export const Observation = z
+  .object({
+    dedupeKey: z.string(),
+    kind: ObservationKind,
+    trust: Trust.describe('reported by members and agents; verified by a connected forge alone'),
+    ref: z.string().nullable(),
+    sha: z.string().nullable(),
+    number: z.int().nullable(),
+    url: z.string().nullable(),
+    observedAt: Time,
+  })
+  .meta({ id: 'Observation' });
+export type Observation = z.infer<typeof Observation>;
+
+/** What is to be recorded. */
+export const ObservationInput = z.strictObject({
+  dedupeKey: text(255, 1).refine((key) => !key.startsWith(verifiedKeys), {
+    error: `begins with "${verifiedKeys}", as only the keys of a connected forge do`,
+  }),
+  kind: ObservationKind,
+  ref: text(255, 1).optional(),
+  sha: Sha.optional(),
+  number: z.int().min(1).max(2_147_483_647).optional(),
+  url: Url.optional(),
+  data: jsonObject(16 * 1024).optional(),
+  observedAt: Instant,
+});
+
 export const forgeAspects = ['branch', 'pullRequest', 'checks', 'merging', 'review'] as const;
 export type ForgeAspect = (typeof forgeAspects)[number];
 
@@ -197,6 +254,8 @@ export interface ForgeFact {
   readonly sha: string | null;
   readonly number: number | null;
   readonly url: string | null;
+  /** Of checks: from how many words of the forge it was worked out. Of two at one time the one that knows more holds. */
+  readonly rev?: number;
 }
 
 /** What the forge said, folded. */

@@ -18,6 +18,7 @@ export const notificationKinds = [
   'access_requested',
   'access_resolved',
   'seat_limit',
+  'webhook_paused',
 ] as const;
 export const NotificationKind = z.enum(notificationKinds);
 export type NotificationKind = z.infer<typeof NotificationKind>;

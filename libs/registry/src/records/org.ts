@@ -56,6 +56,12 @@ export const Policy = z
     requiredApprovals: z.int().min(0).max(20).default(0),
     requireSpecToStart: z.boolean().default(false),
     requireMergeProof: z.boolean().default(false),
+    mergeProof: z
+      .enum(['reported', 'verified'])
+      .default('reported')
+      .describe(
+        'Whose word of a merge counts where requireMergeProof asks for one: verified is what a connected forge signed',
+      ),
     agentsMayReview: z.boolean().default(true),
     agentsMayComplete: z.boolean().default(true),
     authorMayApprove: z.boolean().default(false),

@@ -1,0 +1,51 @@
+/** A story as a board shows it: no more than a card has room for, and who works on it now. */
+import { z } from 'zod';
+import { AgentRef } from './assignment.ts';
+import { ExecutionState } from './execution.ts';
+import { Actor, MemberRef } from './member.ts';
+import { StorySummary } from './story.ts';
+import { Time } from '../kernel/values.ts';
+
+/** More than so many are not counted. */
+export const mostCounted = 100;
+
+const Count = z.int().min(0).max(mostCounted);
+
+export const StoryCard = StorySummary.pick({
+  id: true,
+  key: true,
+  title: true,
+  rank: true,
+  columnId: true,
+  status: true,
+  priority: true,
+  labels: true,
+  estimate: true,
+  epicId: true,
+  blocked: true,
+  updatedAt: true,
+  version: true,
+})
+  .extend({
+    assignees: z.object({ member: MemberRef.nullable(), agent: AgentRef.nullable() }),
+    counts: z
+      .object({
+        openThreads: Count,
+        openBlockers: Count.describe('Stories that it waits for'),
+        reviewers: Count,
+      })
+      .describe(`Each is counted up to ${mostCounted}`),
+    execution: z
+      .object({
+        id: z.string(),
+        state: ExecutionState,
+        holder: Actor.nullable().describe('null where nobody holds the lease'),
+        expiresAt: Time.nullable(),
+        progress: z.int(),
+        needsRework: z.boolean(),
+      })
+      .nullable()
+      .describe('The work on it that is not completed'),
+  })
+  .meta({ id: 'StoryCard' });
+export type StoryCard = z.infer<typeof StoryCard>;

@@ -1,0 +1,123 @@
+/** Forges: connections to them, the repositories that count, and what came in. */
+import { z } from 'zod';
+import { Id, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { ObservationKind } from './execution.ts';
+import { Trust } from './merge-proof.ts';
+
+export const forgeKinds = ['github', 'gitlab', 'gitea', 'forgejo'] as const;
+export const ForgeKind = z.enum(forgeKinds);
+export type ForgeKind = z.infer<typeof ForgeKind>;
+
+/** As people call them, and as the actor of what they tell is called. */
+export const forgeNames: Readonly<Record<ForgeKind, string>> = {
+  github: 'GitHub',
+  gitlab: 'GitLab',
+  gitea: 'Gitea',
+  forgejo: 'Forgejo',
+};
+
+/** Where a forge is unless said; null: everybody runs their own. */
+export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
+  github: 'https://github.com',
+  gitlab: 'https://gitlab.com',
+  gitea: null,
+  forgejo: null,
+};
+
+export const ForgeName = name(100);
+
+/** What the forge is called with: a token, or a GitHub App by its id and private key. */
+export const ForgeCredentials = z
+  .strictObject({
+    token: text(1_000, 1).optional(),
+    appId: z.int().min(1).max(Number.MAX_SAFE_INTEGER).optional(),
+    privateKey: text(8_192, 1).optional().describe('As PEM'),
+  })
+  .refine(
+    ({ token, appId, privateKey }) =>
+      token === undefined
+        ? appId !== undefined && privateKey !== undefined
+        : appId === undefined && privateKey === undefined,
+    { error: 'must be a token, or appId and privateKey together' },
+  );
+export type ForgeCredentials = z.infer<typeof ForgeCredentials>;
+
+/** What was being done, in the words of `doing`. */
+export const ForgeFailure = z.object({
+  at: Time,
+  doing: z.enum(['receive', 'sendStatus', 'reconcile', 'makeApp']),
+  message: z.string(),
+});
+export type ForgeFailure = z.infer<typeof ForgeFailure>;
+
+export const ForgeConnection = z
+  .object({
+    id: Id,
+    kind: ForgeKind,
+    name: z.string(),
+    baseUrl: z.string(),
+    credentialsKind: z.enum(['token', 'app']).nullable().describe('null: it has none'),
+    lastDeliveryAt: Time.nullable(),
+    lastStatusAt: Time.nullable(),
+    lastError: ForgeFailure.nullable().describe('null: what was done last worked'),
+    ...stamps,
+  })
+  .meta({ id: 'ForgeConnection' });
+export type ForgeConnection = z.infer<typeof ForgeConnection>;
+
+/** What to enter at the forge. */
+export const ForgeSetup = z
+  .object({
+    webhookUrl: z.string(),
+    secret: z.string().describe('What deliveries are signed with; shown here and nowhere else'),
+  })
+  .meta({ id: 'ForgeSetup' });
+export type ForgeSetup = z.infer<typeof ForgeSetup>;
+
+export const ForgeRepository = z
+  .object({
+    id: Id,
+    connectionId: Id,
+    projectId: Id,
+    externalId: z.string().nullable().describe("The forge's own id; null until a delivery says it"),
+    url: z.string().nullable(),
+    fullName: z.string().nullable(),
+    defaultBranch: z.string().nullable(),
+    ...stamps,
+  })
+  .meta({ id: 'ForgeRepository' });
+export type ForgeRepository = z.infer<typeof ForgeRepository>;
+
+/** A repository as callers name it, by one of the two. */
+export const repositoryParams = {
+  externalId: text(100, 1).optional().meta({ description: "The forge's own id of it" }),
+  url: Url.optional(),
+};
+
+export const forgeDeliveryStates = ['received', 'recorded', 'parked', 'ignored', 'failed'] as const;
+export const ForgeDeliveryState = z.enum(forgeDeliveryStates);
+export type ForgeDeliveryState = z.infer<typeof ForgeDeliveryState>;
+
+/** What became of one fact of a delivery. */
+export const ForgeOutcome = z.object({
+  kind: z.union([ObservationKind, z.literal('check')]).nullable(),
+  executionId: Id.nullable(),
+  result: z.enum(['recorded', 'repeated', 'linked', 'parked', 'noted', 'ignored']),
+  reason: z.string().nullable().describe('Why nothing was recorded, in words'),
+});
+export type ForgeOutcome = z.infer<typeof ForgeOutcome>;
+
+export const ForgeDelivery = z
+  .object({
+    id: Id,
+    connectionId: Id,
+    deliveryId: z.string().describe("The forge's own"),
+    event: z.string(),
+    trust: Trust,
+    state: ForgeDeliveryState,
+    outcome: z.array(ForgeOutcome),
+    receivedAt: Time,
+    doneAt: Time.nullable(),
+  })
+  .meta({ id: 'ForgeDelivery' });
+export type ForgeDelivery = z.infer<typeof ForgeDelivery>;

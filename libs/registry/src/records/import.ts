@@ -1,0 +1,102 @@
+/** Work that comes from other trackers: what is put, and what became of it. */
+import { z } from 'zod';
+import { Id, Instant, name, stamps, text, Time, Url } from '../kernel/values.ts';
+import { CommentBody } from './comment.ts';
+import { Actor, EmailAddress, MemberName } from './member.ts';
+import { EpicTitle, StoryStatus } from './project.ts';
+import {
+  Estimate,
+  Labels,
+  Priority,
+  SpecContent,
+  StoryDescription,
+  StoryTitle,
+  UpstreamInput,
+} from './story.ts';
+
+export const ImportProvider = UpstreamInput.shape.provider;
+export const ImportName = name(120);
+export const importStates = ['open', 'finished', 'reverted'] as const;
+export const importOutcomes = ['created', 'updated', 'unchanged', 'kept', 'refused'] as const;
+export type ImportOutcome = (typeof importOutcomes)[number];
+
+/** Items of one put, and comments of one item. */
+export const mostImportItems = 200;
+const mostItemComments = 500;
+
+const ExternalId = text(255, 1).meta({ description: 'Its id in the other tracker' });
+
+export const ImportItem = z.strictObject({
+  externalId: ExternalId,
+  url: Url.optional(),
+  title: StoryTitle,
+  description: StoryDescription.optional(),
+  spec: SpecContent.optional(),
+  status: StoryStatus.optional(),
+  column: name(120).optional().meta({ description: 'The name of a column of the board, in place of status' }),
+  priority: Priority.optional(),
+  labels: Labels.optional(),
+  estimate: Estimate.optional(),
+  epic: z.strictObject({ externalId: ExternalId, title: EpicTitle }).optional(),
+  blockedBy: z
+    .array(ExternalId)
+    .max(100)
+    .optional()
+    .meta({ description: 'Items that it waits for, found when the import is finished' }),
+  assigneeEmail: EmailAddress.optional().meta({
+    description: 'Of a member; assigned when the story is made',
+  }),
+  createdAt: Instant.optional(),
+  updatedAt: Instant.optional(),
+  comments: z
+    .array(
+      z.strictObject({
+        externalId: ExternalId,
+        authorName: MemberName,
+        authorEmail: EmailAddress.optional(),
+        body: CommentBody,
+        at: Instant,
+        parent: ExternalId.optional().meta({ description: 'The comment that it replies to' }),
+      }),
+    )
+    .max(mostItemComments)
+    .optional(),
+});
+export type ImportItem = z.output<typeof ImportItem>;
+
+export const ImportCounts = z.object({
+  created: z.int(),
+  updated: z.int(),
+  unchanged: z.int(),
+  kept: z.int(),
+  refused: z.int(),
+});
+
+export const Import = z
+  .object({
+    id: Id,
+    projectId: Id,
+    provider: z.string(),
+    name: z.string(),
+    state: z.enum(importStates),
+    begunBy: Actor,
+    counts: ImportCounts.describe('What became of its items, as often as they were put'),
+    finishedAt: Time.nullable(),
+    revertedAt: Time.nullable(),
+    ...stamps,
+  })
+  .meta({ id: 'Import' });
+export type Import = z.infer<typeof Import>;
+
+const Note = z.object({ path: z.string(), message: z.string() });
+
+export const ImportResult = z
+  .object({
+    externalId: z.string(),
+    outcome: z.enum(importOutcomes),
+    storyId: Id.nullable().describe('null where it is refused, or was deleted here'),
+    key: z.string().nullable(),
+    issues: z.array(Note).describe('Why it was refused or kept, and what of it was left out'),
+  })
+  .meta({ id: 'ImportResult' });
+export type ImportResult = z.infer<typeof ImportResult>;

@@ -1,0 +1,65 @@
+/** Tokens and agents, as those who made them see them. */
+import { z } from 'zod';
+import { scopes } from '../kernel/access.ts';
+import { Id, Time } from '../kernel/values.ts';
+
+/** The scopes that a member's token gives; `platform` is granted by the operators' command line alone. */
+export const GivenScope = z.enum(['read', 'write', 'admin']);
+export type GivenScope = z.infer<typeof GivenScope>;
+
+/** What a token was made for: `api` is to be carried by a program. */
+export const tokenKinds = ['api'] as const;
+
+/** Days until a token ends, unless said otherwise, and at most; an agent's at most. */
+export const tokenDays = { usual: 90, most: 365, mostOfAgent: 90 } as const;
+
+/** How many a member has at a time, those of their agents among them. */
+export const mostTokens = 100;
+/** How many agents of a member are not retired. */
+export const mostAgents = 50;
+
+export const AccessToken = z
+  .object({
+    id: Id,
+    name: z.string(),
+    kind: z.enum(tokenKinds),
+    scopes: z.array(z.enum(scopes)),
+    projectIds: z
+      .array(Id)
+      .nullable()
+      .describe('The projects it is bound to; null: every project that its member may see'),
+    memberId: Id,
+    agentId: Id.nullable(),
+    mayReadInbox: z
+      .boolean()
+      .describe("Whether it may read its member's notifications; an agent's only where the member let it"),
+    prefix: z
+      .string()
+      .nullable()
+      .describe('How the secret begins; null for a token that was made before this was kept'),
+    lastFour: z.string().describe('How the secret ends'),
+    createdAt: Time,
+    expiresAt: Time.nullable(),
+    lastUsedAt: Time.nullable().describe('To the minute'),
+    revokedAt: Time.nullable(),
+  })
+  .meta({ id: 'AccessToken' });
+export type AccessToken = z.infer<typeof AccessToken>;
+
+export const AgentSlug = z
+  .string()
+  .regex(/^[a-z0-9]([a-z0-9-]{0,38}[a-z0-9])?$/, 'must be 1 to 40 of a-z, 0-9 and -, with - only inside')
+  .meta({ description: 'How commands name the agent, such as claude; absent: its name in small letters' });
+
+/** A program that acts for a member, told apart from the member in everything it does. */
+export const Agent = z
+  .object({
+    id: Id,
+    name: z.string(),
+    slug: z.string().describe("Unique among the member's agents"),
+    memberId: Id,
+    createdAt: Time,
+    retiredAt: Time.nullable().describe('Since when it acts no more'),
+  })
+  .meta({ id: 'Agent' });
+export type Agent = z.infer<typeof Agent>;
