@@ -1,0 +1,114 @@
+/** What forges delivered, and what became of it. */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  newId,
+  of,
+  organization,
+  pageOfRows,
+  type Query,
+  type RowOf,
+  sql,
+  view,
+  withinPage,
+} from '@muster/database';
+import {
+  type ForgeDelivery,
+  type ForgeDeliveryState,
+  type ForgeKind,
+  type ForgeOutcome,
+  type ParamsOf,
+  type Registry,
+  type Trust,
+} from '@muster/registry';
+import { z } from 'zod';
+
+const deliveries = view('forge_deliveries', 'd', [
+  ...(['id', 'connection_id', 'delivery_id', 'event', 'trust', 'state', 'outcome'] as const),
+  ...(['received_at', 'done_at'] as const),
+]);
+type DeliveryRow = RowOf<typeof deliveries>;
+
+export const toDelivery = (row: DeliveryRow): ForgeDelivery => deliveries.shown(row);
+
+export interface Arrived {
+  readonly connectionId: string;
+  readonly deliveryId: string;
+  readonly event: string;
+  readonly trust: Trust;
+  /** JSON as it came. */
+  readonly payload: string;
+}
+
+/** Keeps a delivery, and answers its id; undefined where it came before. */
+export const insertDelivery = async (
+  db: Db,
+  { connectionId, deliveryId, event, trust, payload }: Arrived,
+): Promise<string | undefined> =>
+  (
+    await db.find(
+      sql<{
+        id: string;
+      }>`insert into forge_deliveries (org_id, id, connection_id, delivery_id, event, trust, payload)
+         values (${organization}, ${newId()}, ${connectionId}, ${deliveryId}, ${event}, ${trust}, ${payload})
+         on conflict (org_id, connection_id, delivery_id) do nothing returning id`,
+    )
+  )?.id;
+
+/** A delivery as it is read. */
+export interface Unread {
+  readonly connectionId: string;
+  readonly kind: ForgeKind;
+  readonly event: string;
+  readonly trust: Trust;
+  readonly payload: string;
+  readonly receivedAt: string;
+}
+
+/** Undefined where it is gone, or its connection is. */
+export const lockDelivery = (db: Db, id: string): Promise<Unread | undefined> =>
+  db.find(
+    sql<Unread>`select d.connection_id as "connectionId", c.kind, d.event, d.trust, d.payload, d.received_at as "receivedAt"
+       from forge_deliveries d
+       join forge_connections c on c.org_id = d.org_id and c.id = d.connection_id and c.deleted_at is null
+       where ${of('d')} and d.id = ${id} for no key update of d`,
+  );
+
+export const setOutcome = (
+  id: string,
+  state: ForgeDeliveryState,
+  outcome: readonly ForgeOutcome[],
+): Query<unknown> =>
+  sql`update forge_deliveries set state = ${state}, outcome = ${JSON.stringify(outcome)}::jsonb, done_at = clock_timestamp()
+     where ${of()} and id = ${id}`;
+
+/** Locks a delivery of a connection that is there, to be read again. */
+export const renewDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
+  db.get(
+    sql<DeliveryRow>`update forge_deliveries d set state = 'received', outcome = '[]', done_at = null
+       where ${of('d')} and d.id = ${id} and exists (select from forge_connections c
+         where c.org_id = d.org_id and c.id = d.connection_id and c.deleted_at is null)
+       returning ${deliveries.list}`,
+  );
+
+const Cursor = z.tuple([CursorId]);
+
+export async function listDeliveries(
+  db: Db,
+  { connectionId, state, limit, cursor }: ParamsOf<Registry['forges']['deliveries']['list']>,
+): Promise<{ items: ForgeDelivery[]; nextCursor: string | null }> {
+  const where = [of('d'), sql.part`d.connection_id = ${connectionId}::uuid`];
+  if (state !== undefined) where.push(sql.part`d.state = ${state}`);
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`d.id < ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<DeliveryRow>`${withinPage(
+      sql.part`select ${deliveries.list} from forge_deliveries d where ${sql.join(where, ' and ')}
+         order by d.id desc limit ${limit + 1}`,
+      sql.part`octet_length(q.outcome::text)`,
+      sql.part`q.id desc`,
+    )}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toDelivery);
+}

@@ -1,0 +1,47 @@
+/** Facts that wait for the execution that they are about. */
+import { type Db, newId, of, organization, type Query, sql } from '@muster/database';
+import { type Trust } from '@muster/registry';
+import { type Fact, factKey } from '../rules/fact.ts';
+
+/** What comes twice waits once. */
+export const parkFact = (
+  repositoryId: string,
+  fact: Fact,
+  keys: readonly string[],
+  trust: Trust,
+): Query<unknown> =>
+  sql`insert into forge_facts (org_id, id, repository_id, dedupe_key, keys, fact, trust)
+     values (${organization}, ${newId()}, ${repositoryId}, ${factKey(fact)}, ${keys}::text[], ${JSON.stringify(fact)}::jsonb, ${trust})
+     on conflict (org_id, repository_id, trust, dedupe_key) do nothing`;
+
+interface ParkedFact {
+  readonly id: string;
+  readonly repositoryId: string;
+  /** As JSON. */
+  readonly fact: unknown;
+  readonly trust: Trust;
+}
+
+const mostAtOnce = 200;
+
+/** Those that wait for one of these keys, in the order in which they were seen. */
+export const findParked = (
+  db: Db,
+  repositoryIds: readonly string[],
+  keys: readonly string[],
+): Promise<ParkedFact[]> =>
+  db.all(
+    sql<ParkedFact>`select f.id, f.repository_id as "repositoryId", f.fact, f.trust from forge_facts f
+       where ${of('f')} and f.repository_id = any (${repositoryIds}::uuid[]) and f.keys && ${keys}::text[]
+       order by f.fact ->> 'at', f.id limit ${mostAtOnce}`,
+  );
+
+export const forgetParked = (ids: readonly string[]): Query<unknown> =>
+  sql`delete from forge_facts where ${of()} and id = any (${ids}::uuid[])`;
+
+/** Asks for a look at what waits, where anything does in the project. */
+export const askForReplay = (projectId: string, executionId: string): Query<unknown> =>
+  sql`insert into outbox (org_id, id, topic, payload)
+     select ${organization}, ${newId()}, 'forge.replay', ${JSON.stringify({ executionId })}::jsonb
+     where exists (select from forge_repositories r join forge_facts f on f.org_id = r.org_id and f.repository_id = r.id
+       where ${of('r')} and r.project_id = ${projectId})`;

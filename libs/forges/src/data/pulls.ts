@@ -1,0 +1,69 @@
+/** Which branch or pull request an execution's work is in, where its head is, and what its checks came to. */
+import { type Db, of, organization, type Query, sql } from '@muster/database';
+import { type Trust } from '@muster/registry';
+import { type CheckWord } from '../rules/checks.ts';
+import { type Check, type Fact } from '../rules/fact.ts';
+
+export interface Pull {
+  readonly executionId: string;
+  readonly repositoryId: string;
+  readonly isOpen: boolean;
+  /** The head that the fact tells of; null: it tells of none. */
+  readonly head: { readonly sha: string; readonly at: string; readonly key: string } | null;
+}
+
+/** Notes what is known of the work's pull request by a fact, and answers its head if that is another now. */
+export const notePull = async (
+  db: Db,
+  { executionId, repositoryId, isOpen, head }: Pull,
+  { number, url, branch }: Fact,
+): Promise<string | null> => {
+  const { sha = null, at = null, key = null } = head ?? {};
+  const isNewer = sql.part`(${sha}::text is not null and (t.head_at is null or (${at}::timestamptz, ${key}::text) > (t.head_at, t.head_key)))`;
+  const { head: now, before } = await db.one(
+    sql<{ head: string | null; before: string | null }>`with b as (
+         select p.head_sha from forge_pulls p where ${of('p')} and p.execution_id = ${executionId})
+       insert into forge_pulls as t (org_id, execution_id, repository_id, number, url, branch, is_open, head_sha, head_at, head_key)
+       values (${organization}, ${executionId}, ${repositoryId}, ${number}, ${url}, ${branch}, ${isOpen}, ${sha}, ${at}, ${key})
+       on conflict (org_id, execution_id) do update set repository_id = excluded.repository_id,
+         number = coalesce(excluded.number, t.number), url = coalesce(excluded.url, t.url),
+         branch = coalesce(excluded.branch, t.branch), is_open = excluded.is_open, heard_at = now(),
+         head_sha = case when ${isNewer} then excluded.head_sha else t.head_sha end,
+         head_at = case when ${isNewer} then excluded.head_at else t.head_at end,
+         head_key = case when ${isNewer} then excluded.head_key else t.head_key end
+       returning t.head_sha as head, (select b.head_sha from b) as before`,
+  );
+  return now === before ? null : now;
+};
+
+export const insertCheck = (
+  repositoryId: string,
+  { sha, name, at, state }: Check,
+  trust: Trust,
+): Query<unknown> =>
+  sql`insert into forge_checks (org_id, repository_id, sha, name, at, state, trust)
+     values (${organization}, ${repositoryId}, ${sha}, ${name}, ${at}, ${state}, ${trust}) on conflict do nothing`;
+
+/** More of one commit are not looked at. */
+const mostWords = 1_000;
+
+/** What was said of the checks of a commit, and the executions whose head it is. */
+export async function findChecked(
+  db: Db,
+  repositoryId: string,
+  sha: string,
+): Promise<{ words: CheckWord[]; executionIds: string[] }> {
+  const [words, pulls] = await Promise.all([
+    db.all(
+      sql<CheckWord>`select k.name, k.state, k.at, k.trust from forge_checks k
+         where ${of('k')} and k.repository_id = ${repositoryId} and k.sha = ${sha} limit ${mostWords}`,
+    ),
+    db.all(
+      sql<{
+        id: string;
+      }>`select p.execution_id as id from forge_pulls p
+         where ${of('p')} and p.repository_id = ${repositoryId} and p.head_sha = ${sha} order by p.execution_id limit 10`,
+    ),
+  ]);
+  return { words, executionIds: pulls.map(({ id }) => id) };
+}

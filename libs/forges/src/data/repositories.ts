@@ -1,0 +1,144 @@
+/** The repositories whose work projects have. */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  type Id,
+  of,
+  pageOfRows,
+  type Query,
+  record,
+  type RowOf,
+  sql,
+} from '@muster/database';
+import {
+  type ForgeRepository,
+  type ParamsOf,
+  type Registry,
+  type Subject,
+  subjectOf,
+} from '@muster/registry';
+import { z } from 'zod';
+import { type NamedRepository, repositoryUrl } from '../rules/fact.ts';
+
+export const repositories = record('forge_repositories', 'r', {
+  connection_id: {},
+  project_id: {},
+  external_id: { initial: null },
+  url: { initial: null },
+  full_name: { initial: null },
+  default_branch: { initial: null },
+  linked_by: { hidden: true },
+});
+export type RepositoryRow = RowOf<typeof repositories>;
+
+export const toRepository = (row: RepositoryRow): ForgeRepository => repositories.shown(row);
+
+export const aboutRepository = (row: RepositoryRow): Subject =>
+  subjectOf('repository', row, row.full_name ?? row.url ?? row.external_id ?? '');
+
+/** A link as callers name it. */
+export interface NamedLink {
+  readonly connectionId: string;
+  readonly externalId: string | undefined;
+  readonly url: string | undefined;
+}
+
+const isNamed = ({
+  connectionId,
+  externalId,
+  url,
+}: NamedLink) => sql.part`r.connection_id = ${connectionId}::uuid
+  and ${externalId === undefined ? sql.part`r.url = ${repositoryUrl(url ?? '')}` : sql.part`r.external_id = ${externalId}`}`;
+
+export const findLink = (db: Db, projectId: Id, link: NamedLink): Promise<RepositoryRow | undefined> =>
+  db.find(
+    sql<RepositoryRow>`select ${repositories.list} from forge_repositories r
+       where ${of('r')} and r.project_id = ${projectId} and ${isNamed(link)} for no key update`,
+  );
+
+/** The project's id and how many repositories it has; locked, so that two links count one another. */
+export const lockProjectForLink = (db: Db, projectId: Id): Promise<{ id: string }> =>
+  db.get(
+    sql<{
+      id: string;
+    }>`select p.id from projects p where ${of('p')} and p.id = ${projectId} for no key update`,
+  );
+export const countLinks = async (db: Db, projectId: Id): Promise<number> =>
+  (
+    await db.one(
+      sql<{
+        count: number;
+      }>`select count(*)::int as count from forge_repositories r where ${of('r')} and r.project_id = ${projectId}`,
+    )
+  ).count;
+
+export const deleteLink = (id: string): Query<unknown> =>
+  sql`delete from forge_repositories where ${of()} and id = ${id}`;
+
+const Cursor = z.tuple([CursorId]);
+
+export async function listRepositories(
+  db: Db,
+  projectId: Id,
+  { connectionId, limit, cursor }: ParamsOf<Registry['forges']['repositories']['list']>,
+): Promise<{ items: ForgeRepository[]; nextCursor: string | null }> {
+  const where = [of('r'), sql.part`r.project_id = ${projectId}`];
+  if (connectionId !== undefined) where.push(sql.part`r.connection_id = ${connectionId}::uuid`);
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`r.id > ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<RepositoryRow>`select ${repositories.list} from forge_repositories r
+       join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
+       where ${sql.join(where, ' and ')} order by r.id limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toRepository);
+}
+
+/** A repository as deliveries count in its project. */
+export interface LinkedRepository {
+  readonly id: string;
+  readonly projectId: string;
+  readonly projectKey: string;
+  readonly connectionId: string;
+  readonly kind: 'github' | 'gitlab' | 'gitea' | 'forgejo';
+  readonly defaultBranch: string | null;
+}
+
+const linked = sql.part`r.id, r.project_id as "projectId", p.key as "projectKey", r.connection_id as "connectionId",
+  c.kind, r.default_branch as "defaultBranch"`;
+const joined = sql.part`forge_repositories r
+  join projects p on p.org_id = r.org_id and p.id = r.project_id
+  join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null`;
+
+/** The links of a repository, locked: what is told of it is recorded one after the other, so that no word is missed. */
+export const lockLinked = (
+  db: Db,
+  connectionId: string,
+  { externalId, url }: NamedRepository,
+): Promise<LinkedRepository[]> =>
+  db.all(
+    sql<LinkedRepository>`select ${linked} from ${joined}
+       where ${of('r')} and r.connection_id = ${connectionId}
+         and (r.external_id = ${externalId} or (r.external_id is null and r.url = ${repositoryUrl(url)}))
+       order by r.id for no key update of r`,
+  );
+
+export const lockLinkedOfProject = (db: Db, projectId: string): Promise<LinkedRepository[]> =>
+  db.all(
+    sql<LinkedRepository>`select ${linked} from ${joined}
+       where ${of('r')} and r.project_id = ${projectId} order by r.id for no key update of r`,
+  );
+
+/** What a delivery says of the repository; one that was renamed stays linked by its id. */
+export const noteNames = (
+  id: string,
+  { externalId, url, fullName, defaultBranch }: NamedRepository,
+): Query<unknown> =>
+  sql`update forge_repositories r set external_id = ${externalId}, url = ${repositoryUrl(url)}, full_name = ${fullName},
+       default_branch = coalesce(${defaultBranch}, r.default_branch)
+     where ${of('r')} and r.id = ${id}
+       and (r.external_id, r.url, r.full_name, r.default_branch) is distinct from
+         (${externalId}, ${repositoryUrl(url)}, ${fullName}, coalesce(${defaultBranch}, r.default_branch))
+       and not exists (select from forge_repositories o where o.org_id = r.org_id and o.connection_id = r.connection_id
+         and o.project_id = r.project_id and o.id <> r.id and (o.external_id = ${externalId} or o.url = ${repositoryUrl(url)}))`;

@@ -1,0 +1,11 @@
+/** GitHub, GitLab, Gitea and Forgejo. */
+import { forges } from './operations/handlers.ts';
+import { type ForgesSetUp } from './operations/set-up.ts';
+
+/** What this lib answers, by namespace, in an installation. */
+export const forgesHandlers = (setUp: ForgesSetUp) => ({ forges: forges(setUp) });
+
+export { forgeReactions } from './reactions.ts';
+export { type Delivered, receiveDelivery } from './receive.ts';
+export { type ForgesSetUp, hookPath } from './operations/set-up.ts';
+export { type ForgeWork, replayFacts, translateDelivery } from './translate.ts';

@@ -1,0 +1,61 @@
+import { newId } from '@muster/database';
+import { forgeHomes, forgeNames, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import {
+  aboutConnection,
+  connections,
+  countConnections,
+  getConnection,
+  getOrganizationKey,
+  toConnection,
+} from '../data/connections.ts';
+import { type ForgesSetUp, freshSecret, sealedCredentials, setupAgain, setupOf } from './set-up.ts';
+
+const mostConnections = 50;
+
+/** Without the slash at the end, and without what is no address. */
+export const bareUrl = (url: string): string => {
+  const { origin, pathname } = new URL(url);
+  return (origin + pathname).replace(/\/+$/, '');
+};
+
+export const connect = (setUp: ForgesSetUp) =>
+  handle(
+    registry.forges.connect,
+    async ({ params, caller, db, access, emit, refuse }) => {
+      const { kind, credentials } = params;
+      const [{ at }, count, organizationKey] = await Promise.all([
+        access(),
+        countConnections(db),
+        getOrganizationKey(db),
+      ]);
+      if (count >= mostConnections) {
+        throw refuse('limit_exceeded', { limit: 'forgeConnections', max: mostConnections });
+      }
+      const id = newId();
+      const { secret, sealed } = freshSecret(setUp, { id, kind }, organizationKey);
+      const sealedOnes =
+        credentials === undefined
+          ? { credentials: null, credentials_kind: null }
+          : sealedCredentials(setUp, id, organizationKey, credentials);
+      const connection = connections.make(
+        {
+          ...{ id, kind, secret: sealed, createdBy: caller.actor },
+          name: params.name ?? forgeNames[kind],
+          baseUrl: bareUrl(params.baseUrl ?? forgeHomes[kind] ?? ''),
+          credentials: sealedOnes.credentials,
+          credentialsKind: sealedOnes.credentials_kind,
+        },
+        at,
+      );
+      db.later(connections.insert(connection));
+      emit('forge.connected', aboutConnection(connection), { kind });
+      return { connection: toConnection(connection), setup: setupOf(setUp, id, secret) };
+    },
+    {
+      reissue: async ({ db }, kept) => {
+        const connection = await getConnection(db, kept.connection.id);
+        return { ...kept, setup: await setupAgain(db, setUp, connection) };
+      },
+    },
+  );

@@ -1,0 +1,23 @@
+import { type Registry } from '@muster/registry';
+import { type HandlersOf } from '@muster/runtime';
+import { connect } from './connect.ts';
+import { list as listDeliveries } from './deliveries/list.ts';
+import { redeliver } from './deliveries/redeliver.ts';
+import { disconnect } from './disconnect.ts';
+import { get } from './get.ts';
+import { list } from './list.ts';
+import { link } from './repositories/link.ts';
+import { list as listRepositories } from './repositories/list.ts';
+import { unlink } from './repositories/unlink.ts';
+import { type ForgesSetUp } from './set-up.ts';
+import { update } from './update.ts';
+
+export const forges = (setUp: ForgesSetUp): HandlersOf<Registry['forges']> => ({
+  connect: connect(setUp),
+  get,
+  list,
+  update: update(setUp),
+  disconnect,
+  repositories: { list: listRepositories, link, unlink },
+  deliveries: { list: listDeliveries, redeliver },
+});

@@ -1,0 +1,55 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import {
+  aboutConnection,
+  connections,
+  getConnection,
+  getOrganizationKey,
+  lockConnection,
+  toConnection,
+} from '../data/connections.ts';
+import { bareUrl } from './connect.ts';
+import { type ForgesSetUp, freshSecret, sealedCredentials, setupAgain, setupOf } from './set-up.ts';
+
+export const update = (setUp: ForgesSetUp) =>
+  handle(
+    registry.forges.update,
+    async ({ params, db, access, emit }) => {
+      const { connectionId, name, baseUrl, credentials, rotateSecret, expectedVersion } = params;
+      const [{ at }, connection, organizationKey] = await Promise.all([
+        access(),
+        lockConnection(db, connectionId, expectedVersion),
+        getOrganizationKey(db),
+      ]);
+      const { changed, fields } = connections.changed(
+        connection,
+        { name, baseUrl: baseUrl === undefined ? undefined : bareUrl(baseUrl) },
+        at,
+      );
+      const fresh = rotateSecret ? freshSecret(setUp, connection, organizationKey) : undefined;
+      const changes = {
+        name: changed.name,
+        base_url: changed.base_url,
+        ...(credentials === null && { credentials: null, credentials_kind: null }),
+        ...(credentials != null && sealedCredentials(setUp, connection.id, organizationKey, credentials)),
+        ...(fresh !== undefined && { secret: fresh.sealed }),
+      };
+      const said = [
+        ...fields,
+        ...(credentials === undefined ? [] : ['credentials']),
+        ...(rotateSecret ? ['secret'] : []),
+      ];
+      const setup = fresh === undefined ? null : setupOf(setUp, connection.id, fresh.secret);
+      if (said.length === 0) return { connection: toConnection(connection), setup };
+      const after = connections.save(db, connection, changes, at);
+      emit('forge.updated', aboutConnection(after), { fields: said });
+      return { connection: toConnection(after), setup };
+    },
+    {
+      reissue: async ({ db, params }, kept) => {
+        if (!params.rotateSecret) return { ...kept, setup: null };
+        const connection = await getConnection(db, kept.connection.id);
+        return { ...kept, setup: await setupAgain(db, setUp, connection) };
+      },
+    },
+  );

@@ -1,0 +1,199 @@
+/** GitHub's events: what is read of each, and which say nothing of the state of work. */
+import { z } from 'zod';
+import { type Check, ForgeTime, type Reading, type Translation } from './fact.ts';
+import {
+  factOf,
+  factsOf,
+  PullRequest,
+  type PullAction,
+  reading,
+  readPush,
+  readStatus,
+  Repository,
+} from './pull-requests.ts';
+
+const board = 'it says nothing of the state of work';
+const settings = 'it is about the forge itself';
+
+/** What actions on a pull request tell; those that are text have a reason to be ignored. */
+export const pullRequestActions: Readonly<Record<string, PullAction | { readonly ignored: string }>> = {
+  opened: 'opened',
+  synchronize: 'updated',
+  edited: 'updated',
+  ready_for_review: 'updated',
+  converted_to_draft: 'updated',
+  reopened: 'reopened',
+  closed: 'closed',
+  ...Object.fromEntries(
+    [
+      ...[
+        'assigned',
+        'unassigned',
+        'labeled',
+        'unlabeled',
+        'milestoned',
+        'demilestoned',
+        'locked',
+        'unlocked',
+      ],
+      ...['review_requested', 'review_request_removed', 'auto_merge_enabled', 'auto_merge_disabled'],
+      ...['enqueued', 'dequeued'],
+    ].map((action) => [action, { ignored: board }]),
+  ),
+};
+
+const PullRequestEvent = z.object({ action: z.string(), pull_request: PullRequest, repository: Repository });
+
+function readPullRequest(payload: unknown): Reading {
+  const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
+  const told = pullRequestActions[action] ?? { ignored: `nothing is known of the action ${action}` };
+  return typeof told === 'string' ? reading(repository, { facts: factsOf(pull, repository, told) }) : told;
+}
+
+const Review = z.object({
+  action: z.string(),
+  review: z.object({ state: z.string(), commit_id: z.string().nullish(), submitted_at: ForgeTime.nullish() }),
+  /** Of a review it comes without what only the pull request itself knows. */
+  pull_request: PullRequest,
+  repository: Repository,
+});
+
+const reviewKinds: Readonly<Record<string, 'review_approved' | 'changes_requested'>> = {
+  approved: 'review_approved',
+  changes_requested: 'changes_requested',
+};
+
+function readReview(payload: unknown): Reading {
+  const { action, review, pull_request: pull, repository } = Review.parse(payload);
+  if (action !== 'submitted') return { ignored: 'a review that is edited or dismissed says no verdict' };
+  const kind = reviewKinds[review.state.toLowerCase()];
+  if (kind === undefined || review.submitted_at == null) return { ignored: 'a review without a verdict' };
+  const fact = factOf(pull, repository, { kind, at: review.submitted_at, sha: review.commit_id ?? null });
+  return reading(repository, { facts: [fact] });
+}
+
+const conclusions: Readonly<Record<string, Check['state']>> = {
+  success: 'passed',
+  neutral: 'passed',
+  skipped: 'passed',
+  failure: 'failed',
+  timed_out: 'failed',
+  cancelled: 'failed',
+  action_required: 'failed',
+  startup_failure: 'failed',
+};
+
+const Run = z.object({ head_sha: z.string(), conclusion: z.string().nullish(), updated_at: ForgeTime });
+
+/** One that is asked for again still has the conclusion of before. */
+function checkOf(
+  name: string,
+  action: string,
+  { head_sha: sha, conclusion, updated_at: at }: z.infer<typeof Run>,
+): Check | undefined {
+  const state = action !== 'completed' || conclusion == null ? 'pending' : conclusions[conclusion];
+  // A stale one was given up by the forge: it says nothing.
+  return state === undefined ? undefined : { name: name.slice(0, 255), sha, state, at };
+}
+
+const CheckSuite = z.object({
+  action: z.string(),
+  check_suite: Run.extend({ app: z.object({ id: z.int() }) }),
+  repository: Repository,
+});
+
+function readCheckSuite(payload: unknown): Reading {
+  const { action, check_suite: suite, repository } = CheckSuite.parse(payload);
+  const check = checkOf(`suite:${suite.app.id}`, action, suite);
+  return check === undefined
+    ? { ignored: 'a check that was given up' }
+    : reading(repository, { checks: [check] });
+}
+
+const WorkflowRun = z.object({
+  action: z.string(),
+  workflow_run: Run.extend({ workflow_id: z.int() }),
+  repository: Repository,
+});
+
+function readWorkflowRun(payload: unknown): Reading {
+  const { action, workflow_run: run, repository } = WorkflowRun.parse(payload);
+  const check = checkOf(`workflow:${run.workflow_id}`, action, run);
+  return check === undefined
+    ? { ignored: 'a check that was given up' }
+    : reading(repository, { checks: [check] });
+}
+
+const ignored = (reason: string, ...events: readonly string[]): Translation =>
+  Object.fromEntries(events.map((event) => [event, reason]));
+
+export const github: Translation = {
+  push: readPush,
+  pull_request: readPullRequest,
+  pull_request_review: readReview,
+  check_suite: readCheckSuite,
+  workflow_run: readWorkflowRun,
+  status: readStatus,
+  ...ignored('its check suite says it', 'check_run'),
+  ...ignored('its workflow run says it', 'workflow_job'),
+  ...ignored('a queue of merges ends in a merge, or in none', 'merge_group'),
+  ...ignored('the push says it', 'create', 'delete'),
+  ...ignored(
+    board,
+    ...[
+      'commit_comment',
+      'issue_comment',
+      'issues',
+      'label',
+      'milestone',
+      'gollum',
+      'discussion',
+      'discussion_comment',
+    ],
+    ...[
+      'pull_request_review_comment',
+      'pull_request_review_thread',
+      'project',
+      'project_card',
+      'project_column',
+    ],
+    ...[
+      'projects_v2_item',
+      'release',
+      'package',
+      'page_build',
+      'deployment',
+      'deployment_review',
+      'deployment_status',
+    ],
+    ...[
+      'repository_dispatch',
+      'workflow_dispatch',
+      'code_scanning_alert',
+      'dependabot_alert',
+      'security_advisory',
+    ],
+    ...['repository_vulnerability_alert', 'fork', 'star', 'watch'],
+  ),
+  ...ignored(
+    settings,
+    ...[
+      'branch_protection_rule',
+      'deploy_key',
+      'github_app_authorization',
+      'installation',
+      'installation_repositories',
+    ],
+    ...[
+      'marketplace_purchase',
+      'member',
+      'membership',
+      'meta',
+      'organization',
+      'org_block',
+      'ping',
+      'public',
+    ],
+    ...['repository', 'repository_import', 'sponsorship', 'team', 'team_add'],
+  ),
+};

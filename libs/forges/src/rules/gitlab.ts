@@ -1,0 +1,180 @@
+/** GitLab's events, as its header names them. */
+import { z } from 'zod';
+import {
+  type Check,
+  type Fact,
+  ForgeTime,
+  type NamedRepository,
+  type Reading,
+  trailersIn,
+  type Translation,
+} from './fact.ts';
+
+const board = 'it says nothing of the state of work';
+
+const Project = z.object({
+  id: z.int(),
+  web_url: z.string(),
+  path_with_namespace: z.string(),
+  default_branch: z.string().nullish(),
+});
+
+const named = (project: z.infer<typeof Project>): NamedRepository => ({
+  externalId: String(project.id),
+  url: project.web_url,
+  fullName: project.path_with_namespace,
+  defaultBranch: project.default_branch ?? null,
+});
+
+const Commit = z.object({ id: z.string(), message: z.string().nullish(), timestamp: ForgeTime.nullish() });
+
+const Push = z.object({
+  ref: z.string(),
+  after: z.string(),
+  commits: z.array(Commit).nullish(),
+  project: Project,
+});
+
+/** GitLab says of no push when it was: its newest commit is taken for it. */
+function readPush(payload: unknown): Reading {
+  const { ref, after, commits, project } = Push.parse(payload);
+  const branch = /^refs\/heads\/(.+)$/s.exec(ref)?.[1];
+  if (branch === undefined) return { ignored: 'a push to no branch' };
+  if (/^0+$/.test(after)) return { ignored: 'a branch was deleted' };
+  if (branch === project.default_branch) return { ignored: 'a push to the default branch' };
+  const at = (commits ?? []).map(({ timestamp }) => timestamp ?? '').reduce((a, b) => (a > b ? a : b), '');
+  if (at === '') return { ignored: 'a push without a time' };
+  const fact: Fact = {
+    ...{ kind: 'branch_pushed', at, branch, sha: after },
+    ...{ number: null, url: null, title: null, base: null },
+    defaultBranch: project.default_branch ?? null,
+    isForeign: false,
+    trailers: trailersIn(...(commits ?? []).map(({ message }) => message)),
+  };
+  return { repository: named(project), facts: [fact], checks: [] };
+}
+
+export const mergeRequestActions: Readonly<Record<string, Fact['kind'] | { readonly ignored: string }>> = {
+  open: 'pr_opened',
+  update: 'pr_updated',
+  reopen: 'pr_reopened',
+  close: 'pr_closed',
+  merge: 'pr_merged',
+  approved: 'review_approved',
+  approval: { ignored: 'one approval of several' },
+  unapproved: { ignored: 'a verdict that is taken back says none' },
+  unapproval: { ignored: 'a verdict that is taken back says none' },
+};
+
+const MergeRequest = z.object({
+  project: Project,
+  object_attributes: z.object({
+    iid: z.int(),
+    url: z.string(),
+    title: z.string(),
+    description: z.string().nullish(),
+    action: z.string().nullish(),
+    source_branch: z.string(),
+    target_branch: z.string(),
+    source_project_id: z.int().nullish(),
+    target_project_id: z.int().nullish(),
+    last_commit: Commit.nullish(),
+    merge_commit_sha: z.string().nullish(),
+    detailed_merge_status: z.string().nullish(),
+    created_at: ForgeTime,
+    updated_at: ForgeTime,
+  }),
+});
+
+function readMergeRequest(payload: unknown): Reading {
+  const { project, object_attributes: merge } = MergeRequest.parse(payload);
+  const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: board };
+  if (typeof told !== 'string') return told;
+  const fact: Fact = {
+    kind: told,
+    at: told === 'pr_opened' ? merge.created_at : merge.updated_at,
+    branch: merge.source_branch,
+    sha: told === 'pr_merged' ? (merge.merge_commit_sha ?? null) : (merge.last_commit?.id ?? null),
+    number: merge.iid,
+    url: merge.url,
+    title: merge.title,
+    base: merge.target_branch,
+    defaultBranch: project.default_branch ?? null,
+    isForeign: merge.source_project_id !== merge.target_project_id,
+    trailers: trailersIn(merge.description, merge.last_commit?.message),
+  };
+  const isOpen = told === 'pr_opened' || told === 'pr_updated' || told === 'pr_reopened';
+  const conflict: Fact = { ...fact, kind: 'merge_conflict', at: merge.updated_at };
+  const facts = isOpen && merge.detailed_merge_status === 'conflict' ? [fact, conflict] : [fact];
+  return { repository: named(project), facts, checks: [] };
+}
+
+const states: Readonly<Record<string, Check['state']>> = {
+  success: 'passed',
+  skipped: 'passed',
+  failed: 'failed',
+  canceled: 'failed',
+  ...Object.fromEntries(
+    [
+      ...[
+        'created',
+        'waiting_for_resource',
+        'preparing',
+        'pending',
+        'running',
+        'manual',
+        'scheduled',
+        'canceling',
+      ],
+    ].map((status) => [status, 'pending' as const]),
+  ),
+};
+
+const Pipeline = z.object({
+  project: Project,
+  object_attributes: z.object({
+    sha: z.string(),
+    status: z.string(),
+    source: z.string().nullish(),
+    created_at: ForgeTime,
+    finished_at: ForgeTime.nullish(),
+  }),
+});
+
+function readPipeline(payload: unknown): Reading {
+  const { project, object_attributes: pipeline } = Pipeline.parse(payload);
+  const state = states[pipeline.status];
+  if (state === undefined) return { ignored: `a pipeline that is ${pipeline.status}` };
+  const at = pipeline.finished_at ?? pipeline.created_at;
+  const name = `pipeline:${pipeline.source ?? ''}`.slice(0, 255);
+  return { repository: named(project), facts: [], checks: [{ name, sha: pipeline.sha, state, at }] };
+}
+
+export const gitlab: Translation = {
+  'Push Hook': readPush,
+  'Merge Request Hook': readMergeRequest,
+  'Pipeline Hook': readPipeline,
+  'Job Hook': 'its pipeline says it',
+  ...Object.fromEntries(
+    [
+      ...['Tag Push Hook', 'Issue Hook', 'Confidential Issue Hook', 'Note Hook', 'Confidential Note Hook'],
+      ...[
+        'Wiki Page Hook',
+        'Deployment Hook',
+        'Release Hook',
+        'Feature Flag Hook',
+        'Emoji Hook',
+        'Milestone Hook',
+      ],
+      ...[
+        'Work Item Hook',
+        'Vulnerability Hook',
+        'Member Hook',
+        'Subgroup Hook',
+        'Project Hook',
+        'System Hook',
+      ],
+      'Resource Access Token Hook',
+    ].map((event) => [event, board]),
+  ),
+};

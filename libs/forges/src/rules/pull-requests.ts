@@ -1,0 +1,161 @@
+/** Pull requests as GitHub, Gitea and Forgejo send them, which is nearly alike. */
+import { type ObservationKind } from '@muster/registry';
+import { z } from 'zod';
+import { type Fact, ForgeTime, type NamedRepository, type Reading, trailersIn } from './fact.ts';
+
+export const Repository = z.object({
+  id: z.int(),
+  html_url: z.string(),
+  full_name: z.string(),
+  default_branch: z.string().nullish(),
+});
+
+const Side = z.object({
+  ref: z.string(),
+  sha: z.string().nullish(),
+  /** Gitea says the id alone; of a repository that is gone there is none. */
+  repo_id: z.int().nullish(),
+  repo: z.object({ id: z.int() }).nullish(),
+});
+
+export const PullRequest = z.object({
+  number: z.int(),
+  html_url: z.string(),
+  title: z.string(),
+  body: z.string().nullish(),
+  head: Side,
+  base: Side,
+  merged: z.boolean().nullish(),
+  merge_commit_sha: z.string().nullish(),
+  mergeable_state: z.string().nullish(),
+  created_at: ForgeTime,
+  updated_at: ForgeTime,
+  closed_at: ForgeTime.nullish(),
+  merged_at: ForgeTime.nullish(),
+});
+export type PullRequest = z.infer<typeof PullRequest>;
+
+export const named = (repository: z.infer<typeof Repository>): NamedRepository => ({
+  externalId: String(repository.id),
+  url: repository.html_url,
+  fullName: repository.full_name,
+  defaultBranch: repository.default_branch ?? null,
+});
+
+const repositoryOf = ({ repo, repo_id: id }: z.infer<typeof Side>): number | undefined =>
+  repo?.id ?? id ?? undefined;
+
+/** A fact about a pull request. */
+export function factOf(
+  pull: PullRequest,
+  repository: z.infer<typeof Repository>,
+  { kind, at, sha }: { readonly kind: ObservationKind; readonly at: string; readonly sha?: string | null },
+): Fact {
+  return {
+    ...{ kind, at },
+    branch: pull.head.ref,
+    sha: sha === undefined ? (pull.head.sha ?? null) : sha,
+    number: pull.number,
+    url: pull.html_url,
+    title: pull.title,
+    base: pull.base.ref,
+    defaultBranch: repository.default_branch ?? null,
+    isForeign: repositoryOf(pull.head) !== repository.id,
+    trailers: trailersIn(pull.body),
+  };
+}
+
+/** What becomes of a pull request by an action; undefined: nothing that matters here. */
+export type PullAction = 'opened' | 'updated' | 'reopened' | 'closed';
+
+/** The facts that an action on a pull request tells of. */
+export function factsOf(
+  pull: PullRequest,
+  repository: z.infer<typeof Repository>,
+  action: PullAction,
+): Fact[] {
+  const isMerged = action === 'closed' && pull.merged === true;
+  if (isMerged) {
+    const at = pull.merged_at ?? pull.closed_at ?? pull.updated_at;
+    return [factOf(pull, repository, { kind: 'pr_merged', at, sha: pull.merge_commit_sha ?? null })];
+  }
+  const times = {
+    opened: pull.created_at,
+    updated: pull.updated_at,
+    reopened: pull.updated_at,
+    closed: pull.closed_at ?? pull.updated_at,
+  };
+  const facts = [factOf(pull, repository, { kind: `pr_${action}`, at: times[action] })];
+  if (action !== 'closed' && pull.mergeable_state === 'dirty') {
+    facts.push(factOf(pull, repository, { kind: 'merge_conflict', at: pull.updated_at }));
+  }
+  return facts;
+}
+
+const Commit = z.object({ message: z.string(), timestamp: ForgeTime.nullish() });
+export const Push = z.object({
+  ref: z.string(),
+  after: z.string(),
+  deleted: z.boolean().nullish(),
+  commits: z.array(Commit).nullish(),
+  head_commit: Commit.nullish(),
+  repository: Repository.extend({ pushed_at: ForgeTime.nullish() }),
+});
+
+const isNothing = (sha: string): boolean => /^0+$/.test(sha);
+
+/** A push to a branch that work may be on: not to the one that work goes into. */
+export function readPush(payload: unknown): Reading {
+  const push = Push.parse(payload);
+  const { repository } = push;
+  const branch = /^refs\/heads\/(.+)$/s.exec(push.ref)?.[1];
+  if (branch === undefined) return { ignored: 'a push to no branch' };
+  if (push.deleted === true || isNothing(push.after)) return { ignored: 'a branch was deleted' };
+  if (branch === repository.default_branch) return { ignored: 'a push to the default branch' };
+  const at = repository.pushed_at ?? push.head_commit?.timestamp ?? push.commits?.at(-1)?.timestamp;
+  if (at == null) return { ignored: 'a push without a time' };
+  const messages = (push.commits ?? []).map(({ message }) => message);
+  const fact: Fact = {
+    ...{ kind: 'branch_pushed', at, branch, sha: push.after },
+    ...{ number: null, url: null, title: null, base: null },
+    defaultBranch: repository.default_branch ?? null,
+    isForeign: false,
+    trailers: trailersIn(push.head_commit?.message, ...messages),
+  };
+  return { repository: named(repository), facts: [fact], checks: [] };
+}
+
+export const reading = (
+  repository: z.infer<typeof Repository>,
+  { facts = [], checks = [] }: Partial<Pick<Extract<Reading, { facts: unknown }>, 'facts' | 'checks'>>,
+): Reading => ({ repository: named(repository), facts, checks });
+
+/** Our own status comes back as an event; it is no check of the work. */
+export const ownStatus = 'muster';
+
+const Status = z.object({
+  sha: z.string(),
+  context: z.string(),
+  state: z.string(),
+  created_at: ForgeTime.nullish(),
+  updated_at: ForgeTime.nullish(),
+  repository: Repository,
+});
+
+const statusStates: Readonly<Record<string, 'pending' | 'passed' | 'failed'>> = {
+  pending: 'pending',
+  success: 'passed',
+  skipped: 'passed',
+  warning: 'passed',
+  failure: 'failed',
+  error: 'failed',
+};
+
+export function readStatus(payload: unknown): Reading {
+  const { repository, context, sha, ...status } = Status.parse(payload);
+  if (context === ownStatus) return { ignored: 'the status that Muster sent itself' };
+  const state = statusStates[status.state];
+  const at = status.updated_at ?? status.created_at;
+  if (state === undefined || at == null) return { ignored: `a status that is ${status.state}` };
+  return reading(repository, { checks: [{ name: `status:${context}`.slice(0, 255), sha, state, at }] });
+}

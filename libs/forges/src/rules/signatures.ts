@@ -1,0 +1,88 @@
+/** Who sent a delivery, by what it is signed with. Signatures are over the bytes as they came, and compared in constant time. */
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+import { type ForgeKind, type Trust } from '@muster/registry';
+import { verify } from '@octokit/webhooks-methods';
+import { Webhook } from 'standardwebhooks';
+
+/** By their names in lower case. */
+export type Headers = Readonly<Record<string, string | readonly string[] | undefined>>;
+
+/** Of GitLab it is also what its signing token looks like. */
+export const newForgeSecret = (kind: ForgeKind): string =>
+  kind === 'gitlab' ? `whsec_${randomBytes(32).toString('base64')}` : randomBytes(32).toString('base64url');
+
+export const header = (headers: Headers, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const digest = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+/** Of any lengths, in a time that tells neither. */
+const isSame = (one: string, other: string): boolean => timingSafeEqual(digest(one), digest(other));
+
+async function isSigned(secret: string, body: string, signature: string): Promise<boolean> {
+  return verify(secret, body, signature).catch(() => false);
+}
+
+function isSignedByStandard(secret: string, body: string, headers: Headers): boolean {
+  const names = ['webhook-id', 'webhook-timestamp', 'webhook-signature'];
+  const signed = Object.fromEntries(names.map((name) => [name, header(headers, name) ?? '']));
+  try {
+    new Webhook(secret).verify(body, signed);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * The trust that a delivery has; null: it is not the forge's. A token in clear, which GitLab sends where it has no signing
+ * token, shows that the sender knows it, and nothing of what was sent: it is a report.
+ */
+export async function trustOf(
+  kind: ForgeKind,
+  secret: string,
+  headers: Headers,
+  body: string,
+): Promise<Trust | null> {
+  if (kind !== 'gitlab') {
+    const signature = header(headers, 'x-hub-signature-256');
+    return signature !== undefined && (await isSigned(secret, body, signature)) ? 'verified' : null;
+  }
+  if (header(headers, 'webhook-signature') !== undefined) {
+    return isSignedByStandard(secret, body, headers) ? 'verified' : null;
+  }
+  const token = header(headers, 'x-gitlab-token');
+  return token !== undefined && isSame(token, secret) ? 'reported' : null;
+}
+
+const eventHeaders: Readonly<Record<ForgeKind, readonly string[]>> = {
+  github: ['x-github-event'],
+  gitlab: ['x-gitlab-event'],
+  gitea: ['x-gitea-event-type', 'x-gitea-event'],
+  forgejo: ['x-forgejo-event-type', 'x-forgejo-event', 'x-gitea-event-type', 'x-gitea-event'],
+};
+const idHeaders: Readonly<Record<ForgeKind, readonly string[]>> = {
+  github: ['x-github-delivery'],
+  gitlab: ['webhook-id', 'idempotency-key', 'x-gitlab-event-uuid'],
+  gitea: ['x-gitea-delivery'],
+  forgejo: ['x-forgejo-delivery', 'x-gitea-delivery'],
+};
+
+const plain = /^[\x20-\x7e]{1,200}$/;
+const firstOf = (headers: Headers, names: readonly string[]): string | undefined => {
+  const value = names.map((name) => header(headers, name)).find((text) => text !== undefined && text !== '');
+  return value !== undefined && plain.test(value) ? value : undefined;
+};
+
+/** The forge's name of the event, and its id of the delivery; undefined where the headers have none. */
+export const eventOf = (kind: ForgeKind, headers: Headers): string | undefined =>
+  firstOf(headers, eventHeaders[kind]);
+export const deliveryIdOf = (kind: ForgeKind, headers: Headers): string | undefined =>
+  firstOf(headers, idHeaders[kind]);
+/** What a delivery has to say of itself, for an error. */
+export const neededHeaders = (kind: ForgeKind): readonly string[] => [
+  ...eventHeaders[kind].slice(0, 1),
+  ...idHeaders[kind].slice(0, 1),
+];

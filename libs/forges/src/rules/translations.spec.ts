@@ -1,0 +1,234 @@
+/** Each event of a forge is read, or ignored for a reason; GitHub's are real deliveries, the others as they are documented. */
+import { createRequire } from 'node:module';
+import { describe, expect, it } from '@jest/globals';
+import { type ForgeKind } from '@muster/registry';
+import { giteaPull, giteaPush, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
+import { gitlabMerge, gitlabPipeline, gitlabPush } from '../../test/gitlab-payloads.ts';
+import { type Reading } from './fact.ts';
+import { pullRequestActions } from './github.ts';
+import { read, translations } from './translations.ts';
+
+interface Example {
+  readonly name: string;
+  readonly examples: readonly { readonly action?: string }[];
+}
+const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as readonly Example[];
+
+/** What GitHub's recorded deliveries come to, by event and action; an event in neither list fails. */
+const mapped: Readonly<Record<string, readonly string[]>> = {
+  push: ['branch_pushed', 'ignored'],
+  'pull_request opened': ['pr_opened'],
+  'pull_request synchronize': ['pr_updated', 'pr_updated merge_conflict'],
+  'pull_request edited': ['pr_updated'],
+  'pull_request ready_for_review': ['pr_updated'],
+  'pull_request converted_to_draft': ['pr_updated'],
+  'pull_request reopened': ['pr_reopened', 'pr_reopened merge_conflict'],
+  'pull_request closed': ['pr_merged', 'pr_closed'],
+  'pull_request_review submitted': ['review_approved', 'changes_requested', 'ignored'],
+  'check_suite completed': ['check passed', 'check failed'],
+  'check_suite requested': ['check pending'],
+  'check_suite rerequested': ['check pending'],
+  // One of them came without a conclusion.
+  'workflow_run completed': ['check passed', 'check failed', 'check pending'],
+  'workflow_run requested': ['check pending'],
+  'workflow_run in_progress': ['check pending'],
+  status: ['check pending', 'check passed', 'check failed'],
+};
+const ignored: readonly string[] = [
+  ...['branch_protection_rule', 'check_run', 'code_scanning_alert', 'commit_comment', 'create', 'delete'],
+  ...['dependabot_alert', 'deploy_key', 'deployment', 'deployment_review', 'deployment_status', 'discussion'],
+  ...[
+    'discussion_comment',
+    'fork',
+    'github_app_authorization',
+    'gollum',
+    'installation',
+    'installation_repositories',
+  ],
+  ...[
+    'issue_comment',
+    'issues',
+    'label',
+    'marketplace_purchase',
+    'member',
+    'membership',
+    'merge_group',
+    'meta',
+  ],
+  ...['milestone', 'organization', 'org_block', 'package', 'page_build', 'ping', 'project', 'project_card'],
+  ...[
+    'project_column',
+    'projects_v2_item',
+    'public',
+    'pull_request_review_comment',
+    'pull_request_review_thread',
+  ],
+  ...['release', 'repository', 'repository_dispatch', 'repository_import', 'repository_vulnerability_alert'],
+  ...[
+    'security_advisory',
+    'sponsorship',
+    'star',
+    'team',
+    'team_add',
+    'watch',
+    'workflow_dispatch',
+    'workflow_job',
+  ],
+  ...['pull_request assigned', 'pull_request unassigned', 'pull_request labeled', 'pull_request unlabeled'],
+  ...['pull_request locked', 'pull_request unlocked', 'pull_request review_requested'],
+  ...[
+    'pull_request review_request_removed',
+    'pull_request auto_merge_enabled',
+    'pull_request auto_merge_disabled',
+  ],
+  ...['pull_request_review dismissed', 'pull_request_review edited'],
+];
+
+/** Such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
+function said(reading: Reading): string {
+  if ('ignored' in reading) return 'ignored';
+  const checks = reading.checks.map(({ state }) => `check ${state}`);
+  return [...reading.facts.map(({ kind }) => kind), ...checks].join(' ');
+}
+
+const all = examples.flatMap(({ name, examples: payloads }) =>
+  payloads.map((payload, index) => {
+    const withAction = `${name} ${payload.action ?? ''}`;
+    const key = withAction in mapped || ignored.includes(withAction) ? withAction : name;
+    return { event: name, key, index, payload };
+  }),
+);
+
+describe('deliveries that were recorded of GitHub', () => {
+  it('are all in one of the lists: those that are read, and those that are ignored', () => {
+    const keys = new Set(all.map(({ key }) => key));
+    const listed = [...Object.keys(mapped), ...ignored];
+    expect([...keys].filter((key) => !listed.includes(key))).toEqual([]);
+    expect(Object.keys(mapped).filter((key) => ignored.includes(key))).toEqual([]);
+    expect(examples.length).toBeGreaterThanOrEqual(58);
+  });
+
+  it.each(all)('say what is known of them: $key ($index)', ({ event, key, payload }) => {
+    const words = said(read('github', event, payload));
+    expect(mapped[key] ?? ['ignored']).toContain(words);
+  });
+
+  it('have no event and no action of a pull request that is not known by name', () => {
+    expect(examples.map(({ name }) => name).filter((name) => !(name in translations.github))).toEqual([]);
+    const actions = all.flatMap(({ event, payload }) =>
+      event === 'pull_request' ? [payload.action ?? ''] : [],
+    );
+    expect(actions.filter((action) => !(action in pullRequestActions))).toEqual([]);
+  });
+});
+
+const one = (kind: ForgeKind, event: string, payload: unknown): string => said(read(kind, event, payload));
+
+describe('deliveries of GitLab', () => {
+  it.each([
+    ['open', 'pr_opened'],
+    ['update', 'pr_updated'],
+    ['reopen', 'pr_reopened'],
+    ['close', 'pr_closed'],
+    ['merge', 'pr_merged'],
+    ['approved', 'review_approved'],
+    ['approval', 'ignored'],
+    ['unapproved', 'ignored'],
+    ['unapproval', 'ignored'],
+  ])('say what became of a merge request: %s', (action, kind) => {
+    expect(one('gitlab', 'Merge Request Hook', gitlabMerge(action))).toBe(kind);
+  });
+
+  it('say all by which the work is found', () => {
+    const reading = read('gitlab', 'Merge Request Hook', gitlabMerge('merge'));
+    expect(reading).toMatchObject({
+      repository: {
+        externalId: '1',
+        url: 'http://example.com/gitlabhq/gitlab-test',
+        defaultBranch: 'master',
+      },
+      facts: [
+        {
+          ...{ kind: 'pr_merged', branch: 'ms-viewport', base: 'master', number: 1 },
+          ...{ at: '2013-12-03T17:23:34.000Z', url: 'http://example.com/diaspora/merge_requests/1' },
+          isForeign: true,
+        },
+      ],
+    });
+  });
+
+  it('say that a merge request conflicts with its target', () => {
+    const conflict = gitlabMerge('update', { detailed_merge_status: 'conflict' });
+    expect(one('gitlab', 'Merge Request Hook', conflict)).toBe('pr_updated merge_conflict');
+  });
+
+  it.each([
+    ['success', 'check passed'],
+    ['skipped', 'check passed'],
+    ['failed', 'check failed'],
+    ['canceled', 'check failed'],
+    ['running', 'check pending'],
+    ['manual', 'check pending'],
+    ['of tomorrow', 'ignored'],
+  ])('say what became of a pipeline: %s', (status, check) => {
+    expect(one('gitlab', 'Pipeline Hook', gitlabPipeline(status))).toBe(check);
+  });
+
+  it('say what was pushed, but not to where the work goes', () => {
+    expect(one('gitlab', 'Push Hook', gitlabPush('refs/heads/topic'))).toBe('branch_pushed');
+    expect(one('gitlab', 'Push Hook', gitlabPush('refs/heads/master'))).toBe('ignored');
+    expect(one('gitlab', 'Push Hook', gitlabPush('refs/tags/v1'))).toBe('ignored');
+  });
+});
+
+describe.each(['gitea', 'forgejo'] as const)('deliveries of %s', (kind) => {
+  it.each([
+    ['opened', 'pr_opened'],
+    ['synchronized', 'pr_updated'],
+    ['edited', 'pr_updated'],
+    ['reopened', 'pr_reopened'],
+    ['closed', 'pr_closed'],
+    ['label_updated', 'ignored'],
+  ])('say what became of a pull request: %s', (action, word) => {
+    expect(one(kind, 'pull_request', giteaPull(action))).toBe(word);
+    expect(one(kind, 'pull_request_sync', giteaPull(action))).toBe(word);
+  });
+
+  it('say that it was merged', () => {
+    const merged = { merged: true, merge_commit_sha: 'f'.repeat(40), merged_at: '2026-11-21T10:00:00+01:00' };
+    expect(read(kind, 'pull_request', giteaPull('closed', merged))).toMatchObject({
+      facts: [{ kind: 'pr_merged', at: '2026-11-21T09:00:00.000Z', sha: 'f'.repeat(40), isForeign: false }],
+    });
+  });
+
+  it.each([
+    ['pull_request_approved', 'review_approved'],
+    ['pull_request_review_approved', 'review_approved'],
+    ['pull_request_rejected', 'changes_requested'],
+    ['pull_request_review_rejected', 'changes_requested'],
+  ])('say what a review comes to: %s', (event, word) => {
+    expect(one(kind, event, giteaPull('reviewed'))).toBe(word);
+  });
+
+  it('say what was pushed, and what became of checks', () => {
+    expect(one(kind, 'push', giteaPush('refs/heads/topic'))).toBe('branch_pushed');
+    expect(one(kind, 'push', giteaPush('refs/heads/main'))).toBe('ignored');
+    for (const [state, word] of [
+      ['success', 'passed'],
+      ['failure', 'failed'],
+      ['error', 'failed'],
+      ['pending', 'pending'],
+    ])
+      expect(one(kind, 'status', giteaStatus(state ?? ''))).toBe(`check ${word}`);
+    expect(one(kind, 'workflow_run', giteaRun('completed', 'success'))).toBe('check passed');
+    expect(one(kind, 'workflow_run', giteaRun('completed', 'failure'))).toBe('check failed');
+    expect(one(kind, 'workflow_run', giteaRun('in_progress', null))).toBe('check pending');
+  });
+});
+
+it('ignores an event that a forge did not have when this was written', () => {
+  for (const kind of ['github', 'gitlab', 'gitea', 'forgejo'] as const) {
+    expect(read(kind, 'of_tomorrow', {})).toEqual({ ignored: 'an event that is not known' });
+    expect(read(kind, 'constructor', {})).toEqual({ ignored: 'an event that is not known' });
+  }
+});

@@ -1,0 +1,21 @@
+/** How each forge's deliveries are read. */
+import { type ForgeKind } from '@muster/registry';
+import { type Reading, type Translation } from './fact.ts';
+import { gitea } from './gitea.ts';
+import { github } from './github.ts';
+import { gitlab } from './gitlab.ts';
+
+export const translations: Readonly<Record<ForgeKind, Translation>> = {
+  github,
+  gitlab,
+  gitea,
+  forgejo: gitea,
+};
+
+/** What a delivery says; a payload that is not what the forge documents throws a ZodError. */
+export function read(kind: ForgeKind, event: string, payload: unknown): Reading {
+  const known = translations[kind];
+  const reader = Object.hasOwn(known, event) ? known[event] : undefined;
+  if (reader === undefined) return { ignored: 'an event that is not known' };
+  return typeof reader === 'string' ? { ignored: reader } : reader(payload);
+}

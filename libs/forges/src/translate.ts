@@ -1,0 +1,128 @@
+/** The jobs that read what forges delivered. */
+import { type PlainDb, systemFacts } from '@muster/database';
+import {
+  type Actor,
+  isCleanText,
+  forgeNames,
+  type ForgeDeliveryState,
+  type ForgeKind,
+  type ForgeOutcome,
+} from '@muster/registry';
+import { asSystem, type Surroundings } from '@muster/runtime';
+import { z } from 'zod';
+import { lockDelivery, setOutcome } from './data/deliveries.ts';
+import { keysOfExecution } from './data/find-execution.ts';
+import { findParked, forgetParked } from './data/parked.ts';
+import { type LinkedRepository, lockLinked, lockLinkedOfProject, noteNames } from './data/repositories.ts';
+import { placeCheck, placeFact } from './place.ts';
+import { Fact, type Reading } from './rules/fact.ts';
+import { read } from './rules/translations.ts';
+
+export interface ForgeWork {
+  readonly db: PlainDb;
+  readonly orgId: string;
+  /** What else handles operations, and what follows from events. */
+  readonly surroundings: Surroundings;
+}
+
+/** Who tells of it: the forge, by the name that people know. */
+const forgeActor = (kind: ForgeKind): Actor => ({
+  ...{ kind: 'system', memberId: null, agentId: null },
+  name: forgeNames[kind],
+});
+
+const ignoredFor = (reason: string): ForgeOutcome => ({
+  ...{ kind: null, executionId: null, result: 'ignored', reason },
+});
+
+/** What a text cannot be kept with is left out of it. */
+const clean = (_key: string, value: unknown): unknown =>
+  typeof value === 'string' && !isCleanText(value) ? value.replaceAll('\0', '').toWellFormed() : value;
+
+function readSafely(kind: ForgeKind, event: string, payload: string): Reading | { readonly failed: string } {
+  try {
+    return read(kind, event, JSON.parse(payload, clean));
+  } catch (error) {
+    if (!(error instanceof z.ZodError)) throw error;
+    const [issue] = error.issues;
+    return { failed: `not what the forge documents: ${issue?.path.join('.') ?? ''} ${issue?.message ?? ''}` };
+  }
+}
+
+function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
+  const results = new Set(outcome.map(({ result }) => result));
+  if (results.has('recorded') || results.has('repeated') || results.has('linked')) return 'recorded';
+  return results.has('parked') ? 'parked' : 'ignored';
+}
+
+/** Reads a delivery, and records what it says. Again it changes nothing. */
+export async function translateDelivery(
+  { db, orgId, surroundings }: ForgeWork,
+  deliveryId: string,
+): Promise<void> {
+  const delivery = await lockDelivery(db, deliveryId);
+  if (delivery === undefined) return;
+  const { kind, event, payload, connectionId, trust, receivedAt } = delivery;
+  const reading = readSafely(kind, event, payload);
+  if ('failed' in reading) {
+    db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reading.failed)]));
+    return;
+  }
+  if ('ignored' in reading) {
+    db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(reading.ignored)]));
+    return;
+  }
+  const linked = await lockLinked(db, connectionId, reading.repository);
+  if (linked.length === 0) {
+    const { fullName } = reading.repository;
+    db.later(setOutcome(deliveryId, 'ignored', [ignoredFor(`${fullName} is linked to no project`)]));
+    return;
+  }
+  for (const { id } of linked) db.later(noteNames(id, reading.repository));
+  const outcome: ForgeOutcome[] = [];
+  const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.translate', deliveryId) };
+  await asSystem(work, surroundings, async (perform) => {
+    for (const repository of linked) {
+      const placing = { db, perform, repository, trust, receivedAt };
+      for (const fact of reading.facts) outcome.push(await placeFact(placing, fact));
+      for (const check of reading.checks) outcome.push(...(await placeCheck(placing, check)));
+    }
+    db.later(setOutcome(deliveryId, stateOf(outcome), outcome));
+  });
+}
+
+const settled: ReadonlySet<ForgeOutcome['result']> = new Set(['recorded', 'repeated']);
+
+/** Records the facts that waited for an execution, now that it is known, or known by more. */
+export async function replayFacts(
+  { db, orgId, surroundings }: ForgeWork,
+  executionId: string,
+): Promise<void> {
+  const execution = await keysOfExecution(db, executionId);
+  if (execution === undefined) return;
+  const linked = await lockLinkedOfProject(db, execution.projectId);
+  const parked = await findParked(
+    db,
+    linked.map(({ id }) => id),
+    execution.keys,
+  );
+  // One forge after the other: who tells of it is the actor of what follows.
+  const byKind = Map.groupBy(
+    parked,
+    ({ repositoryId }) => linked.find(({ id }) => id === repositoryId)?.kind,
+  );
+  for (const [kind, facts] of byKind) {
+    if (kind === undefined) continue;
+    const work = { db, orgId, actor: forgeActor(kind), facts: systemFacts('forge.replay', executionId) };
+    const done: string[] = [];
+    await asSystem(work, surroundings, async (perform) => {
+      for (const { id, fact, trust, repositoryId } of facts) {
+        const repository = linked.find((one) => one.id === repositoryId) as LinkedRepository;
+        const receivedAt = new Date().toISOString();
+        const { result } = await placeFact({ db, perform, repository, trust, receivedAt }, Fact.parse(fact));
+        if (settled.has(result)) done.push(id);
+      }
+      if (done.length > 0) db.later(forgetParked(done));
+    });
+  }
+}
