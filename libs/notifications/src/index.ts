@@ -9,3 +9,24 @@ export const notificationsHandlers = { activity, audit, broadcasts, events, noti
 
 export { notify } from './notify.ts';
 export { type Delivery, prepareNotification } from './prepare-notification.ts';
+export { dueWebhooks, hold as holdWebhook, holdSeconds } from './data/webhook-turns.ts';
+export { keptDays as webhookDeliveriesKeptDays } from './data/webhook-deliveries.ts';
+export { webhooksWith } from './operations/webhooks/handlers.ts';
+export { webhooksSetUpOf, webhookVariables } from './operations/webhooks/environment.ts';
+export { usualWebhooks, type WebhooksSetUp } from './operations/webhooks/set-up.ts';
+export {
+  type Destination,
+  destinationOf,
+  type NamedNetwork,
+  parseNetworks,
+  refusedAddress,
+} from './rules/webhook-addresses.ts';
+export {
+  isDelivered,
+  type ReadyMessage,
+  type SentMessage,
+  takeTurn,
+  type TurnAnswer,
+  type TurnAsked,
+  type TurnSetUp,
+} from './webhook-turn.ts';

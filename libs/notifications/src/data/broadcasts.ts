@@ -14,7 +14,7 @@ import {
   withinPage,
 } from '@muster/database';
 import { type Broadcast, type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
 import { isVisible } from './visible.ts';
 
@@ -34,21 +34,6 @@ export const toBroadcast = (row: BroadcastRow): Broadcast => ({
 
 export const insertBroadcast = (row: BroadcastRow): Query<unknown> =>
   sql.insert('broadcasts', broadcasts.names, row);
-
-export interface ProjectOfBroadcast {
-  readonly id: string;
-  readonly rank: number;
-  readonly archived: boolean;
-}
-
-/** The project that a broadcast is for, if the caller may see it. */
-export function getProjectOfBroadcast(db: Db, caller: Caller, ref: string): Promise<ProjectOfBroadcast> {
-  return db.get(
-    sql<ProjectOfBroadcast>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
-       join ${visibleTo(caller)} v on v.project_id = p.id
-       where ${of('p')} and p.id = ${projectIdOf(ref)}`,
-  );
-}
 
 export interface TeamOfBroadcast {
   readonly id: string;

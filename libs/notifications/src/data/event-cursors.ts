@@ -19,19 +19,21 @@ export interface EventCursors {
 }
 
 /** Of organizations; a key never changes. */
-const known = new LRUCache<string, EventCursors>({ max: 10_000 });
+const known = new LRUCache<string, Buffer>({ max: 10_000 });
 
-/** A statement the first time that a process meets an organization, none from then on. */
-export async function cursorsOf(db: Db, orgId: string): Promise<EventCursors> {
+/** The organization's own key: a statement the first time that a process meets an organization, none from then on. */
+export async function organizationKeyOf(db: Db, orgId: string): Promise<Buffer> {
   const remembered = known.get(orgId);
   if (remembered !== undefined) return remembered;
   const { cursor_key: key } = await db.one(
     sql<{ cursor_key: Buffer }>`select s.cursor_key from streams s where ${of('s')}`,
   );
-  const cursors = createEventCursors(key);
-  known.set(orgId, cursors);
-  return cursors;
+  known.set(orgId, key);
+  return key;
 }
+
+export const cursorsOf = async (db: Db, orgId: string): Promise<EventCursors> =>
+  createEventCursors(await organizationKeyOf(db, orgId));
 
 export const createEventCursors = (key: Buffer): EventCursors => ({
   seal: (seq) => {
@@ -40,10 +42,12 @@ export const createEventCursors = (key: Buffer): EventCursors => ({
     const plain = Buffer.alloc(seqBytes);
     plain.writeBigUInt64BE(BigInt(seq));
     const sealed = [nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
+    // guard: a cursor is sealed
     return Buffer.concat(sealed).toString('base64url');
   },
   open: (cursor) => {
     const bytes = Buffer.from(cursor, 'base64url');
+    // guard: a cursor is opened
     if (bytes.length !== nonceBytes + seqBytes + tagBytes) throw new BadCursor();
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), authTag);
     decipher.setAuthTag(bytes.subarray(-tagBytes));

@@ -49,6 +49,8 @@ export const recipientQueries: Record<Recipients, Part> = {
         where ${of('pt')} and pt.project_id = w.ids[1] and pt.role = 'lead'))
     select id from led union all (${heads} and not exists (select from led))`,
 
+  heads,
+
   out_of_seats: sql.part`${heads}
       and (select s.seats <= ${heldSeats.used} + ${heldSeats.pending} from subscriptions s where ${of('s')})
       and not exists (select from notifications n where ${of('n')} and n.member_id = m.id

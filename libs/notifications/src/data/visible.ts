@@ -1,5 +1,5 @@
 /** What of the organization a caller may see. */
-import { type Db, of, type Part, sql, storyIdOf } from '@muster/database';
+import { type Db, of, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
 import { type Caller, visibleTo } from '@muster/runtime';
 
 /**
@@ -28,3 +28,17 @@ export async function requireStory(db: Db, caller: Caller, ref: string): Promise
        where ${of('s')} and s.id = ${id}`,
   );
 }
+
+export interface VisibleProject {
+  readonly id: string;
+  readonly rank: number;
+  readonly archived: boolean;
+}
+
+/** The project with the caller's rank in it; 404 where the caller may not see it. */
+export const getProject = (db: Db, caller: Caller, ref: string): Promise<VisibleProject> =>
+  db.get(
+    sql<VisibleProject>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
+       join ${visibleTo(caller)} v on v.project_id = p.id
+       where ${of('p')} and p.id = ${projectIdOf(ref)}`,
+  );

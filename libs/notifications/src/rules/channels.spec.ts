@@ -24,6 +24,7 @@ describe('channels', () => {
       'access_requested',
       'access_resolved',
       'seat_limit',
+      'webhook_paused',
     ]);
     expect(by('push')).toEqual(['mention', 'review_requested', 'handoff', 'lease_taken_over']);
   });

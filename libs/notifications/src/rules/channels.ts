@@ -30,6 +30,7 @@ const defaults: Record<NotificationKind, Channels> = {
   access_requested: by('inbox', 'email'),
   access_resolved: by('inbox', 'email'),
   seat_limit: by('inbox', 'email'),
+  webhook_paused: by('inbox', 'email'),
 };
 
 export const defaultChannels = (kind: NotificationKind): Channels => defaults[kind];

@@ -29,6 +29,8 @@ export type Recipients =
   | 'asked_by'
   /** The leads of this project; without any, the owner and the admins. */
   | 'leads'
+  /** The owner and the admins. */
+  | 'heads'
   /** The owner and the admins, if no seat is left and they have not been told so yet. */
   | 'out_of_seats'
   /** The members that this broadcast is for. */
@@ -90,6 +92,14 @@ const verdicts: Readonly<Record<string, string>> = {
   approved: 'approved',
   changes_requested: 'requested changes on',
   commented: 'commented in the review of',
+};
+
+/** What an endpoint was paused for; asked for, it needs no word. */
+const pauses: Readonly<Record<string, string>> = {
+  failing: 'Ten tries failed.',
+  gone: 'Its receiver says that it is gone (410).',
+  maker_left: 'The member whose rights it went by has left.',
+  secret_unreadable: 'Its secret cannot be read any more: rotate it.',
 };
 
 const openings: Readonly<Record<string, string>> = { warning: 'Warning', critical: 'Critical message' };
@@ -240,6 +250,19 @@ const rules: Rules = {
     // What it says is for those whom it is for, so it stands in no event: writeNotifications looks it up.
     const words = { title: `${openings[data.level] ?? 'Message'} from ${actor.name}`, body: '' };
     return tell('broadcast', 'broadcast', [subject.id], subject, words);
+  },
+
+  'webhook.paused': ({ subject, data }) => {
+    const because = pauses[data.reason];
+    if (because === undefined) return [];
+    const words = {
+      title: `The webhook to ${nameOf(subject)} was paused`,
+      body: `${because} Nothing is lost: what waits is sent when it is resumed.`,
+    };
+    return [
+      ...tell('webhook_paused', 'members', [data.makerId], subject, words),
+      ...tell('webhook_paused', 'heads', [subject.id], subject, words),
+    ];
   },
 
   // What can take the last seat; accepting an invitation takes the one that it reserved.

@@ -1,13 +1,8 @@
 import { newId } from '@muster/database';
 import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import {
-  countRecipients,
-  getProjectOfBroadcast,
-  getTeamOfBroadcast,
-  insertBroadcast,
-  toBroadcast,
-} from '../../data/broadcasts.ts';
+import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';
+import { getProject } from '../../data/visible.ts';
 import { excerpt } from '../../rules/excerpts.ts';
 
 const longestTitle = 80;
@@ -18,7 +13,7 @@ export const send = handle(
     const { message, level, projectId, teamId, expiresInSeconds } = params;
     const [{ at }, project, team, recipients] = await Promise.all([
       access(),
-      projectId === undefined ? null : getProjectOfBroadcast(db, caller, projectId),
+      projectId === undefined ? null : getProject(db, caller, projectId),
       teamId === undefined ? null : getTeamOfBroadcast(db, teamId),
       countRecipients(db, caller, { projectRef: projectId, teamId }),
     ]);

@@ -1,0 +1,167 @@
+/** What an endpoint sent and has to send, as callers see it. */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  newId,
+  of,
+  organization,
+  type Page,
+  pageOfRows,
+  type Part,
+  type Query,
+  type RowOf,
+  sql,
+  view,
+  withinPage,
+} from '@muster/database';
+import {
+  type ActivityItem,
+  type ParamsOf,
+  type Registry,
+  type WebhookDelivery,
+  webhookTestKind,
+} from '@muster/registry';
+import { z } from 'zod';
+import { items as activityItems } from './activity.ts';
+
+/** What was delivered is kept for so many days, and can be sent again for as long. */
+export const keptDays = 30;
+/** Replayed at once. */
+export const mostReplayed = 10_000;
+/** Of one endpoint, waiting. */
+export const mostTests = 10;
+
+const deliveries = view(
+  'webhook_deliveries',
+  'd',
+  ['id', 'webhook_id', 'event_id', 'seq', 'kind', 'state', 'tries', 'next_at', 'done_at', 'created_at'],
+  ['activity_seq', 'event_at', 'answer'],
+);
+export type DeliveryRow = RowOf<typeof deliveries>;
+
+export function toDelivery(row: DeliveryRow): WebhookDelivery {
+  const { nextAt, ...shown } = deliveries.shown(row);
+  return { ...shown, nextTryAt: nextAt };
+}
+
+/** Of an endpoint that is locked. */
+export const lockDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
+  db.get(
+    sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${of('d')} and d.id = ${id} for update`,
+  );
+
+export const getDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
+  db.get(
+    sql<DeliveryRow>`select ${deliveries.list} from webhook_deliveries d where ${of('d')} and d.id = ${id}`,
+  );
+
+/** The event that a delivery is about, which is kept for longer. */
+export async function eventOf(
+  db: Db,
+  { activity_seq: seq, event_at: at }: DeliveryRow,
+): Promise<ActivityItem> {
+  const row = await db.get(
+    sql<Parameters<typeof activityItems.shown>[0]>`select ${activityItems.list} from activity e
+      where ${of('e')} and e.seq = ${seq} and e.at = ${at}::timestamptz`,
+  );
+  return activityItems.shown(row);
+}
+
+export const countTests = async (db: Db, webhookId: string): Promise<number> =>
+  (
+    await db.one(
+      sql<{ count: number }>`select count(*) from webhook_deliveries d
+        where ${of('d')} and d.webhook_id = ${webhookId} and d.state = 'pending' and d.seq is null`,
+    )
+  ).count;
+
+/** A test that is due now. */
+export function testDelivery(webhookId: string, at: string): DeliveryRow {
+  const nothing = { seq: null, activity_seq: null, answer: null, done_at: null };
+  const tries: DeliveryRow['tries'] = [];
+  return {
+    ...{ ...nothing, tries, id: newId(), webhook_id: webhookId, event_id: newId(), kind: webhookTestKind },
+    ...{ state: 'pending', event_at: at, next_at: at, created_at: at },
+  };
+}
+
+export const insertDelivery = (row: DeliveryRow): Query<unknown> =>
+  sql`insert into webhook_deliveries (org_id, id, webhook_id, event_id, kind, event_at, next_at, created_at)
+    select ${organization}, ${row.id}::uuid, ${row.webhook_id}::uuid, ${row.event_id}::uuid, ${row.kind}::text,
+      ${row.event_at}::timestamptz, ${row.next_at}::timestamptz, ${row.created_at}::timestamptz`;
+
+/** Of a paused endpoint, what waits has no time: resuming gives it one. */
+const timeOf = (isPaused: boolean): Part => (isPaused ? sql.part`null::timestamptz` : sql.part`now()`);
+
+/** Sends a delivery again, in a round of tries of its own. */
+export const sendAgain = (id: string, isPaused: boolean): Query<unknown> =>
+  sql`update webhook_deliveries set state = 'pending', attempts = 0, done_at = null, next_at = ${timeOf(isPaused)}
+     where ${of()} and id = ${id}`;
+
+/** What waits is tried at once, each with all its tries before it. */
+export const sendWhatWaits = (webhookId: string): Query<unknown> =>
+  sql`update webhook_deliveries set attempts = 0, next_at = now()
+     where ${of()} and webhook_id = ${webhookId} and state = 'pending'`;
+
+/** From one number, or time, to another. */
+export interface ReplayRange {
+  readonly webhookId: string;
+  readonly from: number | string;
+  readonly to: number | string;
+}
+
+const inRange = ({ webhookId, from, to }: ReplayRange): Part =>
+  typeof from === 'number'
+    ? sql.part`${of('d')} and d.webhook_id = ${webhookId} and d.seq between ${from}::bigint and ${to}::bigint`
+    : sql.part`${of('d')} and d.webhook_id = ${webhookId} and d.seq is not null
+        and d.event_at between ${from}::timestamptz and ${to}::timestamptz`;
+
+/** Whether all of the range is kept still. */
+export async function isKept(db: Db, { webhookId, from }: ReplayRange): Promise<boolean> {
+  const { kept } = await db.one(
+    typeof from === 'number'
+      ? sql<{ kept: boolean }>`select coalesce(${from}::bigint >= (select min(d.seq) from webhook_deliveries d
+          where ${of('d')} and d.webhook_id = ${webhookId}), w.sent_seq < ${from}::bigint) as kept
+          from webhooks w where ${of('w')} and w.id = ${webhookId}`
+      : sql<{
+          kept: boolean;
+        }>`select ${from}::timestamptz >= now() - make_interval(days => ${sql.literal(keptDays)}) as kept`,
+  );
+  return kept;
+}
+
+/** Counts one more than may be. */
+export const countReplayed = async (db: Db, range: ReplayRange): Promise<number> =>
+  (
+    await db.one(
+      sql<{ count: number }>`select count(*) from (select from webhook_deliveries d
+        where ${inRange(range)} and d.state <> 'pending' limit ${sql.literal(mostReplayed + 1)}) d`,
+    )
+  ).count;
+
+export const replayRange = (range: ReplayRange, isPaused: boolean): Query<unknown> =>
+  sql`update webhook_deliveries d set state = 'pending', attempts = 0, done_at = null, next_at = ${timeOf(isPaused)}
+     where ${inRange(range)} and d.state <> 'pending'`;
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page, newest first. */
+export async function listDeliveries(
+  db: Db,
+  { webhookId, state, limit, cursor }: ParamsOf<Registry['webhooks']['deliveries']['list']>,
+): Promise<Page<WebhookDelivery>> {
+  const where = [of('d'), sql.part`d.webhook_id = ${webhookId}`];
+  if (state !== undefined) where.push(sql.part`d.state = ${state}`);
+  const before = decodeCursor(cursor, Cursor);
+  if (before !== undefined) where.push(sql.part`d.id < ${before[0]}::uuid`);
+  const rows = await db.all(
+    sql<DeliveryRow>`${withinPage(
+      sql.part`select ${deliveries.list} from webhook_deliveries d
+        where ${sql.join(where, ' and ')} order by d.id desc limit ${limit + 1}`,
+      sql.part`octet_length(q.tries::text)`,
+      sql.part`q.id desc`,
+    )}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toDelivery);
+}

@@ -1,0 +1,213 @@
+/** Endpoints as they are stored, and who may see to them. */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  of,
+  type Page,
+  pageOfRows,
+  type Part,
+  projectIdOf,
+  type Query,
+  record,
+  requireVersion,
+  type RowOf,
+  sql,
+} from '@muster/database';
+import {
+  notFound,
+  type ParamsOf,
+  projectRank,
+  type Registry,
+  type Subject,
+  type Webhook,
+} from '@muster/registry';
+import { type Caller, visibleTo } from '@muster/runtime';
+import { z } from 'zod';
+import { openSecret, type Seals } from '../rules/webhook-secrets.ts';
+import { organizationKeyOf } from './event-cursors.ts';
+
+/** Of an organization. */
+export const mostWebhooks = 50;
+
+export const webhooks = record('webhooks', 'w', {
+  project_id: {},
+  url: { set: true },
+  kinds: { set: true },
+  send_order: { set: true },
+  description: { set: true, empty: '' },
+  secret: { hidden: true },
+  previous_secret: { hidden: true, initial: null },
+  previous_until: { hidden: true, initial: null },
+  maker_id: { hidden: true },
+  made_by: {},
+  paused_at: { initial: null },
+  paused_reason: { initial: null },
+  cursor_seq: { hidden: true },
+  failing: { initial: 0 },
+  last_success_at: { initial: null },
+  last_failure_at: { initial: null },
+});
+export type WebhookRow = RowOf<typeof webhooks>;
+
+/** A row with what is worked out of its deliveries. */
+interface Faring extends WebhookRow {
+  readonly lag: number;
+}
+
+/** A row with the caller's rank in its project; null where it is in none that the caller may see. */
+export interface ManagedWebhook extends Faring {
+  readonly rank: number | null;
+}
+
+export function toWebhook(row: Faring): Webhook {
+  const { sendOrder: order, pausedAt, ...shown } = webhooks.shown(row);
+  return { ...shown, order, pausedAt, state: pausedAt === null ? 'active' : 'paused', lag: row.lag };
+}
+
+/** The endpoint as the subject of what happened to it. Its address may be a secret, but for the host. */
+export const aboutWebhook = ({
+  id,
+  url,
+  project_id: projectId,
+}: Pick<WebhookRow, 'id' | 'url' | 'project_id'>): Subject => ({
+  type: 'webhook',
+  id,
+  key: null,
+  title: new URL(url).host,
+  projectId,
+});
+
+/** The oldest that was taken up and is not delivered; a test is none of the events. */
+const lag = sql.part`coalesce((select greatest(0, floor(extract(epoch from now() - d.event_at)))::int from webhook_deliveries d
+  where ${of('d')} and d.webhook_id = w.id and d.state = 'pending' and d.seq is not null order by d.seq limit 1), 0)`;
+
+const rankOf = (caller: Caller): Part =>
+  sql.part`(select v.project_rank from ${visibleTo(caller)} v where v.project_id = w.project_id)`;
+
+const managed = (caller: Caller, id: Part): Query<ManagedWebhook> =>
+  sql<ManagedWebhook>`select ${webhooks.list}, ${lag} as lag, ${rankOf(caller)} as rank
+    from webhooks w where ${of('w')} and w.deleted_at is null and w.id = ${id}`;
+
+type RequireGround = (...held: ('projectLead' | false)[]) => Promise<void>;
+
+/** 404 where the caller may not see its project; 403 unless they lead that, or are admins. */
+export async function requireManager(
+  requireGround: RequireGround,
+  { project_id: projectId, rank }: Pick<ManagedWebhook, 'project_id' | 'rank'>,
+): Promise<void> {
+  if (projectId !== null && rank === null) throw notFound();
+  await requireGround(projectId !== null && (rank ?? 0) >= projectRank('lead') && 'projectLead');
+}
+
+/** What a handler of an endpoint has. */
+interface Visit {
+  readonly db: Db;
+  readonly caller: Caller;
+  readonly requireGround: RequireGround;
+}
+
+export async function getWebhook({ db, caller, requireGround }: Visit, id: string): Promise<ManagedWebhook> {
+  const row = await db.get(managed(caller, sql.part`${id}::uuid`));
+  await requireManager(requireGround, row);
+  return row;
+}
+
+/** Locks it against other writers, the worker among them; 409 where another version is expected. */
+export async function lockWebhook(
+  { db, caller, requireGround }: Visit,
+  id: string,
+  expectedVersion?: number,
+): Promise<ManagedWebhook> {
+  const row = await db.get(
+    sql<ManagedWebhook>`${managed(caller, sql.part`${id}::uuid`)} for no key update of w`,
+  );
+  await requireManager(requireGround, row);
+  requireVersion(row, expectedVersion);
+  return row;
+}
+
+/** The endpoint of a delivery, for those who may see to it. */
+export async function lockWebhookOfDelivery(visit: Visit, deliveryId: string): Promise<ManagedWebhook> {
+  const { db } = visit;
+  const { webhook_id: id } = await db.get(
+    sql<{
+      webhook_id: string;
+    }>`select d.webhook_id from webhook_deliveries d where ${of('d')} and d.id = ${deliveryId}`,
+  );
+  return lockWebhook(visit, id);
+}
+
+/** Those who make endpoints take turns, so that no more than so many are made. */
+export const lockMaking = (db: Db, orgId: string): Promise<unknown> =>
+  db.all(sql`select pg_advisory_xact_lock(hashtextextended(${`webhooks ${orgId}`}::text, 0))`);
+
+export const countWebhooks = async (db: Db): Promise<number> =>
+  (
+    await db.one(
+      sql<{ count: number }>`select count(*) from webhooks w where ${of('w')} and w.deleted_at is null`,
+    )
+  ).count;
+
+/** Where the activity stands: an endpoint that is made now begins after it. */
+export const activityStands = async (db: Db): Promise<number> =>
+  (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${of('s')}`)).activity;
+
+/** The secret that signs now; undefined where the installation has no seal that opens it. */
+export async function readSecret(
+  db: Db,
+  orgId: string,
+  webhookId: string,
+  seals: Seals,
+): Promise<string | undefined> {
+  const [organizationKey, { secret }] = await Promise.all([
+    organizationKeyOf(db, orgId),
+    db.get(
+      sql<
+        Pick<WebhookRow, 'secret'>
+      >`select w.secret from webhooks w where ${of('w')} and w.deleted_at is null and w.id = ${webhookId}`,
+    ),
+  ]);
+  return openSecret(seals, { organizationKey, webhookId }, secret);
+}
+
+/** From now on it is none; what is left of it the worker removes. Its secrets go at once. */
+export const deleteWebhook = (id: string): Query<unknown> =>
+  sql`update webhooks set deleted_at = now(), next_at = null, secret = '', previous_secret = null, previous_until = null
+     where ${of()} and id = ${id}`;
+
+/** A worker looks at it at once. */
+export const wake = (id: string): Query<unknown> =>
+  sql`update webhooks set next_at = now() where ${of()} and id = ${id}`;
+
+/** Whether the maker is a member still. */
+export const isMember = async (db: Db, memberId: string): Promise<boolean> =>
+  (
+    await db.one(
+      sql<{ active: boolean }>`select exists (select from members m
+        where ${of('m')} and m.id = ${memberId} and m.status = 'active') as active`,
+    )
+  ).active;
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page, oldest first. */
+export async function listWebhooks(
+  db: Db,
+  { projectId, limit, cursor }: ParamsOf<Registry['webhooks']['list']>,
+): Promise<Page<Webhook>> {
+  const where = [of('w'), sql.part`w.deleted_at is null`];
+  // Endpoints of a project that was deleted go with it.
+  where.push(
+    projectId === undefined
+      ? sql.part`(w.project_id is null or exists (select from projects p where ${of('p')} and p.id = w.project_id))`
+      : sql.part`w.project_id = ${projectIdOf(projectId)}`,
+  );
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`w.id > ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<Faring>`select ${webhooks.list}, ${lag} as lag from webhooks w
+      where ${sql.join(where, ' and ')} order by w.id limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toWebhook);
+}

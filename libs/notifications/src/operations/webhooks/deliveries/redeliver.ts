@@ -1,0 +1,23 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { lockDelivery, sendAgain, toDelivery } from '../../../data/webhook-deliveries.ts';
+import { lockWebhookOfDelivery, wake } from '../../../data/webhooks.ts';
+
+export const redeliver = handle(
+  registry.webhooks.deliveries.redeliver,
+  async ({ params, caller, db, access, requireGround }) => {
+    const { deliveryId } = params;
+    const [{ at }, webhook] = await Promise.all([
+      access(),
+      lockWebhookOfDelivery({ db, caller, requireGround }, deliveryId),
+    ]);
+    const row = await lockDelivery(db, deliveryId);
+    // A test goes out also while its endpoint is paused.
+    const waits = webhook.paused_at !== null && row.seq !== null;
+    db.later(sendAgain(row.id, waits));
+    db.later(wake(webhook.id));
+    return {
+      delivery: toDelivery({ ...row, state: 'pending', done_at: null, next_at: waits ? null : at }),
+    };
+  },
+);

@@ -1,0 +1,7 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getWebhook, toWebhook } from '../../data/webhooks.ts';
+
+export const get = handle(registry.webhooks.get, async ({ params, caller, db, requireGround }) => ({
+  webhook: toWebhook(await getWebhook({ db, caller, requireGround }, params.webhookId)),
+}));

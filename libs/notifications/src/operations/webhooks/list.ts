@@ -1,0 +1,13 @@
+import { projectRank, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { getProject } from '../../data/visible.ts';
+import { listWebhooks } from '../../data/webhooks.ts';
+
+export const list = handle(registry.webhooks.list, async ({ params, caller, db, requireGround }) => {
+  const [page, project] = await Promise.all([
+    listWebhooks(db, params),
+    params.projectId === undefined ? null : getProject(db, caller, params.projectId),
+  ]);
+  await requireGround(project !== null && project.rank >= projectRank('lead') && 'projectLead');
+  return page;
+});

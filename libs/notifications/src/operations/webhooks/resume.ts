@@ -1,0 +1,28 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { sendWhatWaits } from '../../data/webhook-deliveries.ts';
+import { aboutWebhook, isMember, lockWebhook, toWebhook, wake, webhooks } from '../../data/webhooks.ts';
+
+export const resume = handle(
+  registry.webhooks.resume,
+  async ({ params, caller, db, access, requireGround, emit }) => {
+    const [{ at }, row] = await Promise.all([
+      access(),
+      lockWebhook({ db, caller, requireGround }, params.webhookId),
+    ]);
+    if (row.paused_at === null) return { webhook: toWebhook(row) };
+    const maker = (await isMember(db, row.maker_id))
+      ? {}
+      : { maker_id: caller.memberId, made_by: caller.actor };
+    const resumed = webhooks.save(
+      db,
+      row,
+      { paused_at: null, paused_reason: null, failing: 0, ...maker },
+      at,
+    );
+    db.later(sendWhatWaits(row.id));
+    db.later(wake(row.id));
+    emit('webhook.resumed', aboutWebhook(row), {});
+    return { webhook: toWebhook(resumed) };
+  },
+);

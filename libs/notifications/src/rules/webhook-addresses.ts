@@ -1,0 +1,147 @@
+/**
+ * Where webhooks may be sent: the only statement of it. An address that carries another one (IPv4 mapped into IPv6, NAT64,
+ * 6to4 …) counts as that one. Public addresses are reached at the ports of https; others only where the operator named
+ * their network; some never, since what answers there takes every caller for the machine itself.
+ */
+import ipaddr from 'ipaddr.js';
+
+type Address = ipaddr.IPv4 | ipaddr.IPv6;
+type Range = readonly [Address, number];
+
+/** A network that the operator named, with the ports that may be reached there. */
+export interface NamedNetwork {
+  readonly range: Range;
+  readonly ports: readonly number[] | 'any';
+}
+
+export interface Destination {
+  readonly protocol: 'http:' | 'https:';
+  readonly port: number;
+}
+
+const publicPorts = [443, 8443];
+const privatePorts = [80, ...publicPorts];
+
+/** Networks whose addresses carry an IPv4 address in four of their bytes: from which one, and whether inverted. */
+const carriers: readonly { readonly range: Range; readonly at: number; readonly inverted?: true }[] = [
+  { range: ipaddr.parseCIDR('::ffff:0:0/96'), at: 12 },
+  // IPv4-compatible, and IPv4-translated: of the past, and still understood by some.
+  { range: ipaddr.parseCIDR('::/96'), at: 12 },
+  { range: ipaddr.parseCIDR('::ffff:0:0:0/96'), at: 12 },
+  // NAT64: the well-known prefix, and the one for networks of one's own.
+  { range: ipaddr.parseCIDR('64:ff9b::/96'), at: 12 },
+  { range: ipaddr.parseCIDR('64:ff9b:1::/48'), at: 12 },
+  // 6to4, and Teredo, which has the client's address with all bits turned.
+  { range: ipaddr.parseCIDR('2002::/16'), at: 2 },
+  { range: ipaddr.parseCIDR('2001::/32'), at: 12, inverted: true },
+];
+
+/** ISATAP has the address after this in the lower half, in whatever network. */
+const isatap = [0x00, 0x00, 0x5e, 0xfe];
+
+/** Never reached, also where the operator named a network around them. */
+const never: readonly Range[] = [
+  ...['0.0.0.0/8', '169.254.0.0/16', '224.0.0.0/4', '255.255.255.255/32'],
+  // Metadata of clouds outside the link-local range: Alibaba, Oracle, Azure, and by IPv6 AWS and Google.
+  ...['100.100.100.200/32', '192.0.0.192/32', '168.63.129.16/32', 'fd00:ec2::/32', 'fd20:ce::/32'],
+  ...['::/128', 'fe80::/10', 'ff00::/8'],
+].map((network) => ipaddr.parseCIDR(network));
+
+/** Of IPv6 nothing else is given out for the internet. */
+const globalUnicast = ipaddr.parseCIDR('2000::/3');
+
+const isIn = (address: Address, [network, bits]: Range): boolean =>
+  address.kind() === network.kind() && address.match(network, bits);
+
+/** The address that is really reached. */
+export function unwrapped(address: Address): Address {
+  if (address.kind() === 'ipv4' || isIn(address, ipaddr.parseCIDR('::/127'))) return address;
+  const bytes = address.toByteArray();
+  const carrier = carriers.find(({ range }) => isIn(address, range));
+  if (carrier !== undefined) {
+    const carried = bytes.slice(carrier.at, carrier.at + 4);
+    return ipaddr.fromByteArray(carrier.inverted === true ? carried.map((byte) => 255 - byte) : carried);
+  }
+  // The first byte says whether the address is given out worldwide: either is ISATAP.
+  const marked = isatap.every(
+    (byte, index) => (bytes[8 + index] ?? 0) === byte || (index === 0 && bytes[8] === 2),
+  );
+  return marked ? ipaddr.fromByteArray(bytes.slice(12)) : address;
+}
+
+/** Why nothing is sent there; null where it may be. */
+export function refusedAddress(
+  text: string,
+  { protocol, port }: Destination,
+  networks: readonly NamedNetwork[],
+): string | null {
+  if (!ipaddr.isValid(text)) return 'no address';
+  const address = unwrapped(ipaddr.parse(text));
+  if (never.some((range) => isIn(address, range))) return 'an address that is never sent to';
+  const isNamed = networks.some(
+    ({ range, ports }) => isIn(address, range) && (ports === 'any' || ports.includes(port)),
+  );
+  if (isNamed) return null;
+  const isPublic =
+    address.range() === 'unicast' && (address.kind() === 'ipv4' || isIn(address, globalUnicast));
+  if (!isPublic) return 'an address of no public network';
+  if (protocol !== 'https:') return 'http outside the networks that the operator named';
+  return publicPorts.includes(port) ? null : `port ${port}, where 443 and 8443 are open`;
+}
+
+/**
+ * `10.0.0.0/8,127.0.0.0/8:*,[fd00::]/8:3000`: networks with commas between, each with one port or `*` for all after it;
+ * without it with 80, 443 and 8443. Throws where one is none.
+ */
+export function parseNetworks(text: string): NamedNetwork[] {
+  return text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '')
+    .map((part) => {
+      const [, network = '', bits = '', port] =
+        /^\[?([0-9a-fA-F.:]+?)\]?\/(\d{1,3})(?::(\d{1,5}|\*))?$/.exec(part) ?? [];
+      if (!ipaddr.isValidCIDR(`${network}/${bits}`))
+        throw new Error(`${part} is no network such as 10.0.0.0/8`);
+      const range = ipaddr.parseCIDR(`${network}/${bits}`);
+      if (port === undefined) return { range, ports: privatePorts };
+      if (port === '*') return { range, ports: 'any' };
+      if (Number(port) < 1 || Number(port) > 65_535) throw new Error(`${part} names no port`);
+      return { range, ports: [Number(port)] };
+    });
+}
+
+/** What a URL says of where it goes; a host that is an address is without the brackets of a URL. */
+export function destinationOf(
+  url: string,
+): Destination & { readonly host: string; readonly isAddress: boolean } {
+  const { protocol, port, hostname } = new URL(url);
+  const host = hostname.replace(/^\[|\]$/g, '');
+  if (protocol !== 'http:' && protocol !== 'https:') throw new Error('no URL of http');
+  return {
+    protocol,
+    port: port === '' ? (protocol === 'https:' ? 443 : 80) : Number(port),
+    host,
+    isAddress: ipaddr.isValid(host),
+  };
+}
+
+/**
+ * What is wrong with a URL that can be known without looking its name up; null where nothing is. Where a name leads is
+ * known when something is sent.
+ */
+export function refusedUrl(url: string, networks: readonly NamedNetwork[]): string | null {
+  const { username, password, hash } = new URL(url);
+  if (username !== '' || password !== '') return 'must not have a name or a password';
+  if (hash !== '') return 'must not have a fragment';
+  const destination = destinationOf(url);
+  if (destination.isAddress) {
+    const refused = refusedAddress(destination.host, destination, networks);
+    return refused === null ? null : `leads to ${refused}`;
+  }
+  if (destination.protocol === 'https:' && publicPorts.includes(destination.port)) return null;
+  const { port } = destination;
+  return networks.some(({ ports }) => ports === 'any' || ports.includes(port))
+    ? null
+    : 'must be https at port 443 or 8443, or lead to a network that the operator named';
+}

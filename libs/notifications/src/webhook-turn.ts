@@ -1,0 +1,199 @@
+/**
+ * A worker's turn at an endpoint: one transaction that keeps what came back, takes up what happened since, and answers
+ * what is to be sent next. One worker has an endpoint at a time, under an epoch: what a worker says of one that another
+ * has taken since is dropped, and the other sends it again, with the same id. What is sent lies in webhook_deliveries
+ * before it goes out and until an answer is kept, so a worker that dies at any point loses none of it.
+ */
+import { type Db, systemFacts, workerActor } from '@muster/database';
+import { type WebhookPause, type WebhookTry } from '@muster/registry';
+import { conclude, type Reaction } from '@muster/runtime';
+import { items as activityItems } from './data/activity.ts';
+import { cursorsOf, type EventCursors, organizationKeyOf } from './data/event-cursors.ts';
+import {
+  endTurn,
+  type HeldWebhook,
+  keepHolding,
+  mostLookedAt,
+  mostWaiting,
+  pauseHeld,
+  type ReadyRow,
+  settle,
+  type Settled,
+  takeReady,
+  type Walked,
+  walkOn,
+} from './data/webhook-turns.ts';
+import { aboutWebhook } from './data/webhooks.ts';
+import { type WebhooksSetUp } from './operations/webhooks/set-up.ts';
+import { eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
+import { openSecret } from './rules/webhook-secrets.ts';
+import { nextTryInSeconds } from './rules/webhook-tries.ts';
+
+/** A message that is due. */
+export interface ReadyMessage {
+  readonly deliveryId: string;
+  /** Its `webhook-id`. */
+  readonly eventId: string;
+  /** Null: a test. */
+  readonly seq: number | null;
+  /** Tries of this round that were made before. */
+  readonly attempts: number;
+  readonly body: string;
+}
+
+/** What came of sending one. */
+export interface SentMessage {
+  readonly message: ReadyMessage;
+  readonly tried: WebhookTry;
+  /** The first 2 KiB of the answer. */
+  readonly answer: string | null;
+}
+
+export interface TurnSetUp extends Pick<WebhooksSetUp, 'seals' | 'subjectUrl'> {
+  readonly reactions: readonly Reaction[];
+}
+
+export interface TurnAsked {
+  readonly orgId: string;
+  readonly webhookId: string;
+  readonly epoch: number;
+  readonly sent: readonly SentMessage[];
+  /** Those that are with the worker still, waiting or on their way: they are not given out again. */
+  readonly withWorker: readonly string[];
+  /** How many events the worker takes; a test comes in any case. */
+  readonly most: number;
+  /** The worker gives the endpoint back: others go on. */
+  readonly leaves: boolean;
+}
+
+export interface TurnAnswer {
+  readonly url: string;
+  readonly isStrict: boolean;
+  /** What signs, the newest first. */
+  readonly secrets: readonly string[];
+  readonly ready: readonly ReadyMessage[];
+  /** There is more of the activity to be looked through. */
+  readonly more: boolean;
+  /** It was given back: the worker has it no more. */
+  readonly isOver: boolean;
+}
+
+const goneStatus = 410;
+
+export const isDelivered = ({ status, error }: WebhookTry): boolean =>
+  error === null && status !== null && status >= 200 && status < 300;
+
+/** `chance` spreads the next tries, from 0 to 1. */
+function settledOf({ message, tried, answer }: SentMessage, chance: number): Settled {
+  const common = { id: message.deliveryId, tried, answer };
+  if (isDelivered(tried)) return { ...common, state: 'delivered', pause: null };
+  // A test is tried once.
+  if (message.seq === null) return { ...common, state: 'failed', pause: null };
+  return { ...common, state: 'pending', pause: nextTryInSeconds(message.attempts + 1, chance) };
+}
+
+/** Why the endpoint is to be paused now; null where it is not. */
+function pauseOf(
+  held: HeldWebhook,
+  settled: readonly Settled[],
+  secrets: readonly string[],
+): WebhookPause | null {
+  if (held.paused_at !== null) return null;
+  if (!held.makerIsMember) return 'maker_left';
+  if (settled.some(({ state, tried }) => state === 'pending' && tried.status === goneStatus)) return 'gone';
+  if (settled.some(({ state, pause }) => state === 'pending' && pause === null)) return 'failing';
+  return secrets.length === 0 ? 'secret_unreadable' : null;
+}
+
+/** Where the walk came to, and whether it goes on. */
+function placeAfter(
+  { cursor_seq: cursor, stands }: HeldWebhook,
+  { waiting, looked, lookedUpTo, chosen, chosenUpTo }: Walked,
+): { readonly cursorSeq: number; readonly isFull: boolean; readonly more: boolean } {
+  const isFull = waiting + chosen >= mostWaiting;
+  if (isFull) return { cursorSeq: chosenUpTo ?? cursor, isFull, more: false };
+  const more = looked === mostLookedAt;
+  return { cursorSeq: more ? (lookedUpTo ?? cursor) : stands, isFull, more };
+}
+
+function messageOf(row: ReadyRow, cursors: EventCursors, { subjectUrl }: TurnSetUp): ReadyMessage {
+  const {
+    delivery_id: deliveryId,
+    event_id: eventId,
+    delivery_seq: seq,
+    activity_seq: place,
+    attempts,
+  } = row;
+  const bodyOf = (): string => {
+    if (seq === null || place === null) return testMessage(row.event_at, row.webhook_id);
+    const numbered = { seq, cursor: cursors.seal(place) };
+    return row.may_hear === true
+      ? eventMessage(
+          activityItems.shown(row as Parameters<typeof activityItems.shown>[0]),
+          numbered,
+          subjectUrl,
+        )
+      : withheldMessage(row.event_at, numbered);
+  };
+  return { deliveryId, eventId, seq, attempts, body: bodyOf() };
+}
+
+/** What is due; in strict order nothing after one that is not. */
+function dueOf(rows: readonly ReadyRow[]): readonly ReadyRow[] {
+  const first = rows.findIndex((row) => !row.is_due);
+  return first === -1 ? rows : rows.slice(0, first);
+}
+
+function failingAfter(before: number, settled: readonly Settled[]): number {
+  const last = settled.findLastIndex(({ state }) => state === 'delivered');
+  return last === -1 ? before + settled.length : settled.length - 1 - last;
+}
+
+const lastAt = (settled: readonly Settled[], delivered: boolean): string | null =>
+  settled.findLast(({ state }) => (state === 'delivered') === delivered)?.tried.at ?? null;
+
+/** Undefined where the endpoint is another worker's by now, or is gone: nothing that was sent is kept of. */
+export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Promise<TurnAnswer | undefined> {
+  const { orgId, webhookId, epoch, sent, withWorker, leaves } = asked;
+  const held = await keepHolding(db, webhookId, epoch);
+  if (held === undefined) return undefined;
+  const [organizationKey, cursors] = [await organizationKeyOf(db, orgId), await cursorsOf(db, orgId)];
+  const secrets = [held.secret, ...(held.previous_secret === null ? [] : [held.previous_secret])]
+    .map((sealed) => openSecret(setUp.seals, { organizationKey, webhookId }, sealed))
+    .filter((secret) => secret !== undefined);
+
+  const settled = sent.map((one) => settledOf(one, Math.random()));
+  if (settled.length > 0) await db.all(settle(settled));
+  const pause = pauseOf(held, settled, secrets);
+  if (pause !== null) await db.all(pauseHeld(webhookId, pause));
+  const isPaused = held.paused_at !== null || pause !== null;
+
+  const walked = isPaused || leaves ? null : await walkOn(db, held);
+  const place =
+    walked === null ? { cursorSeq: held.cursor_seq, isFull: false, more: false } : placeAfter(held, walked);
+  const mayTake = !leaves && secrets.length > 0;
+  const rows = mayTake ? await takeReady(db, held, isPaused ? 0 : asked.most, withWorker) : [];
+  const ready = dueOf(rows).map((row) => messageOf(row, cursors, setUp));
+  const isOver = leaves || (ready.length === 0 && withWorker.length === 0 && !place.more);
+  await db.all(
+    endTurn({
+      id: webhookId,
+      cursorSeq: place.cursorSeq,
+      sentSeq: held.sent_seq + (walked?.chosen ?? 0),
+      isFull: place.isFull,
+      failing: failingAfter(held.failing, settled),
+      lastSuccessAt: lastAt(settled, true),
+      lastFailureAt: lastAt(settled, false),
+      isPaused,
+      isStrict: held.send_order === 'strict',
+      lets: isOver,
+    }),
+  );
+  if (pause !== null) {
+    const data = { reason: pause, makerId: held.maker_id };
+    const happenings = [{ kind: 'webhook.paused' as const, subject: aboutWebhook(held), data }];
+    const facts = systemFacts('worker.webhooks.pause', webhookId);
+    await conclude(db, { orgId, actor: workerActor, happenings, facts }, setUp.reactions);
+  }
+  return { url: held.url, isStrict: held.send_order === 'strict', secrets, ready, more: place.more, isOver };
+}
