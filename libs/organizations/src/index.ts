@@ -1,3 +1,4 @@
+import { agents } from './operations/agents/handlers.ts';
 import { devices } from './operations/devices/handlers.ts';
 import { invitations } from './operations/invitations/handlers.ts';
 import { members } from './operations/members/handlers.ts';
@@ -5,9 +6,13 @@ import { orgs } from './operations/orgs/handlers.ts';
 import { policy } from './operations/policy/handlers.ts';
 import { session } from './operations/session/handlers.ts';
 import { teams } from './operations/teams/handlers.ts';
+import { tokens } from './operations/tokens/handlers.ts';
 
 /** What this lib answers, by namespace. */
-export const organizationsHandlers = { session, orgs, members, invitations, policy, teams, devices };
+export const organizationsHandlers = {
+  ...{ session, orgs, members, invitations, policy, teams, devices, tokens },
+  agents,
+};
 
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
@@ -25,6 +30,7 @@ export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/se
 export { acceptInvitation, type Accepted, type AcceptanceFacts } from './invitations/accept.ts';
 export { type InvitationMailRequest, prepareInvitationMail } from './invitations/mail.ts';
 export { type Mail } from './rules/invitation-mail.ts';
+export { noteTokenEnds, prepareTokenMail, tokensToWarnOf, tokenWarningDays } from './tokens/ending.ts';
 /** The life of an invitation, as the table that the code goes by. */
 export {
   type InvitationAction,

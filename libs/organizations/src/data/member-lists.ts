@@ -87,7 +87,7 @@ export function getStats(db: Db, caller: Caller, memberId: string): Promise<Prof
          (select count(*) from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id
            join seen on seen.project_id = s.project_id
            where ${of('c')} and c.author_member_id = ${member}
-             and c.body is not null and (c.author ->> 'agentId') is null) as "commentsWritten",
+             and c.body is not null and (c.author ->> 'agentId') is null and (c.author ->> 'memberId') is not null) as "commentsWritten",
          (select count(*) from leases l
            join seen on seen.project_id = l.project_id
            where ${of('l')} and l.member_id = ${member} and l.state = 'held'

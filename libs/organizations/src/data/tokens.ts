@@ -1,8 +1,22 @@
-import { type Db, type DB, newId, of, organization, sql } from '@muster/database';
+import {
+  CursorId,
+  type Db,
+  type DB,
+  decodeCursor,
+  newId,
+  of,
+  organization,
+  pageOfRows,
+  type Part,
+  type RowOf,
+  sql,
+  view,
+} from '@muster/database';
 import { type Selectable } from 'kysely';
-import { type Scope, type Token } from '@muster/registry';
-import { hashToken } from '@muster/runtime';
-import { type z } from 'zod';
+import { type AccessToken, type ParamsOf, type Registry, type Scope, type Token } from '@muster/registry';
+import { type Caller, hashToken, visibleTo } from '@muster/runtime';
+import { z } from 'zod';
+import { reachedBy } from './reach.ts';
 
 /** What a token's holder may know of it. */
 export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof Token>> {
@@ -25,6 +39,22 @@ export async function getToken(db: Db, tokenId: string): Promise<z.infer<typeof 
   };
 }
 
+const tokens = view(
+  'tokens',
+  't',
+  [
+    ...['id', 'name', 'kind', 'scopes', 'project_ids', 'member_id', 'agent_id', 'prefix', 'last_four'],
+    ...['created_at', 'expires_at', 'last_used_at', 'revoked_at'],
+  ] as const,
+  ['may_read_inbox'],
+);
+export type TokenRow = RowOf<typeof tokens>;
+
+export const toAccessToken = (row: TokenRow): AccessToken => ({
+  ...tokens.shown(row),
+  mayReadInbox: row.agent_id === null || row.may_read_inbox,
+});
+
 export interface NewToken {
   readonly secret: string;
   readonly memberId: string;
@@ -36,16 +66,91 @@ export interface NewToken {
   /** Of an agent: it may read its member's notifications. */
   readonly mayReadInbox?: boolean;
   readonly expiresInDays: number;
+  /** The token that it is made with, and ends with at the latest; absent: an operator makes it, or an invitation. */
+  readonly madeWith?: string;
 }
 
-/** Writes a fresh token; of its secret only the hash and the end are kept. */
-export function setNewToken(db: Db, token: NewToken): Promise<{ id: string; expiresAt: string }> {
+/** `must_live_` and four of 32 random characters: enough to know it again, and nothing to go on. */
+const prefixLength = 14;
+
+/** Writes a fresh token; of its secret only the hash, its beginning and its end are kept. */
+export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
+  const { secret } = token;
+  const end = sql.part`now() + make_interval(days => ${token.expiresInDays})`;
+  // least passes over null: a token that never ends cuts none short.
+  const expiresAt =
+    token.madeWith === undefined
+      ? end
+      : sql.part`least(${end}, (select w.expires_at from tokens w where ${of('w')} and w.id = ${token.madeWith}::uuid))`;
   return db.one(
-    sql<{
-      id: string;
-      expiresAt: string;
-    }>`insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, project_ids, may_read_inbox, expires_at)
-       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(token.secret)}, ${token.secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, now() + make_interval(days => ${token.expiresInDays}))
-       returning id, expires_at as "expiresAt"`,
+    sql<
+      TokenRow & { readonly expires_at: string }
+    >`insert into tokens as t (org_id, id, member_id, agent_id, name, hash, prefix, last_four, scopes, project_ids, may_read_inbox, expires_at)
+       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${secret.slice(0, prefixLength)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${expiresAt})
+       returning ${tokens.list}`,
   );
+}
+
+/** How many tokens of a member are alive, those of their agents among them; `enough` ends the count. */
+export const countLiveTokens = async (db: Db, memberId: Part, enough: number): Promise<number> =>
+  (
+    await db.one(
+      sql<{ count: number }>`select count(*) from (select from tokens t
+         where ${of('t')} and t.member_id = ${memberId} and t.revoked_at is null
+           and coalesce(t.expires_at, 'infinity'::timestamptz) > now() limit ${enough}) alive`,
+    )
+  ).count;
+
+/** Those of the projects that the caller may see, by id and key. */
+export const findProjects = (
+  db: Db,
+  caller: Caller,
+  refs: readonly string[],
+): Promise<{ id: string; key: string }[]> =>
+  db.all(
+    sql<{ id: string; key: string }>`select p.id, p.key from ${visibleTo(caller)} v
+       join projects p on ${of('p')} and p.id = v.project_id
+       where p.id::text = any (${refs}) or p.key = any (${refs.map((ref) => ref.toUpperCase())})`,
+  );
+
+/** The tokens that the caller reaches; by one that is bound to projects, those that are bound to no others. */
+function reached(caller: Caller): Part {
+  const own = reachedBy(caller, 't');
+  if (caller.projectIds === null) return own;
+  return sql.part`${own} and t.project_ids <@ ${caller.projectIds}::uuid[]`;
+}
+
+/** Locks a token that the caller reaches; 404 for any other. */
+export const lockToken = (db: Db, caller: Caller, tokenId: string): Promise<TokenRow> =>
+  db.get(
+    sql<TokenRow>`select ${tokens.list} from tokens t where ${of('t')} and t.id = ${tokenId} and ${reached(caller)}
+       for no key update`,
+  );
+
+/** Ends a locked token: the door refuses it from the COMMIT on. */
+export const endToken = (db: Db, { id }: TokenRow): Promise<TokenRow> =>
+  db.one(
+    sql<TokenRow>`update tokens t set revoked_at = now() where ${of('t')} and t.id = ${id} returning ${tokens.list}`,
+  );
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the tokens that the caller reaches, newest first. */
+export async function listTokensOf(
+  db: Db,
+  caller: Caller,
+  { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<Registry['tokens']['list']>,
+): Promise<{ items: AccessToken[]; nextCursor: string | null }> {
+  const where = [of('t'), reached(caller)];
+  if (memberId !== undefined) where.push(sql.part`t.member_id = ${memberId}`);
+  if (agentId !== undefined) where.push(sql.part`t.agent_id = ${agentId}`);
+  if (!includeEnded)
+    where.push(sql.part`t.revoked_at is null and (t.expires_at is null or t.expires_at > now())`);
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`t.id < ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<TokenRow>`select ${tokens.list} from tokens t where ${sql.join(where, ' and ')}
+       order by t.id desc limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toAccessToken);
 }

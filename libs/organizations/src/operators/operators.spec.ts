@@ -230,6 +230,20 @@ describe('tokens', () => {
     expect(await world.rows('select name from agents where org_id = $1', org.id)).toEqual([{ name: 'Robo' }]);
   });
 
+  it('makes none for an agent that was retired', async () => {
+    const { org } = await organization();
+    const create = () =>
+      createToken(pool(), {
+        ...{ org: org.slug, member: 'ana@acme.example', name: 't', scopes: ['write'], agent: 'Robo' },
+      });
+    await create();
+    await world.rows('update agents set retired_at = now() where org_id = $1', org.id);
+    await expect(create()).rejects.toMatchObject({ details: { reason: 'agent_retired' } });
+    expect(
+      await world.rows('select from tokens where org_id = $1 and revoked_at is null', org.id),
+    ).toHaveLength(0);
+  });
+
   it('binds a token to projects by their keys', async () => {
     const people = await world.org();
     const web = await project(people, 'WEB');

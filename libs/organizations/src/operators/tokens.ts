@@ -6,6 +6,7 @@ import {
   type Org,
   OrgSlug,
   ProjectKey,
+  refusal,
   type Scope,
   TokenName,
 } from '@muster/registry';
@@ -158,17 +159,18 @@ export function revokeToken(
 /** A fresh token with its secret, which is shown and then forgotten. */
 async function showNewToken(db: Db, token: Omit<NewToken, 'secret'>): Promise<ShownToken> {
   const secret = newTokenSecret();
-  const { id, expiresAt } = await setNewToken(db, { ...token, secret });
+  const { id, expires_at: expiresAt } = await setNewToken(db, { ...token, secret });
   return { token: secret, id, expiresAt };
 }
 
-/** The member's agent of that name, new or known. */
+/** The member's agent of that name, new or known; one that was retired makes no tokens any more. */
 async function setAgent(db: Db, memberId: string, name: string): Promise<string> {
   const agent = await db.one(
     sql<
-      Pick<Selectable<DB['agents']>, 'id'>
-    >`insert into agents (org_id, id, member_id, name) values (${organization}, ${newId()}, ${memberId}, ${name}) on conflict (org_id, member_id, name) do update set name = excluded.name returning id`,
+      Pick<Selectable<DB['agents']>, 'id' | 'retired_at'>
+    >`insert into agents (org_id, id, member_id, name) values (${organization}, ${newId()}, ${memberId}, ${name}) on conflict (org_id, member_id, name) do update set name = excluded.name returning id, retired_at`,
   );
+  if (agent.retired_at !== null) throw refusal('agent_retired', { retiredAt: agent.retired_at });
   return agent.id;
 }
 

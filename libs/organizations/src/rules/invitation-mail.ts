@@ -1,5 +1,6 @@
 /** How the e-mail of an invitation reads. */
 import { type GivenRole } from '@muster/registry';
+import { readable } from './readable.ts';
 
 export interface Mail {
   readonly to: string;
@@ -26,10 +27,6 @@ const roleNames: Readonly<Record<GivenRole, string>> = {
   member: 'a member',
   viewer: 'a viewer',
 };
-
-/** `2026-11-21T09:30:00.000Z` → `21 November 2026, 09:30 UTC` */
-const readable = (time: string): string =>
-  `${new Intl.DateTimeFormat('en-GB', { dateStyle: 'long', timeZone: 'UTC' }).format(new Date(time))}, ${time.slice(11, 16)} UTC`;
 
 const escaped = (text: string): string =>
   text.replaceAll(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`);

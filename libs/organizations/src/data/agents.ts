@@ -1,0 +1,107 @@
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  newId,
+  of,
+  pageOfRows,
+  type RowOf,
+  sql,
+  view,
+} from '@muster/database';
+import {
+  type Agent,
+  type OrgRole,
+  type ParamsOf,
+  type Registry,
+  type Subject,
+  subjectOf,
+} from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { z } from 'zod';
+import { reachedBy } from './reach.ts';
+
+const agents = view('agents', 'a', ['id', 'name', 'slug', 'member_id', 'created_at', 'retired_at']);
+export type AgentRow = RowOf<typeof agents>;
+
+export const toAgent: (row: AgentRow) => Agent = agents.shown;
+
+/** The agent as the subject of what happened to it. */
+export const aboutAgent = (agent: AgentRow): Subject => subjectOf('agent', agent, agent.name, agent.slug);
+
+/** How many agents of a member are not retired. */
+export const countAgents = async (db: Db, memberId: string): Promise<number> =>
+  (
+    await db.one(
+      sql<{
+        count: number;
+      }>`select count(*) from agents where ${of()} and member_id = ${memberId} and retired_at is null`,
+    )
+  ).count;
+
+/** Writes an agent; without a slug the database gives it one. 409 where the name or the slug is taken. */
+export const insertAgent = (
+  db: Db,
+  {
+    memberId,
+    name,
+    slug,
+  }: { readonly memberId: string; readonly name: string; readonly slug: string | null },
+): Promise<AgentRow> =>
+  db.one(
+    sql<AgentRow>`insert into agents as a (org_id, id, member_id, name, slug)
+       select m.org_id, ${newId()}::uuid, m.id, ${name}, ${slug}::text from members m where ${of('m')} and m.id = ${memberId}
+       returning ${agents.list}`,
+  );
+
+/** An agent with the role of its member. */
+export interface HeldAgent {
+  readonly agent: AgentRow;
+  readonly role: OrgRole;
+}
+
+/**
+ * Locks an agent against its retirement, and its member's row against calls that make tokens of the member's, until this
+ * transaction ends; 404 where there is no such agent of an active member.
+ */
+export async function lockAgent(db: Db, agentId: string): Promise<HeldAgent> {
+  const { role, ...agent } = await db.get(
+    sql<AgentRow & { readonly role: OrgRole }>`select ${agents.list}, m.role from agents a
+       join members m on m.org_id = a.org_id and m.id = a.member_id
+       where ${of('a')} and a.id = ${agentId} and m.status = 'active' for no key update of m for share of a`,
+  );
+  return { agent, role };
+}
+
+/** Locks an agent to be retired: who claims work for it waits, and then finds it retired. */
+export const lockAgentToRetire = (db: Db, agentId: string): Promise<AgentRow> =>
+  db.get(
+    sql<AgentRow>`select ${agents.list} from agents a join members m on m.org_id = a.org_id and m.id = a.member_id
+       where ${of('a')} and a.id = ${agentId} for share of m for no key update of a`,
+  );
+
+/** Retires a locked agent; app.release_agent says what goes with that. */
+export const retireAgent = (db: Db, { id }: AgentRow): Promise<AgentRow> =>
+  db.one(
+    sql<AgentRow>`update agents a set retired_at = now() where ${of('a')} and a.id = ${id} returning ${agents.list}`,
+  );
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the agents that the caller reaches, newest first. */
+export async function listAgents(
+  db: Db,
+  caller: Caller,
+  { memberId, includeRetired, limit, cursor }: ParamsOf<Registry['agents']['list']>,
+): Promise<{ items: Agent[]; nextCursor: string | null }> {
+  const where = [of('a'), reachedBy(caller, 'a')];
+  if (memberId !== undefined) where.push(sql.part`a.member_id = ${memberId}`);
+  if (!includeRetired) where.push(sql.part`a.retired_at is null`);
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`a.id < ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<AgentRow>`select ${agents.list} from agents a where ${sql.join(where, ' and ')}
+       order by a.id desc limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toAgent);
+}

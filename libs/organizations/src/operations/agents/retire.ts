@@ -1,0 +1,14 @@
+import { forbidden, registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { aboutAgent, lockAgentToRetire, retireAgent, toAgent } from '../../data/agents.ts';
+import { isAdmin } from '../../data/reach.ts';
+
+export const retire = handle(registry.agents.retire, async ({ params, caller, db, access, emit }) => {
+  const [{ actingRole }, agent] = await Promise.all([access(), lockAgentToRetire(db, params.agentId)]);
+  if (agent.member_id !== caller.memberId && !isAdmin(caller, actingRole)) throw forbidden('not_own_agent');
+  if (agent.retired_at !== null) return { agent: toAgent(agent) };
+
+  const retired = await retireAgent(db, agent);
+  emit('agent.retired', aboutAgent(retired), { memberId: retired.member_id });
+  return { agent: toAgent(retired) };
+});

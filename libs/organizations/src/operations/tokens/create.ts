@@ -1,0 +1,86 @@
+import { type Db, sql } from '@muster/database';
+import {
+  forbidden,
+  mostTokens,
+  orgRank,
+  type OrgRole,
+  registry,
+  roleTooLow,
+  scopeTooSmall,
+} from '@muster/registry';
+import { type Caller, handle, newTokenSecret, notFound } from '@muster/runtime';
+import { type AgentRow, lockAgent } from '../../data/agents.ts';
+import { lockSelf } from '../../data/members.ts';
+import { isAdmin } from '../../data/reach.ts';
+import { countLiveTokens, findProjects, setNewToken, toAccessToken } from '../../data/tokens.ts';
+import { rulingOnToken } from '../../rules/token-making.ts';
+
+export const create = handle(registry.tokens.create, async ({ params, caller, db, access, refuse }) => {
+  const { agentId = null, projectIds: refs, mayReadInbox = false, scopes } = params;
+  const [{ actingRole }, bearer, projects, count] = await Promise.all([
+    access(),
+    lockBearer(db, caller, agentId),
+    refs === undefined ? undefined : findProjects(db, caller, refs),
+    countLiveTokens(db, memberOf(caller, agentId), mostTokens),
+  ]);
+  if (bearer.memberId !== caller.memberId) {
+    if (!isAdmin(caller, actingRole)) throw forbidden('not_own_agent');
+    requireNoMore(actingRole, bearer.role, mayReadInbox);
+  }
+  const ruling = rulingOnToken(caller.scopes, scopes, bearer.role);
+  if (ruling.kind === 'scope') throw scopeTooSmall({ needed: ruling.needed, held: caller.scopes });
+  if (ruling.kind === 'role') throw roleTooLow({ needed: 'admin', held: bearer.role });
+  const retiredAt = bearer.agent?.retired_at ?? null;
+  if (retiredAt !== null) throw refuse('agent_retired', { retiredAt });
+  if (count >= mostTokens) throw refuse('limit_exceeded', { limit: 'tokens', max: mostTokens });
+
+  const secret = newTokenSecret();
+  const token = await setNewToken(db, {
+    ...{ secret, scopes, agentId, mayReadInbox, name: params.name, memberId: bearer.memberId },
+    projectIds: projects === undefined ? caller.projectIds : idsOf(projects, refs ?? []),
+    expiresInDays: params.expiresInDays,
+    madeWith: caller.tokenId,
+  });
+  return { token: toAccessToken(token), secret };
+});
+
+/** Whose token it becomes. */
+interface Bearer {
+  readonly memberId: string;
+  readonly role: OrgRole;
+  readonly agent: AgentRow | null;
+}
+
+/** Locked: of two calls that make the last token, one counts the other's; and nothing is made of an agent that goes. */
+async function lockBearer(db: Db, caller: Caller, agentId: string | null): Promise<Bearer> {
+  if (agentId === null) {
+    const { id, role } = await lockSelf(db, caller);
+    return { memberId: id, role, agent: null };
+  }
+  const { agent, role } = await lockAgent(db, agentId);
+  return { memberId: agent.member_id, role, agent };
+}
+
+const memberOf = ({ memberId }: Caller, agentId: string | null) =>
+  agentId === null
+    ? sql.part`${memberId}::uuid`
+    : sql.part`(select a.member_id from agents a where a.id = ${agentId}::uuid)`;
+
+/** 403 where an admin would come to more by another's agent: what a higher role may do, or what is in another's inbox. */
+function requireNoMore(by: OrgRole, whose: OrgRole, mayReadInbox: boolean): void {
+  if (orgRank(whose) > orgRank(by)) throw roleTooLow({ needed: whose, held: by });
+  if (mayReadInbox) throw forbidden('not_own_agent', 'Its member alone lets an agent read the inbox.');
+}
+
+/** In the order in which they were named; 404 where one is not there, or not to be seen. */
+function idsOf(
+  projects: readonly { readonly id: string; readonly key: string }[],
+  refs: readonly string[],
+): string[] {
+  const ids = refs.map((ref, index) => {
+    const found = projects.find(({ id, key }) => id === ref || key === ref.toUpperCase());
+    if (found === undefined) throw notFound(undefined, { path: `projectIds.${index}` });
+    return found.id;
+  });
+  return [...new Set(ids)];
+}

@@ -1,0 +1,44 @@
+/** What a member is told before a token of theirs ends: once for each token, by e-mail. */
+import { type Db, of, outboxRow, sql } from '@muster/database';
+import { tokenEndMail, type TokenEndMail } from '../rules/token-end-mail.ts';
+
+/** How many days before the end. */
+export const tokenWarningDays = 7;
+
+const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
+
+/** Tokens `t` that end soon, and of which nothing was said. One made for no longer than that says it itself. */
+export const tokensToWarnOf = sql.part`t.revoked_at is null and t.warned_at is null
+  and t.expires_at > now() and t.expires_at <= now() + ${warning} and t.expires_at > t.created_at + ${warning} + interval '1 hour'`;
+
+/** Asks for the mails of so many tokens of this organization at most, and answers of how many. */
+export async function noteTokenEnds(db: Db, most: number): Promise<number> {
+  const noted = await db.all(
+    sql<{ id: string }>`update tokens set warned_at = now() where ${of()} and warned_at is null
+       and id in (select t.id from tokens t where ${of('t')} and ${tokensToWarnOf} order by t.expires_at limit ${most})
+       returning id`,
+  );
+  for (const { id } of noted) db.later(outboxRow('token.mail', { tokenId: id }));
+  return noted.length;
+}
+
+/** The mail about a token; null where it has ended meanwhile, or its member is none any more. */
+export async function prepareTokenMail(db: Db, tokenId: string): Promise<TokenEndMail | null> {
+  const row = await db.find(
+    sql<{
+      email: string;
+      name: string;
+      agent: string | null;
+      organization: string;
+      expires_at: string | null;
+    }>`
+      select m.email, t.name, a.name as agent, o.name as organization, t.expires_at from tokens t
+      join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
+      join orgs o on o.id = t.org_id and o.deleted_at is null
+      left join agents a on a.org_id = t.org_id and a.id = t.agent_id
+      where ${of('t')} and t.id = ${tokenId} and t.revoked_at is null and t.expires_at > clock_timestamp()`,
+  );
+  if (row?.expires_at == null) return null;
+  const { email: to, name, agent, organization, expires_at: expiresAt } = row;
+  return tokenEndMail({ to, name, agent, organization, expiresAt });
+}
