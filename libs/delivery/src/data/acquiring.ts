@@ -80,7 +80,9 @@ export async function lockForAcquire(db: Db, type: ExecutionTarget, id: Id): Pro
 }
 
 /** For the rules. */
-export const toOpenExecution = (row: ExecutionRow | undefined): OpenExecution | null =>
+export const toOpenExecution = (
+  row: Pick<ExecutionRow, 'state' | 'offer' | 'stop_requested'> | undefined,
+): OpenExecution | null =>
   row === undefined || row.state === 'completed'
     ? null
     : { state: row.state, offer: row.offer, stopped: row.stop_requested?.holder ?? null };
@@ -112,6 +114,7 @@ export const newExecution = (target: Target, now: string): ExecutionRow => ({
   stop_requested: null,
   forge: {},
   merged_at: null,
+  merge_verified_at: null,
   last_event_seq: 0,
   told_seq: 0,
   created_at: now,

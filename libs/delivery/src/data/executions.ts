@@ -42,6 +42,7 @@ const executions = record('executions', 'e', {
   stop_requested: {},
   forge: { hidden: true },
   merged_at: { hidden: true },
+  merge_verified_at: { hidden: true },
   last_event_seq: {},
   told_seq: { hidden: true },
   completed_at: {},
@@ -75,12 +76,12 @@ export interface Found {
   readonly now: string;
 }
 
-interface FoundRow extends ExecutionRow {
+export interface FoundRow extends ExecutionRow {
   readonly lease: LeaseRow | null;
   readonly now: string;
 }
 
-const found = ({ lease, now, ...execution }: FoundRow): Found => ({
+export const found = ({ lease, now, ...execution }: FoundRow): Found => ({
   execution,
   // What comes as JSON has no bytes; a reader needs none.
   lease: lease === null ? undefined : lease,
@@ -99,7 +100,7 @@ const unitOfWritten = {
   id: sql.part`executions.target_id`,
 };
 
-const foundColumns = sql.part`${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
+export const foundColumns = sql.part`${executionList}, ${leaseJson(unitOfTarget)} as lease, ${clock}`;
 
 export async function getExecution(db: Db, executionId: string): Promise<Found> {
   return found(

@@ -9,7 +9,7 @@ import {
   storiesOf,
   storyIdOf,
 } from '@muster/database';
-import { type GroupState } from '@muster/registry';
+import { type GroupState, type Trust } from '@muster/registry';
 import { type ApiError, badRequest, type Caller, notFound, visibleTo } from '@muster/runtime';
 import { isGroupMerged, isStoryMerged } from './groups.ts';
 
@@ -136,32 +136,42 @@ export const putStories = (
 export const freeStories = (groupId: string): Query<unknown> =>
   sql`update delivery_group_stories set open = false where ${of()} and group_id = ${groupId} and open`;
 
-/** What the forge showed of a group. */
+/** What was seen of a group's merge. */
 export interface MergeProof {
-  readonly isMerged: boolean;
-  /** Keys of the stories that nothing shows to be merged, in their order; canceled ones have nothing to merge. */
-  readonly unmerged: readonly string[];
+  /** The best word that there is of the merge of the group, or of each of its stories; null: there is none. */
+  readonly seen: Trust | null;
+  /** Keys of the stories that nothing of this trust shows to be merged, in their order; canceled ones have nothing to merge. */
+  readonly unmerged: Readonly<Record<Trust, readonly string[]>>;
 }
 
-/** Whether a merge was observed of the group, or of each of its stories. */
+/** Whether a merge was observed of the group, or of each of its stories, and by whose word. */
 export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof> {
-  const { group, merged, unmerged } = await db.one(
+  const row = await db.one(
     sql<{
       group: boolean;
-      merged: number;
+      group_verified: boolean;
+      stories: number;
       unmerged: string[];
-    }>`select ${isGroupMerged} as group, m.merged, m.unmerged
+      unverified: string[];
+    }>`select ${isGroupMerged.reported} as group, ${isGroupMerged.verified} as group_verified, m.stories, m.unmerged, m.unverified
        from delivery_groups g cross join lateral (
-         select (count(*) filter (where x.merged))::int as merged,
-           coalesce(array_agg(x.key order by x.position) filter (where not x.merged), '{}') as unmerged
-         from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged} as merged
+         select count(*)::int as stories,
+           coalesce(array_agg(x.key order by x.position) filter (where not x.merged), '{}') as unmerged,
+           coalesce(array_agg(x.key order by x.position) filter (where not x.verified), '{}') as unverified
+         from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged.reported} as merged,
+             ${isStoryMerged.verified} as verified
            from delivery_group_stories d
            join stories s on s.org_id = d.org_id and s.id = d.story_id
            join projects p on p.org_id = s.org_id and p.id = s.project_id
            where d.org_id = g.org_id and d.group_id = g.id and s.status <> 'canceled') x) m
        where ${of('g')} and g.id = ${groupId}`,
   );
-  return group
-    ? { isMerged: true, unmerged: [] }
-    : { isMerged: merged > 0 && unmerged.length === 0, unmerged };
+  const isMerged = (group: boolean, unmerged: readonly string[]): boolean =>
+    group || (row.stories > 0 && unmerged.length === 0);
+  const unmerged = {
+    reported: row.group ? [] : row.unmerged,
+    verified: row.group_verified ? [] : row.unverified,
+  };
+  if (isMerged(row.group_verified, row.unverified)) return { seen: 'verified', unmerged };
+  return { seen: isMerged(row.group, row.unmerged) ? 'reported' : null, unmerged };
 }

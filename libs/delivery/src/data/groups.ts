@@ -14,7 +14,7 @@ import {
   sql,
   withinPage,
 } from '@muster/database';
-import { type Group, type GroupState, type Subject, subjectOf } from '@muster/registry';
+import { type Group, type GroupState, type Subject, subjectOf, type Trust } from '@muster/registry';
 import { z } from 'zod';
 import { fencedBy, leaseJson, type LeaseRow, toLease } from './leases.ts';
 
@@ -42,14 +42,25 @@ export interface GroupRow extends StoredGroup {
 }
 
 /** A merge of the newest work on the story `s` was observed. Work that was begun anew since then is yet to be merged. */
-export const isStoryMerged = sql.part`coalesce((select e.merged_at is not null from executions e
+const storyMerged = (when: Part): Part => sql.part`coalesce((select ${when} is not null from executions e
   where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id
   order by e.id desc limit 1), false)`;
 
 /** A merge of the work on the group `g` was observed, which landed all of its stories. */
-export const isGroupMerged = sql.part`exists (select from executions e
+const groupMerged = (when: Part): Part => sql.part`exists (select from executions e
   where e.org_id = g.org_id and e.target_type = 'delivery_group' and e.target_id = g.id
-    and e.merged_at is not null)`;
+    and ${when} is not null)`;
+
+const byAnyWord = sql.part`e.merged_at`;
+const byTheForge = sql.part`e.merge_verified_at`;
+export const isStoryMerged: Readonly<Record<Trust, Part>> = {
+  reported: storyMerged(byAnyWord),
+  verified: storyMerged(byTheForge),
+};
+export const isGroupMerged: Readonly<Record<Trust, Part>> = {
+  reported: groupMerged(byAnyWord),
+  verified: groupMerged(byTheForge),
+};
 
 const coordination = sql.part`'coordination'`;
 const leaseOfGroup = leaseJson({ org: sql.part`g.org_id`, type: coordination, id: sql.part`g.id` });
@@ -58,11 +69,11 @@ const leaseOfGroup = leaseJson({ org: sql.part`g.org_id`, type: coordination, id
 const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
   select ${deliveryGroups.list}${more}, m.*, ${leaseOfGroup} as lease
   from (${rows}) g
-  cross join lateral (select ${isGroupMerged} as merged offset 0) w
+  cross join lateral (select ${isGroupMerged.reported} as merged offset 0) w
   cross join lateral (
     select coalesce(array_agg(s.id order by d.position), '{}') as story_ids, count(*)::int as total,
       (count(*) filter (where s.status = 'done'))::int as done,
-      (count(*) filter (where w.merged or ${isStoryMerged}))::int as landed,
+      (count(*) filter (where w.merged or ${isStoryMerged.reported}))::int as landed,
       (count(*) filter (where s.blocked is not null and s.status not in ('done', 'canceled')))::int as blocked
     from delivery_group_stories d join stories s on s.org_id = d.org_id and s.id = d.story_id
     where d.org_id = g.org_id and d.group_id = g.id) m`;

@@ -1,6 +1,6 @@
-/** What was seen on the forge: kept as it came, once per dedupe key, for good. */
+/** What was seen on the forge: kept as it came, once per dedupe key and trust, for good. */
 import { type Db, of, organization, sql } from '@muster/database';
-import { type Actor, type InputOf, type registry } from '@muster/registry';
+import { type Actor, type InputOf, type registry, type Trust, verifiedKeys } from '@muster/registry';
 
 type Observation = InputOf<typeof registry.deliveryExecutions.recordForgeObservation>['observation'];
 
@@ -17,30 +17,44 @@ export const isAheadOfClock = async (db: Db, observedAt: string): Promise<boolea
     )
   ).ahead;
 
-/** Whether it was news: false where the key was recorded before. */
+/** A report never stands in the way of the forge's own word by taking its key: no token can name one that begins so. */
+const keyOf = (dedupeKey: string, trust: Trust): string =>
+  trust === 'verified' ? `${verifiedKeys}${dedupeKey}` : dedupeKey;
+
+/** Whether it was news: false where the key was recorded before with the same trust. */
 export const recordObservation = async (
   db: Db,
   executionId: string,
   observation: Observation,
-  by: Actor,
+  { trust, by }: { readonly trust: Trust; readonly by: Actor },
 ): Promise<boolean> =>
   (await db.find(
     sql`insert into forge_observations
-         (org_id, execution_id, dedupe_key, kind, ref, sha, number, url, data, observed_at, recorded_by)
-       values (${organization}, ${executionId}, ${observation.dedupeKey}, ${observation.kind}, ${observation.ref ?? null}, ${observation.sha ?? null}, ${observation.number ?? null}, ${observation.url ?? null}, ${observation.data ?? null}, ${observation.observedAt}, ${by})
+         (org_id, execution_id, trust, dedupe_key, kind, ref, sha, number, url, data, observed_at, recorded_by)
+       values (${organization}, ${executionId}, ${trust}, ${keyOf(observation.dedupeKey, trust)}, ${observation.kind}, ${observation.ref ?? null}, ${observation.sha ?? null}, ${observation.number ?? null}, ${observation.url ?? null}, ${observation.data ?? null}, ${observation.observedAt}, ${by})
        on conflict (org_id, execution_id, dedupe_key) do nothing returning dedupe_key`,
   )) !== undefined;
 
-/** The stories that the first merge of this execution's work lands: its own, or those of its group, not finished yet. */
-export const landedStories = async (db: Db, executionId: string): Promise<string[]> =>
-  (
-    await db.all(
-      sql<{ id: string }>`select s.id from executions e
+/**
+ * The stories that the first merge of this execution's work lands: its own, or those of its group, not finished yet.
+ * `verified`: the first that the forge itself told of.
+ */
+export const landedStories = async (
+  db: Db,
+  executionId: string,
+): Promise<Readonly<Record<Trust, readonly string[]>>> => {
+  const rows = await db.all(
+    sql<{ id: string; first: boolean; first_verified: boolean }>`select s.id, e.merged_at is null as first,
+           e.merge_verified_at is null as first_verified from executions e
          join stories s on s.org_id = e.org_id and s.status not in ('done', 'canceled') and (
            (e.target_type = 'story' and s.id = e.target_id) or (e.target_type = 'delivery_group' and s.id in
              (select m.story_id from delivery_group_stories m
                join delivery_groups g on g.org_id = m.org_id and g.id = m.group_id
                where ${of('m')} and m.group_id = e.target_id and (m.open or g.state = 'landed'))))
-         where ${of('e')} and e.id = ${executionId} and e.merged_at is null order by s.id`,
-    )
-  ).map(({ id }) => id);
+         where ${of('e')} and e.id = ${executionId} and e.merge_verified_at is null order by s.id`,
+  );
+  return {
+    reported: rows.filter(({ first }) => first).map(({ id }) => id),
+    verified: rows.filter(({ first_verified: first }) => first).map(({ id }) => id),
+  };
+};

@@ -106,11 +106,13 @@ export const setRun = (run: RunRow, dedupeKey: string | undefined): Query<unknow
        started_at = ${run.started_at}, recent_keys = case when ${keyHash(dedupeKey)}::uuid is null then recent_keys else (array[${keyHash(dedupeKey)}::uuid] || recent_keys)[1:100] end
      where ${of()} and id = ${run.id}`;
 
-/** Whose agent it is; undefined where there is none. */
+/** Whose agent it is; undefined where there is none that acts. */
 export const findAgentMember = async (db: Db, agentId: string): Promise<string | undefined> =>
   (
     await db.find(
-      sql<{ memberId: string }>`select member_id as "memberId" from agents where ${of()} and id = ${agentId}`,
+      sql<{
+        memberId: string;
+      }>`select member_id as "memberId" from agents where ${of()} and id = ${agentId} and retired_at is null`,
     )
   )?.memberId;
 

@@ -11,6 +11,10 @@ const stored: Readonly<Record<StoredState, Part>> = {
   completed: sql.part`'completed'`,
 };
 const isStored = (state: string): state is StoredState => state in stored;
+export const storedStates = Object.keys(stored).filter(isStored);
+
+/** The work `e` is stored in this state: by name, since of a parameter the planner knows not how many have it. */
+export const isInState = (state: StoredState): Part => sql.part`e.state = ${stored[state]}`;
 
 const cleared: Readonly<Record<keyof typeof empty, Part>> = {
   offer: sql.part`offer = null`,
@@ -35,6 +39,10 @@ const takenUp = Object.entries(stored).filter(([state]) => state !== 'available'
 
 /** The work `e` is on its way: a holder has it, somebody was offered it, or it was handed in. */
 export const isTakenUpSql = sql.part`e.state in (${sql.join(takenUp.map(([, name]) => name))})`;
+
+/** SQL for the state that readers see of the work `e` at this time, as `shownState` says it of one. */
+export const shownStateSql = (leaseExpiresAt: Part, now: Part): Part =>
+  sql.part`app.shown_state(e.state, ${leaseExpiresAt}, (e.offer ->> 'expiresAt')::timestamptz, ${now})`;
 
 /** What a deed sets that is the same for every execution `e`. */
 export function assignmentsOf(deed: Deed): Part {

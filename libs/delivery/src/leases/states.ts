@@ -160,6 +160,14 @@ export const can = (deed: Deed, stored: StoredState | 'none'): boolean => stored
 
 export const isHeldState = (state: StoredState): boolean => can('renew', state);
 
+/** The states that readers may see of what is stored in this one. */
+export const shownOf = (stored: StoredState): readonly ExecutionState[] => [
+  stored,
+  ...(['expire', 'letOfferLapse'] as const).flatMap((deed) =>
+    can(deed, stored) ? (transitions[deed].to ?? []) : [],
+  ),
+];
+
 /** The state that a reader sees: time may have passed since it was written. */
 export function shownState(
   stored: StoredState,

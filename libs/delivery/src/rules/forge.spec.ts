@@ -3,16 +3,20 @@ import { type ForgeFact, type ForgeState, ObservationKind } from '@muster/regist
 import fc from 'fast-check';
 import { aspectOf, fold, isClosed, isMerged, needsRework } from './forge.ts';
 
-const fact = fc.record({
-  kind: fc.constantFrom(...ObservationKind.options),
-  // Few times, so that facts meet at one.
-  at: fc.constantFrom('2026-11-21T09:00:00.000Z', '2026-11-21T09:00:01.000Z', '2026-11-21T09:00:02.000Z'),
-  dedupeKey: fc.uuid(),
-  ref: fc.constant(null),
-  sha: fc.constant(null),
-  number: fc.constant(null),
-  url: fc.constant(null),
-});
+const fact: fc.Arbitrary<ForgeFact> = fc.record(
+  {
+    kind: fc.constantFrom(...ObservationKind.options),
+    // Few times, so that facts meet at one.
+    at: fc.constantFrom('2026-11-21T09:00:00.000Z', '2026-11-21T09:00:01.000Z', '2026-11-21T09:00:02.000Z'),
+    dedupeKey: fc.uuid(),
+    ref: fc.constant(null),
+    sha: fc.constant(null),
+    number: fc.constant(null),
+    url: fc.constant(null),
+    rev: fc.nat(3),
+  },
+  { requiredKeys: ['kind', 'at', 'dedupeKey', 'ref', 'sha', 'number', 'url'] },
+);
 const folded = (facts: readonly ForgeFact[]): ForgeState =>
   facts.reduce<ForgeState>((state, next) => fold(state, next).state, {});
 const at = (kind: ObservationKind, second: number): ForgeFact => ({

@@ -31,6 +31,8 @@ function holds(a: ForgeFact, b: ForgeFact): boolean {
   const isMerge = (fact: ForgeFact): boolean => fact.kind === 'pr_merged';
   if (isMerge(a) !== isMerge(b)) return isMerge(a);
   if (a.at !== b.at) return a.at > b.at;
+  const [revA = -1, revB = -1] = [a.rev, b.rev];
+  if (revA !== revB) return revA > revB;
   const weight = kinds[a.kind].weight - kinds[b.kind].weight;
   return weight === 0 ? a.dedupeKey > b.dedupeKey : weight > 0;
 }

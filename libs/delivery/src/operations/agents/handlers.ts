@@ -4,4 +4,8 @@ import { catalog } from './catalog/handlers.ts';
 import { listActive } from './listActive.ts';
 import { runEvent } from './runEvent.ts';
 
-export const agents = { runEvent, listActive, catalog } satisfies HandlersOf<Registry['agents']>;
+/** What agents do; that they are is libs/organizations'. */
+export const agents = { runEvent, listActive, catalog } satisfies Omit<
+  HandlersOf<Registry['agents']>,
+  'create' | 'list' | 'retire'
+>;

@@ -1,4 +1,4 @@
-import { ApiError, type Policy, registry } from '@muster/registry';
+import { ApiError, type Policy, registry, type UnmetMergeProof, unmetMergeProof } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { mayHold } from '../../data/executions.ts';
 import { aboutTarget, getTargetOf } from '../../data/targets.ts';
@@ -73,9 +73,12 @@ function unmetToSucceed(
   policy: Policy,
   { execution }: ExecutionHolder,
   isAgent: boolean,
-): { gate: 'agentsMayComplete' | 'requireMergeProof' }[] {
-  const unmet: { gate: 'agentsMayComplete' | 'requireMergeProof' }[] = [];
-  if (isAgent && !policy.agentsMayComplete) unmet.push({ gate: 'agentsMayComplete' });
-  if (policy.requireMergeProof && execution.merged_at === null) unmet.push({ gate: 'requireMergeProof' });
-  return unmet;
+): ({ gate: 'agentsMayComplete' } | UnmetMergeProof)[] {
+  const { merged_at: mergedAt, merge_verified_at: verifiedAt } = execution;
+  const seen = verifiedAt !== null ? 'verified' : mergedAt !== null ? 'reported' : null;
+  const proof = unmetMergeProof(policy, seen);
+  return [
+    ...(isAgent && !policy.agentsMayComplete ? [{ gate: 'agentsMayComplete' } as const] : []),
+    ...(proof === undefined ? [] : [proof]),
+  ];
 }

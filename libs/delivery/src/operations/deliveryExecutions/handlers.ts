@@ -1,12 +1,14 @@
 import { type HandlersOf } from '@muster/runtime';
 import { type registry } from '@muster/registry';
 import { acquire } from './acquire.ts';
+import { acquireNext } from './acquireNext.ts';
 import { checkpoint } from './checkpoint.ts';
 import { complete } from './complete.ts';
 import { eventsSince } from './eventsSince.ts';
 import { get } from './get.ts';
 import { getForTarget } from './getForTarget.ts';
 import { handoff } from './handoff.ts';
+import { list } from './list.ts';
 import { recordForgeObservation } from './recordForgeObservation.ts';
 import { release } from './release.ts';
 import { renew } from './renew.ts';
@@ -14,6 +16,7 @@ import { update } from './update.ts';
 
 export const deliveryExecutions: HandlersOf<typeof registry.deliveryExecutions> = {
   acquire,
+  acquireNext,
   renew,
   checkpoint,
   update,
@@ -23,5 +26,6 @@ export const deliveryExecutions: HandlersOf<typeof registry.deliveryExecutions> 
   recordForgeObservation,
   get,
   getForTarget,
+  list,
   eventsSince,
 };

@@ -1,6 +1,7 @@
 import { type Db, of, sql } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
+import { isActing } from '../../data/claimants.ts';
 import { later } from '../../data/leases.ts';
 import { keepLocks } from '../../data/locks.ts';
 import { aboutTarget } from '../../data/targets.ts';
@@ -13,12 +14,13 @@ export const handoff = handle(registry.deliveryExecutions.handoff, async (contex
   const toAgentId = params.toAgentId ?? null;
   // Said again to somebody else it is another call.
   const call = `handoff to ${toMemberId ?? toAgentId ?? ''}`;
-  const [isThere, holder] = await Promise.all([
+  const [isThere, acts, holder] = await Promise.all([
     canContribute(db, executionId, { toMemberId, toAgentId }),
+    toAgentId === null ? true : isActing(db, toAgentId),
     asHolder(context, { executionId, leaseToken }, call),
   ]);
   if (holder.kind === 'repeated') return { execution: standing(holder) };
-  if (!isThere) throw notFound();
+  if (!isThere || !acts) throw notFound();
   if (holder.execution.checkpoint === null) throw refuse('checkpoint_required');
 
   const note = params.note ?? null;

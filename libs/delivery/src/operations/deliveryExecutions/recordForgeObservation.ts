@@ -1,16 +1,23 @@
 import {
   ApiError,
   codeSeen,
+  type Execution,
   type ForgeFact,
   type ForgeState,
   type Git,
   isSameCommit,
+  mergeCounts,
+  needsVerifiedMerge,
   nothingKnown,
+  type Observation,
+  type ObservationInput,
   registry,
   type SeenHead,
+  type Trust,
 } from '@muster/registry';
 import { type Db } from '@muster/database';
-import { badRequest, handle } from '@muster/runtime';
+import { badRequest, handle, type HandlerContext } from '@muster/runtime';
+import { type z } from 'zod';
 import { changeCode, lockCode } from '../../data/code-under-review.ts';
 import { type ExecutionRow, toExecution } from '../../data/executions.ts';
 import { lockExecution } from '../../data/locked-executions.ts';
@@ -26,78 +33,122 @@ import { type ExecutionChanges, step } from '../../leases/step.ts';
 import { writeStep } from '../../leases/write-step.ts';
 import { fold, isClosed, isMerged, needsRework, seenHead } from '../../rules/forge.ts';
 
-export const recordForgeObservation = handle(
-  registry.deliveryExecutions.recordForgeObservation,
-  async (context) => {
-    const { params, caller, db, policy: askPolicy, emit, perform } = context;
-    const { executionId, observation } = params;
-    const fact: ForgeFact = {
-      kind: observation.kind,
-      at: observation.observedAt,
-      dedupeKey: observation.dedupeKey,
-      ref: observation.ref ?? null,
-      sha: observation.sha ?? null,
-      number: observation.number ?? null,
-      url: observation.url ?? null,
-    };
-    const head = seenHead(fact);
-    const [isAhead, policy, codes, recorded, landing] = await Promise.all([
-      isAheadOfClock(db, observation.observedAt),
-      askPolicy(),
-      // Stories come before leases and executions.
-      head === undefined ? [] : lockCode(db, executionId),
-      recordObservation(db, executionId, observation, caller.actor),
-      landedStories(db, executionId),
-    ]);
+/** What recording asks of its context; a forge's own delivery has it too. */
+type Context = Pick<
+  HandlerContext<typeof registry.deliveryExecutions.recordForgeObservation>,
+  'caller' | 'db' | 'policy' | 'emit' | 'perform'
+>;
 
-    if (isAhead) {
-      throw badRequest('Nobody can have seen it yet.', [
-        {
-          path: 'observation.observedAt',
-          message: `is more than ${mostAheadMinutes} minutes ahead of the server`,
-        },
-      ]);
-    }
+interface Seen {
+  readonly executionId: string;
+  readonly observation: z.output<typeof ObservationInput>;
+  readonly trust: Trust;
+  readonly rev?: number | undefined;
+}
 
-    // A story's move locks columns, which come before leases; so it goes first.
-    if (recorded && observation.kind === 'pr_merged' && policy.completeStoryOnMerge) {
-      for (const storyId of landing) {
-        await perform(registry.stories.updateStatus, { storyId, status: 'done' }).catch((error: unknown) => {
-          // Without its approvals, say, the story stays where it is; that it was merged is recorded all the same.
-          if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
-        });
-      }
-    }
-    const { lease, execution, now, target } = await lockExecution(db, executionId);
-    if (!recorded) return { recorded, execution: toExecution(execution, lease, now) };
+/** Records what was seen, with the trust that it has, and what follows from it. */
+export async function observe(
+  context: Context,
+  { executionId, observation, trust, rev }: Seen,
+): Promise<{ recorded: boolean; observation: Observation; execution: Execution }> {
+  const { caller, db, policy: askPolicy, emit, perform } = context;
+  const fact: ForgeFact = {
+    kind: observation.kind,
+    at: observation.observedAt,
+    dedupeKey: observation.dedupeKey,
+    ref: observation.ref ?? null,
+    sha: observation.sha ?? null,
+    number: observation.number ?? null,
+    url: observation.url ?? null,
+    ...(rev !== undefined && { rev }),
+  };
+  const { at: observedAt, rev: _, ...said } = fact;
+  const answered: Observation = { ...said, observedAt, trust };
+  const head = seenHead(fact);
+  const [isAhead, policy, codes, recorded, landing] = await Promise.all([
+    isAheadOfClock(db, observation.observedAt),
+    askPolicy(),
+    // Stories come before leases and executions.
+    head === undefined ? [] : lockCode(db, executionId),
+    recordObservation(db, executionId, observation, { trust, by: caller.actor }),
+    landedStories(db, executionId),
+  ]);
 
-    const { state: forge, news } = fold(execution.forge, fact);
-    const headSha = head && headAfter(db, codes, head);
-    const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number };
-    const { deed, sets } = follows(execution, forge, news ? fact : undefined);
-    const completes = deed === 'observeMerge';
-    const taken = step(execution, deed, {
-      now,
-      sets: {
-        forge,
-        ...((news || headSha !== undefined) && {
-          git: {
-            ...(news ? gitOf(execution.git ?? nothingKnown, fact) : (execution.git ?? nothingKnown)),
-            ...(headSha !== undefined && { headSha }),
-          },
-        }),
-        merged_at: forge.pullRequest?.kind === 'pr_merged' ? forge.pullRequest.at : execution.merged_at,
-        ...sets,
+  if (isAhead) {
+    throw badRequest('No forge can have seen it yet.', [
+      {
+        path: 'observation.observedAt',
+        message: `is more than ${mostAheadMinutes} minutes ahead of the server`,
       },
-      ...(completes ? { earlier: [{ kind: 'forge', data: seen }] } : { data: seen }),
-    });
-    writeStep(context, taken, lease);
-    const about = aboutTarget(target);
-    emit('execution.observed', about, { executionId, kind: fact.kind });
-    if (completes) emit('execution.completed', about, { executionId, outcome: 'succeeded' });
-    return { recorded, execution: toExecution(taken.row, lease, now) };
-  },
+    ]);
+  }
+  const isMerge = fact.kind === 'pr_merged';
+  const counts = !isMerge || mergeCounts(policy, trust);
+
+  // A story's move locks columns, which come before leases; so it goes first.
+  if (recorded && isMerge && counts && policy.completeStoryOnMerge) {
+    for (const storyId of landing[needsVerifiedMerge(policy) ? 'verified' : 'reported']) {
+      await perform(registry.stories.updateStatus, { storyId, status: 'done' }).catch((error: unknown) => {
+        // Without its approvals, say, the story stays where it is; that it was merged is recorded all the same.
+        if (!(error instanceof ApiError) || error.code !== 'unprocessable') throw error;
+      });
+    }
+  }
+  const { lease, execution, now, target } = await lockExecution(db, executionId);
+  if (!recorded) return { recorded, observation: answered, execution: toExecution(execution, lease, now) };
+
+  // A merge that does not count is kept, and folds into nothing: what the forge says later is still news.
+  const { state: forge, news } = counts
+    ? fold(execution.forge, fact)
+    : { state: execution.forge, news: false };
+  const headSha = head && headAfter(db, codes, head);
+  const seen = { kind: fact.kind, news, ref: fact.ref, number: fact.number, trust };
+  const merges = mergesAfter(execution, forge, fact, trust);
+  const isLanded = needsVerifiedMerge(policy) ? merges.merge_verified_at !== null : isMerged(forge);
+  const { deed, sets } = follows(execution, forge, { news: news ? fact : undefined, isLanded });
+  const completes = deed === 'observeMerge';
+  const taken = step(execution, deed, {
+    now,
+    sets: {
+      forge,
+      ...((news || headSha !== undefined) && {
+        git: {
+          ...(news ? gitOf(execution.git ?? nothingKnown, fact) : (execution.git ?? nothingKnown)),
+          ...(headSha !== undefined && { headSha }),
+        },
+      }),
+      ...merges,
+      ...sets,
+    },
+    ...(completes ? { earlier: [{ kind: 'forge', data: seen }] } : { data: seen }),
+  });
+  writeStep(context, taken, lease);
+  const about = aboutTarget(target);
+  emit('execution.observed', about, { executionId, kind: fact.kind });
+  if (completes) emit('execution.completed', about, { executionId, outcome: 'succeeded' });
+  return { recorded, observation: answered, execution: toExecution(taken.row, lease, now) };
+}
+
+/** A token's word is a report, whoever has it. */
+export const recordForgeObservation = handle(registry.deliveryExecutions.recordForgeObservation, (context) =>
+  observe(context, { ...context.params, trust: 'reported' }),
 );
+
+/** When the work was merged: by any word, and by the forge's own. */
+function mergesAfter(
+  { merged_at: mergedAt, merge_verified_at: verifiedAt }: ExecutionRow,
+  forge: ForgeState,
+  { kind, at }: ForgeFact,
+  trust: Trust,
+): Pick<ExecutionRow, 'merged_at' | 'merge_verified_at'> {
+  const isMerge = kind === 'pr_merged';
+  const folded = forge.pullRequest?.kind === 'pr_merged' ? forge.pullRequest.at : mergedAt;
+  const isLater = verifiedAt === null || at > verifiedAt;
+  return {
+    merged_at: folded ?? (isMerge ? at : null),
+    merge_verified_at: isMerge && trust === 'verified' && isLater ? at : verifiedAt,
+  };
+}
 
 /**
  * What the head is by this fact: undefined where it does not say, or where what is known is newer. What is under review of
@@ -114,9 +165,9 @@ function headAfter(db: Db, codes: Awaited<ReturnType<typeof lockCode>>, head: Se
 function follows(
   { state }: ExecutionRow,
   forge: ForgeState,
-  news: ForgeFact | undefined,
+  { news, isLanded }: { readonly news: ForgeFact | undefined; readonly isLanded: boolean },
 ): { readonly deed: Deed; readonly sets: ExecutionChanges } {
-  if (isMerged(forge) && can('observeMerge', state)) return { deed: 'observeMerge', sets: {} };
+  if (isLanded && can('observeMerge', state)) return { deed: 'observeMerge', sets: {} };
   // A closing sends back what was handed in before it; what was handed in since is another matter.
   if (news?.kind === 'pr_closed' && can('sendBack', state)) {
     return { deed: 'sendBack', sets: { needs_rework: true } };

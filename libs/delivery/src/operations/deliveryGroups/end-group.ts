@@ -1,5 +1,5 @@
 /** The end of a group: its stories are free, nobody coordinates it, and nobody works on it any more. */
-import { type GroupState, type registry } from '@muster/registry';
+import { type GroupState, needsVerifiedMerge, type registry, unmetMergeProof } from '@muster/registry';
 import { type HandlerContext } from '@muster/runtime';
 import { lockGroupLeases, lockOpenExecutions } from '../../data/group-leases.ts';
 import { freeStories, getMergeProof } from '../../data/group-stories.ts';
@@ -35,10 +35,10 @@ export function endGroup(
   const inTheWay = heldByAnother(heldLease(leases.work), caller, now);
   if (inTheWay !== null) throw refuse('lease_held', heldDetails(inTheWay));
   if (state === 'landed') {
+    const missing = unmetMergeProof(policy, proof.seen);
+    const stories = proof.unmerged[needsVerifiedMerge(policy) ? 'verified' : 'reported'];
     const unmet = [
-      ...(policy.requireMergeProof && !proof.isMerged
-        ? [{ gate: 'requireMergeProof', stories: proof.unmerged }]
-        : []),
+      ...(missing === undefined ? [] : [{ ...missing, stories }]),
       ...(caller.agentId !== null && !policy.agentsMayComplete ? [{ gate: 'agentsMayComplete' }] : []),
     ];
     if (unmet.length > 0) throw refuse('policy', { unmet });

@@ -1,0 +1,170 @@
+/**
+ * Pages of executions over all projects that a caller may see. Each project is walked from its newest execution down, by
+ * the index of the narrowest filter, for no more rows than a page needs; what else was asked for is looked at on the way.
+ */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  mostLookedAt,
+  of,
+  pageOfSearch,
+  type Part,
+  projectIdOf,
+  searched,
+  sql,
+  withinPage,
+} from '@muster/database';
+import {
+  type ExecutionState,
+  type ListedExecution,
+  type ParamsOf,
+  type Registry,
+  type ResultOf,
+} from '@muster/registry';
+import { type Caller, visibleTo } from '@muster/runtime';
+import { z } from 'zod';
+import { shownOf, type StoredState } from '../leases/states.ts';
+import { isHeldSql, isInState, isOpenSql, shownStateSql, storedStates } from '../leases/states-sql.ts';
+import { found, foundColumns, type FoundRow, toExecution } from './executions.ts';
+
+type List = Registry['deliveryExecutions']['list'];
+type Params = ParamsOf<List>;
+
+interface ListedRow extends FoundRow {
+  readonly story: ListedExecution['story'];
+  readonly group: ListedExecution['group'];
+}
+
+const Cursor = z.tuple([CursorId]);
+
+/** The filter that a project is walked by: that of which there are the fewest executions. */
+type Along = 'pullRequest' | 'branch' | 'holderId' | 'state' | 'newest';
+
+function alongOf({ pullRequest, branch, holderId, state, needsRework }: Params): Along {
+  if (pullRequest !== undefined) return 'pullRequest';
+  if (branch !== undefined) return 'branch';
+  if (holderId !== undefined) return 'holderId';
+  return state === undefined && needsRework === undefined ? 'newest' : 'state';
+}
+
+/** As a number or a URL that anything about the work named. */
+function isAbout(pullRequest: NonNullable<Params['pullRequest']>): readonly Part[] {
+  const number = Number(pullRequest);
+  if (!Number.isNaN(number))
+    return [sql.part`e.opened_number = ${number}::bigint`, sql.part`e.submitted_number = ${number}::bigint`];
+  return [
+    sql.part`e.opened_url_hash = md5(${pullRequest}) and e.git #>> '{pullRequest,url}' = ${pullRequest}`,
+    sql.part`e.submitted_url_hash = md5(${pullRequest}) and e.pull_request ->> 'url' = ${pullRequest}`,
+  ];
+}
+
+/** A member, or an agent. */
+const isHeldBy = (holderId: string): readonly Part[] =>
+  [sql.part`l.member_id = ${holderId}::uuid`, sql.part`l.agent_id = ${holderId}::uuid`].map(
+    (by) => sql.part`exists (select from leases l where ${of('l')} and l.unit_type = e.target_type
+      and l.unit_id = e.target_id and l.state = 'held' and ${by} and ${isHeldSql})`,
+  );
+
+const asked = ({ state }: Params): readonly ExecutionState[] | undefined =>
+  typeof state === 'string' ? [state] : state;
+
+/** The stored states that may be shown as one of these. */
+const storedAs = (states: readonly ExecutionState[]): StoredState[] =>
+  storedStates.filter((stored) => shownOf(stored).some((shown) => states.includes(shown)));
+
+/**
+ * The newest ids of a project `a.project_id`, as far as `upTo` says, each set by an index of its own. An execution may be
+ * in two of them.
+ */
+function walksOf(along: Along, params: Params, upTo: Part): readonly Part[] {
+  const ofProject = (where: Part): Part =>
+    sql.part`(select e.id from executions e where ${of('e')} and e.project_id = a.project_id and ${where} ${upTo})`;
+  const { pullRequest, branch, holderId, needsRework } = params;
+  if (along === 'pullRequest' && pullRequest !== undefined) return isAbout(pullRequest).map(ofProject);
+  if (along === 'branch') return [ofProject(sql.part`e.branch = ${branch}::text`)];
+  if (along === 'holderId')
+    return [sql.part`l.member_id`, sql.part`l.agent_id`].map(
+      (holder) => sql.part`(select e.id from leases l join executions e on ${of('e')}
+        and e.target_type = l.unit_type and e.target_id = l.unit_id and ${isOpenSql} and ${isHeldSql}
+        where ${of('l')} and l.state = 'held' and ${holder} = ${holderId}::uuid and e.project_id = a.project_id ${upTo})`,
+    );
+  if (along === 'newest') return [ofProject(sql.part`true`)];
+  const states = asked(params);
+  const stored = states === undefined ? storedStates : storedAs(states);
+  const [is, isNot] = [sql.part`e.needs_rework`, sql.part`not e.needs_rework`];
+  const rework = needsRework === undefined ? [is, isNot] : needsRework ? [is] : [isNot];
+  return stored.flatMap((state) =>
+    rework.map((needs) => ofProject(sql.part`${isInState(state)} and ${needs}`)),
+  );
+}
+
+/** What the walk does not know, of an execution `e` with its lease's end `l.expires_at` at the time `t.now`. */
+function filters(along: Along, params: Params): Part[] {
+  const { branch, holderId, needsRework } = params;
+  const where: Part[] = [];
+  if (branch !== undefined && along !== 'branch') where.push(sql.part`e.branch = ${branch}::text`);
+  if (holderId !== undefined && along !== 'holderId')
+    where.push(sql.part`(${sql.join(isHeldBy(holderId), ' or ')})`);
+  if (needsRework !== undefined && along !== 'state')
+    where.push(sql.part`e.needs_rework = ${needsRework}::boolean`);
+  const states = asked(params);
+  const isWhole = (stored: StoredState): boolean =>
+    shownOf(stored).every((shown) => states?.includes(shown) === true);
+  // Of a state that time changes, the index knows what was stored.
+  if (states !== undefined && !(along === 'state' && storedAs(states).every(isWhole)))
+    where.push(
+      sql.part`${shownStateSql(expiryOfLease, sql.part`clock_timestamp()`)} = any (${states}::text[])`,
+    );
+  return where;
+}
+
+/** When the lease that the work `e` is under ends, or ended. */
+const expiryOfLease = sql.part`(select l.expires_at from leases l where ${of('l')}
+  and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held')`;
+
+const newestFirst = sql.part`q.id desc`;
+
+/** Texts that may be long. */
+const bytes = sql.part`octet_length(q.checkpoint::text) + coalesce(octet_length(q.summary), 0)`;
+
+/** A page of them, newest first. A project that is named is not asked about here. */
+export async function listExecutions(db: Db, caller: Caller, params: Params): Promise<ResultOf<List>> {
+  const { projectId, limit } = params;
+  const after = decodeCursor(params.cursor, Cursor);
+  const projects =
+    projectId === undefined
+      ? sql.part`select v.project_id from ${visibleTo(caller)} v`
+      : sql.part`select ${projectIdOf(projectId)} as project_id`;
+  const along = alongOf(params);
+  const rest = filters(along, params);
+  // Written out: of a limit that is a parameter Postgres expects a tenth of the table, and plans for that.
+  const most = sql.literal(rest.length === 0 ? limit + 1 : mostLookedAt);
+  const isAfter = after === undefined ? sql.empty : sql.part`and e.id < ${after[0]}::uuid`;
+  const walks = walksOf(along, params, sql.part`${isAfter} order by e.id desc limit ${most}`);
+  const ids = sql.part`select distinct w.id from asked a cross join lateral (${sql.join(walks, ' union all ')}) w
+    order by w.id desc limit ${most}`;
+  const rows = sql.part`select e.* from (${ids}) w join executions e on ${of('e')} and e.id = w.id order by e.id desc`;
+  const fits = rest.length === 0 ? null : sql.part`(select ${sql.join(rest, ' and ')} from (select q.*) e)`;
+  const looked = searched(rows, fits, newestFirst, sql.literal(limit + 1));
+  const page = withinPage(looked, bytes, newestFirst);
+  const more = fits === null ? sql.empty : sql.part`, e.fits, e.nth`;
+  const listed = await db.all(
+    sql<ListedRow>`with asked as materialized (${projects})
+       select ${foundColumns}, e.more_follow${more},
+         case when s.id is not null
+           then jsonb_build_object('id', s.id, 'key', p.key || '-' || s.number, 'title', s.title, 'status', s.status) end as story,
+         case when g.id is not null then jsonb_build_object('id', g.id, 'name', g.name) end as "group"
+       from (${page}) e
+       join projects p on ${of('p')} and p.id = e.project_id
+       left join stories s on e.target_type = 'story' and ${of('s')} and s.id = e.target_id
+       left join delivery_groups g on e.target_type = 'delivery_group' and ${of('g')} and g.id = e.target_id
+       order by e.id desc`,
+  );
+  return pageOfSearch(listed, limit, (row) => [row.id], toListed);
+}
+
+function toListed({ story, group, ...row }: ListedRow): ListedExecution {
+  const { execution, lease, now } = found(row);
+  return { ...toExecution(execution, lease, now), story, group };
+}

@@ -1,0 +1,213 @@
+/** How a lease is granted, whether its target was named or found: one way, by one decision. */
+import { type Id } from '@muster/database';
+import { type ExecutionTarget, type Policy, projectRoles, registry, type ResultOf } from '@muster/registry';
+import { type ApiError, forbidden, type HandlerContext } from '@muster/runtime';
+import { type Acquiring, lockForAcquire, newExecution, toOpenExecution } from '../../data/acquiring.ts';
+import { lockClaimant } from '../../data/claimants.ts';
+import { addContributor, insertExecution, toExecution } from '../../data/executions.ts';
+import { grantedRow, grantLease, heldLease, later, newGrant } from '../../data/leases.ts';
+import { keepLocks } from '../../data/locks.ts';
+import { passLocks } from '../../data/passing-locks.ts';
+import { listSignals, signalsFor } from '../../data/signals.ts';
+import { aboutTarget, getTarget, getTargetOf, isOver, type Target } from '../../data/targets.ts';
+import { step } from '../../leases/step.ts';
+import { supersede } from '../../leases/superseding.ts';
+import { writeStep } from '../../leases/write-step.ts';
+import {
+  type AcquireDecision,
+  decideAcquire,
+  heldDetails,
+  type HeldLease,
+  type Holder,
+} from '../../rules/acquire.ts';
+import { leaseTtl } from '../../rules/ttl.ts';
+
+type Acquire = typeof registry.deliveryExecutions.acquire;
+export type Granting = Pick<
+  HandlerContext<Acquire>,
+  'caller' | 'db' | 'policy' | 'projectRank' | 'emit' | 'refuse' | 'perform'
+>;
+
+/** What a caller wants of the lease, and of the work under it. */
+export interface Wanted {
+  readonly ttlSeconds?: number | undefined;
+  readonly runId?: string | undefined;
+  readonly deviceId?: string | undefined;
+  readonly phase?: ResultOf<Acquire>['execution']['phase'] | undefined;
+  readonly start: boolean;
+  readonly takeOver: boolean;
+}
+
+/** The caller as the holder of a lease. */
+export const holderOf = ({ caller }: Pick<Granting, 'caller'>, { runId }: Pick<Wanted, 'runId'>): Holder => ({
+  memberId: caller.memberId,
+  agentId: caller.agentId,
+  runId: runId ?? null,
+});
+
+/** Moves a story to in_progress where its work has not begun. */
+export async function startStory({ perform }: Granting, story: Pick<Target, 'id' | 'status'>): Promise<void> {
+  if (story.status !== 'backlog' && story.status !== 'ready') return;
+  await perform(registry.stories.updateStatus, { storyId: story.id, status: 'in_progress' });
+}
+
+/** Takes the lease on a target, or refuses. */
+export async function acquireTarget(
+  context: Granting,
+  type: ExecutionTarget,
+  id: Id,
+  wanted: Wanted,
+): Promise<ResultOf<Acquire>> {
+  const { caller, db, policy: askPolicy, projectRank } = context;
+  // The story's move locks columns, which come before leases; so it goes first.
+  if (wanted.start && type === 'story') {
+    const [, story] = await Promise.all([lockClaimant(db, caller), getTarget(db, type, id)]);
+    await startStory(context, story);
+  }
+  const [, facts, policy, rank] = await Promise.all([
+    lockClaimant(db, caller),
+    lockForAcquire(db, type, id),
+    askPolicy(),
+    projectRank(),
+  ]);
+  const decision = decide(context, facts, wanted, rank);
+  if (decision.kind === 'refuse') throw refusalOf(context, facts, decision, rank);
+  return grant(context, facts, decision, wanted, policy);
+}
+
+/** What comes of an acquire, by what is locked. */
+export function decide(context: Granting, facts: Acquiring, wanted: Wanted, rank: number): AcquireDecision {
+  const { target, lease, now } = facts;
+  if (isOver(target)) throw context.refuse('invalid_transition', { status: target.status });
+  return decideAcquire({
+    now,
+    caller: holderOf(context, wanted),
+    isLead: rank >= leadRank,
+    takeOver: wanted.takeOver,
+    own: heldLease(lease),
+    rivals: facts.rivals,
+    execution: toOpenExecution(facts.execution),
+  });
+}
+
+type Decided<Kind> = Extract<AcquireDecision, { readonly kind: Kind }>;
+
+function refusalOf(
+  { refuse }: Granting,
+  facts: Acquiring,
+  decision: Decided<'refuse'>,
+  rank: number,
+): ApiError {
+  if (decision.reason === 'take_over_forbidden') {
+    return forbidden('take_over', undefined, { needed: 'lead', held: projectRoles[rank - 1] });
+  }
+  if (decision.reason === 'lease_held') return refuse('lease_held', heldDetails(decision.by));
+  if (decision.reason === 'reserved') return refuse('reserved', { offer: facts.execution?.offer ?? null });
+  const { stop_requested: stop } = facts.execution ?? {};
+  return refuse('stop_requested', {
+    stopRequested: stop && { by: stop.by, reason: stop.reason, at: stop.at },
+  });
+}
+
+/** Writes a decision that is no refusal, and answers the execution with its token. */
+export async function grant(
+  context: Granting,
+  facts: Acquiring,
+  decision: Exclude<AcquireDecision, { readonly kind: 'refuse' }>,
+  wanted: Wanted,
+  policy: Policy,
+): Promise<ResultOf<Acquire>> {
+  const { caller, db, emit } = context;
+  const { target, lease, now } = facts;
+  const me = holderOf(context, wanted);
+  const { runId } = me;
+  const extends_ = decision.kind === 'extend';
+  const { grant: granted, leaseToken } = newGrant(lease, caller, {
+    extends: extends_,
+    runId,
+    ttlSeconds: leaseTtl(wanted.ttlSeconds, policy),
+    now,
+  });
+
+  const before = facts.execution ?? newExecution(target, now);
+  const isNew = facts.execution === undefined;
+  const signals = extends_ ? signalsFor(me, before, await listSignals(db, before)) : [];
+  const taken = extends_ ? null : decision.superseded;
+  const takenOverLive = !extends_ && decision.takenOverLive;
+  const attempt = before.attempt + 1;
+  const deed = extends_ ? 'renew' : isNew ? 'begin' : decision.offered ? 'accept' : 'acquire';
+  const taking = step(before, deed, {
+    now,
+    sets: {
+      ...(wanted.phase !== undefined && { phase: wanted.phase }),
+      ...(wanted.deviceId !== undefined && { device_id: wanted.deviceId }),
+      ...(!extends_ && {
+        epoch: granted.newEpoch,
+        attempt,
+        run_id: runId,
+        device_id: wanted.deviceId ?? null,
+        spec_version: target.specVersion,
+      }),
+    },
+    earlier: taken === null ? [] : [{ kind: 'taken_over', data: { from: taken.actor, live: takenOverLive } }],
+    data: { epoch: granted.newEpoch, attempt, runId },
+    tellsHolder: true,
+  });
+  const changed = taking.row;
+  // Leases first: what follows is fenced by them.
+  if (decision.kind === 'grant') await freeRivals(context, facts, decision.freed);
+  db.later(grantLease(granted));
+  if (isNew) db.later(insertExecution(taking, caller.actor));
+  else writeStep(context, taking, lease);
+  db.later(addContributor(changed.id, caller, changed.attempt));
+  const expiresAt = later(now, granted.ttlSeconds);
+  if (extends_) db.later(keepLocks(changed.id, expiresAt));
+  if (decision.kind === 'grant') {
+    if (decision.offered) {
+      await passLocks(db, changed.id, { ...me, actor: caller.actor }, expiresAt);
+    }
+    emit('execution.acquired', aboutTarget(target), {
+      executionId: changed.id,
+      attempt: changed.attempt,
+      resumed: !isNew,
+    });
+    if (taken !== null) {
+      emit('execution.superseded', aboutTarget(target), {
+        executionId: changed.id,
+        fromMemberId: taken.holder.memberId,
+        fromAgentId: taken.holder.agentId,
+        live: takenOverLive,
+      });
+    }
+  }
+  return {
+    execution: toExecution(changed, grantedRow(lease, granted), now),
+    leaseToken,
+    resumed: !isNew,
+    signals,
+  };
+}
+
+/** 3 is lead. */
+const leadRank = 3;
+
+/** Ends the expired leases of units that exclude this one; their holders are fenced from here on, and told so. */
+async function freeRivals(
+  { db, caller, emit }: Granting,
+  { rivalRows, rivalExecutions, now }: Acquiring,
+  freed: readonly HeldLease[],
+): Promise<void> {
+  for (const { targetId, holder } of freed) {
+    const row = rivalRows.find(({ unit_id: id }) => id === targetId);
+    if (row === undefined) continue;
+    const execution = rivalExecutions.find(({ target_id: id }) => id === targetId);
+    supersede(db, caller, row, execution, now);
+    if (execution === undefined) continue;
+    emit('execution.superseded', aboutTarget(await getTargetOf(db, execution.id)), {
+      executionId: execution.id,
+      fromMemberId: holder.memberId,
+      fromAgentId: holder.agentId,
+      live: false,
+    });
+  }
+}
