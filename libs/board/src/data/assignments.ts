@@ -123,7 +123,7 @@ async function listAssignments(
   const rows = await db.all(
     sql<ListedRow>`select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key
        from (select a.* from assignments a where ${sql.join(conditions, ' and ')}
-         order by a.target_type desc, a.target_id desc limit ${page.limit + 1}) a
+         order by a.target_type desc, a.target_id desc limit ${sql.literal(page.limit + 1)}) a
        join projects p on p.org_id = a.org_id and p.id = a.project_id
        left join stories s on a.target_type = 'story' and s.org_id = a.org_id and s.id = a.target_id
        left join epics e on a.target_type = 'epic' and e.org_id = a.org_id and e.id = a.target_id

@@ -25,13 +25,13 @@ export const lockMember = (db: Db, memberId: string): Promise<Participant | unde
        where ${of('p')} and p.id = app.project_id() for share of m`,
   );
 
-/** An agent of an active member, who decides what it can see. */
+/** An agent that is not retired, of an active member, who decides what it can see. */
 export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefined> =>
   db.find(
     sql<Participant>`select a.id, a.name, ${columns}
        from projects p join agents a on a.org_id = p.org_id and a.id = ${agentId}
        join members m on m.org_id = a.org_id and m.id = a.member_id and m.status = 'active'
-       where ${of('p')} and p.id = app.project_id() for share of m`,
+       where ${of('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
   );
 
 /** The participant, who is there and can see the project; else the refusal. */

@@ -6,10 +6,12 @@ import {
   type Id,
   of,
   pageOfRows,
+  pageOfSearch,
   type Part,
   type Query,
   record,
   type RowOf,
+  searched,
   sql,
 } from '@muster/database';
 import { noCode, type Reviewer, type Verdict } from '@muster/registry';
@@ -158,47 +160,49 @@ interface Page {
   readonly cursor?: string | undefined;
 }
 
-async function list(
+/** What is shown of rows `r`, which are chosen before: all of a member's reviews are never joined. */
+const shown = sql.part`${columns}, p.key as project_key, s.number, s.title, s.spec_version as current_spec_version, s.code`;
+const withStories = sql.part`join stories s on s.org_id = r.org_id and s.id = r.story_id
+  join projects p on p.org_id = r.org_id and p.id = r.project_id ${withNames}`;
+
+const toListed = (row: ListedRow): Reviewer =>
+  toReviewer(row, { ...row, id: row.story_id, spec_version: row.current_spec_version });
+const cursorOf = (row: ListedRow) => [row.id];
+
+/** A page of the reviewers of a story, in the order in which they were asked. */
+export async function listReviewers(
   db: Db,
-  where: readonly Part[],
-  order: 'asc' | 'desc',
+  storyId: Id,
   page: Page,
 ): Promise<{ items: Reviewer[]; nextCursor: string | null }> {
   const after = decodeCursor(page.cursor, Cursor);
-  const conditions = [of('r'), ...where];
-  if (after !== undefined)
-    conditions.push(
-      order === 'asc' ? sql.part`r.id > ${after[0]}::uuid` : sql.part`r.id < ${after[0]}::uuid`,
-    );
+  const isAfter = after === undefined ? sql.empty : sql.part`and r.id > ${after[0]}::uuid`;
   const rows = await db.all(
-    sql<ListedRow>`select ${columns}, p.key as project_key, s.number, s.title, s.spec_version as current_spec_version, s.code
-       from story_reviewers r
-       join stories s on s.org_id = r.org_id and s.id = r.story_id
-       join projects p on p.org_id = r.org_id and p.id = r.project_id
-       ${withNames}
-       where ${sql.join(conditions, ' and ')} order by r.id ${sql.word(order)} limit ${page.limit + 1}`,
+    sql<ListedRow>`select ${shown} from story_reviewers r ${withStories}
+       where ${of('r')} and r.story_id = ${storyId} ${isAfter} order by r.id limit ${page.limit + 1}`,
   );
-  return pageOfRows(
-    rows,
-    page.limit,
-    (row) => [row.id],
-    (row) => toReviewer(row, { ...row, id: row.story_id, spec_version: row.current_spec_version }),
-  );
-}
-
-/** A page of the reviewers of a story, in the order in which they were asked. */
-export function listReviewers(db: Db, storyId: Id, page: Page) {
-  return list(db, [sql.part`r.story_id = ${storyId}`], 'asc', page);
+  return pageOfRows(rows, page.limit, cursorOf, toListed);
 }
 
 /** A page of what somebody is asked to review where the caller may see it, the latest first. */
-export function listReviewsOf(
+export async function listReviewsOf(
   db: Db,
   caller: Caller,
   who: Who,
-  page: Page & { readonly verdict?: Verdict | undefined },
-) {
-  const where = [isOf(who), sql.part`r.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
-  if (page.verdict !== undefined) where.push(sql.part`r.verdict = ${page.verdict}`);
-  return list(db, where, 'desc', page);
+  { limit, cursor, verdict }: Page & { readonly verdict?: Verdict | undefined },
+): Promise<{ items: Reviewer[]; nextCursor: string | null }> {
+  const after = decodeCursor(cursor, Cursor);
+  const isAfter = after === undefined ? sql.empty : sql.part`and r.id < ${after[0]}::uuid`;
+  const fits = [sql.part`q.project_id in (select v.project_id from ${visibleTo(caller)} v)`];
+  if (verdict !== undefined) fits.push(sql.part`q.verdict = ${verdict}`);
+  const looked = searched(
+    sql.part`select r.* from story_reviewers r where ${of('r')} and ${isOf(who)} ${isAfter} order by r.id desc`,
+    sql.join(fits, ' and '),
+    sql.part`q.id desc`,
+    sql.literal(limit + 1),
+  );
+  const rows = await db.all(
+    sql<ListedRow>`select ${shown}, r.fits, r.nth from (${looked}) r ${withStories} order by r.id desc`,
+  );
+  return pageOfSearch(rows, limit, cursorOf, toListed);
 }

@@ -1,7 +1,7 @@
 /** What the way into done is judged by: what reviewers said of a story, whose work it is, and what the forge showed. */
 import { type Db, type Id, of, organization, type Part, sql } from '@muster/database';
 import { type Caller } from '@muster/runtime';
-import { type Policy } from '@muster/registry';
+import { type Policy, type Trust } from '@muster/registry';
 import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';
 import { type Gates } from '../rules/workflow.ts';
 import { reviewable, type ReviewRow, toReview } from './reviewers.ts';
@@ -11,22 +11,22 @@ import { type StoryRow } from './stories.ts';
 export interface Reviews {
   readonly verdicts: readonly (Review & Giver)[];
   readonly authors: Authors;
-  readonly isMerged: boolean;
+  readonly mergeSeen: Trust | null;
 }
 
 /** Of a story that is not going to be done. */
-export const noReviews: Reviews = { verdicts: [], authors: new Set(), isMerged: false };
+export const noReviews: Reviews = { verdicts: [], authors: new Set(), mergeSeen: null };
 
 /** What the gates on a story's way are judged by. */
 export const gatesOf = (
   story: Pick<StoryRow, 'spec_version' | 'code'>,
-  { verdicts, authors, isMerged }: Reviews,
+  { verdicts, authors, mergeSeen }: Reviews,
   policy: Policy,
   caller: Caller,
 ): Gates => ({
   specVersion: story.spec_version,
   ...countFresh(verdicts, reviewable(story), authors, policy),
-  isMerged,
+  mergeSeen,
   isAgent: caller.agentId !== null,
 });
 
@@ -34,7 +34,7 @@ interface Row {
   readonly id: string;
   readonly verdicts: readonly VerdictRow[];
   readonly authors: readonly string[];
-  readonly is_merged: boolean;
+  readonly merge_seen: Trust | null;
 }
 type VerdictRow = Pick<
   ReviewRow,
@@ -78,36 +78,37 @@ const authorsSql = (org: Part, story: Id): Part => sql.part`
     select 'delivery_group', d.group_id from delivery_group_stories d where d.org_id = ${org} and d.story_id = ${story})`;
 
 /**
- * SQL for whether a merge was observed of the newest work on a story, or of work on a group that it is in or landed with,
- * since which nobody began to work on the story itself. By the observations: one that is made by this very call counts.
+ * SQL for the best word there is of a merge of the newest work on a story, or of work on a group that it is in or landed
+ * with, since which nobody began to work on the story itself. By the observations: one that is made by this very call
+ * counts. Of the two words for trust the greater text is the better one.
  */
-const isMergedSql = (story: Id): Part => sql.part`
-  exists (
-    select from (select e.org_id, e.id from executions e
+const mergeSeenSql = (story: Id): Part => sql.part`(
+  select max(w.trust) from (
+    select o.trust from (select e.org_id, e.id from executions e
         where e.org_id = ${story}.org_id and e.target_type = 'story' and e.target_id = ${story}.id
         order by e.id desc limit 1) n
-      join forge_observations o on o.org_id = n.org_id and o.execution_id = n.id and o.kind = 'pr_merged')
-  or exists (
-    select from delivery_group_stories d
+      join forge_observations o on o.org_id = n.org_id and o.execution_id = n.id and o.kind = 'pr_merged'
+    union all
+    select o.trust from delivery_group_stories d
       join delivery_groups g on g.org_id = d.org_id and g.id = d.group_id and (d.open or g.state = 'landed')
       join executions e on e.org_id = d.org_id and e.target_type = 'delivery_group' and e.target_id = d.group_id
       join forge_observations o on o.org_id = e.org_id and o.execution_id = e.id and o.kind = 'pr_merged'
     where d.org_id = ${story}.org_id and d.story_id = ${story}.id
       and not exists (select from executions b where b.org_id = d.org_id and b.target_type = 'story'
-        and b.target_id = d.story_id and b.created_at > o.recorded_at))`;
+        and b.target_id = d.story_id and b.created_at > o.recorded_at)) w)`;
 
 const rowsOf = (where: Part): Part => sql.part`
   select s.id,
     (select coalesce(jsonb_agg(v), '[]') from (${verdictsOf(sql.part`s`)}) v) as verdicts,
     (select coalesce(jsonb_agg(a.member_id), '[]') from (${authorsSql(sql.part`s.org_id`, sql.part`s.id`)}) a
       where a.member_id is not null) as authors,
-    ${isMergedSql(sql.part`s`)} as is_merged
+    ${mergeSeenSql(sql.part`s`)} as merge_seen
   from stories s where ${where}`;
 
 const toReviews = (row: Row): Reviews => ({
   verdicts: row.verdicts.map(toReview),
   authors: new Set(row.authors),
-  isMerged: row.is_merged,
+  mergeSeen: row.merge_seen,
 });
 
 export async function findReviews(db: Db, storyId: Id): Promise<Reviews> {

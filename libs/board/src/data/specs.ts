@@ -83,6 +83,16 @@ export async function listSpecVersions(
   );
 }
 
+/** What a version follows. */
+export type SpecBefore = Pick<Spec, 'storyId' | 'version' | 'content'>;
+
+/** What the next version of a story's spec follows; `found` is missing where it was never written. */
+export const specBefore = (
+  storyId: string,
+  found: Pick<SpecRow, 'version' | 'content'> | undefined,
+): SpecBefore =>
+  found === undefined ? unwritten(storyId) : { storyId, version: found.version, content: found.content };
+
 /** What somebody writes as the next version. */
 export interface Draft {
   readonly content: string;
@@ -92,7 +102,7 @@ export interface Draft {
 }
 
 /** The version that follows `current` with this content. */
-export function nextSpec(current: Spec, draft: Draft): SpecRow {
+export function nextSpec(current: SpecBefore, draft: Draft): SpecRow {
   const { linesAdded, linesRemoved } = lineChanges(current.content, draft.content);
   return {
     story_id: current.storyId,

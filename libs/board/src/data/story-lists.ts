@@ -18,8 +18,9 @@ import {
   type Part,
   sql,
 } from '@muster/database';
-import { type ParamsOf, type Registry, type StoryStatus, type StorySummary } from '@muster/registry';
+import { type ParamsOf, type Registry, type ResultOf, type StoryStatus } from '@muster/registry';
 import { z } from 'zod';
+import { type CardRow, toCard, withCards } from './story-cards.ts';
 import { searchPage } from './story-search.ts';
 import { storySummaries, type StorySummaryRow, toStorySummary } from './stories.ts';
 
@@ -205,10 +206,10 @@ function foundByIndex(params: ListParams, project: Id): Part[] {
   // Last: of what many stories have, this index is read to its end.
   const words = query !== undefined && isIndexed(query) ? query : undefined;
   if (words !== undefined || label !== undefined) {
-    const labels = label === undefined ? sql.empty : sql.part` || array['l:' || ${label}::text]`;
+    const labels = label === undefined ? sql.empty : sql.part` || array['l' || ${label}::text]`;
     const grams = words === undefined ? sql.empty : sql.part` || app.grams(${words})`;
     sets.push(
-      sql.part`select f.id from app.stories_with(array['p:' || ${project}]${labels}${grams}, ${sql.literal(mostLookedAt + 1)}) as f (id)`,
+      sql.part`select f.id from app.stories_with(array['p' || ${project}::text]${labels}${grams}, ${sql.literal(mostLookedAt + 1)}) as f (id)`,
     );
   }
   return sets;
@@ -249,7 +250,7 @@ export async function listStories(
   db: Db,
   project: Id,
   params: ListParams,
-): Promise<{ items: StorySummary[]; nextCursor: string | null }> {
+): Promise<ResultOf<Registry['stories']['list']>> {
   const source: Source = { project };
   // Written out: of a limit that is a parameter Postgres expects a tenth of the project, and plans for that.
   const limit = sql.literal(params.limit + 1);
@@ -259,6 +260,10 @@ export async function listStories(
       ? boardPage(source, params, isSearched ? sql.literal(mostLookedAt) : limit)
       : timePage(source, params);
   const page = isSearched ? searchedPage(source, params, walk, limit) : sql.part`${walk} limit ${limit}`;
+  if (params.view === 'card') {
+    const cards = await db.all(sql<BoardRow & CardRow>`${withCards(page, orderOf[params.sort])}`);
+    return pageOfSearch(cards, params.limit, cursorOf[params.sort], toCard);
+  }
   const rows = await db.all(sql<BoardRow>`${page}`);
   return pageOfSearch(rows, params.limit, cursorOf[params.sort], toStorySummary);
 }

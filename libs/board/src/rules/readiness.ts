@@ -26,12 +26,17 @@ const ofGate: Record<Unmet['gate'], Obstacle> = {
 /** Statuses from which work begins with a move; from the later ones it goes on. */
 const beforeWork: ReadonlySet<StoryStatus> = new Set(['backlog', 'ready']);
 
-function* obstaclesOf(facts: ReadinessFacts, openBlockers: number, policy: Policy): Generator<Obstacle> {
+function* obstaclesOf(
+  facts: ReadinessFacts,
+  openBlockers: number,
+  policy: Policy,
+  moves: boolean,
+): Generator<Obstacle> {
   if (facts.archived) yield 'archived';
   if (isFinished(facts.status)) yield 'finished';
   if (openBlockers > 0) yield 'blocked_by';
   if (facts.isBlocked) yield 'blocked';
-  if (beforeWork.has(facts.status)) {
+  if (moves && beforeWork.has(facts.status)) {
     const gates = { ...nothingShown, specVersion: facts.specVersion };
     for (const { gate } of unmetGates('in_progress', policy, gates)) yield ofGate[gate];
     if (facts.column === null) yield 'no_column';
@@ -41,9 +46,12 @@ function* obstaclesOf(facts: ReadinessFacts, openBlockers: number, policy: Polic
   if (facts.stopRequested) yield 'stop_requested';
 }
 
-/** All that stands in the way, in the order of the contract. */
-export function readinessOf(facts: ReadinessFacts, policy: Policy): Readiness {
+/**
+ * All that stands in the way, in the order of the contract. Where work begins without a move on the board (`moves` is
+ * false), the gates of that move do not count.
+ */
+export function readinessOf(facts: ReadinessFacts, policy: Policy, moves = true): Readiness {
   const openBlockers = facts.blockers.filter(({ status }) => !isFinished(status));
-  const reasons = [...new Set(obstaclesOf(facts, openBlockers.length, policy))];
+  const reasons = [...new Set(obstaclesOf(facts, openBlockers.length, policy, moves))];
   return { canStart: reasons.length === 0, reasons, openBlockers };
 }

@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { type StoryStatus, storyStatuses } from '@muster/registry';
+import { type StoryStatus, storyStatuses, type Trust } from '@muster/registry';
 import fc from 'fast-check';
 import { canMove, isFinished, nothingShown, unmetGates, wipVerdict, workflow } from './workflow.ts';
 
@@ -35,6 +35,7 @@ describe('gates', () => {
     requireSpecToStart: true,
     requiredApprovals: 2,
     requireMergeProof: false,
+    mergeProof: 'reported' as const,
     agentsMayComplete: true,
   };
   const shut = { ...nothingShown, specVersion: 0, freshChangesRequested: 1, isAgent: true };
@@ -60,7 +61,21 @@ describe('gates', () => {
       { gate: 'requireMergeProof' },
       { gate: 'agentsMayComplete' },
     ]);
-    expect(unmetGates('done', strict, { ...reviewed, isMerged: true, isAgent: false })).toEqual([]);
+    expect(unmetGates('done', strict, { ...reviewed, mergeSeen: 'reported', isAgent: false })).toEqual([]);
+  });
+
+  it("ask for the forge's own word of the merge where the policy does, and say whose word there is", () => {
+    const strict = {
+      ...policy,
+      requiredApprovals: 0,
+      requireMergeProof: true,
+      mergeProof: 'verified' as const,
+    };
+    const merged = (mergeSeen: Trust | null) =>
+      unmetGates('done', strict, { ...nothingShown, specVersion: 1, mergeSeen });
+    expect(merged(null)).toEqual([{ gate: 'requireMergeProof', needs: 'verified', seen: null }]);
+    expect(merged('reported')).toEqual([{ gate: 'requireMergeProof', needs: 'verified', seen: 'reported' }]);
+    expect(merged('verified')).toEqual([]);
   });
 
   it('are on no other way', () => {

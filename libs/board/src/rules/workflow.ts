@@ -1,5 +1,11 @@
 /** The workflow of a story: which moves there are, and what the organization's policy asks for on the way in. */
-import { type Policy, type StoryStatus } from '@muster/registry';
+import {
+  type Policy,
+  type StoryStatus,
+  type Trust,
+  type UnmetMergeProof,
+  unmetMergeProof,
+} from '@muster/registry';
 
 /** From each status, the ones a story may move to. The only statement of it: diagrams are drawn from this too. */
 export const workflow: Readonly<Record<StoryStatus, readonly StoryStatus[]>> = {
@@ -22,8 +28,8 @@ export interface Gates {
   readonly specVersion: number;
   readonly freshApprovals: number;
   readonly freshChangesRequested: number;
-  /** A merge was observed of the work on it, and no work was begun since. */
-  readonly isMerged: boolean;
+  /** The best word that there is of a merge of the work on it, since which no work was begun; null: there is none. */
+  readonly mergeSeen: Trust | null;
   /** Whether an agent wants the move. */
   readonly isAgent: boolean;
 }
@@ -32,7 +38,7 @@ export interface Gates {
 export const nothingShown: Omit<Gates, 'specVersion'> = {
   freshApprovals: 0,
   freshChangesRequested: 0,
-  isMerged: false,
+  mergeSeen: null,
   isAgent: false,
 };
 
@@ -41,16 +47,17 @@ export type Unmet =
   | { readonly gate: 'requireSpecToStart' }
   | { readonly gate: 'requiredApprovals'; readonly required: number; readonly fresh: number }
   | { readonly gate: 'changesRequested'; readonly fresh: number }
-  | { readonly gate: 'requireMergeProof' | 'agentsMayComplete' };
+  | UnmetMergeProof
+  | { readonly gate: 'agentsMayComplete' };
 
 /** What is missing for a story to enter a status; empty when it may. */
 export function unmetGates(
   to: StoryStatus,
   policy: Pick<
     Policy,
-    'requireSpecToStart' | 'requiredApprovals' | 'requireMergeProof' | 'agentsMayComplete'
+    'requireSpecToStart' | 'requiredApprovals' | 'requireMergeProof' | 'mergeProof' | 'agentsMayComplete'
   >,
-  { specVersion, freshApprovals, freshChangesRequested, isMerged, isAgent }: Gates,
+  { specVersion, freshApprovals, freshChangesRequested, mergeSeen, isAgent }: Gates,
 ): Unmet[] {
   const unmet: Unmet[] = [];
   if (to === 'in_progress' && policy.requireSpecToStart && specVersion === 0) {
@@ -61,7 +68,8 @@ export function unmetGates(
     unmet.push({ gate: 'requiredApprovals', required: policy.requiredApprovals, fresh: freshApprovals });
   }
   if (freshChangesRequested > 0) unmet.push({ gate: 'changesRequested', fresh: freshChangesRequested });
-  if (policy.requireMergeProof && !isMerged) unmet.push({ gate: 'requireMergeProof' });
+  const proof = unmetMergeProof(policy, mergeSeen);
+  if (proof !== undefined) unmet.push(proof);
   if (isAgent && !policy.agentsMayComplete) unmet.push({ gate: 'agentsMayComplete' });
   return unmet;
 }

@@ -5,6 +5,7 @@ import { assignTeam } from './assignTeam.ts';
 import { convertLocal } from './convertLocal.ts';
 import { create } from './create.ts';
 import { deleteOperation } from './delete.ts';
+import { deliveryHealth } from './deliveryHealth.ts';
 import { get } from './get.ts';
 import { list } from './list.ts';
 import { members } from './members/handlers.ts';
@@ -17,6 +18,7 @@ export const projects = {
   create,
   get,
   list,
+  deliveryHealth,
   update,
   delete: deleteOperation,
   convertLocal,

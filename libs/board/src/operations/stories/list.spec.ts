@@ -7,7 +7,7 @@ import { stories } from './handlers.ts';
 
 const world = useWorld({ stories });
 
-type Params = Omit<InputOf<Registry['stories']['list']>, 'projectId'>;
+type Params = Omit<InputOf<Registry['stories']['list']>, 'projectId' | 'view'>;
 
 let people: People;
 let board: Board;

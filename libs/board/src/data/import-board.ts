@@ -1,0 +1,155 @@
+/** The board as an import meets it: locked in the order that all keep, counters, columns, stories; and who is known here. */
+import { type Db, type DB, of, organization, type Query, sql } from '@muster/database';
+import { type Actor, type ColumnStatus } from '@muster/registry';
+import { type Selectable } from 'kysely';
+import { v7 } from 'uuid';
+import { type CommentRow, comments } from './comments.ts';
+import { type EpicRow, epics } from './epics.ts';
+import { stories, type StoryRow } from './stories.ts';
+
+/** An id that stands in the order of that time. */
+export const idAt = (time: string): string => v7({ msecs: Date.parse(time) });
+
+export interface ImportColumn {
+  readonly id: string;
+  readonly name: string;
+  readonly status: ColumnStatus;
+  /** The rank of the story at its end; null where it is empty. */
+  readonly last: string | null;
+}
+
+export interface ImportBoard {
+  readonly projectKey: string;
+  readonly lastNumber: number;
+  /** Those on the board, from left to right. */
+  readonly columns: readonly ImportColumn[];
+}
+
+/** Locks the counters and the columns of a project: imports into it take turns, and no story goes to an end meanwhile. */
+export async function lockBoard(db: Db, projectId: string): Promise<ImportBoard> {
+  const [counters, , columns] = await Promise.all([
+    db.get(
+      sql<{ key: string; last: number }>`select p.key, k.last_story_number as last from project_counters k
+         join projects p on p.org_id = k.org_id and p.id = k.project_id
+         where ${of('k')} and k.project_id = ${projectId} for no key update of k`,
+    ),
+    db.all(
+      sql`select c.id from board_columns c where ${of('c')} and c.project_id = ${projectId} order by c.id for no key update`,
+    ),
+    db.all(
+      sql<ImportColumn>`select c.id, c.name, c.status,
+           (select n.rank from stories n where ${of('n')} and n.project_id = c.project_id and n.column_id = c.id
+             order by n.rank desc limit 1) as last
+         from board_columns c where ${of('c')} and c.project_id = ${projectId} and c.archived_at is null
+         order by c.position, c.id`,
+    ),
+  ]);
+  return { projectKey: counters.key, lastNumber: counters.last, columns };
+}
+
+/** Writes the number of the last story of a project whose counters are locked. */
+export const setLastNumber = (projectId: string, last: number): Query<unknown> =>
+  sql`update project_counters set last_story_number = ${last} where ${of()} and project_id = ${projectId}`;
+
+/** A story with whether work goes on by what it says. */
+export type ImportedStory = StoryRow & { readonly worked_on: boolean };
+
+/** Locks the stories of these ids that there are; by id. */
+export async function lockStories(db: Db, ids: readonly string[]): Promise<Map<string, ImportedStory>> {
+  const [, rows] = await Promise.all([
+    db.all(
+      sql`select s.id from stories s where ${of('s')} and s.id = any (${ids}::uuid[]) order by s.id for no key update`,
+    ),
+    db.all(
+      sql<ImportedStory>`select ${stories.list}, p.key as project_key,
+           exists (select from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
+             and e.state in ('leased', 'waiting_input', 'offered', 'submitted')) as worked_on
+         from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
+         where ${of('s')} and s.id = any (${ids}::uuid[])`,
+    ),
+  ]);
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Stories of the project that mirror these items without having come by an import, by external id. */
+export async function findMirrors(
+  db: Db,
+  projectId: string,
+  provider: string,
+  externalIds: readonly string[],
+): Promise<Map<string, { id: string; version: number }>> {
+  const rows = await db.all(
+    sql<{
+      id: string;
+      version: number;
+      external_id: string;
+    }>`select s.id, s.version, s.upstream ->> 'externalId' as external_id
+       from stories s where ${of('s')} and s.project_id = ${projectId}
+         and s.upstream ->> 'provider' = ${provider} and s.upstream ->> 'externalId' = any (${externalIds}::text[])`,
+  );
+  return new Map(rows.map(({ external_id: externalId, ...story }) => [externalId, story]));
+}
+
+/** Locks the epics of these ids that there are. */
+export async function lockEpics(db: Db, ids: readonly string[]): Promise<Map<string, EpicRow>> {
+  const rows = await db.all(
+    sql<EpicRow>`select ${epics.list} from epics e where ${of('e')} and e.id = any (${ids}::uuid[]) order by e.id for no key update`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** Locks the comments of these ids that there are. */
+export async function lockComments(db: Db, ids: readonly string[]): Promise<Map<string, CommentRow>> {
+  const rows = await db.all(
+    sql<CommentRow>`select ${comments.list} from comments c where ${of('c')} and c.id = any (${ids}::uuid[]) order by c.id for no key update`,
+  );
+  return new Map(rows.map((row) => [row.id, row]));
+}
+
+/** The current specs of stories, by their ids; those that were never written are missing. */
+export async function findSpecs(
+  db: Db,
+  ids: readonly string[],
+): Promise<Map<string, Pick<Selectable<DB['story_specs']>, 'story_id' | 'version' | 'content'>>> {
+  const rows = await db.all(
+    sql<
+      Pick<Selectable<DB['story_specs']>, 'story_id' | 'version' | 'content'>
+    >`select p.story_id, p.version, p.content from stories s
+       join story_specs p on p.org_id = s.org_id and p.story_id = s.id and p.version = s.spec_version
+       where ${of('s')} and s.id = any (${ids}::uuid[])`,
+  );
+  return new Map(rows.map((row) => [row.story_id, row]));
+}
+
+export interface KnownMember {
+  readonly id: string;
+  readonly name: string;
+}
+
+/** Active members who can see the project, by their addresses in small letters. */
+export async function findMembersByEmail(
+  db: Db,
+  projectId: string,
+  emails: readonly string[],
+): Promise<Map<string, KnownMember>> {
+  if (emails.length === 0) return new Map();
+  const wanted = [...new Set(emails.map((email) => email.toLowerCase()))];
+  const rows = await db.all(
+    sql<KnownMember & { email: string }>`select m.id, m.name, lower(m.email) as email
+       from members m join projects p on p.org_id = m.org_id and p.id = ${projectId}
+       where ${of('m')} and m.status = 'active' and lower(m.email) = any (${wanted}::text[])
+         and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null`,
+  );
+  return new Map(rows.map(({ email, ...member }) => [email, member]));
+}
+
+/** Assigns new stories, without a word to anyone. */
+export const assignStories = (
+  projectId: string,
+  by: Actor,
+  assigned: readonly { readonly storyId: string; readonly memberId: string }[],
+  at: string,
+): Query<unknown> =>
+  sql`insert into assignments (org_id, target_type, target_id, project_id, member_id, assigned_by, created_at, updated_at)
+     select ${organization}, 'story', a.story_id, ${projectId}::uuid, a.member_id, ${by}::jsonb, ${at}::timestamptz, ${at}::timestamptz
+     from unnest(${assigned.map(({ storyId }) => storyId)}::uuid[], ${assigned.map(({ memberId }) => memberId)}::uuid[]) a (story_id, member_id)`;

@@ -1,0 +1,40 @@
+/** Which stories wait for which, as an import says it. */
+import { type Db, of, organization, type Query, sql } from '@muster/database';
+import { type Wait } from '../rules/import-merge.ts';
+import { type ImportRow } from './imports.ts';
+
+export interface WantedWait {
+  readonly externalId: string;
+  readonly blockedBy: string;
+  readonly storyId: string;
+  /** Null where no story has come by that id. */
+  readonly blockerId: string | null;
+}
+
+/** What the items that this import put last wait for. */
+export const findWanted = (db: Db, row: ImportRow): Promise<WantedWait[]> =>
+  db.all(
+    sql<WantedWait>`select i.external_id as "externalId", w.named as "blockedBy", s.id as "storyId", t.id as "blockerId"
+       from import_items i
+       join stories s on s.org_id = i.org_id and s.id = i.record_id
+       cross join unnest(i.blocked_by) w (named)
+       left join import_items b on b.org_id = i.org_id and b.project_id = i.project_id and b.provider = i.provider
+         and b.kind = 'story' and b.external_id = w.named
+       left join stories t on t.org_id = b.org_id and t.id = b.record_id
+       where ${of('i')} and i.import_id = ${row.id} and i.kind = 'story'
+       order by i.external_id, w.named`,
+  );
+
+/** All that waits in a project. */
+export const findWaits = (db: Db, projectId: string): Promise<Wait[]> =>
+  db.all(
+    sql<Wait>`select b.story_id as "storyId", b.blocker_id as "blockerId" from story_blockers b
+       join stories s on s.org_id = b.org_id and s.id = b.story_id
+       where ${of('b')} and s.project_id = ${projectId}`,
+  );
+
+export const insertWaits = (projectId: string, waits: readonly Wait[]): Query<unknown> =>
+  sql`insert into story_blockers (org_id, project_id, story_id, blocker_id)
+     select ${organization}, ${projectId}::uuid, w.story_id, w.blocker_id
+     from unnest(${waits.map(({ storyId }) => storyId)}::uuid[], ${waits.map(({ blockerId }) => blockerId)}::uuid[]) w (story_id, blocker_id)
+     order by w.story_id, w.blocker_id`;

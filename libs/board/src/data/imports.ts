@@ -1,0 +1,114 @@
+/** Imports, and the items that they know again. */
+import {
+  CursorId,
+  type Db,
+  type DB,
+  decodeCursor,
+  type Id,
+  of,
+  organization,
+  pageOfRows,
+  type Query,
+  record,
+  type RowOf,
+  sql,
+} from '@muster/database';
+import { type Import, type ParamsOf, type Registry, type Subject, subjectOf } from '@muster/registry';
+import { type Selectable } from 'kysely';
+import { z } from 'zod';
+
+export const imports = record('imports', 'i', {
+  project_id: {},
+  provider: {},
+  name: {},
+  state: { initial: 'open' },
+  begun_by: {},
+  created: { initial: 0 },
+  updated: { initial: 0 },
+  unchanged: { initial: 0 },
+  kept: { initial: 0 },
+  refused: { initial: 0 },
+  finished_at: { initial: null },
+  reverted_at: { initial: null },
+});
+export type ImportRow = RowOf<typeof imports>;
+
+export function toImport(row: ImportRow): Import {
+  const { created, updated, unchanged, kept, refused, ...shown } = imports.shown(row);
+  return { ...shown, counts: { created, updated, unchanged, kept, refused } };
+}
+
+/** The import as the subject of what happened to it. */
+export const aboutImport = (row: ImportRow): Subject => subjectOf('import', row, row.name);
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the imports of a project, newest first. */
+export async function listImports(
+  db: Db,
+  projectId: Id,
+  { limit, cursor }: ParamsOf<Registry['imports']['list']>,
+): Promise<{ items: Import[]; nextCursor: string | null }> {
+  const where = [of('i'), sql.part`i.project_id = ${projectId}`];
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`i.id < ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<ImportRow>`select ${imports.list} from imports i where ${sql.join(where, ' and ')}
+       order by i.id desc limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toImport);
+}
+
+export type ItemKind = Selectable<DB['import_items']>['kind'];
+
+/** An item as it was noted when it was put last. */
+export type ItemRow = Pick<
+  Selectable<DB['import_items']>,
+  'kind' | 'external_id' | 'record_id' | 'source_hash' | 'record_version'
+>;
+
+/** The name of an item among those of its import's project and provider. */
+export const itemKey = (kind: ItemKind, externalId: string): string => `${kind} ${externalId}`;
+
+/** Those of the named items that were put before, by itemKey. */
+export async function findItems(
+  db: Db,
+  { project_id: projectId, provider }: ImportRow,
+  named: Readonly<Record<ItemKind, readonly string[]>>,
+): Promise<Map<string, ItemRow>> {
+  const kinds = (['story', 'epic', 'comment'] as const).flatMap((kind) => named[kind].map(() => kind));
+  const rows = await db.all(
+    sql<ItemRow>`select i.kind, i.external_id, i.record_id, i.source_hash, i.record_version
+       from unnest(${kinds}::text[], ${[...named.story, ...named.epic, ...named.comment]}::text[]) w (kind, external_id)
+       join import_items i on ${of('i')} and i.project_id = ${projectId} and i.provider = ${provider}
+         and i.kind = w.kind and i.external_id = w.external_id`,
+  );
+  return new Map(rows.map((row) => [itemKey(row.kind, row.external_id), row]));
+}
+
+/** An item as it is noted from now on. */
+export interface NotedItem {
+  readonly kind: ItemKind;
+  readonly externalId: string;
+  readonly recordId: string;
+  /** The import made the record. */
+  readonly isMade: boolean;
+  readonly hash: Buffer;
+  readonly version: number;
+  readonly blockedBy: readonly string[];
+}
+
+/** Notes items as they were put by this import. */
+export const noteItems = (row: ImportRow, items: readonly NotedItem[], at: string): Query<unknown> =>
+  sql`insert into import_items (org_id, project_id, provider, kind, external_id, record_id, made_by, import_id, source_hash, record_version, blocked_by, created_at, updated_at)
+     select ${organization}, ${row.project_id}::uuid, ${row.provider}, n ->> 'kind', n ->> 'externalId', (n ->> 'recordId')::uuid,
+       case when (n ->> 'isMade')::boolean then ${row.id}::uuid end, ${row.id}::uuid, decode(n ->> 'hash', 'hex'), (n ->> 'version')::int,
+       array(select jsonb_array_elements_text(n -> 'blockedBy')), ${at}::timestamptz, ${at}::timestamptz
+     from jsonb_array_elements(${JSON.stringify(items.map((item) => ({ ...item, hash: item.hash.toString('hex') })))}::jsonb) n
+     on conflict (org_id, project_id, provider, kind, external_id) do update
+       set record_id = excluded.record_id, made_by = coalesce(excluded.made_by, import_items.made_by), import_id = excluded.import_id,
+         source_hash = excluded.source_hash, record_version = excluded.record_version, blocked_by = excluded.blocked_by,
+         updated_at = excluded.updated_at`;
+
+export const getImport = (db: Db, id: Id): Promise<ImportRow> =>
+  db.get(sql<ImportRow>`select ${imports.list} from imports i where ${of('i')} and i.id = ${id}`);

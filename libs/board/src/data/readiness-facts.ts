@@ -1,0 +1,36 @@
+/** What the board itself knows of whether work on a story `s` can begin; who works on it is another matter. */
+import { type Part, sql } from '@muster/database';
+import { type Readiness, type StoryStatus } from '@muster/registry';
+import { type ReadinessFacts } from '../rules/readiness.ts';
+import { firstColumn } from './ranks.ts';
+
+export interface BoardFactsRow {
+  readonly archived: boolean;
+  readonly status: StoryStatus;
+  readonly is_blocked: boolean;
+  readonly spec_version: number;
+  readonly blockers: Readiness['openBlockers'] | null;
+  readonly column_id: string | null;
+  readonly wip_limit: number | null;
+  readonly story_count: number | null;
+}
+
+export const boardFactsColumns: Part = sql.part`p.archived_at is not null as archived, s.status,
+  exists (select from members u where u.org_id = s.org_id and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
+    and u.status = 'active') as is_blocked, s.spec_version,
+  c.id as column_id, c.wip_limit, c.story_count,
+  (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
+    from story_blockers b join stories o on o.org_id = b.org_id and o.id = b.blocker_id
+    where b.org_id = s.org_id and b.story_id = s.id) as blockers`;
+
+export const boardFactsTables: Part = sql.part`join projects p on p.org_id = s.org_id and p.id = s.project_id
+  left join board_columns c on c.org_id = s.org_id and c.id = ${firstColumn(sql.part`s.project_id`, 'in_progress')}`;
+
+export const toBoardFacts = (row: BoardFactsRow): Omit<ReadinessFacts, 'leaseHeld' | 'stopRequested'> => ({
+  archived: row.archived,
+  status: row.status,
+  isBlocked: row.is_blocked,
+  specVersion: row.spec_version,
+  blockers: row.blockers ?? [],
+  column: row.column_id === null ? null : { wipLimit: row.wip_limit, storyCount: row.story_count ?? 0 },
+});

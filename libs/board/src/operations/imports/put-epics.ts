@@ -1,0 +1,59 @@
+/** The epics of a put: found again, or made with the first story that needs them. */
+import { type ImportItem } from '@muster/registry';
+import { epics } from '../../data/epics.ts';
+import { lockEpics } from '../../data/import-board.ts';
+import { itemKey, type NotedItem } from '../../data/imports.ts';
+import { hashOf } from '../../rules/import-merge.ts';
+import { type Meeting } from './put-stories.ts';
+
+type ItemEpic = NonNullable<ImportItem['epic']>;
+
+export interface ItemEpics {
+  /** Null where it was deleted here. */
+  readonly idOf: (epic: ItemEpic) => string | null;
+  readonly notes: () => readonly NotedItem[];
+}
+
+export async function openEpics(
+  { db, at, current, noted }: Meeting,
+  items: readonly ImportItem[],
+): Promise<ItemEpics> {
+  const known = items.flatMap(({ epic }) =>
+    epic === undefined ? [] : (noted.get(itemKey('epic', epic.externalId))?.record_id ?? []),
+  );
+  const there = await lockEpics(db, [...new Set(known)]);
+  const found = new Map<string, string | null>();
+  const notes: NotedItem[] = [];
+
+  const find = ({ externalId, title }: ItemEpic): string | null => {
+    const item = noted.get(itemKey('epic', externalId));
+    const hash = hashOf([title]);
+    const note = (recordId: string, version: number, isMade: boolean): void => {
+      notes.push({ kind: 'epic', externalId, recordId, isMade, hash, version, blockedBy: [] });
+    };
+    if (item === undefined) {
+      const made = epics.make({ projectId: current.project_id, title }, at);
+      db.later(epics.insert(made));
+      note(made.id, made.version, true);
+      return made.id;
+    }
+    const epic = there.get(item.record_id);
+    if (epic === undefined) return null;
+    const isNew = item.source_hash?.equals(hash) !== true;
+    if (isNew && epic.version === item.record_version) {
+      const { changed } = epics.change(db, epic, { title }, at);
+      note(epic.id, changed.version, false);
+    }
+    return epic.id;
+  };
+  return {
+    idOf: (epic) => {
+      const before = found.get(epic.externalId);
+      if (before !== undefined) return before;
+      const id = find(epic);
+      found.set(epic.externalId, id);
+      return id;
+    },
+    notes: () => notes,
+  };
+}

@@ -1,0 +1,59 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { findMembersByEmail, findMirrors, lockBoard } from '../../data/import-board.ts';
+import { aboutImport, findItems, imports, noteItems, toImport } from '../../data/imports.ts';
+import { commentKey, putComments } from './put-comments.ts';
+import { putStories } from './put-stories.ts';
+
+export const put = handle(registry.imports.put, async (context) => {
+  const { params, targetId, caller, db, access, emit, refuse } = context;
+  const { items, theirs } = params;
+  const [{ at }, current] = await Promise.all([access(), imports.lock(db, targetId)]);
+  if (current.state !== 'open') throw refuse('already_resolved', { state: current.state });
+  const { project_id: projectId } = current;
+
+  const emails = items.flatMap(({ assigneeEmail, comments = [] }) => [
+    ...(assigneeEmail === undefined ? [] : [assigneeEmail]),
+    ...comments.flatMap(({ authorEmail }) => authorEmail ?? []),
+  ]);
+  const externalIds = items.map(({ externalId }) => externalId);
+  const [board, noted, mirrors, members] = await Promise.all([
+    lockBoard(db, projectId),
+    findItems(db, current, {
+      story: externalIds,
+      epic: items.flatMap(({ epic }) => epic?.externalId ?? []),
+      comment: items.flatMap((item) => (item.comments ?? []).map((comment) => commentKey(item, comment))),
+    }),
+    findMirrors(db, projectId, current.provider, externalIds),
+    findMembersByEmail(db, projectId, emails),
+  ]);
+  const meeting = { db, caller, at, current, board, noted, mirrors, members };
+  const stories = await putStories(meeting, items, theirs);
+  const comments = await putComments(meeting, stories.placed);
+  const notes = [...stories.notes, ...comments.notes];
+  if (notes.length > 0) db.later(noteItems(current, notes, at));
+
+  const results = stories.results.map((result) => {
+    const issues = [...result.issues, ...(comments.issues.get(result.externalId) ?? [])];
+    const isNew = result.outcome === 'unchanged' && comments.written.has(result.externalId);
+    return { ...result, issues, outcome: isNew ? ('updated' as const) : result.outcome };
+  });
+  const count = (outcome: (typeof results)[number]['outcome']): number =>
+    results.filter((result) => result.outcome === outcome).length;
+  const counted = imports.save(
+    db,
+    current,
+    {
+      created: current.created + count('created'),
+      updated: current.updated + count('updated'),
+      unchanged: current.unchanged + count('unchanged'),
+      kept: current.kept + count('kept'),
+      refused: current.refused + count('refused'),
+    },
+    at,
+  );
+  // One line for all of them, and none where nothing came of it.
+  const [created, updated] = [count('created'), count('updated')];
+  if (created + updated > 0) emit('import.stored', aboutImport(current), { created, updated });
+  return { import: toImport(counted), results };
+});

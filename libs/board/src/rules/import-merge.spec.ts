@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import fc from 'fast-check';
+import { addWaits, hashOf, verdictOn, type Wait } from './import-merge.ts';
+
+const [old, now] = [hashOf(['old']), hashOf(['now'])];
+const here = (version: number, isWorkedOn = false) => ({ version, isWorkedOn });
+
+describe('of the source before, the source now and the record here', () => {
+  it.each([
+    ['never put', undefined, undefined, false, 'create'],
+    ['source the same', { hash: now, version: 1 }, here(1), false, 'unchanged'],
+    ['source the same, changed here', { hash: now, version: 1 }, here(2), false, 'unchanged'],
+    ['source the same, changed here, theirs', { hash: now, version: 1 }, here(2), true, 'unchanged'],
+    ['source the same, deleted here', { hash: now, version: 1 }, undefined, true, 'unchanged'],
+    ['source new, untouched here', { hash: old, version: 1 }, here(1), false, 'update'],
+    ['source new, changed here', { hash: old, version: 1 }, here(2), false, 'keep changed'],
+    ['source new, changed here, theirs', { hash: old, version: 1 }, here(2), true, 'update'],
+    ['source new, deleted here', { hash: old, version: 1 }, undefined, false, 'keep deleted'],
+    ['source new, deleted here, theirs', { hash: old, version: 1 }, undefined, true, 'create'],
+    ['source new, worked on here', { hash: old, version: 1 }, here(1, true), false, 'keep worked_on'],
+    ['source new, worked on here, theirs', { hash: old, version: 1 }, here(1, true), true, 'keep worked_on'],
+    ['a mirror that no import made', { hash: null, version: 0 }, here(1), false, 'keep changed'],
+  ] as const)('%s', (_case, noted, record, theirs, wanted) => {
+    const verdict = verdictOn(noted, record, now, theirs);
+    expect('because' in verdict ? `${verdict.kind} ${verdict.because}` : verdict.kind).toBe(wanted);
+  });
+});
+
+describe('waits', () => {
+  const node = fc.integer({ min: 0, max: 6 }).map(String);
+  const wait = fc.record({ storyId: node, blockerId: node });
+
+  it('are added as long as none waits for itself, by whatever way; each is added, there, or in a circle', () => {
+    fc.assert(
+      fc.property(fc.array(wait, { maxLength: 25 }), (wanted) => {
+        const { added, circles } = addWaits([], wanted);
+        // What was added can be put in an order in which each comes after what it waits for.
+        const left = new Set(added);
+        for (let before = -1; left.size !== before;) {
+          before = left.size;
+          for (const one of left)
+            if (![...left].some(({ storyId }) => storyId === one.blockerId)) left.delete(one);
+        }
+        expect([...left]).toEqual([]);
+        const isThere = ({ storyId, blockerId }: Wait): boolean =>
+          added.some((one) => one.storyId === storyId && one.blockerId === blockerId);
+        for (const one of wanted) expect(isThere(one) !== circles.has(one)).toBe(true);
+      }),
+    );
+  });
+});
