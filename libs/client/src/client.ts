@@ -33,8 +33,29 @@ interface AllOf<O extends Operation, Item> {
 type Method<O extends Operation> = O extends { readonly effect: 'read' } ? Reading<O> : Call<O>;
 type Reading<O extends Operation> =
   ResultOf<O> extends { items: readonly (infer Item)[]; nextCursor: string | null }
-    ? Call<O> & AllOf<O, Item>
+    ? 'view' extends keyof InputOf<O>
+      ? Viewing<O, Item>
+      : Call<O> & AllOf<O, Item>
     : Call<O>;
+
+/** An item as a list shows it in the view that was asked for: cards alone say who works on them. */
+type CardIn<Item> = Extract<Item, { execution: unknown }>;
+interface PageOf<Item> {
+  readonly items: Item[];
+  readonly nextCursor: string | null;
+}
+type AsCards<O extends Operation> = InputOf<O> & { readonly view: 'card' };
+type AsSummaries<O extends Operation> = InputOf<O> & { readonly view?: 'summary' };
+
+/** A list of several views answers the items of the one that was asked for. */
+interface Viewing<O extends Operation, Item> {
+  (params: AsCards<O>, options?: CallOptions): Promise<PageOf<CardIn<Item>>>;
+  (params: AsSummaries<O>, options?: CallOptions): Promise<PageOf<Exclude<Item, CardIn<Item>>>>;
+  readonly all: {
+    (params: Omit<AsCards<O>, 'cursor'>): AsyncGenerator<CardIn<Item>, void, undefined>;
+    (params: Omit<AsSummaries<O>, 'cursor'>): AsyncGenerator<Exclude<Item, CardIn<Item>>, void, undefined>;
+  };
+}
 
 type Methods<Node> = Node extends Operation
   ? Method<Node>

@@ -37,13 +37,13 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
 }
 
 /** The cause of a fetch that failed says more than "fetch failed". */
-function reasonOf(cause: unknown): string {
+export function reasonOf(cause: unknown): string {
   const error = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause;
   return error instanceof Error ? error.message : String(error);
 }
 
 /** Whole seconds, as the API writes it. */
-function retryAfterOf({ headers }: Response): number | undefined {
+export function retryAfterOf({ headers }: Response): number | undefined {
   const seconds = Number(headers.get('retry-after') ?? NaN);
   return Number.isFinite(seconds) && seconds >= 0 ? seconds : undefined;
 }

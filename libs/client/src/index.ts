@@ -5,3 +5,4 @@ export { type FollowActivityOptions, followActivity, type FollowOptions, followE
 export { type HttpOptions, httpTransport } from './http.ts';
 export { type Lease, type LeaseOptions, type LeaseTarget, withLease } from './lease.ts';
 export { retrying, type RetryOptions } from './retrying.ts';
+export { followStream, type Streamed, type StreamOptions } from './stream.ts';

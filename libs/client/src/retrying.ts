@@ -39,7 +39,7 @@ export function retrying(
 }
 
 /** Whether the same call, unchanged, can be expected to succeed soon. An offer that is reserved for others is not soon. */
-function isPassing(failure: unknown): failure is MusterError | NoAnswer {
+export function isPassing(failure: unknown): failure is MusterError | NoAnswer {
   if (failure instanceof NoAnswer) return true;
   return (
     failure instanceof MusterError &&
@@ -58,7 +58,7 @@ function newKey(): string {
 }
 
 /** Full jitter: many clients that failed at once do not come back at once. */
-function pauseBefore(tries: number, failure: MusterError | NoAnswer): number {
+export function pauseBefore(tries: number, failure: MusterError | NoAnswer): number {
   const most = Math.min(longestPauseSeconds, firstPauseSeconds * 2 ** tries);
   const asked = failure instanceof MusterError ? (failure.retryAfterSeconds ?? 0) : 0;
   return asked + most * Math.random();

@@ -9,11 +9,15 @@ import { arrangePeople, takeSlug } from './people.ts';
 import { arrangeAccess } from './access.ts';
 import { arrangeCatalog } from './agents.ts';
 import { arrangeDelivery } from './delivery.ts';
+import { arrangeForges } from './forges.ts';
+import { arrangeImport } from './imports.ts';
 import { arrangeInvitations } from './invitations.ts';
 import { arrangeLocks } from './locks.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
 import { arrangeSignals } from './signals.ts';
+import { arrangeTokens } from './tokens.ts';
+import { arrangeWebhooks } from './webhooks.ts';
 
 export const exampleIds = {
   column: '01936d5c-0000-7000-8000-000000000001',
@@ -40,6 +44,12 @@ export interface Records {
   readonly lock: string;
   readonly catalogAgent: string;
   readonly group: string;
+  readonly token: string;
+  readonly forgeConnection: string;
+  readonly forgeDelivery: string;
+  readonly import: string;
+  readonly webhook: string;
+  readonly webhookDelivery: string;
 }
 
 export interface ExampleOrg extends People {
@@ -172,8 +182,17 @@ async function makeExampleOrg(
     idOf,
   });
   const { catalogAgent } = await arrangeCatalog(world, { orgId, ana, author, idOf });
+  const { forgeConnection, forgeDelivery } = await arrangeForges(world, {
+    ...{ orgId, projectId: web, author, idOf },
+  });
   const { lock } = await arrangeLocks(world, { orgId, ana, projectId: web, idOf });
   const { accessRequest } = await arrangeAccess(world, { orgId, projectId: web, idOf });
+
+  const imported = await arrangeImport(world, { orgId, projectId: web, author, idOf });
+  const { token } = await arrangeTokens(world, { orgId, ana, idOf });
+  const { webhook, webhookDelivery } = await arrangeWebhooks(world, {
+    ...{ orgId, ana, projectId: web, author, idOf },
+  });
 
   const docs = await project('DOCS', visibility);
   await column(docs, idOf(exampleIds.leftColumn), 'backlog', 0);
@@ -223,6 +242,12 @@ async function makeExampleOrg(
       lock,
       catalogAgent,
       group,
+      token,
+      forgeConnection,
+      forgeDelivery,
+      import: imported,
+      webhook,
+      webhookDelivery,
     },
   };
 }

@@ -1,0 +1,27 @@
+/** What the examples of imports name: one that was begun. */
+import { type Makers } from '../world.ts';
+
+interface ImportSetUp {
+  readonly orgId: string;
+  readonly projectId: string;
+  /** An actor as JSON. */
+  readonly author: string;
+  /** The id that the example names, or another one. */
+  readonly idOf: (wanted: string) => string;
+}
+
+/** Writes it, and answers its id. */
+export async function arrangeImport(
+  { rows }: Makers,
+  { orgId, projectId, author, idOf }: ImportSetUp,
+): Promise<string> {
+  const id = idOf('01936d5c-0000-7000-8000-0000000000c0');
+  await rows(
+    `insert into imports (org_id, id, project_id, provider, name, begun_by) values ($1, $2, $3, 'jira', 'Of Jira', $4)`,
+    orgId,
+    id,
+    projectId,
+    author,
+  );
+  return id;
+}

@@ -1,0 +1,38 @@
+/** What the examples of tokens and agents name: a token of Ana's that nothing calls with, and an agent of hers. */
+import { randomBytes } from 'node:crypto';
+import { type Makers, type People } from '../world.ts';
+
+const exampleIds = {
+  token: '01936d5c-0000-7000-8000-0000000000b0',
+  agent: '01936d5c-0000-7000-8000-0000000000b1',
+} as const;
+
+interface TokensSetUp {
+  readonly orgId: string;
+  readonly ana: People['ana'];
+  /** The id that the example names, or another one. */
+  readonly idOf: (wanted: string) => string;
+}
+
+/** Writes them, and answers the id of the token. */
+export async function arrangeTokens(
+  { rows }: Makers,
+  { orgId, ana, idOf }: TokensSetUp,
+): Promise<{ token: string }> {
+  const token = idOf(exampleIds.token);
+  await rows(
+    `insert into tokens (org_id, id, member_id, name, hash, last_four, scopes, expires_at)
+     values ($1, $2, $3, 'Old laptop', $4, 'none', '{write}', now() + interval '30 days')`,
+    orgId,
+    token,
+    ana.me.memberId,
+    randomBytes(32),
+  );
+  await rows(
+    `insert into agents (org_id, id, member_id, name) values ($1, $2, $3, 'Old helper')`,
+    orgId,
+    idOf(exampleIds.agent),
+    ana.me.memberId,
+  );
+  return { token };
+}
