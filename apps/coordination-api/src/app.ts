@@ -1,6 +1,8 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
 import { createFollowers, createPool, isSchemaCurrent, type Pool } from '@muster/database';
+import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
+import { createSeals } from '@muster/outbound';
 import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
@@ -10,6 +12,7 @@ import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { createAuthenticate } from './http/authenticate.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
+import { addForgeHooks } from './http/forgeHooks.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
 import { addEventStream, type EventStreamOptions } from './http/eventStream.ts';
 import { addMcpForward } from './http/mcp.ts';
@@ -75,7 +78,12 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     'Values that validation let through and Postgres refused: each is a fault of the contract',
     () => validationHoles.count,
   );
-  const allHandlers = handlersOf({ seatPrices: config.SEAT_PRICING });
+  const seals = createSeals(config.SECRETS_KEY);
+  const allHandlers = handlersOf({
+    seatPrices: config.SEAT_PRICING,
+    webhooks: webhooksSetUpOf(config),
+    forges: { seals, baseUrl: addressesOf(config).baseUrl },
+  });
   const followers = createFollowers(pool, (error) => {
     logger.warn({ err: error }, 'where the streams stand is not known');
   });
@@ -93,6 +101,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       reactions,
     },
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
+    followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
     aside: service.aside,
     leave: service.leave,
     metrics: service.metrics,
@@ -102,6 +111,11 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addEventStream(service.app, calls);
   allowOrigins(service.app, config.CORS_ORIGINS);
   addInvitationRoutes(service.app, { pool, reactions, metrics: service.metrics, logger });
+  addForgeHooks(service.app, {
+    ...{ pool, seals, metrics: service.metrics, logger },
+    deliveries: config.LIMIT_DELIVERIES,
+    refused: config.LIMIT_UNKNOWN_TOKENS,
+  });
   const forward =
     config.MCP_GATEWAY_URL === undefined
       ? undefined

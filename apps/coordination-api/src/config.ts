@@ -1,6 +1,8 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
 import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
+import { parseSecretKeys } from '@muster/outbound';
+import { webhookVariables } from '@muster/notifications';
 import { z } from 'zod';
 
 /** A default must stop no import and no load test. */
@@ -44,8 +46,37 @@ export const environment = {
   LIMIT_ORGANIZATION: rateVariable(hardlyAny),
   /** Unknown tokens, per address (of IPv6 per network): past it the database is not asked about more of them. */
   LIMIT_UNKNOWN_TOKENS: rateVariable('2000/0.05'),
+  /** Deliveries of a forge, per connection. */
+  LIMIT_DELIVERIES: rateVariable('600/0.1'),
+  /**
+   * Seals the secrets of connections in the database, together with a key there: at least 32 characters. Several with commas
+   * between: the first seals, and any opens. Without it a copy of the database opens them.
+   */
+  SECRETS_KEY: z
+    .string()
+    .default('')
+    .transform((text, context) => {
+      try {
+        return parseSecretKeys(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    }),
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
+  /**
+   * Networks besides the public ones that webhooks may be sent to, such as `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443
+   * and 8443, or at the one after it, or all (`*`). The API and the worker need the same.
+   */
+  WEBHOOK_NETWORKS: webhookVariables.networks,
+  /**
+   * Seals the secrets of webhooks; without it a secret that lies in the database does. Several with commas between: the
+   * first seals, any opens. The API and the worker need the same.
+   */
+  WEBHOOK_SEAL: webhookVariables.seals,
+  /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
+  SUBJECT_URL: webhookVariables.subjectUrl,
   /** What seats cost, as JSON by plan, where it is not what ships. */
   SEAT_PRICING: z
     .string()

@@ -1,7 +1,7 @@
 /** GET /api/events/stream, read by the EventSource that programs use. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { type Client, createClient, followActivity, httpTransport } from '@muster/client';
+import { type Client, createClient, followActivity, httpTransport, retrying } from '@muster/client';
 import { newId } from '@muster/database';
 import { type Event } from '@muster/registry';
 import { type People, until } from '@muster/testing';
@@ -207,8 +207,8 @@ describe('the client', () => {
     const first = await api.copy();
     let running: Copy = first;
     const { token } = people.dan.me;
-    // A client goes to one address; behind it another process answers.
-    const dan = createClient((...call) => httpTransport({ baseUrl: running.url(), token })(...call));
+    // A client goes to one address; behind it another process answers. One that stops resets connections that are idle.
+    const dan = createClient(retrying((...call) => httpTransport({ baseUrl: running.url(), token })(...call)));
     const { cursor: after } = await dan.events.list({ after: 'latest' });
     const followed = (async (): Promise<string[]> => {
       const titles: string[] = [];

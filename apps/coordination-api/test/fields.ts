@@ -34,8 +34,11 @@ const kindOfIdField: Record<string, keyof Records> = {
   unblockerMemberId: 'member',
   assigneeId: 'member',
   agentId: 'agent',
+  holderId: 'member',
   'agents.catalog.get agentId': 'catalogAgent',
   'agents.catalog.download agentId': 'catalogAgent',
+  'forges.deliveries.redeliver deliveryId': 'forgeDelivery',
+  connectionId: 'forgeConnection',
   actorId: 'member',
   accessRequestId: 'accessRequest',
   notificationIds: 'notification',
@@ -44,10 +47,14 @@ const kindOfIdField: Record<string, keyof Records> = {
   executionId: 'execution',
   lockId: 'lock',
   groupId: 'group',
+  importId: 'import',
   toMemberId: 'member',
   toAgentId: 'agent',
   questionId: 'comment',
   threadId: 'comment',
+  tokenId: 'token',
+  webhookId: 'webhook',
+  deliveryId: 'webhookDelivery',
 };
 
 function* walk(operation: string, schema: Json, path: Path): Generator<RefField> {

@@ -28,6 +28,13 @@ beforeAll(async () => {
     await ana.agents.catalog.publish({ ...agent, manifest: numbers });
     const { story } = await ana.stories.create({ projectId: 'WEB', title: name });
     const { group } = await ana.deliveryGroups.create({ projectId: 'WEB', name, storyIds: [story.id] });
+    const worked = await chloe.deliveryExecutions.acquire({
+      targetType: 'delivery_group',
+      targetId: group.id,
+    });
+    const ofGroup = { executionId: worked.execution.id, leaseToken: worked.leaseToken };
+    await chloe.deliveryExecutions.checkpoint({ ...ofGroup, summary: name, data: numbers });
+    await chloe.deliveryExecutions.release(ofGroup);
     const lease = await chloe.deliveryGroups.acquireLease({ groupId: group.id, runId: name });
     const grip = { groupId: group.id, leaseToken: lease.leaseToken };
     await chloe.deliveryGroups.checkpoint({ ...grip, summary: name, data: numbers });
@@ -45,6 +52,7 @@ const lists: [string, (place: { limit: number; cursor?: string }) => Promise<Pag
   ['activity.list', (place) => people.dan.activity.list(place)],
   ['agents.listActive', (place) => people.dan.agents.listActive(place)],
   ['agents.catalog.list', (place) => people.dan.agents.catalog.list({ ...place, includeManifest: true })],
+  ['deliveryExecutions.list', (place) => people.dan.deliveryExecutions.list(place)],
   ['deliveryGroups.list', (place) => people.dan.deliveryGroups.list({ ...place, projectId: 'WEB' })],
 ];
 

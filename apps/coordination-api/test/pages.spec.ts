@@ -60,6 +60,7 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
       await call(chloe, 'assignments.set', { targetType: 'story', targetId: id, memberId });
     await call(ben, 'assignments.set', { targetType: 'story', targetId: id, memberId: nora });
     await call(chloe, 'reviewers.add', { storyId: id, memberId: ana.me.memberId });
+    await call(chloe, 'deliveryExecutions.acquire', { targetType: 'story', targetId: id, runId: title });
     await call(ana, 'epics.create', { ...inWeb, title });
     await call(ana, 'deliveryGroups.create', { ...inWeb, name: title, storyIds: [id] });
     await call(ben, 'locks.acquire', { ...inWeb, resources: [`${title}/**`], runId: title });
@@ -74,6 +75,21 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
     const contract = { slug: 'clock-api', kind: 'markdown', content: title };
     await call(ana, 'contracts.publish', { ...inWeb, ...contract });
     await call(ana, 'broadcasts.send', { message: title });
+    await call(ana, 'forges.connect', { kind: 'github', name: title });
+    const connectionId = records.forgeConnection;
+    await call(ana, 'forges.repositories.link', { ...inWeb, connectionId, externalId: title });
+    await world.rows(
+      `insert into forge_deliveries (org_id, id, connection_id, delivery_id, event, trust, payload)
+       values ($1, $2, $3, $4, 'ping', 'verified', '{}')`,
+      ...[orgId, newId(), connectionId, title],
+    );
+    await call(ana, 'webhooks.create', {
+      ...inWeb,
+      url: `https://hooks.acme.example/${title}`,
+      kinds: ['story.created'],
+    });
+    await call(ana, 'webhooks.test', { webhookId: records.webhook });
+    await call(ana, 'imports.begin', { ...inWeb, provider: 'jira', name: title });
     const agent = { slug: `reviewer-${title.toLowerCase()}`, version: '1.0.0', name: 'Review' };
     const content = { description: '', manifest: {}, content: title, tags: ['review'] };
     await call(ana, 'agents.catalog.publish', { ...agent, ...content });

@@ -1,10 +1,10 @@
 /**
- * `GET /api/events/stream`: what events.list answers, as Server-Sent Events. Each piece of it is a call of events.list by
- * itself, so a stream shows what its caller may see at that moment, and ends with the right to it.
+ * `GET /api/events/stream`: what events.list answers, as Server-Sent Events, and what comes into its member's inbox. Each
+ * piece of it is a call by itself, so a stream shows what its caller may see at that moment, and ends with the right to it.
  */
 import { once } from 'node:events';
-import { type ServerResponse } from 'node:http';
-import { ApiError, type Event, internal, maxLimit, registry } from '@muster/registry';
+import { type OutgoingHttpHeaders, type ServerResponse } from 'node:http';
+import { ApiError, badRequest, type Event, internal, maxLimit, registry } from '@muster/registry';
 import {
   type AuthenticatedToken,
   execute,
@@ -12,12 +12,13 @@ import {
   type Surroundings,
   toApiError,
 } from '@muster/runtime';
-import { type Pool } from '@muster/database';
+import { type Followers, type Pool } from '@muster/database';
 import { type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate } from './authenticate.ts';
 import { type CallLimits } from './limits.ts';
 import { type Wait } from './operationRoutes.ts';
+import { createPersonalEvents } from './personalEvents.ts';
 import { byMember, createShares, streamsAtOnce } from './shares.ts';
 
 export interface EventStreamOptions {
@@ -27,6 +28,7 @@ export interface EventStreamOptions {
   readonly handlers: ReadonlyMap<string, Handler>;
   readonly surroundings: Surroundings;
   readonly wait: Wait;
+  readonly followInbox: Followers['followInbox'];
   readonly aside: Service['aside'];
   readonly leave: Service['leave'];
 }
@@ -44,66 +46,117 @@ interface Page {
   readonly cursor: string;
 }
 
-/** The parameters as a query has them: `kinds` with commas, or several times. */
-function paramsOf({ query, headers }: FastifyRequest): Record<string, unknown> {
-  const { after = 'latest', kinds, ...others } = query as Record<string, string | string[]>;
+interface Wanted {
+  /** Of events.list. */
+  readonly params: Record<string, unknown>;
+  readonly isPersonal: boolean;
+}
+
+/** What a query asks for: `kinds` with commas, or several times; `personal=false` leaves the inbox out. */
+function wantedBy({ query, headers }: FastifyRequest): Wanted {
+  const { after = 'latest', kinds, personal, ...others } = query as Record<string, string | string[]>;
+  if (personal !== undefined && personal !== 'true' && personal !== 'false') {
+    throw badRequest('personal is neither true nor false.', [
+      { path: 'personal', message: 'must be true or false' },
+    ]);
+  }
   const last = headers['last-event-id'];
-  return {
-    ...others,
+  const params = {
+    ...{ limit: maxLimit, waitSeconds: quietSeconds, ...others },
     ...(kinds !== undefined && { kinds: [kinds].flat().flatMap((text) => text.split(',')) }),
     after: last === undefined || last === '' ? after : last,
   };
+  return { params, isPersonal: personal !== 'false' };
 }
 
 const isResync = (error: unknown): boolean => error instanceof ApiError && error.details.reason === 'resync';
 
+/** An id by itself is kept by its reader, who is told of nothing. */
+const saidOf = ({ items, cursor }: Page): string =>
+  items.length === 0
+    ? `id: ${cursor}\n\n`
+    : items.map(({ cursor: id, ...event }) => `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`).join('');
+
 export function addEventStream(app: FastifyInstance, options: EventStreamOptions): void {
-  const { pool, authenticate, limits, handlers, surroundings, wait, aside, leave } = options;
-  const { name } = registry.events.list;
-  const handler = handlers.get(name);
-  if (handler === undefined) throw new Error(`nobody handles ${name}`);
+  const { pool, authenticate, limits, handlers, surroundings, wait, followInbox, aside, leave } = options;
   const shares = createShares(streamsAtOnce, 'stream', 'too_many_waiting', byMember);
   const stopping = new AbortController();
   app.addHook('preClose', async () => {
     stopping.abort();
   });
 
-  /** One page, and what to wait for where it is empty. */
-  async function read(token: AuthenticatedToken, request: FastifyRequest, params: Record<string, unknown>) {
-    const call = {
-      ...{ token, params, requestId: request.id, idempotencyKey: null, ip: request.ip },
-      userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+  /** One read by its name, for the caller of the stream. */
+  function asker(token: AuthenticatedToken, request: FastifyRequest) {
+    const userAgent = request.headers['user-agent']?.slice(0, 512) ?? null;
+    return (operation: string, params: unknown) => {
+      const handler = handlers.get(operation);
+      if (handler === undefined) throw new Error(`there is no handler of ${operation}`);
+      const call = { token, params, requestId: request.id, idempotencyKey: null, ip: request.ip, userAgent };
+      return execute(pool, handler, call, surroundings);
     };
-    const { json, awaits } = await execute(pool, handler as Handler, call, surroundings);
+  }
+  type Ask = ReturnType<typeof asker>;
+
+  /** One page, and what to wait for where it is empty. */
+  async function read(ask: Ask, params: Record<string, unknown>) {
+    const { json, awaits } = await ask(registry.events.list.name, params);
     return { page: JSON.parse(json) as Page, awaits };
   }
   type Read = Awaited<ReturnType<typeof read>>;
 
   async function stream(token: AuthenticatedToken, request: FastifyRequest, reply: FastifyReply) {
-    const params = { limit: maxLimit, waitSeconds: quietSeconds, ...paramsOf(request) };
+    const { params, isPersonal } = wantedBy(request);
+    const ask = asker(token, request);
     let first: Read;
     let missed = false;
     try {
-      first = await read(token, request, params);
+      first = await read(ask, params);
     } catch (error) {
       if (!isResync(error)) throw error;
       missed = true;
-      first = await read(token, request, { ...params, after: 'latest' });
+      first = await read(ask, { ...params, after: 'latest' });
     }
     reply.hijack();
     const out = reply.raw;
     out.writeHead(200, {
+      // Those of the hooks: which pages of other origins may read it, and what is left of the limits.
+      ...(reply.getHeaders() as OutgoingHttpHeaders),
       'content-type': 'text/event-stream; charset=utf-8',
-      'cache-control': 'no-store',
+      // What compresses answers on the way would gather them first.
+      'cache-control': 'no-store, no-transform',
       // A process that stops does not wait for the connection to be used again.
       connection: 'close',
       // A proxy that gathers answers would hold events back.
       'x-accel-buffering': 'no',
       'x-request-id': request.id,
     });
-    if (missed) await write(out, `event: resync\nid: ${first.page.cursor}\ndata: {}\n\n`);
-    await goOn({ token, request, out, params }, first);
+    const inbox = isPersonal ? openInbox(token, ask) : null;
+    try {
+      const begin = missed ? `event: resync\nid: ${first.page.cursor}\ndata: {}\n\n` : '';
+      await goOn({ token, request, out, params, ask, inbox }, first, begin);
+    } finally {
+      inbox?.close();
+    }
     out.end();
+  }
+
+  /** The member's inbox, for as long as a stream lasts. */
+  function openInbox({ identity }: AuthenticatedToken, ask: Ask) {
+    const events = createPersonalEvents(async (operation, params) => (await ask(operation, params)).json);
+    let news = new AbortController();
+    const close = followInbox(identity, () => news.abort());
+    return {
+      close,
+      /** Aborts when there is something to read. */
+      news: () => news.signal,
+      read: async (): Promise<string> => {
+        if (!news.signal.aborted) return '';
+        news = new AbortController();
+        const text = await events.read();
+        if (text === null) close();
+        return text ?? '';
+      },
+    };
   }
 
   interface Stream {
@@ -111,28 +164,45 @@ export function addEventStream(app: FastifyInstance, options: EventStreamOptions
     readonly request: FastifyRequest;
     readonly out: ServerResponse;
     readonly params: Record<string, unknown>;
+    readonly ask: Ask;
+    readonly inbox: ReturnType<typeof openInbox> | null;
   }
 
-  async function goOn({ token, request, out, params }: Stream, first: Read): Promise<void> {
+  async function goOn(
+    { token, request, out, params, ask, inbox }: Stream,
+    first: Read,
+    begin: string,
+  ): Promise<void> {
     let { page, awaits } = first;
+    let text = begin;
+    // The first id is said at once: a reader that is cut off before any event goes on from there.
+    let quietUntil = 0;
     const isGone = (): boolean => out.destroyed;
     while (!isGone()) {
-      const said = page.items.map(
-        ({ cursor, ...event }) => `id: ${cursor}\ndata: ${JSON.stringify(event)}\n\n`,
-      );
-      // An id by itself is kept by its reader, who is told of nothing.
-      await write(out, said.length > 0 ? said.join('') : `id: ${page.cursor}\n\n`);
-      const awaited = awaits;
-      await aside(request, async (left) => {
-        if (awaited !== null) await wait(token.identity, awaited, AbortSignal.any([left, stopping.signal]));
-      });
-      if (stopping.signal.aborted) {
-        await write(out, `retry: ${comeAgain()}\n\n`);
-        return;
+      // guard: an id comes with events or after quiet
+      if (page.items.length > 0 || performance.now() >= quietUntil) {
+        text += saidOf(page);
+        quietUntil = performance.now() + quietSeconds * 1_000;
       }
-      if (isGone()) return;
       try {
-        ({ page, awaits } = await read(token, request, { ...params, after: page.cursor }));
+        if (inbox !== null) text += await inbox.read();
+        const [said, awaited] = [text, awaits];
+        // A slow reader holds no place among the requests that are being answered, nor does one that waits.
+        await aside(request, async (left) => {
+          await write(out, said);
+          if (awaited === null) return;
+          // A timer is early by up to a millisecond.
+          const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
+          const signals = [left, stopping.signal, ...(inbox === null ? [] : [inbox.news()])];
+          await wait(token.identity, { ...awaited, seconds }, AbortSignal.any(signals));
+        });
+        text = '';
+        if (isGone()) return;
+        if (stopping.signal.aborted) {
+          await write(out, `retry: ${comeAgain()}\n\n`);
+          return;
+        }
+        ({ page, awaits } = await read(ask, { ...params, after: page.cursor }));
       } catch (error) {
         const known = toApiError(error);
         await write(out, `event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`);
@@ -166,11 +236,17 @@ const comeAgain = (): number =>
 
 /** Returns when there is room for more; a reader who takes nothing is cut off. */
 async function write(out: ServerResponse, text: string): Promise<void> {
-  if (out.destroyed || out.write(text)) return;
-  const over = AbortSignal.timeout(unreadMillis);
+  if (out.destroyed || text === '' || out.write(text)) return;
+  const over = new AbortController();
+  const { signal } = over;
+  const unread = setTimeout(() => over.abort(), unreadMillis);
   try {
-    await Promise.race([once(out, 'drain', { signal: over }), once(out, 'close', { signal: over })]);
+    await Promise.race([once(out, 'drain', { signal }), once(out, 'close', { signal })]);
   } catch {
     out.destroy();
+  } finally {
+    clearTimeout(unread);
+    // What was not met is listened for no more.
+    over.abort();
   }
 }

@@ -5,7 +5,9 @@
 import { bulkBodyLimit, unavailable } from '@muster/registry';
 import { inSpan, type Service, traceHeaders } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { once } from 'node:events';
 import { type IncomingHttpHeaders } from 'node:http';
+import { type Readable } from 'node:stream';
 import { Pool } from 'undici';
 import { type Authenticate } from './authenticate.ts';
 import { createShares, forwardedAtOnce } from './shares.ts';
@@ -45,7 +47,8 @@ function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[
 interface Answered {
   readonly status: number;
   readonly headers: IncomingHttpHeaders;
-  readonly body: Buffer;
+  /** A stream is passed on as it comes. */
+  readonly body: Buffer | Readable;
 }
 
 export function addMcpForward(
@@ -77,8 +80,9 @@ export function addMcpForward(
             ...(Buffer.isBuffer(body) && { body }),
           }),
       );
-      const bytes = Buffer.from(await answer.body.arrayBuffer());
-      return { status: answer.statusCode, headers: answer.headers, body: bytes };
+      const isStream = answer.headers['content-type']?.includes('text/event-stream') === true;
+      const answered = isStream ? answer.body : Buffer.from(await answer.body.arrayBuffer());
+      return { status: answer.statusCode, headers: answer.headers, body: answered };
     } catch {
       throw unavailable('gateway_away');
     }
@@ -90,6 +94,11 @@ export function addMcpForward(
     scope.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, bytes, done) => {
       done(null, bytes);
     });
+    const streams = new Set<Readable>();
+    // They last as long as anybody listens, and hold up no stop.
+    scope.addHook('preClose', async () => {
+      for (const body of streams) body.destroy();
+    });
     const forward = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const left = new AbortController();
       // The gateway has to know that the caller left: an equal call that comes again is then the same one.
@@ -98,8 +107,13 @@ export function addMcpForward(
       });
       // The gateway calls the API in turn: a request that waits for it takes no place from those calls.
       leave(request);
-      const answered = await ask(request, left.signal);
-      return reply.code(answered.status).headers(passedOn(answered.headers)).send(answered.body);
+      const { status, headers, body } = await ask(request, left.signal);
+      void reply.code(status).headers(passedOn(headers)).send(body);
+      if (Buffer.isBuffer(body)) return reply;
+      streams.add(body);
+      if (!reply.raw.closed) await once(reply.raw, 'close');
+      streams.delete(body);
+      return reply;
     };
     const route = {
       url: path,

@@ -18,7 +18,7 @@ export function allowOrigins(app: FastifyInstance, origins: '*' | readonly strin
   void app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'x-request-id'],
+    allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'x-request-id'],
     exposedHeaders,
     maxAge,
   });

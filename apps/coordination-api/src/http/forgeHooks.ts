@@ -1,0 +1,99 @@
+/**
+ * Where forges deliver. No token: a delivery is taken for what it is signed with. The bytes are kept as they came, since
+ * signatures are over them; what they say is read by a job, so the answer goes out at once.
+ */
+import { type Pool } from '@muster/database';
+import { receiveDelivery } from '@muster/forges';
+import { type Seals } from '@muster/outbound';
+import {
+  ApiError,
+  createMemoryStore,
+  describeSpan,
+  type Metrics,
+  networkOf,
+  type Rate,
+  retryAfterSeconds,
+  tooMany,
+} from '@muster/http';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { type Logger } from 'pino';
+
+export interface ForgeHooks {
+  readonly pool: Pool;
+  readonly seals: Seals;
+  /** Deliveries of one connection. */
+  readonly deliveries: Rate;
+  /** Deliveries from an address that are refused. */
+  readonly refused: Rate;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** No operation of the contract, and counted and said like one. */
+const operation = 'forges.deliver';
+/** GitHub cuts its own at 25 MiB; what is mapped is in the first few KiB. */
+const bodyLimit = 5 * 1024 * 1024;
+
+type HookRequest = FastifyRequest<{ Params: { connectionId: string } }>;
+
+export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
+  const { pool, seals, deliveries, refused, metrics, logger } = options;
+  const count = metrics.operation(operation);
+  const store = createMemoryStore();
+  const take = async (key: string, rate: Rate): Promise<void> => {
+    const quotas = await store.take([{ key, rate }]);
+    if (quotas.some(({ waitMillis }) => waitMillis > 0))
+      throw tooMany('delivery_limit', retryAfterSeconds(quotas));
+  };
+
+  void app.register(async (scope) => {
+    scope.removeContentTypeParser('application/json');
+    scope.addContentTypeParser('application/json', { parseAs: 'buffer' }, (_request, bytes, done) => {
+      done(null, bytes);
+    });
+    scope.post(
+      '/hooks/forges/:connectionId',
+      {
+        bodyLimit,
+        onRequest: async (request: HookRequest) => {
+          const { connectionId } = request.params;
+          // What is refused costs its address, and what is taken its connection: no sender uses up the share of another.
+          await take(`refused ${networkOf(request.ip)}`, refused);
+          request.party = `forge ${connectionId}`;
+        },
+      },
+      async (request: HookRequest, reply) => {
+        const { connectionId } = request.params;
+        request.operation = operation;
+        let outcome = 'internal';
+        let orgId: string | undefined;
+        try {
+          const body = Buffer.isBuffer(request.body) ? request.body : Buffer.alloc(0);
+          const received = await receiveDelivery(pool, seals, {
+            ...{ connectionId, headers: request.headers, body },
+            admit: () => take(`connection ${connectionId}`, deliveries),
+          });
+          await store.giveBack([{ key: `refused ${networkOf(request.ip)}`, rate: refused }]);
+          orgId = received.orgId;
+          outcome = received.isNew ? 'ok' : 'replayed';
+          return await reply
+            .code(202)
+            .header('content-type', 'application/json; charset=utf-8')
+            .header('cache-control', 'no-store')
+            .send(JSON.stringify({ accepted: true, repeated: !received.isNew }));
+        } catch (error) {
+          if (error instanceof ApiError) outcome = error.code;
+          throw error;
+        } finally {
+          count(outcome, reply.elapsedTime / 1_000);
+          describeSpan(operation, { 'muster.outcome': outcome });
+          const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+          logger.info(
+            { requestId: request.id, operation, orgId, connectionId, outcome, durationMs },
+            'operation',
+          );
+        }
+      },
+    );
+  });
+}

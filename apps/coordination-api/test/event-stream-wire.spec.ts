@@ -1,0 +1,158 @@
+/** GET /api/events/stream as it goes over the wire: what proxies see of it, and readers who are slow or mistaken. */
+import { connect } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { type Event } from '@muster/registry';
+import { type People, until } from '@muster/testing';
+import { useApi } from './api.ts';
+import { type Block, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
+
+const api = useApi({ CORS_ORIGINS: 'https://app.example' });
+let people: People;
+let ana: Client;
+const open = new Set<RawStream>();
+
+beforeEach(async () => {
+  people = await api.org();
+  ana = api.client(people.ana.me.token);
+  await ana.projects.create({ key: 'WEB', name: 'Website' });
+});
+afterEach(() => {
+  for (const stream of open) stream.close();
+  open.clear();
+});
+
+async function read(headers: Record<string, string> = {}, query = '?personal=false'): Promise<RawStream> {
+  const stream = await openRaw({ at: api.url(), token: people.dan.me.token, query, headers });
+  open.add(stream);
+  await until(() => stream.blocks().length > 0);
+  return stream;
+}
+const write = (title: string) => ana.stories.create({ projectId: 'WEB', title });
+
+describe('the stream over the wire', () => {
+  it('tells all between that it is to be passed on at once, unchanged, and kept by none', async () => {
+    const { response } = await read();
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'text/event-stream; charset=utf-8',
+      'cache-control': 'no-store, no-transform',
+      'x-accel-buffering': 'no',
+      'x-request-id': expect.any(String),
+    });
+    expect(response.headers.has('content-length')).toBe(false);
+  });
+
+  it('may be read by a page of another origin where that is configured', async () => {
+    const { response } = await read({ origin: 'https://app.example' });
+    expect(response.headers.get('access-control-allow-origin')).toBe('https://app.example');
+    const asked = await fetch(`${api.url()}/api/events/stream`, {
+      method: 'OPTIONS',
+      headers: {
+        origin: 'https://app.example',
+        'access-control-request-method': 'GET',
+        'access-control-request-headers': 'authorization,last-event-id',
+      },
+    });
+    expect(asked.headers.get('access-control-allow-headers')).toContain('last-event-id');
+  });
+
+  it('begins with an id by itself, and has after that one for each event and no other', async () => {
+    const stream = await read();
+    await write('One');
+    await until(() => stream.blocks().length >= 2);
+    await write('Two');
+    await until(() => stream.blocks().length >= 3);
+    // Longer than what follows a batch takes.
+    await pause(600);
+    expect(stream.blocks().map(({ data }) => (data as Event | undefined)?.subject.title)).toEqual([
+      undefined,
+      'One',
+      'Two',
+    ]);
+  });
+
+  it('says no more and no longer where much happens that its reader may not see', async () => {
+    await ana.projects.create({ key: 'HID', name: 'Hidden', visibility: 'private' });
+    const stream = await read();
+    for (let n = 0; n < 20; n += 1) await ana.stories.create({ projectId: 'HID', title: `Hidden ${n}` });
+    await write('Seen');
+    await until(() => stream.blocks().length >= 2);
+    await pause(600);
+    expect(stream.blocks()).toHaveLength(2);
+    expect(new Set(stream.blocks().map(({ id }) => id?.length)).size).toBe(1);
+  });
+
+  it.each([
+    ['text that no server gave', 'x'],
+    ['a number', '17'],
+    ['a list', 'a,b'],
+    ['a long text', 'A'.repeat(4_000)],
+    ['a cursor that was changed', `${'A'.repeat(47)}B`],
+  ])('refuses %s as Last-Event-ID with 400, as JSON', async (_, id) => {
+    const refused = await api.request('/api/events/stream', {
+      ...{ method: 'GET', token: people.dan.me.token, headers: { 'last-event-id': id } },
+    });
+    expect([refused.status, refused.body.code]).toEqual([400, 'bad_request']);
+  });
+
+  it('refuses the cursor of another organization', async () => {
+    const other = await api.org();
+    const { cursor } = await api.client(other.ana.me.token).events.list();
+    const refused = await api.request('/api/events/stream', {
+      ...{ method: 'GET', token: people.dan.me.token, headers: { 'last-event-id': cursor } },
+    });
+    expect(refused.status).toBe(400);
+  });
+});
+
+describe('a reader who takes nothing', () => {
+  const events = 3_000;
+  /** Some 10 KB each: together far more than connections and pages hold. */
+  const writeMany = () =>
+    api.world.rows(
+      `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
+       insert into activity (org_id, seq, id, kind, actor, member_id, subject, data, at)
+       select $1, s.activity - $2 + n, gen_random_uuid(), 'story.updated', $3, ($3::jsonb ->> 'memberId')::uuid,
+         jsonb_build_object('type', 'story', 'id', gen_random_uuid(), 'key', 'WEB-1', 'title', 'Number ' || n),
+         jsonb_build_object('text', repeat('x', 10000)), now()
+       from s, generate_series(1, $2) n`,
+      ...[people.orgId, events],
+      JSON.stringify({ kind: 'member', memberId: people.ana.me.memberId, agentId: null, name: 'Ana' }),
+    );
+  const waiting = async () =>
+    Number(/^muster_requests_waiting(?:\{[^}]*\})? (\d+)$/m.exec(await api.metrics())?.[1]);
+  const numbersIn = (blocks: readonly Block[]) =>
+    blocks.flatMap(({ data }) =>
+      data === undefined ? [] : [Number((data as Event).subject.title.slice(7))],
+    );
+
+  it('holds no place, is cut off with little kept for it, and misses nothing when it comes again', async () => {
+    const { token } = people.dan.me;
+    const { cursor } = await api.client(token).events.list({ after: 'latest' });
+    await writeMany();
+    const { hostname, port } = new URL(api.url());
+    const socket = connect({ host: hostname, port: Number(port) });
+    socket.write(
+      `GET /api/events/stream?after=${cursor}&personal=false HTTP/1.0\r\nAuthorization: Bearer ${token}\r\n\r\n`,
+    );
+    socket.pause();
+    // It waits for its reader aside, and in the end no more.
+    await until(async () => (await waiting()) === 1);
+    await until(async () => (await waiting()) === 0);
+    let text = '';
+    const closed = new Promise((resolve) => socket.once('close', resolve));
+    socket.on('error', () => undefined).on('data', (piece: Buffer) => (text += piece.toString()));
+    socket.resume();
+    await closed;
+    const before = blocksIn(text.slice(text.indexOf('\r\n\r\n') + 4));
+    const got = numbersIn(before);
+    // What was sent is what connections hold, and not all that there was.
+    expect(got.length).toBeLessThan(events);
+    const last = before.at(-1)?.id ?? cursor;
+    const again = await read({ 'last-event-id': last });
+    const all = () => [...got, ...numbersIn(again.blocks())];
+    await until(() => all().length >= events);
+    expect(all()).toEqual(Array.from({ length: events }, (_, n) => n + 1));
+  });
+});

@@ -1,0 +1,175 @@
+/** Whose word proves a merge: a token's is a report, and only a connected forge verifies. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { inOrganizationAsSystem, systemFacts } from '@muster/database';
+import { handlers, performable, reactions } from '@muster/operations';
+import { type ExecutionState, type InputOf, inside, type Policy, type Trust } from '@muster/registry';
+import { asSystem } from '@muster/runtime';
+import { type People, type Person, useWorld } from '@muster/testing';
+
+const world = useWorld(handlers, reactions);
+const surroundings = { handlers: performable(handlers), reactions };
+const forge = { kind: 'system', memberId: null, agentId: null, name: 'GitHub' } as const;
+
+let people: People;
+let projectId: string;
+let storyId: string;
+let held: { executionId: string; leaseToken: string };
+
+async function begin(policy: Partial<Policy>): Promise<void> {
+  people = await world.org();
+  ({
+    project: { id: projectId },
+  } = await people.ana.projects.create({ key: 'WEB', name: 'Web' }));
+  await people.ana.policy.update(policy);
+  const { story } = await people.ana.stories.create({ projectId, title: 'Land it', status: 'in_progress' });
+  storyId = story.id;
+  const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
+    targetType: 'story',
+    targetId: storyId,
+  });
+  held = { executionId: execution.id, leaseToken };
+}
+
+const url = 'https://example.com/pull/7';
+const merge = (dedupeKey: string) =>
+  ({ dedupeKey, kind: 'pr_merged', number: 7, url, observedAt: '2026-11-21T09:30:00.000Z' }) as const;
+const report = (who: Person, dedupeKey = 'merge') =>
+  who.deliveryExecutions.recordForgeObservation({
+    executionId: held.executionId,
+    observation: merge(dedupeKey),
+  });
+type Observed = InputOf<typeof inside.observeForge>['observation'];
+/** As a connected forge tells of it: through the job, with no token. */
+const tell = (trust: Trust, observation: Observed = merge('merge')) =>
+  inOrganizationAsSystem(world.database.app, people.orgId, (db) => {
+    const work = { db, orgId: people.orgId, actor: forge, facts: systemFacts('forge.translate', null) };
+    return asSystem(work, surroundings, (perform) =>
+      perform(
+        inside.observeForge,
+        { id: held.executionId, projectId },
+        { executionId: held.executionId, observation, trust },
+      ),
+    );
+  });
+const handIn = () =>
+  people.chloe.deliveryExecutions.complete({
+    ...{ ...held, outcome: 'submitted' },
+    pullRequest: { number: 7, url },
+  });
+const succeed = () => people.chloe.deliveryExecutions.complete({ ...held, outcome: 'succeeded' });
+const missing = (seen: Trust | null) => ({
+  status: 422,
+  reason: 'policy',
+  body: { details: { unmet: [{ gate: 'requireMergeProof', needs: 'verified', seen }] } },
+});
+async function standing(): Promise<[ExecutionState, string]> {
+  const { execution } = await people.ana.deliveryExecutions.get({ executionId: held.executionId });
+  const { story } = await people.ana.stories.get({ storyId });
+  return [execution.state, story.status];
+}
+
+describe('under mergeProof verified', () => {
+  beforeEach(() => begin({ requireMergeProof: true, mergeProof: 'verified' }));
+
+  it('refuses to complete on a merge that was only reported, and says that the forge has to tell of it', async () => {
+    await expect(succeed()).rejects.toMatchObject(missing(null));
+    for (const who of [people.ana, people.chloe, people.robo]) {
+      expect(await report(who, who.me.name)).toMatchObject({
+        recorded: true,
+        observation: { kind: 'pr_merged', trust: 'reported' },
+      });
+    }
+    await expect(succeed()).rejects.toMatchObject(missing('reported'));
+    await expect(people.ana.stories.updateStatus({ storyId, status: 'done' })).rejects.toMatchObject(
+      missing('reported'),
+    );
+    await tell('verified');
+    expect((await succeed()).execution.state).toBe('completed');
+  });
+
+  it('leaves work that was handed in where it is at a report, and lands it at the word of the forge', async () => {
+    await handIn();
+    expect(await report(people.ana)).toMatchObject({ recorded: true, execution: { state: 'submitted' } });
+    expect(await standing()).toEqual(['submitted', 'in_review']);
+    // The report took the key first; the forge's own word is no repeat of it.
+    expect(await tell('verified')).toMatchObject({ recorded: true, observation: { trust: 'verified' } });
+    expect(await standing()).toEqual(['completed', 'done']);
+    expect(await tell('verified')).toMatchObject({ recorded: false });
+  });
+
+  it('hears the forge say that it was closed after somebody reported a merge', async () => {
+    await handIn();
+    await report(people.ana);
+    const closed = { ...merge('closed'), kind: 'pr_closed', observedAt: '2026-11-21T09:31:00.000Z' } as const;
+    expect(await tell('verified', closed)).toMatchObject({
+      execution: { state: 'available', needsRework: true, git: { pullRequest: { state: 'closed' } } },
+    });
+  });
+
+  it('takes what a forge sent without a signature for a report', async () => {
+    await handIn();
+    await tell('reported');
+    expect(await standing()).toEqual(['submitted', 'in_review']);
+  });
+
+  it('keeps the landing of a group for what the forge told of, and names the stories that it did not', async () => {
+    await people.chloe.deliveryExecutions.release(held);
+    const { group } = await people.ana.deliveryGroups.create({
+      ...{ projectId, name: 'Both', storyIds: [storyId] },
+    });
+    const land = async () => {
+      const { state } = (await people.ana.deliveryGroups.get({ groupId: group.id })).group;
+      if (state === 'draft')
+        for (const next of ['active', 'in_review'] as const)
+          await people.ana.deliveryGroups.update({ groupId: group.id, state: next });
+      return people.ana.deliveryGroups.update({ groupId: group.id, state: 'landed' });
+    };
+    await report(people.ana);
+    const [unmet] = missing('reported').body.details.unmet;
+    await expect(land()).rejects.toMatchObject({
+      body: { details: { unmet: [{ ...unmet, stories: ['WEB-1'] }] } },
+    });
+    await tell('verified');
+    expect((await land()).group.state).toBe('landed');
+  });
+
+  it('says in the stream and in the activity who told of it', async () => {
+    await handIn();
+    await tell('verified');
+    const { items } = await people.ana.deliveryExecutions.eventsSince({ executionId: held.executionId });
+    expect(items.find(({ kind }) => kind === 'forge')).toMatchObject({
+      actor: forge,
+      data: { kind: 'pr_merged', trust: 'verified' },
+    });
+    const observed = await people.ana.activity.list({ kinds: ['execution.observed'] });
+    expect(observed.items.map(({ actor }) => actor)).toEqual([forge]);
+  });
+});
+
+describe('under any other policy', () => {
+  it.each<Partial<Policy>>([{}, { requireMergeProof: true }, { mergeProof: 'verified' }])(
+    'lets a reported merge complete the work: %j',
+    async (policy) => {
+      await begin(policy);
+      await handIn();
+      await report(people.ana);
+      expect(await standing()).toEqual(['completed', 'done']);
+    },
+  );
+});
+
+it('lets no token choose the trust of what it tells', async () => {
+  await begin({});
+  const observation = { ...merge('chosen'), trust: 'verified' };
+  await expect(
+    people.ana.deliveryExecutions.recordForgeObservation({ executionId: held.executionId, observation }),
+  ).rejects.toMatchObject({ status: 400 });
+});
+
+it("lets no token take a key of the forge's own", async () => {
+  await begin({});
+  await expect(report(people.chloe, 'verified:merge')).rejects.toMatchObject({
+    status: 400,
+    body: { details: { issues: [{ path: 'observation.dedupeKey' }] } },
+  });
+});

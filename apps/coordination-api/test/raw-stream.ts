@@ -1,0 +1,56 @@
+/** The stream of events as it comes over the wire, block by block. */
+
+export interface Block {
+  readonly id?: string;
+  readonly event?: string;
+  readonly data?: unknown;
+}
+
+export interface RawStream {
+  readonly response: Response;
+  /** Those that came whole, in that order. */
+  readonly blocks: () => Block[];
+  /** The data of those with this name. */
+  readonly named: (event: string) => unknown[];
+  readonly close: () => void;
+}
+
+interface Wanted {
+  /** Such as `http://127.0.0.1:43210`. */
+  readonly at: string;
+  readonly token: string;
+  readonly query?: string;
+  readonly headers?: Record<string, string>;
+}
+
+/** Reads until it is closed. */
+export async function openRaw({ at, token, query = '', headers = {} }: Wanted): Promise<RawStream> {
+  const leaving = new AbortController();
+  const response = await fetch(`${at}/api/events/stream${query}`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal: leaving.signal,
+  });
+  let text = '';
+  const read = async (): Promise<void> => {
+    const decoder = new TextDecoder();
+    const body = response.body as ReadableStream<Uint8Array> | null;
+    for await (const piece of body ?? []) text += decoder.decode(piece, { stream: true });
+  };
+  read().catch(() => undefined);
+  const blocks = (): Block[] => blocksIn(text);
+  return {
+    response,
+    blocks,
+    named: (event) => blocks().flatMap((block) => (block.event === event ? [block.data] : [])),
+    close: () => leaving.abort(),
+  };
+}
+
+/** The whole blocks of a text. */
+export const blocksIn = (text: string): Block[] => text.split('\n\n').slice(0, -1).map(blockOf);
+
+function blockOf(text: string): Block {
+  const fields = text.split('\n').map((line) => /^(\w+): (.*)$/.exec(line)?.slice(1) ?? [line, '']);
+  const block = Object.fromEntries(fields) as { id?: string; event?: string; data?: string };
+  return { ...block, ...(block.data !== undefined && { data: JSON.parse(block.data) as unknown }) };
+}

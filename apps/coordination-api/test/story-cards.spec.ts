@@ -1,0 +1,123 @@
+/** The board as cards: what a card shows, of stories that people and agents work on. */
+import { beforeEach, expect, it } from '@jest/globals';
+import { type InputOf, type registry, type StoryCard } from '@muster/registry';
+import { type People, refusalOf } from '@muster/testing';
+import { useApi } from './api.ts';
+import { expireLeases } from './one-story.ts';
+
+const api = useApi();
+let people: People;
+beforeEach(async () => {
+  people = await api.org();
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+});
+
+type Asked = Omit<InputOf<typeof registry.stories.list>, 'projectId' | 'view'>;
+const cards = async (asked: Asked = {}): Promise<StoryCard[]> =>
+  (await people.dan.stories.list({ projectId: 'WEB', view: 'card', ...asked })).items;
+const make = (title: string, status: 'ready' | 'backlog' = 'ready') =>
+  people.ana.stories.create({
+    projectId: 'WEB',
+    title,
+    status,
+    labels: ['a'],
+    estimate: 2,
+    priority: 'high',
+  });
+
+it('a card has what a board shows, and nothing beyond', async () => {
+  const { story } = await make('Alone');
+  const { id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked } = story;
+  expect(await cards()).toEqual([
+    {
+      ...{ id, key, title, rank, columnId, status, priority, labels, estimate, epicId, blocked },
+      ...{ updatedAt: story.updatedAt, version: 1, execution: null },
+      assignees: { member: null, agent: null },
+      counts: { openThreads: 0, openBlockers: 0, reviewers: 0 },
+    },
+  ]);
+});
+
+it('a card counts what is open, and names who is assigned', async () => {
+  const { ana, ben, chloe, robo } = people;
+  for (const title of ['One', 'Two', 'Three']) await make(title);
+  await ana.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-3'] });
+  await ana.stories.updateStatus({ storyId: 'WEB-3', status: 'done' });
+  await ana.reviewers.add({ storyId: 'WEB-1', memberId: ben.me.memberId });
+  for (const body of ['First', 'Second', 'Third']) {
+    const { comment } = await chloe.comments.create({ storyId: 'WEB-1', body });
+    await chloe.comments.create({ storyId: 'WEB-1', body: 'A reply', parentId: comment.id });
+    if (body === 'First') await chloe.comments.resolve({ commentId: comment.id });
+  }
+  const { memberId, name, handle } = chloe.me;
+  await ana.assignments.set({
+    ...{ targetType: 'story', targetId: 'WEB-1', memberId, agentId: robo.me.agentId ?? '' },
+  });
+  const [first] = await cards();
+  expect(first).toMatchObject({
+    key: 'WEB-1',
+    counts: { openThreads: 2, openBlockers: 1, reviewers: 1 },
+    assignees: { member: { id: memberId, name, handle }, agent: { id: robo.me.agentId, name: 'Robo' } },
+  });
+});
+
+it('a card says who works on the story, until when and how far, also past the time', async () => {
+  const { ana, chloe, orgId } = people;
+  await make('One');
+  const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: 'WEB-1', runId: 'r1' },
+  });
+  const held = { executionId: execution.id, leaseToken };
+  const { execution: now } = await chloe.deliveryExecutions.update({ ...held, progress: 40 });
+  const work = async () => (await cards())[0]?.execution;
+  expect(await work()).toEqual({
+    ...{ id: execution.id, state: 'leased', progress: 40, needsRework: false },
+    ...{ holder: now.lease?.holder, expiresAt: now.lease?.expiresAt },
+  });
+  await expireLeases(api, orgId);
+  expect(await work()).toMatchObject({ state: 'stalled', holder: { name: 'Chloé' } });
+  await chloe.deliveryExecutions.release(held);
+  expect(await work()).toMatchObject({ state: 'available', holder: null, expiresAt: null });
+  await ana.deliveryExecutions.update({ executionId: execution.id, requestStop: true });
+  expect(await work()).toBeNull();
+});
+
+it('cards come in every order and by every filter as summaries do, a thousand at most', async () => {
+  const { dan } = people;
+  for (let n = 0; n < 5; n += 1) await make(`Story ${n}`, n % 2 === 0 ? 'ready' : 'backlog');
+  for (const asked of [
+    {},
+    { sort: 'updated' },
+    { sort: 'created' },
+    { status: 'ready' },
+    { label: 'a', sort: 'created' },
+    { query: 'Story 3' },
+    { query: 'none of them' },
+  ] as const) {
+    const { items } = await dan.stories.list({ projectId: 'WEB', ...asked });
+    expect([asked, (await cards(asked)).map(({ key }) => key)]).toEqual([asked, items.map(({ key }) => key)]);
+    const walked: string[] = [];
+    for await (const card of dan.stories.list.all({ projectId: 'WEB', view: 'card', limit: 2, ...asked }))
+      walked.push(card.key);
+    expect(walked).toEqual(items.map(({ key }) => key));
+  }
+  await api.world.rows(
+    `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, created_by)
+     select org_id, gen_random_uuid(), project_id, 100 + n, 'Many', status, column_id, 'z' || lpad(n::text, 5, '0'), created_by
+     from stories cross join generate_series(1, 1100) n where org_id = $1 and number = 1`,
+    people.orgId,
+  );
+  await api.world.rows(
+    `update board_columns set story_count = 1103 where org_id = $1 and status = 'ready'`,
+    people.orgId,
+  );
+  const page = await dan.stories.list({ projectId: 'WEB', view: 'card', limit: 1000, status: 'ready' });
+  expect([page.items.length, page.nextCursor === null]).toEqual([1000, false]);
+  const ask = (params: object) =>
+    refusalOf(dan.stories.list({ projectId: 'WEB', ...params } as Parameters<typeof dan.stories.list>[0]));
+  for (const params of [{ limit: 201 }, { limit: 201, view: 'summary' }, { limit: 1001, view: 'card' }])
+    expect(await ask(params)).toMatchObject({
+      code: 'bad_request',
+      details: { issues: [{ path: 'limit' }] },
+    });
+});
