@@ -3,6 +3,8 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { createPool, isSchemaCurrent, type Pool } from '@muster/database';
 import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
 import { awaitRedis, openQueues, type Queues, silentQueues, work, type Working } from '@muster/queue';
+import { webhooksSetUpOf } from '@muster/notifications';
+import { reactions } from '@muster/operations';
 import { createAuthenticator, toApiError } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
@@ -16,12 +18,14 @@ import { createPusher } from './push.ts';
 import { relay } from './relay.ts';
 import { schedule } from './schedule.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';
+import { createSender } from './webhooks/guarded.ts';
+import { createRunner, outcomeOf } from './webhooks/runner.ts';
 import { createWorkers } from './workers.ts';
 
 export interface DeliveryWorker {
   readonly service: Service;
   /**
-   * Sweeps leases from now on; waits for Redis, then relays and works as well, until `stop`. Throws where this Redis may
+   * Sweeps leases and sends webhooks from now on; waits for Redis, then relays and works as well, until `stop`. Throws where this Redis may
    * evict what is queued.
    */
   readonly start: () => Promise<void>;
@@ -40,6 +44,7 @@ export interface DeliveryWorkerOptions {
 const concurrency: Readonly<Record<QueueName, number>> = { deliver: 8, sync: 3, upkeep: 1 };
 
 const relayPauseMillis = 250;
+const webhooksPauseMillis = 250;
 const schedulePauseMillis = 30_000;
 const watchPauseMillis = 10_000;
 /** These together are less than the process gives itself. */
@@ -99,6 +104,32 @@ export function createDeliveryWorker(
     'Rows of deleted projects and organizations that this process removed',
     () => rowsRemoved,
   );
+  const tries = { delivered: 0, failed: 0 };
+  service.metrics.total(
+    'muster_webhook_delivered_total',
+    'Messages of webhooks that this process delivered',
+    () => tries.delivered,
+  );
+  service.metrics.total(
+    'muster_webhook_failed_tries_total',
+    'Tries of webhooks of this process that failed',
+    () => tries.failed,
+  );
+  const webhooks = webhooksSetUpOf(config);
+  const sending = createRunner({
+    pool,
+    sender: createSender({ networks: webhooks.networks }),
+    setUp: { ...webhooks, reactions },
+    onTried: (orgId, webhookId, sent) => {
+      const outcome = outcomeOf(sent);
+      tries[outcome] += 1;
+      const { status, ms, error } = sent.tried;
+      logger.info({ orgId, webhookId, outcome, status, durationMs: ms, error }, 'webhook');
+    },
+    onFault: (error, webhookId) => {
+      logger.warn({ err: error, webhookId }, 'a webhook is sent later');
+    },
+  });
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
@@ -192,7 +223,10 @@ export function createDeliveryWorker(
         sweep(pool, (noted) => {
           expiries += noted;
         });
-      loops.push(startLoop(longestPauseMillis, turn, telling('the sweep of leases')));
+      loops.push(
+        startLoop(longestPauseMillis, turn, telling('the sweep of leases')),
+        startLoop(webhooksPauseMillis, () => sending.look(), telling('the look for webhooks')),
+      );
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {
@@ -203,11 +237,13 @@ export function createDeliveryWorker(
     },
     stop: async () => {
       stopping.abort();
+      const lastSent = sending.stop();
       const loopsStopped = Promise.all(loops.map((loop) => loop.stop()));
       await Promise.race([loopsStopped, pause(turnGraceMillis, undefined, { ref: false })]);
       // A queue that waits for a Redis that is away lets go when it is closed, and with it the relay.
       await queues.close();
       await loopsStopped;
+      await lastSent;
       await Promise.all(working.map((one) => one.close(closeGraceMillis)));
       redis.close();
       mailer.close();

@@ -1,5 +1,6 @@
 /** What delivery-worker takes from its environment. */
 import { ConfigError, commonEnvironment, parseEnvironment } from '@muster/http';
+import { webhookVariables } from '@muster/notifications';
 import { z } from 'zod';
 
 /** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */
@@ -39,6 +40,18 @@ export const environment = {
   VAPID_SUBJECT: z.url({ protocol: /^(mailto|https)$/ }).optional(),
   /** Hosts, or host:port, that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
   PUSH_HOSTS: z.string().default(pushServices).transform(list),
+  /**
+   * Networks besides the public ones that webhooks may be sent to, such as `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443
+   * and 8443, or at the one after it, or all (`*`). The API and the worker need the same.
+   */
+  WEBHOOK_NETWORKS: webhookVariables.networks,
+  /**
+   * Seals the secrets of webhooks; without it a secret that lies in the database does. Several with commas between: the
+   * first seals, any opens. The API and the worker need the same.
+   */
+  WEBHOOK_SEAL: webhookVariables.seals,
+  /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
+  SUBJECT_URL: webhookVariables.subjectUrl,
   /** How many days notifications that were read, and runs of agents that ended, are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Db, of, outboxRow, sql } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
-import { prepareInvitationMail } from '@muster/organizations';
+import { prepareInvitationMail, prepareTokenMail } from '@muster/organizations';
 import { prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from './mail.ts';
 import { type BatchWorker, type RowWorker } from './perform.ts';
@@ -28,6 +28,13 @@ export const deliverInvitation =
   (channels: Channels): RowWorker<PayloadOf<'invitation.mail'>> =>
   async ({ db, orgId, rowId, payload: { invitationId } }) => {
     const mail = await prepareInvitationMail(db, { orgId, invitationId, baseUrl: channels.baseUrl });
+    return mail === null ? undefined : sendMail(channels, mail, rowId);
+  };
+
+export const mailTokenEnd =
+  (channels: Channels): RowWorker<PayloadOf<'token.mail'>> =>
+  async ({ db, rowId, payload: { tokenId } }) => {
+    const mail = await prepareTokenMail(db, tokenId);
     return mail === null ? undefined : sendMail(channels, mail, rowId);
   };
 

@@ -48,6 +48,21 @@ export const deletions = sql<{ projects: number; orgs: number }>`
   select (select count(*)::int from projects where deleted_at is not null) as projects,
     (select count(*)::int from orgs where deleted_at < now() - interval '30 days') as orgs`;
 
+interface WebhookFigures {
+  readonly active: number;
+  readonly failing: number;
+  readonly paused: number;
+  /** Seconds for which the first that is due has waited for a worker; null where none does. */
+  readonly lag: number | null;
+}
+
+export const webhookFigures = sql<WebhookFigures>`
+  select count(*) filter (where paused_at is null and failing = 0)::int as active,
+    count(*) filter (where paused_at is null and failing > 0)::int as failing,
+    count(*) filter (where paused_at is not null)::int as paused,
+    extract(epoch from now() - min(next_at) filter (where next_at <= now() and (worker_until is null or worker_until < now())))::float as lag
+  from webhooks where deleted_at is null`;
+
 /** Figures that are asked for together are looked up once. */
 function shared<Rows>(look: () => Promise<Rows>): () => Promise<Rows> {
   let last: { readonly rows: Promise<Rows>; readonly until: number } | undefined;
@@ -117,6 +132,26 @@ export function addFigures(metrics: Metrics, pool: Pool, queues: Pick<Queues, 'c
         { labels: { of: 'organizations' }, value: orgs },
       ];
     },
+  );
+
+  const webhooks = shared(() => acrossOrganizations(pool, (db) => db.one(webhookFigures)));
+  metrics.figures(
+    'muster_webhooks',
+    'Endpoints of webhooks: active, failing since their last try, or paused',
+    ['state'],
+    async () => {
+      const { active, failing, paused } = await webhooks();
+      return Object.entries({ active, failing, paused }).map(([state, value]) => ({
+        labels: { state },
+        value,
+      }));
+    },
+  );
+  metrics.figures(
+    'muster_webhook_lag_seconds',
+    'For how long a webhook that is due has waited for a worker',
+    [],
+    async () => [{ labels: {}, value: (await webhooks()).lag ?? 0 }],
   );
 
   metrics.figures('muster_queue_jobs', 'Jobs in the queues by state', ['queue', 'state'], async () =>

@@ -6,7 +6,15 @@
  * Mails and pushes cannot be taken back, so they go out after that transaction, and a second one marks the row done.
  * Meanwhile the row is held: no relay dispatches it. Only a process that dies between the two sends a message twice.
  */
-import { type Db, inOrganizationAsSystem, of, type Pool, type Query, sql } from '@muster/database';
+import {
+  type Db,
+  inOrganizationAsSystem,
+  of,
+  type PlainDb,
+  type Pool,
+  type Query,
+  sql,
+} from '@muster/database';
 import {
   type JobName,
   jobOf,
@@ -20,7 +28,7 @@ import { type Outcome, within } from '@muster/queue';
 import { inSpan } from '@muster/http';
 
 export interface RowWork<Payload> {
-  readonly db: Db;
+  readonly db: PlainDb;
   readonly orgId: string;
   readonly rowId: string;
   readonly payload: Payload;
@@ -117,7 +125,7 @@ async function performRow(
   rowId: string,
 ): Promise<Outcome> {
   const job = jobOf(name);
-  const prepare = async (db: Db): Promise<Sending | Outcome> => {
+  const prepare = async (db: PlainDb): Promise<Sending | Outcome> => {
     const [row] = await db.all(lockRows([rowId], name));
     if (row === undefined) return 'skipped';
     const sending = row.orgDeleted
@@ -175,7 +183,7 @@ async function performBatch(
 }
 
 async function workOnBatch(
-  db: Db,
+  db: PlainDb,
   { name, orgId }: Delivery,
   worker: BatchWorker<unknown>,
   rowIds: readonly string[],

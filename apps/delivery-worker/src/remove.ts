@@ -63,6 +63,22 @@ export async function removeProjects(
   return gone;
 }
 
+/** Endpoints of webhooks that were deleted, with what was known of their deliveries. */
+export async function removeWebhooks(pool: Pool, signal: AbortSignal, progress: Progress): Promise<number> {
+  const deleted = await acrossOrganizations(pool, (db) =>
+    db.all(
+      sql<{
+        org_id: string;
+        id: string;
+      }>`select org_id, id from webhooks where deleted_at is not null order by deleted_at limit 1000`,
+    ),
+  );
+  let gone = 0;
+  for (const key of deleted)
+    if (await remove(pool, progress, { table: 'webhooks', key: { ...key }, signal })) gone += 1;
+  return gone;
+}
+
 /** Organizations whose owner deleted them more than 30 days ago. */
 export async function removeOrganizations(
   pool: Pool,

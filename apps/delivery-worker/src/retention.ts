@@ -4,6 +4,7 @@
  * them; a purge that is stopped goes on at the next turn.
  */
 import { acrossOrganizations, inOrganizationAsSystem, of, type Part, type Pool, sql } from '@muster/database';
+import { webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
 import { type Plan, plans, Policy } from '@muster/registry';
 
@@ -98,13 +99,38 @@ export const retention: Readonly<Record<string, Retention>> = {
   execution_contributors: forGood(works, 'they are the authors; it goes with its execution'),
   execution_events: forGood(works, 'it is how the work went; it goes with its project'),
   executions: forGood(works, 'it is who did the work; it goes with its project'),
+  forge_checks: purged('forges', '14 days', {
+    key: ['org_id', 'repository_id', 'sha', 'name', 'at', 'state', 'trust'],
+    due: () => sql.part`t.noted_at < now() - interval '14 days'`,
+    oldestFirst: sql.part`t.noted_at`,
+  }),
+  // After its deliveries, so that little goes with it.
+  forge_connections: purged(admins, '15 days after it was disconnected', {
+    key: byId,
+    due: () => sql.part`t.deleted_at < now() - interval '15 days'`,
+    oldestFirst: sql.part`t.deleted_at`,
+  }),
+  forge_deliveries: purged('forges', '14 days', {
+    key: byId,
+    due: () => sql.part`t.received_at < now() - interval '14 days'`,
+    oldestFirst: sql.part`t.received_at`,
+  }),
+  forge_facts: purged('forges', '14 days, or when its execution is known', {
+    key: byId,
+    due: () => sql.part`t.parked_at < now() - interval '14 days'`,
+    oldestFirst: sql.part`t.parked_at`,
+  }),
   forge_observations: forGood(works, 'a fact must be known again by its key; it goes with its execution'),
+  forge_pulls: capped('forges', 'one for each execution'),
+  forge_repositories: capped('leads', '200 for each project'),
   gamification_state: capped('nobody', 'one for each organization'),
   idempotency_keys: purged('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],
     due: () => sql.part`t.created_at < now() - interval '24 hours'`,
     oldestFirst: sql.part`t.created_at`,
   }),
+  import_items: forGood('leads', 'an item is known again by it; it goes with its project'),
+  imports: forGood('leads', 'it is what was brought in; it goes with its project'),
   invitations: purged(admins, `${isOver} after it was accepted or revoked, or expired`, {
     key: byId,
     due: (days) =>
@@ -150,11 +176,15 @@ export const retention: Readonly<Record<string, Retention>> = {
   projects: purged(admins, 'at once when somebody deleted it', 'by removal'),
   prompts: forGood('leads', 'it goes with its project or organization'),
   rights_epochs: capped('nobody', 'one for each organization'),
+  search_documents: capped(writes, 'one for each story, epic, spec, comment and member'),
+  search_words: forGood(
+    writes,
+    'a word that is used again is not written again; they go with their organization',
+  ),
   seat_ledger: forGood(admins, 'it is what was paid for'),
   stories: forGood(writes, 'it goes with its project'),
   story_blockers: forGood(writes, 'it goes with its stories'),
   story_reviewers: forGood(writes, 'it goes with its story'),
-  story_search: capped(writes, 'one for each story'),
   story_selections: capped('viewers too', '20 for each member'),
   story_specs: forGood(writes, 'verdicts name versions; it goes with its story'),
   streams: capped('nobody', 'one for each organization'),
@@ -166,6 +196,12 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
     oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
   }),
+  webhook_deliveries: purged('the activity', `${webhookDeliveriesKeptDays} days after it was delivered`, {
+    key: byId,
+    due: () => sql.part`t.done_at < now() - make_interval(days => ${sql.literal(webhookDeliveriesKeptDays)})`,
+    oldestFirst: sql.part`t.done_at`,
+  }),
+  webhooks: purged(admins, 'at once when it was deleted', 'by removal'),
 };
 
 const portion = 2_000;

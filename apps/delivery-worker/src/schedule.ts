@@ -7,5 +7,6 @@ const hour = 60 * 60;
 export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'retention.purge': hour,
   'deletions.remove': 60,
+  'tokens.warn': hour,
   'seats.report': 24 * hour,
 };

@@ -1,20 +1,27 @@
 /** Every job and who does it, on one page. One that is missing does not compile. */
 import { type Pool } from '@muster/database';
+import { replayFacts, translateDelivery } from '@muster/forges';
 import { syncPoints } from '@muster/gamification';
+import { handlers, performable, reactions } from '@muster/operations';
 import { type Logger } from 'pino';
 import {
   deliverInvitation,
   deliverNotification,
   mailNotification,
+  mailTokenEnd,
   pushNotification,
   type Channels,
 } from './deliver.ts';
 import { endAbandoned } from './abandoned-runs.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
-import { type Progress, removeOrganizations, removeProjects } from './remove.ts';
+import { type Progress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
 import { keepMonths } from './months.ts';
 import { purge, purgedTables, readForThem } from './retention.ts';
 import { findOverdrawn } from './seats.ts';
+import { warnOfEnds } from './token-ends.ts';
+
+/** What jobs perform, they perform as operations. */
+const surroundings = { handlers: performable(handlers), reactions };
 
 /** What the workers stand on. */
 export interface WorkerContext extends Channels {
@@ -45,6 +52,17 @@ export function createWorkers(context: WorkerContext): Workers {
     'notification.mail': mailNotification(context),
     'notification.push': pushNotification(context),
 
+    'token.mail': mailTokenEnd(context),
+    'tokens.warn': (signal) => warnOfEnds(pool, signal),
+    'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
+      await translateDelivery({ db, orgId, surroundings }, deliveryId);
+      return undefined;
+    },
+    'forge.replay': async ({ db, orgId, payload: { executionId } }) => {
+      await replayFacts({ db, orgId, surroundings }, executionId);
+      return undefined;
+    },
+
     'retention.purge': async (signal) => {
       await endAbandoned(pool, signal);
       await readForThem(pool, signal);
@@ -63,6 +81,7 @@ export function createWorkers(context: WorkerContext): Workers {
         },
       };
       await removeProjects(pool, signal, progress);
+      await removeWebhooks(pool, signal, progress);
       await removeOrganizations(pool, signal, progress);
     },
 

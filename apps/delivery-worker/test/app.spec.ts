@@ -75,7 +75,7 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 6);
+  await until(async () => (await schedulers()).length === 7);
   expect(await schedulers()).toEqual([
     'canary 30',
     'canary 30',
@@ -83,6 +83,7 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
     'deletions.remove 60',
     'retention.purge 3600',
     'seats.report 86400',
+    'tokens.warn 3600',
   ]);
   await queues.close();
 });

@@ -1,0 +1,108 @@
+/** The endpoints that this worker has: looks for those that are due and that no worker has, and drives each. */
+import { acrossOrganizations, inOrganizationAsSystem, type Pool } from '@muster/database';
+import {
+  dueWebhooks,
+  holdWebhook,
+  isDelivered,
+  takeTurn,
+  type SentMessage,
+  type TurnAnswer,
+  type TurnSetUp,
+} from '@muster/notifications';
+import { type After } from '../loop.ts';
+import { drive } from './drive.ts';
+import { type Sender } from './guarded.ts';
+import { send } from './send.ts';
+
+/** Endpoints at once: each has up to 8 requests under way. */
+const mostEndpoints = 64;
+/** Turns in the database at once, so that jobs find connections beside them. */
+const mostTurns = 2;
+/** An endpoint that has more to send than it can in so long is given back, for others that wait. */
+const sliceMillis = 60_000;
+
+export interface RunnerOptions {
+  readonly pool: Pool;
+  readonly sender: Sender;
+  readonly setUp: TurnSetUp;
+  readonly onTried: (orgId: string, webhookId: string, sent: SentMessage) => void;
+  readonly onFault: (error: unknown, webhookId: string) => void;
+}
+
+export interface Runner {
+  /** Takes what is due. */
+  look(): Promise<After>;
+  /** Begins nothing more, waits for what is under way, and gives every endpoint back. */
+  stop(): Promise<void>;
+}
+
+/** Lets so many work at once; the others wait their turn. */
+function takingTurns(most: number): <Result>(work: () => Promise<Result>) => Promise<Result> {
+  let free = most;
+  const waiting: (() => void)[] = [];
+  return async (work) => {
+    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    else free -= 1;
+    try {
+      return await work();
+    } finally {
+      const next = waiting.shift();
+      if (next === undefined) free += 1;
+      else next();
+    }
+  };
+}
+
+export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOptions): Runner {
+  const driven = new Set<Promise<void>>();
+  const inTurn = takingTurns(mostTurns);
+  let isStopping = false;
+
+  const begin = (orgId: string, webhookId: string, epoch: number): void => {
+    const until = performance.now() + sliceMillis;
+    const driving = drive({
+      turn: (asked) =>
+        inTurn(() =>
+          inOrganizationAsSystem(pool, orgId, (db) =>
+            takeTurn(db, { orgId, webhookId, epoch, ...asked }, setUp),
+          ),
+        ),
+      send: async (endpoint: TurnAnswer, message) => {
+        const sent = await send(sender, endpoint, message);
+        onTried(orgId, webhookId, sent);
+        return sent;
+      },
+      isOver: () => isStopping || performance.now() > until,
+      onFault: (error) => {
+        onFault(error, webhookId);
+      },
+    })
+      .catch((error: unknown) => {
+        onFault(error, webhookId);
+      })
+      .finally(() => driven.delete(driving));
+    driven.add(driving);
+  };
+
+  return {
+    look: async () => {
+      const room = mostEndpoints - driven.size;
+      if (isStopping || room === 0) return 'rest';
+      const due = await acrossOrganizations(pool, (db) => db.all(dueWebhooks(room)));
+      for (const { orgId, id } of due.slice(0, room)) {
+        const held = await inTurn(() => inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, id)));
+        if (held !== undefined) begin(orgId, id, held.worker_epoch);
+      }
+      return 'rest';
+    },
+    stop: async () => {
+      isStopping = true;
+      await Promise.all(driven);
+      sender.close();
+    },
+  };
+}
+
+/** Of a delivery that was tried, for figures. */
+export const outcomeOf = ({ tried }: SentMessage): 'delivered' | 'failed' =>
+  isDelivered(tried) ? 'delivered' : 'failed';

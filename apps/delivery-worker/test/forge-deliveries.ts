@@ -1,0 +1,106 @@
+/** Deliveries for specs: signed as forges sign them, taken in as the API takes them, and read as the worker reads them. */
+import { createHmac, randomUUID } from 'node:crypto';
+import { inOrganizationAsSystem } from '@muster/database';
+import { receiveDelivery, replayFacts, translateDelivery } from '@muster/forges';
+import { handlers, performable, reactions } from '@muster/operations';
+import { createSeals } from '@muster/outbound';
+import { type ForgeDelivery, type ForgeKind } from '@muster/registry';
+import { type People, type World } from '@muster/testing';
+
+export const surroundings = { handlers: performable(handlers), reactions };
+export const seals = createSeals([]);
+
+const eventHeader: Readonly<Record<ForgeKind, string>> = {
+  github: 'x-github-event',
+  gitlab: 'x-gitlab-event',
+  gitea: 'x-gitea-event',
+  forgejo: 'x-forgejo-event',
+};
+const idHeader: Readonly<Record<ForgeKind, string>> = {
+  github: 'x-github-delivery',
+  gitlab: 'webhook-id',
+  gitea: 'x-gitea-delivery',
+  forgejo: 'x-forgejo-delivery',
+};
+
+export const hmac = (secret: string, body: string): string =>
+  `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`;
+
+/** As GitLab signs with its signing token, by the standard. */
+export function standardHeaders(secret: string, id: string, body: string): Record<string, string> {
+  const at = String(Math.floor(Date.now() / 1_000));
+  const key = Buffer.from(secret.replace('whsec_', ''), 'base64');
+  const signature = createHmac('sha256', key).update(`${id}.${at}.${body}`).digest('base64');
+  return { 'webhook-id': id, 'webhook-timestamp': at, 'webhook-signature': `v1,${signature}` };
+}
+
+export interface Connected {
+  readonly id: string;
+  readonly kind: ForgeKind;
+  readonly secret: string;
+}
+
+export interface Sent {
+  readonly event: string;
+  readonly payload: unknown;
+  readonly deliveryId?: string;
+}
+
+export function signed(
+  { kind, secret }: Connected,
+  { event, payload, deliveryId = randomUUID() }: Sent,
+): { headers: Record<string, string>; body: string; deliveryId: string } {
+  const body = JSON.stringify(payload);
+  const signature =
+    kind === 'gitlab'
+      ? standardHeaders(secret, deliveryId, body)
+      : { 'x-hub-signature-256': hmac(secret, body), [idHeader[kind]]: deliveryId };
+  return { headers: { [eventHeader[kind]]: event, ...signature }, body, deliveryId };
+}
+
+/** Takes a delivery in and reads it; answers what became of it. */
+export async function deliver(
+  world: World,
+  people: People,
+  connection: Connected,
+  sent: Sent,
+): Promise<ForgeDelivery> {
+  const { headers, body, deliveryId } = signed(connection, sent);
+  await receiveDelivery(world.database.app, seals, {
+    ...{ connectionId: connection.id, headers, body: Buffer.from(body) },
+  });
+  await readAll(world, people.orgId);
+  const { items } = await people.ana.forges.deliveries.list({ connectionId: connection.id, limit: 200 });
+  const found = items.find((item) => item.deliveryId === deliveryId);
+  if (found === undefined) throw new Error('the delivery was not kept');
+  return found;
+}
+
+/** Does the jobs that are asked for, in the order in which they were. */
+export async function readAll(world: World, orgId: string): Promise<void> {
+  for (;;) {
+    const jobs = await world.rows<{ id: string; topic: string; payload: Record<string, string> }>(
+      `select id, topic, payload from outbox
+       where org_id = $1 and topic in ('forge.translate', 'forge.replay') and done_at is null order by id`,
+      orgId,
+    );
+    if (jobs.length === 0) return;
+    for (const { id, topic, payload } of jobs) {
+      await inOrganizationAsSystem(world.database.app, orgId, async (db) => {
+        const work = { db, orgId, surroundings };
+        await (topic === 'forge.replay'
+          ? replayFacts(work, payload['executionId'] ?? '')
+          : translateDelivery(work, payload['deliveryId'] ?? ''));
+      });
+      await world.rows('update outbox set done_at = now() where org_id = $1 and id = $2', orgId, id);
+    }
+  }
+}
+
+export async function connect(people: People, kind: ForgeKind, baseUrl?: string): Promise<Connected> {
+  const { connection, setup } = await people.ana.forges.connect({
+    kind,
+    ...(baseUrl !== undefined && { baseUrl }),
+  });
+  return { id: connection.id, kind, secret: setup.secret };
+}

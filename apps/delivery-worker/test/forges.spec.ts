@@ -1,0 +1,355 @@
+/** What forges sign, from the delivery to the execution. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { inOrganizationAsSystem } from '@muster/database';
+import { replayFacts, translateDelivery } from '@muster/forges';
+import { handlers, performable, reactions } from '@muster/operations';
+import { type People, type Person, useWorld } from '@muster/testing';
+import {
+  connect,
+  type Connected,
+  deliver,
+  readAll,
+  seals,
+  signed,
+  surroundings,
+} from './forge-deliveries.ts';
+import {
+  acmeApi,
+  mergedEvent,
+  pullEvent,
+  type PullLife,
+  pullUrl,
+  pushEvent,
+  reviewEvent,
+  second,
+  shaOf,
+  suiteEvent,
+} from './github-pull.ts';
+import { openLine, until } from './line.ts';
+import { receiveDelivery } from '@muster/forges';
+
+const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const a = shaOf('a');
+const b = shaOf('b');
+
+let people: People;
+let chloe: Person;
+let github: Connected;
+let storyId: string;
+let held: { executionId: string; leaseToken: string };
+let life: PullLife;
+
+beforeEach(async () => {
+  people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
+  ({ chloe } = people);
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  github = await connect(people, 'github');
+  await people.ana.forges.repositories.link({
+    ...{ projectId: 'WEB', connectionId: github.id, url: 'https://github.com/Acme/API.git' },
+  });
+  const { story } = await people.ana.stories.create({
+    projectId: 'WEB',
+    title: 'Land',
+    status: 'in_progress',
+  });
+  storyId = story.id;
+  held = await acquire(storyId);
+  life = {
+    ...{ repository: acmeApi, number: 7, branch: 'muster/web-1-e1-land', base: 'main' },
+    ...{ title: 'Land it', body: null },
+  };
+});
+
+async function acquire(targetId: string) {
+  const { execution, leaseToken } = await chloe.deliveryExecutions.acquire({ targetType: 'story', targetId });
+  return { executionId: execution.id, leaseToken };
+}
+const handIn = (url = pullUrl(life)) =>
+  chloe.deliveryExecutions.complete({
+    ...held,
+    outcome: 'submitted',
+    pullRequest: { number: life.number, url },
+  });
+const send = (sent: Parameters<typeof deliver>[3], connection = github) =>
+  deliver(world, people, connection, sent);
+const executionNow = async () =>
+  (await people.ana.deliveryExecutions.get({ executionId: held.executionId })).execution;
+async function standing() {
+  const { state, needsRework } = await executionNow();
+  return [state, needsRework, (await people.ana.stories.get({ storyId })).story.status];
+}
+
+describe('the life of a pull request', () => {
+  it('lands the story by the merge that GitHub signed, within a policy that believes no token', async () => {
+    await send(pushEvent(life, a, 1));
+    await send(pullEvent(life, 'opened', a, 1));
+    await handIn();
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'success', seconds: 3 }));
+    const merged = await send(mergedEvent(life, a, 5));
+    expect(merged).toMatchObject({
+      ...{ state: 'recorded', trust: 'verified' },
+      outcome: [{ kind: 'pr_merged', executionId: held.executionId, result: 'recorded' }],
+    });
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect((await executionNow()).git).toMatchObject({
+      ...{ branch: life.branch, headSha: a, checks: 'passing' },
+      pullRequest: { number: 7, url: pullUrl(life), state: 'merged' },
+    });
+    const { items } = await people.ana.activity.list({ kinds: ['execution.observed'] });
+    expect(new Set(items.map(({ actor }) => actor.name))).toEqual(new Set(['GitHub']));
+  });
+
+  it('asks for rework by failed checks, changes requested or a conflict, and no more after the next push', async () => {
+    await send(pullEvent(life, 'opened', a, 1));
+    await handIn();
+    await send(reviewEvent(life, 'changes_requested', a, 2));
+    expect(await standing()).toEqual(['submitted', true, 'in_review']);
+    await send(pushEvent(life, b, 3));
+    await send(reviewEvent(life, 'approved', b, 4));
+    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+    await send(pullEvent(life, 'synchronize', b, 5, { mergeable_state: 'dirty' }));
+    expect(await standing()).toEqual(['submitted', true, 'in_review']);
+  });
+
+  it('gives handed-in work back where it is closed without a merge', async () => {
+    await handIn();
+    await send(pullEvent(life, 'closed', a, 4, { closed_at: second(4) }));
+    expect(await standing()).toEqual(['available', true, 'in_review']);
+  });
+
+  it('does not land what was merged elsewhere than where the work goes', async () => {
+    await handIn();
+    const { outcome } = await send(mergedEvent({ ...life, base: 'release/1' }, a, 4));
+    expect(outcome).toMatchObject([
+      { result: 'noted', reason: 'it goes into release/1, and the work goes into main' },
+    ]);
+    await chloe.stories.updateGitMeta({ storyId, git: { baseBranch: 'release/1' } });
+    await send(mergedEvent({ ...life, base: 'release/1' }, b, 5));
+    expect(await standing()).toEqual(['completed', false, 'done']);
+  });
+});
+
+describe('the checks of a head', () => {
+  beforeEach(async () => {
+    await send(pullEvent(life, 'opened', a, 1));
+    await handIn();
+  });
+  const checks = async () => (await executionNow()).git?.checks;
+
+  it('have passed when all have, and failed when one has', async () => {
+    await send(suiteEvent(life, a, { app: 1, conclusion: null, seconds: 2 }));
+    await send(suiteEvent(life, a, { app: 2, conclusion: 'success', seconds: 3 }));
+    expect(await checks()).toBeNull();
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 4 }));
+    expect(await checks()).toBe('failing');
+    expect(await standing()).toEqual(['submitted', true, 'in_review']);
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'success', seconds: 6 }));
+    expect(await checks()).toBe('passing');
+  });
+
+  it('of an older head say nothing, and those that came before their head wait for it', async () => {
+    await send(suiteEvent(life, b, { app: 1, conclusion: 'success', seconds: 3 }));
+    expect(await checks()).toBeNull();
+    await send(pullEvent(life, 'synchronize', b, 4));
+    expect(await checks()).toBe('passing');
+    await send(suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 9 }));
+    expect(await checks()).toBe('passing');
+  });
+
+  it("do not have Muster's own status among them", async () => {
+    const own = { sha: a, context: 'muster', state: 'failure', updated_at: second(5), repository: acmeApi };
+    expect((await send({ event: 'status', payload: own })).state).toBe('ignored');
+    expect(await checks()).toBeNull();
+  });
+});
+
+describe('the execution of a fact', () => {
+  const named = async (more: Partial<PullLife>) => {
+    const { outcome } = await send(pullEvent({ ...life, branch: 'topic', ...more }, 'opened', a, 1));
+    return outcome[0];
+  };
+
+  it('is that which a trailer names', async () => {
+    const body = `Why not.\n\nMuster-Execution: ${held.executionId}`;
+    expect(await named({ body })).toMatchObject({ result: 'recorded', executionId: held.executionId });
+  });
+
+  it('is that of the branch of its epoch', async () => {
+    const found = { result: 'recorded', executionId: held.executionId };
+    expect(await named({ branch: 'muster/WEB-1-e1-x' })).toMatchObject(found);
+    // Of an attempt before, or of another project.
+    for (const branch of ['muster/none-1-e1', 'muster/other-1-e1-x', 'muster/web-2-e1-x'])
+      expect(await named({ branch })).toMatchObject({ result: 'parked' });
+  });
+
+  it('is that which was handed in with the pull request', async () => {
+    await handIn();
+    expect(await named({})).toMatchObject({ result: 'recorded', executionId: held.executionId });
+  });
+
+  it('is that whose branch it is', async () => {
+    await chloe.deliveryExecutions.update({ ...held, git: { branch: 'topic' } });
+    expect(await named({})).toMatchObject({ result: 'recorded', executionId: held.executionId });
+  });
+
+  it('is only linked by the key of its story, and never completed by it', async () => {
+    const link = { ...life, branch: 'topic', title: 'web-1: land it' };
+    expect(await named({ title: link.title })).toMatchObject({
+      result: 'linked',
+      executionId: held.executionId,
+    });
+    expect((await executionNow()).git?.pullRequest?.url).toBe(pullUrl(life));
+    expect((await executionNow()).git?.headSha ?? null).toBeNull();
+    await chloe.deliveryExecutions.complete({ ...held, outcome: 'submitted' }).catch(() => undefined);
+    const { outcome } = await send(mergedEvent(link, a, 5));
+    expect(outcome).toMatchObject([{ result: 'noted', executionId: held.executionId }]);
+    expect((await people.ana.stories.get({ storyId })).story.status).not.toBe('done');
+  });
+
+  it('is none where it could be several, which the delivery says', async () => {
+    const { story } = await people.ana.stories.create({
+      projectId: 'WEB',
+      title: 'Other',
+      status: 'in_progress',
+    });
+    const other = await acquire(story.id);
+    for (const one of [held, other])
+      await chloe.deliveryExecutions.update({ ...one, git: { branch: 'topic' } });
+    const outcome = await named({});
+    expect(outcome).toMatchObject({ result: 'noted', executionId: null });
+    expect(outcome?.reason).toContain(other.executionId);
+  });
+
+  it('is not that of a pull request from elsewhere that calls its branch so', async () => {
+    const body = `Muster-Execution: ${held.executionId}`;
+    const foreign = { headRepository: 99, branch: life.branch, body, title: 'WEB-1' };
+    expect(await named(foreign)).toMatchObject({ result: 'parked', executionId: null });
+    await handIn();
+    // Somebody handed it in: it is theirs.
+    expect(await named(foreign)).toMatchObject({ result: 'repeated', executionId: held.executionId });
+  });
+
+  it('is not that of another pull request than was handed in', async () => {
+    await handIn();
+    const other = { ...life, number: 8 };
+    const { outcome } = await send(pullEvent(other, 'closed', a, 3, { closed_at: second(3) }));
+    expect(outcome).toMatchObject([
+      { result: 'noted', reason: 'the work was handed in with another pull request' },
+    ]);
+    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+  });
+});
+
+describe('a fact that comes before its execution', () => {
+  it('waits for it, and is recorded when it is handed in', async () => {
+    const early = { ...life, branch: 'topic', number: 12 };
+    expect((await send(pullEvent(early, 'opened', a, 1))).state).toBe('parked');
+    expect((await send(mergedEvent(early, a, 4))).state).toBe('parked');
+    await chloe.deliveryExecutions.complete({
+      ...{ ...held, outcome: 'submitted' },
+      pullRequest: { number: 12, url: pullUrl(early) },
+    });
+    await readAll(world, people.orgId);
+    expect(await standing()).toEqual(['completed', false, 'done']);
+    expect(await world.rows('select id from forge_facts where org_id = $1', people.orgId)).toEqual([]);
+  });
+
+  it('waits once, however often it comes', async () => {
+    const early = { ...life, branch: 'topic' };
+    for (let index = 0; index < 3; index += 1) await send(pullEvent(early, 'opened', a, 1));
+    expect(await world.rows('select id from forge_facts where org_id = $1', people.orgId)).toHaveLength(1);
+  });
+});
+
+describe('nothing changes by', () => {
+  it('a repository that is linked to no project', async () => {
+    await handIn();
+    const foreign = { ...acmeApi, id: 1, html_url: 'https://github.com/evil/api', full_name: 'evil/api' };
+    const { state, outcome } = await send(mergedEvent({ ...life, repository: foreign }, a, 5));
+    expect([state, outcome[0]?.reason]).toEqual(['ignored', 'evil/api is linked to no project']);
+    expect(await standing()).toEqual(['submitted', false, 'in_review']);
+  });
+
+  it('a delivery that comes again, by its id or by what it says', async () => {
+    await handIn();
+    const merged = mergedEvent(life, a, 5);
+    await send({ ...merged, deliveryId: 'one' });
+    const before = await people.ana.deliveryExecutions.eventsSince({ executionId: held.executionId });
+    const { headers, body } = signed(github, { ...merged, deliveryId: 'one' });
+    const again = { connectionId: github.id, headers, body: Buffer.from(body) };
+    expect(await receiveDelivery(world.database.app, seals, again)).toMatchObject({ isNew: false });
+    expect((await send(merged)).outcome).toMatchObject([{ result: 'repeated' }]);
+    expect(await people.ana.deliveryExecutions.eventsSince({ executionId: held.executionId })).toEqual(
+      before,
+    );
+  });
+
+  it('what is not as the forge documents it', async () => {
+    const { state, outcome } = await send({ event: 'pull_request', payload: { action: 'closed' } });
+    expect([state, outcome[0]?.result]).toEqual(['failed', 'ignored']);
+  });
+});
+
+it('reads a delivery again when it is asked to, once its repository is linked', async () => {
+  const other = { ...acmeApi, id: 5, html_url: 'https://github.com/acme/other', full_name: 'acme/other' };
+  const there = { ...life, repository: other };
+  const { id, state } = await send(pullEvent(there, 'opened', a, 1));
+  expect(state).toBe('ignored');
+  await people.ana.forges.repositories.link({ projectId: 'WEB', connectionId: github.id, externalId: '5' });
+  expect((await people.ana.forges.deliveries.redeliver({ deliveryId: id })).delivery.state).toBe('received');
+  await readAll(world, people.orgId);
+  const { items } = await people.ana.forges.deliveries.list({ connectionId: github.id, state: 'recorded' });
+  expect(items.map((item) => item.id)).toEqual([id]);
+  const { items: linked } = await people.ana.forges.repositories.list({ projectId: 'WEB' });
+  expect(linked.map(({ fullName, defaultBranch }) => [fullName, defaultBranch])).toContainEqual([
+    'acme/other',
+    'main',
+  ]);
+});
+
+it('goes from the delivery through the outbox and the queue to the story', async () => {
+  await handIn();
+  const line = openLine(world);
+  try {
+    line.hire({
+      'forge.translate': async ({ db, orgId, payload }) => {
+        await translateDelivery({ db, orgId, surroundings }, payload.deliveryId);
+        return undefined;
+      },
+      'forge.replay': async ({ db, orgId, payload }) => {
+        await replayFacts({ db, orgId, surroundings }, payload.executionId);
+        return undefined;
+      },
+    });
+    const { headers, body } = signed(github, mergedEvent(life, a, 5));
+    await receiveDelivery(world.database.app, seals, {
+      ...{ connectionId: github.id, headers, body: Buffer.from(body) },
+    });
+    await until(async () => {
+      await line.relay();
+      return (await standing())[0] === 'completed';
+    });
+  } finally {
+    await line.close();
+  }
+  expect(await standing()).toEqual(['completed', false, 'done']);
+});
+
+it('takes nothing of a connection that was disconnected, and knows nothing of it', async () => {
+  const { headers, body } = signed(github, mergedEvent(life, a, 5));
+  const delivered = { connectionId: github.id, headers, body: Buffer.from(body) };
+  await receiveDelivery(world.database.app, seals, delivered);
+  await people.ana.forges.disconnect({ connectionId: github.id });
+  await expect(receiveDelivery(world.database.app, seals, delivered)).rejects.toMatchObject({ status: 404 });
+  await readAll(world, people.orgId);
+  expect((await people.ana.forges.list({})).items).toEqual([]);
+  await expect(people.ana.forges.get({ connectionId: github.id })).rejects.toMatchObject({ status: 404 });
+  expect((await people.ana.forges.repositories.list({ projectId: 'WEB' })).items).toEqual([]);
+});
+
+it('does not hold up its transaction for an organization that is being deleted', async () => {
+  await inOrganizationAsSystem(world.database.app, people.orgId, (db) =>
+    translateDelivery({ db, orgId: people.orgId, surroundings }, held.executionId),
+  );
+  expect(await standing()).toEqual(['leased', false, 'in_progress']);
+});

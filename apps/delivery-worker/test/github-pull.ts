@@ -1,0 +1,99 @@
+/** The life of a pull request as GitHub sends it: the shape of its payloads, cut to what they say of the work. */
+export interface PullLife {
+  readonly repository: {
+    readonly id: number;
+    readonly html_url: string;
+    readonly full_name: string;
+    readonly default_branch: string;
+  };
+  readonly number: number;
+  readonly branch: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string | null;
+  /** The repository of the head, where it is another. */
+  readonly headRepository?: number;
+}
+
+export const acmeApi = {
+  id: 4_711,
+  html_url: 'https://github.com/acme/api',
+  full_name: 'acme/api',
+  default_branch: 'main',
+} as const;
+
+export const shaOf = (letter: string): string => letter.repeat(40);
+/** A second of the life. */
+export const second = (seconds: number): string =>
+  new Date(Date.UTC(2026, 10, 21, 9, 0, seconds)).toISOString();
+
+export const pullUrl = (life: PullLife): string => `${life.repository.html_url}/pull/${life.number}`;
+
+const pull = (life: PullLife, sha: string, seconds: number, more: object = {}) => ({
+  number: life.number,
+  html_url: pullUrl(life),
+  title: life.title,
+  body: life.body,
+  head: { ref: life.branch, sha, repo: { id: life.headRepository ?? life.repository.id } },
+  base: { ref: life.base, sha: shaOf('0'), repo: { id: life.repository.id } },
+  merged: false,
+  merge_commit_sha: null,
+  mergeable_state: 'clean',
+  created_at: second(1),
+  updated_at: second(seconds),
+  closed_at: null,
+  merged_at: null,
+  ...more,
+});
+
+export const pullEvent = (
+  life: PullLife,
+  action: string,
+  sha: string,
+  seconds: number,
+  more: object = {},
+) => ({
+  event: 'pull_request',
+  payload: { action, pull_request: pull(life, sha, seconds, more), repository: life.repository },
+});
+export const mergedEvent = (life: PullLife, sha: string, seconds: number) =>
+  pullEvent(life, 'closed', sha, seconds, {
+    ...{ merged: true, merge_commit_sha: shaOf('f') },
+    ...{ merged_at: second(seconds), closed_at: second(seconds) },
+  });
+export const pushEvent = (life: PullLife, sha: string, seconds: number, message = 'Change') => ({
+  event: 'push',
+  payload: {
+    ref: `refs/heads/${life.branch}`,
+    after: sha,
+    deleted: false,
+    commits: [{ message, timestamp: second(seconds) }],
+    head_commit: { message, timestamp: second(seconds) },
+    repository: { ...life.repository, pushed_at: Math.floor(Date.parse(second(seconds)) / 1_000) },
+  },
+});
+export const suiteEvent = (
+  life: PullLife,
+  sha: string,
+  {
+    app,
+    conclusion,
+    seconds,
+  }: { readonly app: number; readonly conclusion: string | null; readonly seconds: number },
+) => ({
+  event: 'check_suite',
+  payload: {
+    action: conclusion === null ? 'requested' : 'completed',
+    check_suite: { head_sha: sha, conclusion, updated_at: second(seconds), app: { id: app } },
+    repository: life.repository,
+  },
+});
+export const reviewEvent = (life: PullLife, state: string, sha: string, seconds: number) => ({
+  event: 'pull_request_review',
+  payload: {
+    action: 'submitted',
+    review: { state, commit_id: sha, submitted_at: second(seconds) },
+    pull_request: pull(life, sha, seconds),
+    repository: life.repository,
+  },
+});

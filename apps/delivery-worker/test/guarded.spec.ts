@@ -1,0 +1,182 @@
+/** Requests to addresses that strangers chose, against servers of the spec's own. */
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import { type AddressInfo, createServer as createTcpServer } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { parseNetworks } from '@muster/notifications';
+import getTlsOptions from 'smtp-server/lib/tls-options.js';
+import { createSender, type Sender } from '../src/webhooks/guarded.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+
+const loopback = parseNetworks('127.0.0.0/8:*');
+const post = { headers: { 'webhook-id': 'one' }, body: '{"type":"x","data":{}}' };
+let receiver: Receiver;
+let senders: Sender[];
+
+beforeEach(async () => {
+  receiver = await openReceiver();
+  senders = [];
+});
+afterEach(async () => {
+  for (const sender of senders) sender.close();
+  await receiver.close();
+});
+
+const senderWith = (options: Parameters<typeof createSender>[0]): Sender => {
+  const sender = createSender(options);
+  senders.push(sender);
+  return sender;
+};
+const to = (host: string): string => receiver.url.replace('127.0.0.1', host);
+
+describe('a name', () => {
+  it('that leads to a forbidden address is not connected to', async () => {
+    const sender = senderWith({ networks: [] });
+    await expect(sender.post({ ...post, url: to('localhost') })).rejects.toThrow(
+      'not sent: it leads to an address of no public network',
+    );
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('with one forbidden address among others is not connected to', async () => {
+    const sender = senderWith({
+      networks: loopback,
+      resolve: async () => [
+        { address: '127.0.0.1', family: 4 },
+        { address: '169.254.169.254', family: 4 },
+      ],
+    });
+    await expect(sender.post({ ...post, url: to('hooks.example') })).rejects.toThrow('never sent to');
+    expect(receiver.received).toEqual([]);
+  });
+
+  it('that says something else the second time is looked up once for a connection, and that counts', async () => {
+    // The trick: an address that may be for the check, another for the connection.
+    const asked: string[] = [];
+    const answers = ['127.0.0.1', '10.0.0.1'];
+    const sender = senderWith({
+      networks: loopback,
+      resolve: async (host) => {
+        asked.push(host);
+        return [{ address: answers[asked.length - 1] ?? '10.0.0.1', family: 4 }];
+      },
+    });
+    expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
+    expect(asked).toEqual(['rebound.example']);
+    expect(receiver.received).toHaveLength(1);
+    expect(receiver.received[0]?.headers.host).toBe(`rebound.example:${new URL(receiver.url).port}`);
+    // Over the same connection, which leads to where it was checked; a new one is checked anew.
+    expect(await sender.post({ ...post, url: to('rebound.example') })).toMatchObject({ status: 200 });
+    sender.close();
+    await expect(sender.post({ ...post, url: to('rebound.example') })).rejects.toThrow(
+      'of no public network',
+    );
+    expect(receiver.received).toHaveLength(2);
+  });
+
+  it('without an address is not sent to', async () => {
+    const sender = senderWith({ networks: loopback, resolve: async () => [] });
+    await expect(sender.post({ ...post, url: to('nowhere.example') })).rejects.toThrow('has no address');
+  });
+
+  it('is what a certificate has to be for, and what is asked for, whatever address it leads to', async () => {
+    const asked: string[] = [];
+    const answered: unknown[] = [];
+    // A certificate for tests, of another name and past its time, which comes with the mail server's package.
+    const server = createTlsServer(
+      {
+        ...getTlsOptions(),
+        SNICallback: (name, callback) => {
+          asked.push(name);
+          callback(null);
+        },
+      },
+      (request, response) => {
+        answered.push(request.url);
+        response.end();
+      },
+    );
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const resolve = async () => [{ address: '127.0.0.1', family: 4 }];
+    const sender = senderWith({ networks: loopback, resolve });
+    await expect(sender.post({ ...post, url: `https://hooks.example:${port}/` })).rejects.toThrow(
+      /certificate/,
+    );
+    expect([asked, answered]).toEqual([['hooks.example'], []]);
+    server.close();
+  });
+});
+
+describe('an address', () => {
+  it('that is named itself is checked too', async () => {
+    const sender = senderWith({ networks: [] });
+    await expect(sender.post({ ...post, url: receiver.url })).rejects.toThrow('not sent');
+    await expect(sender.post({ ...post, url: to('2130706433') })).rejects.toThrow('not sent');
+    await expect(sender.post({ ...post, url: to('[::ffff:127.0.0.1]') })).rejects.toThrow('not sent');
+    expect(receiver.received).toEqual([]);
+  });
+});
+
+describe('an answer', () => {
+  it('that leads elsewhere is not followed', async () => {
+    receiver.answer((response) => {
+      response.writeHead(302, { location: `${receiver.url}/elsewhere` });
+      response.end();
+    });
+    expect(await senderWith({ networks: loopback }).post({ ...post, url: receiver.url })).toMatchObject({
+      status: 302,
+    });
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  it('without end is read as far as 64 KiB, and kept as far as 2 KiB', async () => {
+    let bytes = 0;
+    receiver.answer((response) => {
+      const more = (): void => {
+        while (!response.destroyed && response.write('é'.repeat(8_192))) bytes += 16_384;
+        response.once('drain', more);
+      };
+      more();
+    });
+    const { status, text } = await senderWith({ networks: loopback }).post({ ...post, url: receiver.url });
+    expect(status).toBe(200);
+    expect(Buffer.byteLength(text)).toBeLessThanOrEqual(2_048);
+    expect(bytes).toBeLessThan(20_000_000);
+  });
+
+  it('that is no HTTP, or a closed connection, is an error', async () => {
+    const server = createTcpServer((socket) => socket.end('hello\r\n'));
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    await expect(
+      senderWith({ networks: loopback }).post({ ...post, url: `http://127.0.0.1:${port}/` }),
+    ).rejects.toThrow();
+    server.close();
+  });
+
+  it('that does not come within 10 s is none', async () => {
+    receiver.answer(() => undefined);
+    const began = performance.now();
+    await expect(senderWith({ networks: loopback }).post({ ...post, url: receiver.url })).rejects.toThrow(
+      'within 10 s',
+    );
+    expect(performance.now() - began).toBeLessThan(12_000);
+  }, 20_000);
+
+  it('has no part in a connection that the receiver closed meanwhile: it is made anew', async () => {
+    const server = createServer({ keepAliveTimeout: 1 }, (request, response) => {
+      request.resume().on('end', () => response.end(() => request.socket.destroy()));
+    });
+    server.listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    const sender = senderWith({ networks: loopback });
+    for (let nth = 0; nth < 20; nth += 1)
+      expect(await sender.post({ ...post, url })).toMatchObject({ status: 200 });
+    server.close();
+  });
+});

@@ -1,0 +1,147 @@
+/** Members are told by e-mail a week before a token of theirs ends: once, and of no token that has ended. */
+import { once } from 'node:events';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { tokenWarningDays } from '@muster/organizations';
+import { type People, useWorld } from '@muster/testing';
+import { pino } from 'pino';
+import PostalMime, { type Email } from 'postal-mime';
+import { SMTPServer } from 'smtp-server';
+import { mailTokenEnd } from '../src/deliver.ts';
+import { createMailer, type Mailer } from '../src/mail.ts';
+import { warnOfEnds } from '../src/token-ends.ts';
+import { type Line, openLine, until } from './line.ts';
+
+const world = useWorld({});
+const arrived: Email[] = [];
+let server: SMTPServer;
+let mailer: Mailer;
+let line: Line;
+let people: People;
+
+beforeAll(async () => {
+  server = new SMTPServer({
+    authOptional: true,
+    hideSTARTTLS: true,
+    onData: (stream, _session, done) => {
+      const chunks: Buffer[] = [];
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+      stream.on('end', () => {
+        PostalMime.parse(Buffer.concat(chunks)).then((email) => {
+          arrived.push(email);
+          done();
+        }, done);
+      });
+    },
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const { port } = server.server.address() as AddressInfo;
+  mailer = createMailer(
+    { smtpUrl: `smtp://127.0.0.1:${port}` },
+    'Muster <muster@acme.example>',
+    pino({ level: 'silent' }),
+  );
+  line = openLine(world);
+  line.hire({
+    'token.mail': mailTokenEnd({ mailer, pusher: undefined, baseUrl: 'https://muster.example' }),
+  });
+});
+afterAll(async () => {
+  await line.close();
+  mailer.close();
+  await new Promise<void>((resolve) => {
+    server.close(resolve);
+  });
+});
+
+beforeEach(async () => {
+  people = await world.org();
+  arrived.length = 0;
+});
+
+/** A token that was made `age` days ago and ends in `left` days; its id. */
+async function token(
+  name: string,
+  { age = 60, left = 6, agentId = null as string | null } = {},
+): Promise<string> {
+  const id = newId();
+  await world.rows(
+    `insert into tokens (org_id, id, member_id, agent_id, name, hash, last_four, scopes, created_at, expires_at)
+     values ($1, $2, $3, $4, $5, sha256($2::uuid::text::bytea), 'abcd', '{write}', now() - $6::float8 * interval '1 day',
+       now() + $7::float8 * interval '1 day')`,
+    people.orgId,
+    id,
+    people.chloe.me.memberId,
+    agentId,
+    name,
+    age,
+    left,
+  );
+  return id;
+}
+
+const never = new AbortController().signal;
+const warn = () => warnOfEnds(world.database.app, never);
+const asked = async (): Promise<string[]> =>
+  (
+    await world.rows<{ id: string }>(
+      `select payload ->> 'tokenId' as id from outbox where org_id = $1 and topic = 'token.mail' order by id`,
+      people.orgId,
+    )
+  ).map(({ id }) => id);
+const deliver = async (): Promise<void> => {
+  await line.relay();
+  await until(async () => (await line.rows(people.orgId)).every((row) => row.done));
+};
+
+it('tells its member a week before, what ends and when, and nothing of the secret', async () => {
+  await token('Laptop', { left: 6.9 });
+  await token('Nightly', { left: 1, age: 80, agentId: people.robo.me.agentId });
+  await warn();
+  await deliver();
+  expect(arrived.map(({ subject }) => subject).sort()).toEqual([
+    expect.stringMatching(/^The token "Laptop" for Acme ends on \d+ \w+ \d{4}, \d\d:\d\d UTC$/),
+    expect.stringMatching(/^The token "Nightly" for Acme ends on /),
+  ]);
+  for (const { to, text } of arrived) {
+    expect(to).toMatchObject([{ address: 'chloe@example.com' }]);
+    expect(text).not.toContain('must_');
+  }
+  expect(arrived.find(({ subject }) => subject?.includes('Nightly'))?.text).toContain('of your agent Robo');
+});
+
+it('tells it once, however often it looks and however many look at a time', async () => {
+  const id = await token('Laptop');
+  await world.contend({ table: 'tokens', id }, warn, warn);
+  await warn();
+  expect(await asked()).toEqual([id]);
+});
+
+it('says nothing of those that end later, ended, were revoked, or were made for a week', async () => {
+  await token('later', { left: tokenWarningDays + 0.1 });
+  await token('ended', { left: -0.1 });
+  await token('week', { age: 1, left: 6 });
+  const revoked = await token('revoked');
+  await world.rows('update tokens set revoked_at = now() where id = $1', revoked);
+  await warn();
+  expect(await asked()).toEqual([]);
+});
+
+it('sends none for a token that was revoked before the mail went out', async () => {
+  const id = await token('Laptop');
+  await warn();
+  await world.rows('update tokens set revoked_at = now() where id = $1', id);
+  await deliver();
+  expect(arrived).toEqual([]);
+});
+
+it('begins no other epoch of rights: what processes remember holds', async () => {
+  const epoch = () => world.rows('select epoch from rights_epochs where org_id = $1', people.orgId);
+  const before = await epoch();
+  await token('Laptop');
+  await warn();
+  expect(await asked()).toHaveLength(1);
+  expect(await epoch()).toEqual(before);
+});

@@ -1,0 +1,124 @@
+/** For specs of webhooks: a world in which they can be made, workers that send them, and a receiver. */
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { createPool } from '@muster/database';
+import { parseNetworks, webhooksWith } from '@muster/notifications';
+import { handlers, reactions } from '@muster/operations';
+import { type InputOf, type Registry } from '@muster/registry';
+import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
+import { startLoop } from '../src/loop.ts';
+import { createSender } from '../src/webhooks/guarded.ts';
+import { createRunner } from '../src/webhooks/runner.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+
+const setUp = {
+  networks: parseNetworks('127.0.0.0/8:*'),
+  seals: ['a seal of this installation'],
+  subjectUrl: 'https://app.example/{type}/{key}',
+};
+
+type Draft = Partial<InputOf<Registry['webhooks']['create']>>;
+
+export interface WebhookWorld {
+  readonly world: World;
+  readonly people: People;
+  readonly receiver: Receiver;
+  /** A worker that looks for what is due, until it is stopped or the spec ends. */
+  startWorker(): { readonly stop: () => Promise<void> };
+  createWebhook(draft?: Draft, who?: Person): ReturnType<Person['webhooks']['create']>;
+  createStories(count: number, projectId?: string, from?: number): Promise<void>;
+  /** The numbers of what was received, in that order. */
+  seqs(): number[];
+  arrived(count: number): Promise<void>;
+  stateOf(webhookId: string): Promise<Awaited<ReturnType<Person['webhooks']['get']>>['webhook']>;
+  /** As if the time of what waits had come. */
+  makeDue(webhookId: string): Promise<unknown>;
+  /** Until some delivery of it has so many tries. */
+  tried(webhookId: string, count: number): Promise<void>;
+  delivered(webhookId: string, count: number): Promise<void>;
+}
+
+/** 1, 2, 3 … */
+export const upTo = (count: number): number[] => Array.from({ length: count }, (_, nth) => nth + 1);
+
+export function useWebhooks(): WebhookWorld {
+  const world = useWorld({ ...handlers, webhooks: webhooksWith(setUp) }, reactions);
+  let people: People | undefined;
+  let receiver: Receiver | undefined;
+  let workers: { readonly stop: () => Promise<void> }[] = [];
+  let faults: unknown[] = [];
+
+  beforeEach(async () => {
+    faults = [];
+    people = await world.org();
+    receiver = await openReceiver();
+    await people.ana.projects.create({ key: 'WEB', name: 'Web', visibility: 'org' });
+  });
+  afterEach(async () => {
+    receiver?.answer(200);
+    await receiver?.close();
+    await Promise.all(workers.map((worker) => worker.stop()));
+    expect(faults).toEqual([]);
+  });
+
+  const now = (): { readonly people: People; readonly receiver: Receiver } => {
+    if (people === undefined || receiver === undefined) throw new Error('they are there from beforeEach on');
+    return { people, receiver };
+  };
+  const listed = async (webhookId: string, state?: 'delivered') =>
+    (await now().people.ana.webhooks.deliveries.list({ webhookId, state })).items;
+
+  return {
+    world,
+    get people() {
+      return now().people;
+    },
+    get receiver() {
+      return now().receiver;
+    },
+    startWorker: () => {
+      const pool = patient(
+        createPool({ url: world.database.url, role: 'muster_app', name: 'webhooks', max: 4 }),
+      );
+      const runner = createRunner({
+        pool,
+        sender: createSender({ networks: setUp.networks }),
+        setUp: { ...setUp, reactions },
+        onTried: () => undefined,
+        onFault: (error) => faults.push(error),
+      });
+      const loop = startLoop(
+        20,
+        () => runner.look(),
+        (error) => faults.push(error),
+      );
+      const worker = {
+        stop: async () => {
+          workers = workers.filter((one) => one !== worker);
+          await Promise.all([loop.stop(), runner.stop()]);
+          await pool.end();
+        },
+      };
+      workers.push(worker);
+      return worker;
+    },
+    createWebhook: (draft = {}, who = now().people.ana) =>
+      who.webhooks.create({ url: now().receiver.url, kinds: ['story.created'], ...draft }),
+    createStories: async (count, projectId = 'WEB', from = 1) => {
+      for (let nth = from; nth < from + count; nth += 1)
+        await now().people.ana.stories.create({ projectId, title: `Story ${nth}` });
+    },
+    seqs: () => now().receiver.received.map(({ seq }) => seq),
+    arrived: (count) => until(async () => now().receiver.received.length >= count),
+    stateOf: async (webhookId) => (await now().people.ana.webhooks.get({ webhookId })).webhook,
+    makeDue: (webhookId) =>
+      world.rows(
+        `with d as (update webhook_deliveries set next_at = now() where webhook_id = $1 and state = 'pending' and next_at is not null)
+         update webhooks set next_at = now() where id = $1`,
+        webhookId,
+      ),
+    tried: (webhookId, count) =>
+      until(async () => (await listed(webhookId)).some(({ tries }) => tries.length >= count)),
+    delivered: (webhookId, count) =>
+      until(async () => (await listed(webhookId, 'delivered')).length === count),
+  };
+}
