@@ -3,10 +3,11 @@
  * another for calls that wait, so that no call waits for those. What the caller's request carried for those who follow it
  * through the logs goes along.
  */
-import { errorBodyIn, errorOf, NoAnswer, type Transport } from '@muster/client';
+import { errorBodyIn, errorOf, followStream, NoAnswer, type Transport } from '@muster/client';
 import { pathOf, unavailable } from '@muster/registry';
 import { inSpan, traceHeaders } from '@muster/http';
 import { Pool } from 'undici';
+import { type Follow } from './subscriptions.ts';
 import { asksToWait, type Waiter, Waiting } from './waiting.ts';
 
 /** Whose call it is, as the API should see it. */
@@ -25,6 +26,8 @@ export interface Caller {
 export interface Api {
   /** One try of a call. */
   transport(caller: Caller): Transport;
+  /** The activity as a stream, for as long as it takes: through outages of the API, by the id of the last event. */
+  follow(caller: Pick<Caller, 'token' | 'headers'>): Follow;
   /** Whether it is there and ready. */
   isReady(): Promise<boolean>;
   close(): Promise<void>;
@@ -112,6 +115,18 @@ export function createApi({ url, connections }: ApiOptions): Api {
         const seconds = Number(retryAfter ?? NaN);
         throw errorOf(error, Number.isFinite(seconds) ? seconds : undefined);
       },
+    follow: ({ token, headers }) => {
+      const through = (...[input, init]: Parameters<typeof fetch>) => {
+        const { pathname: at, search } = new URL(input);
+        const sent = { ...headers, ...(init?.headers as Record<string, string>), ...traceHeaders() };
+        return fetch(`${origin}${prefix}${at}${search}`, { ...init, headers: sent });
+      };
+      return (options) =>
+        followStream({
+          ...options,
+          ...{ baseUrl: origin, token, fetch: through, personal: false, forSeconds: Infinity },
+        });
+    },
     isReady: async () => {
       const { statusCode, body } = await pool.request({ path: `${prefix}/readyz`, method: 'GET' });
       await body.dump();

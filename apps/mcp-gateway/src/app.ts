@@ -52,6 +52,7 @@ export async function createGateway(config: Config, logger: Logger): Promise<Gat
     rules: { host: config.HOST, allowedOrigins: config.ALLOWED_ORIGINS },
     retrySeconds: config.RETRY_SECONDS,
     lists: config.LIMIT_LISTS,
+    leave: service.leave,
     metrics: service.metrics,
     logger,
   });

@@ -1,5 +1,5 @@
 /** `POST /api/mcp`: what HTTP asks of a request before the protocol sees it, and how its answer goes out. */
-import { retrying } from '@muster/client';
+import { MusterError, retrying } from '@muster/client';
 import { ApiError, bulkBodyLimit, tooMany, unauthorized } from '@muster/registry';
 import {
   bearerOf,
@@ -9,27 +9,28 @@ import {
   type Rate,
   retryAfterSeconds,
   sendError,
+  type Service,
 } from '@muster/http';
 import {
   classifyInboundRequest,
   type JSONRPCRequest,
   type MessageClassification,
   ProtocolErrorCode,
-  type Tool,
   UnsupportedProtocolVersionError,
 } from '@modelcontextprotocol/server';
 import { type FastifyError, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Api, type Caller } from './api.ts';
-import { type Reply } from './exchange.ts';
 import { digest, type Intent, Intents } from './intents.ts';
 import { createViews, type View } from './narrowing.ts';
 import { originGuard, type OriginRules } from './origins.ts';
 import { withArguments } from './repair.ts';
+import { idOf, json, refuse, statusOf, textOfReply } from './replies.ts';
 import { Identities, type Identity } from './rights.ts';
-import { legacyVersions, type Mcp, modernVersions, textOf } from './server.ts';
+import { legacyVersions, type Mcp, modernVersions } from './server.ts';
 import { type Session } from './session.ts';
 import { headerFault, headerMismatch } from './standard-headers.ts';
+import { listen } from './subscriptions.ts';
 import { reachesApi } from './toolbox.ts';
 
 declare module 'fastify' {
@@ -53,6 +54,7 @@ export interface RouteOptions {
   readonly retrySeconds: number;
   /** How often a token may ask for what no call of the API answers. */
   readonly lists: Rate;
+  readonly leave: Service['leave'];
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -62,59 +64,6 @@ const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
 
 /** The server's own code for what is wrong with the HTTP around a message. */
 const serverError = -32_000;
-
-type Id = string | number | null;
-
-const json = (reply: FastifyReply, status: number, text: string): FastifyReply =>
-  reply
-    .code(status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .header('cache-control', 'no-store')
-    .send(text);
-
-function refuse(
-  reply: FastifyReply,
-  status: number,
-  error: { readonly code: number; readonly message: string; readonly data?: unknown },
-  id: Id = null,
-): FastifyReply {
-  const { code, message, data } = error;
-  return json(
-    reply,
-    status,
-    JSON.stringify({ jsonrpc: '2.0', id, error: { code, message, ...(data !== undefined && { data }) } }),
-  );
-}
-
-/** The id of what came in, where it has one that may be said again. */
-function idOf(body: unknown): Id {
-  if (typeof body !== 'object' || body === null || !('id' in body)) return null;
-  return typeof body.id === 'string' || typeof body.id === 'number' ? body.id : null;
-}
-
-/** A long list of tools is not written anew for each client. */
-function textOfReply({ message }: Reply): string {
-  if (!('result' in message)) return JSON.stringify(message);
-  const { tools } = message.result;
-  const text = Array.isArray(tools) ? textOf(tools as Tool[]) : undefined;
-  if (text === undefined) return JSON.stringify(message);
-  const { tools: _, ...others } = message.result;
-  const rest = JSON.stringify(others).slice(1);
-  return `{"jsonrpc":"2.0","id":${JSON.stringify(message.id)},"result":{"tools":${text}${rest === '}' ? '' : ','}${rest}}`;
-}
-
-/** What a refusal by the protocol itself is in HTTP, in the modern era; in the older ones it is a plain answer. */
-const unheardStatus: Readonly<Record<number, number>> = {
-  [ProtocolErrorCode.ParseError]: 400,
-  [ProtocolErrorCode.InvalidRequest]: 400,
-  [ProtocolErrorCode.MethodNotFound]: 404,
-  [ProtocolErrorCode.UnsupportedProtocolVersion]: 400,
-};
-
-function statusOf({ message, isUnheard }: Reply, { era }: MessageClassification): number {
-  if (!('error' in message) || era === 'legacy' || !isUnheard) return 200;
-  return unheardStatus[message.error.code] ?? 200;
-}
 
 /** Goes along with each call, so that logs of both can be read together. */
 const passedOn = ['traceparent', 'tracestate', 'user-agent'] as const;
@@ -268,6 +217,46 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     return json(reply, statusOf(answered, classification), textOfReply(answered));
   }
 
+  const stopping = new AbortController();
+  app.addHook('preClose', async () => {
+    stopping.abort();
+  });
+
+  /** The one answer that is a stream; what it refuses it refuses before it begins. */
+  async function subscribe(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    message: JSONRPCRequest,
+    view: View,
+  ): Promise<FastifyReply> {
+    const { secret, token, identity } = askerOf(request);
+    await admit(message, token);
+    const left = new AbortController();
+    reply.raw.once('close', () => left.abort());
+    const signal = AbortSignal.any([left.signal, stopping.signal]);
+    const follow = api.follow({ token: secret, headers: headersFor(request) });
+    options.leave(request);
+    try {
+      const begin = () => reply.hijack().raw;
+      await listen({ message, headers: request.headers, view, follow, begin, signal });
+      const durationMs = Math.round(reply.elapsedTime);
+      logger.info({ requestId: request.id, method: message.method, durationMs, ...identity.ids }, 'mcp');
+    } catch (failure) {
+      if (reply.sent) return reply;
+      if (!(failure instanceof MusterError)) throw failure;
+      if (failure.status === 401) identities.forget(token);
+      if (failure.status === 401) return sendError(reply, unauthorized(), request.id);
+      const code = failure.status >= 429 ? ProtocolErrorCode.InternalError : ProtocolErrorCode.InvalidParams;
+      return refuse(
+        reply,
+        200,
+        { code, message: failure.message, data: { error: failure.body } },
+        message.id,
+      );
+    }
+    return reply;
+  }
+
   app.decorateRequest('asker', null);
 
   /** Who has no good token is told so before a byte of the body is read. */
@@ -333,6 +322,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       const fault = headerFault(message, headers);
       if (fault !== undefined)
         return refuse(reply, 400, { code: headerMismatch, message: fault }, message.id);
+      if (message.method === 'subscriptions/listen') return subscribe(request, reply, message, view);
       return answer(request, reply, message, inbound.classification, view);
     }
     // Notifications need nothing done, and nothing is ever asked that a response could answer.
@@ -355,7 +345,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       guard(request.headers);
     },
     handler: (_request, reply) => {
-      const message = 'This server keeps no session and sends no stream: POST alone is answered.';
+      const message = 'This server keeps no session: POST alone is answered.';
       return refuse(reply.header('allow', 'POST'), 405, { code: serverError, message });
     },
   });

@@ -85,7 +85,8 @@ describe('clear', () => {
   });
 
   it('names all that null clears in an update of the contract', () => {
-    const nullable = [...operations.values()].flatMap(({ name, idempotent, params }) =>
+    const tools = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+    const nullable = tools.flatMap(({ name, idempotent, params }) =>
       Object.entries(params.shape as Record<string, z.ZodType>)
         .filter(([, schema]) => idempotent && schema.safeParse(null).success)
         .map(([field]) => ({ name, field })),

@@ -39,7 +39,7 @@ const templates: readonly (ResourceTemplateType & { readonly by: Operation })[] 
 ];
 
 /** Those that the connection can read. */
-export const templatesFor = ({ view }: Session): ResourceTemplateType[] =>
+export const templatesFor = ({ view }: Pick<Session, 'view'>): ResourceTemplateType[] =>
   templates
     .filter(({ by }) => {
       const tool = operationTool(by.name);

@@ -157,11 +157,16 @@ function wordsOf(schema: JsonSchema, name: string): string | undefined {
   return told.length > 0 ? told.join(', ') : undefined;
 }
 
-/** `[status, list of statuses]` is a list: one alone is taken for a list of one. */
-function listAmong(options: readonly JsonSchema[]): JsonSchema {
-  const list = options.find(({ type }) => type === 'array');
-  if (list === undefined) throw new Error('a choice of kinds has no form that every vendor takes');
-  return list;
+/**
+ * The kind that says all of them: `[status, list of statuses]` is a list, since one alone is taken for a list of one, and
+ * `[number, text]` is text.
+ */
+function widest(options: readonly JsonSchema[]): JsonSchema {
+  const [list, text] = ['array', 'string'].map((kind) => options.find(({ type }) => type === kind));
+  const isText = options.every(({ type }) => type === 'string' || type === 'integer');
+  const found = list ?? (isText ? text : undefined);
+  if (found === undefined) throw new Error('a choice of kinds has no form that every vendor takes');
+  return found;
 }
 
 /** What is said of a list says it of its items. */
@@ -175,7 +180,7 @@ function slim(given: JsonSchema, name: string): JsonSchema {
   const words = wordsOf(schema, name);
   const described = words !== undefined && { description: words };
   const { type, properties, items, anyOf, format, required, enum: values, const: only } = schema;
-  if (Array.isArray(anyOf)) return { ...slim(listAmong(anyOf as JsonSchema[]), name), ...described };
+  if (Array.isArray(anyOf)) return { ...slim(widest(anyOf as JsonSchema[]), name), ...described };
   if (isOpen(schema)) return { type: 'string', description: words ?? 'JSON object' };
   const listed = typeof only === 'string' ? [only] : values;
   const needed = required?.filter((one) => !takesNull(properties?.[one] ?? {})) ?? [];

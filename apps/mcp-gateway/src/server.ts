@@ -127,32 +127,39 @@ async function callTool(name: string, args: Readonly<Record<string, unknown>>, s
   }
 }
 
+const about = { name: 'muster', title: 'Muster', version: apiVersion };
+
+/** What answers subscriptions/listen, of which the older versions know nothing. */
+export const subscribableServer = (): McpServer =>
+  new McpServer(about, { capabilities: { resources: { subscribe: true } } });
+
 /** A server whose handlers find out by their request whom they answer. */
-function createServer(exchange: Exchange, instructions?: string): McpServer {
-  const mcp = new McpServer(
-    { name: 'muster', title: 'Muster', version: apiVersion },
-    {
-      capabilities: {
-        // Nothing is ever pushed; a list says itself for how long it may be kept.
-        tools: { listChanged: false },
-        prompts: { listChanged: false },
-        resources: { listChanged: false },
-        completions: {},
-      },
-      supportedProtocolVersions: [...modernVersions, ...legacyVersions],
-      cacheHints: {
-        'tools/list': keptFor(listMillis),
-        'prompts/list': keptFor(listMillis),
-        // Who begins a story finds it there.
-        'resources/list': keptFor(0),
-        'resources/templates/list': keptFor(listMillis),
-        'server/discover': keptFor(listMillis),
-        // What stands in a story may change at any time.
-        'resources/read': keptFor(0),
-      },
-      ...(instructions !== undefined && { instructions }),
+function createServer(
+  exchange: Exchange,
+  era: MessageClassification['era'],
+  instructions?: string,
+): McpServer {
+  const mcp = new McpServer(about, {
+    capabilities: {
+      // A list says itself for how long it may be kept; that a resource changed is told to those who listen.
+      tools: { listChanged: false },
+      prompts: { listChanged: false },
+      resources: { listChanged: false, ...(era === 'modern' && { subscribe: true }) },
+      completions: {},
     },
-  );
+    supportedProtocolVersions: [...modernVersions, ...legacyVersions],
+    cacheHints: {
+      'tools/list': keptFor(listMillis),
+      'prompts/list': keptFor(listMillis),
+      // Who begins a story finds it there.
+      'resources/list': keptFor(0),
+      'resources/templates/list': keptFor(listMillis),
+      'server/discover': keptFor(listMillis),
+      // What stands in a story may change at any time.
+      'resources/read': keptFor(0),
+    },
+    ...(instructions !== undefined && { instructions }),
+  });
   const { server } = mcp;
   const answering =
     <Request, Result>(answer: (request: Request, session: Session) => Promise<Result>) =>
@@ -226,7 +233,7 @@ export async function createMcp(): Promise<Mcp> {
     instructions?: string,
   ): Promise<Exchange> => {
     const exchange = new Exchange(classification);
-    await createServer(exchange, instructions).connect(exchange);
+    await createServer(exchange, classification.era, instructions).connect(exchange);
     return exchange;
   };
   const legacy = await connected({ era: 'legacy' });

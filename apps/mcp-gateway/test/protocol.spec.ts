@@ -118,11 +118,10 @@ describe('the eras', () => {
     expect([older.status, older.body.error?.code]).toEqual([200, -32601]);
     const modern = await gateway.modern(token, 'ping');
     expect([modern.status, modern.body.error?.code]).toEqual([404, -32601]);
-    const listening = await gateway.modern(token, 'subscriptions/listen', { notifications: {} });
-    expect([listening.status, listening.headers.get('content-type')]).toEqual([
-      404,
-      'application/json; charset=utf-8',
-    ]);
+    const listening = await gateway.rpc(token, 'subscriptions/listen', { notifications: {} });
+    expect([listening.status, listening.body.error?.code]).toEqual([200, -32601]);
+    const subscribing = await gateway.modern(token, 'resources/subscribe', { uri: 'muster://stories/WEB-1' });
+    expect([subscribing.status, subscribing.body.error?.code]).toEqual([404, -32601]);
   });
 
   it('says the id of each request again, whoever else asks at once', async () => {

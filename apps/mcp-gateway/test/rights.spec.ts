@@ -12,8 +12,11 @@ const listed = async ({ me }: Person): Promise<Set<string>> => {
   const { body } = await gateway.rpc(me.token, 'tools/list');
   return new Set((body.result?.['tools'] as { name: string }[]).map(({ name }) => name));
 };
+/** Of what models are offered. */
 const named = (wanted: 'byMemberOnly' | 'readsInbox'): string[] =>
-  [...operations.values()].filter((operation) => operation[wanted]).map(({ name }) => name);
+  [...operations.values()]
+    .filter((operation) => operation[wanted] && operation.surfaces.includes('tool'))
+    .map(({ name }) => name);
 
 describe("an agent's token", () => {
   it('is shown no tool for what is its member’s own, and can call none', async () => {
