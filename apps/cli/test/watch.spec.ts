@@ -1,6 +1,8 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { useMuster } from './muster.ts';
+import { openForwarder } from './forwarder.ts';
 import { onTerminal, openTerminal } from './terminal.ts';
 
 const muster = useMuster();
@@ -66,5 +68,62 @@ describe('muster watch', () => {
     terminal.type('q');
     expect(await terminal.ended).toBe(0);
     expect(terminal.shown().endsWith('\u001b[?25h\u001b[?1049l')).toBe(true);
+  });
+
+  /** On a terminal, by way of what may be away for a while. */
+  const open = async (...args: string[]) => {
+    const forwarder = await openForwarder(muster.url());
+    const terminal = openTerminal(['watch', ...args], {
+      HOME: muster.home(),
+      ...muster.environmentOf(people.dan),
+      MUSTER_BASE_URL: forwarder.url,
+    });
+    await terminal.until(/Locks/);
+    const close = async (): Promise<void> => {
+      terminal.type('q');
+      expect(await terminal.ended).toBe(0);
+      await forwarder.away();
+    };
+    return { forwarder, terminal, close };
+  };
+  const lock = (resource: string) =>
+    muster.direct(people.chloe).locks.acquire({ projectId: 'APP', resources: [resource] });
+
+  onTerminal('looks when something happened, and hardly where nothing does', async () => {
+    const { forwarder, terminal, close } = await open('--interval', '1');
+    await pause(5_000);
+    // The first, one once the stream is there, and none for each second since.
+    expect(forwarder.asked('/api/locks/list')).toBeLessThanOrEqual(4);
+    expect(forwarder.asked('/api/events/stream')).toBe(1);
+    await lock('src/live/**');
+    await terminal.until(/src\/live/);
+    await close();
+  });
+
+  onTerminal('goes on without a word through a new start of the API, and misses nothing', async () => {
+    const { forwarder, terminal, close } = await open('--interval', '1');
+    await pause(1_500);
+    await forwarder.away();
+    await lock('src/meanwhile/**');
+    await pause(500);
+    await forwarder.back();
+    await terminal.until(/src\/meanwhile/);
+    await lock('src/after/**');
+    await terminal.until(/src\/after/);
+    expect(terminal.shown()).not.toMatch(/trying again|no answer/);
+    await close();
+  });
+
+  onTerminal('ends with the token', async () => {
+    const token = await muster.world.token(people.orgId, people.dan.me.memberId);
+    const terminal = openTerminal(['watch'], { HOME: muster.home(), ...muster.environmentOf(token) });
+    await terminal.until(/Locks/);
+    await muster.world.rows(
+      'update tokens set revoked_at = now() where id = (select id from tokens where member_id = $1 order by id desc limit 1)',
+      people.dan.me.memberId,
+    );
+    await lock('src/over/**');
+    expect(await terminal.ended).not.toBe(0);
+    expect(terminal.shown()).toMatch(/401/);
   });
 });

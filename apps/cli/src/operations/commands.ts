@@ -6,6 +6,7 @@ import { onOpening } from '../opening.ts';
 import { type Flag, flagsOf } from './flags.ts';
 import { afterFlags, commandWords } from './help.ts';
 import { runOperation } from './run.ts';
+import { shortcuts } from './shortcuts.ts';
 import { addFlags } from './typed.ts';
 
 export const isList = ({ params, result }: Operation): boolean =>
@@ -31,6 +32,7 @@ function addCallFlags(command: Command, operation: Operation): void {
 function fill(command: Command, operation: Operation): void {
   const flags: readonly Flag[] = flagsOf(operation);
   addFlags(command, flags);
+  shortcuts.get(operation.name)?.addTo(command);
   addCallFlags(command, operation);
   command
     .argument('[params]', 'the same as --params')

@@ -2,6 +2,7 @@
 import { fieldsOf } from '@muster/reference';
 import { type Operation } from '@muster/registry';
 import { z } from 'zod';
+import { connectionFlags } from '../session/connection.ts';
 
 export type FlagKind = 'text' | 'integer' | 'number' | 'boolean' | 'json';
 
@@ -107,9 +108,12 @@ function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
     const item = shapeOf(list.items ?? {}, defs);
     return { ...item, repeated: true, nullable, properties: {}, fromFile: item.kind === 'json' };
   }
-  const [only = {}] = options;
+  // A number may be said as text, where text will do as well.
+  const scalars = options.every(({ type }) => type === 'string' || type === 'integer');
+  const text = scalars ? options.find(({ type }) => type === 'string') : undefined;
+  const only = text ?? options[0] ?? {};
   const type = [only.type ?? []].flat().find((name) => name !== 'null') ?? 'object';
-  const kind = options.length > 1 ? 'json' : (kinds[type] ?? 'json');
+  const kind = options.length > 1 && text === undefined ? 'json' : (kinds[type] ?? 'json');
   const choices = (only.enum ?? []).filter((value) => typeof value === 'string');
   return {
     ...{ kind, choices, nullable, repeated: false },
@@ -122,6 +126,12 @@ function shapeOf(json: Json, defs: Readonly<Record<string, Json>>): Shape {
   };
 }
 
+/** A parameter that is called as a flag of every command says whose it is: `--forges-base-url`. */
+function nameOf({ namespace }: Operation, path: readonly string[]): string {
+  const name = path.map(kebab).join('.');
+  return connectionFlags.has(name) ? `${kebab(namespace)}-${name}` : name;
+}
+
 /** The flags of all parameters, each before those of the fields inside it. */
 export function flagsOf(operation: Operation): Flag[] {
   const schema = z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json;
@@ -132,7 +142,7 @@ export function flagsOf(operation: Operation): Flag[] {
       const { properties, ...shape } = shapeOf(json, schema.$defs ?? {});
       const field = words.get(path.join('.'));
       const flag: Flag = {
-        ...{ ...shape, path, name: path.map(kebab).join('.') },
+        ...{ ...shape, path, name: nameOf(operation, path) },
         required: above.length === 0 && object.required?.includes(word) === true,
         hasFields: Object.keys(properties).length > 0,
         default: field?.default ?? null,

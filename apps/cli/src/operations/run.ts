@@ -8,6 +8,7 @@ import { isObject } from '../output/cells.ts';
 import { pageOfStdout, showResult } from '../output/show.ts';
 import { type Connection, findConnection } from '../session/connection.ts';
 import { type Flag, flagName } from './flags.ts';
+import { shortcuts } from './shortcuts.ts';
 import { jsonOf, paramsOf, textOrFile } from './typed.ts';
 
 export interface OperationCommand {
@@ -76,9 +77,14 @@ export async function runOperation(operationCommand: OperationCommand): Promise<
 
 async function callAndShow({ operation, flags, command, given }: OperationCommand): Promise<void> {
   const options = command.opts<CallFlags>();
-  const params = paramsOf(command, flags, paramsAtOnce(given, options.params));
+  const typed = paramsOf(command, flags, paramsAtOnce(given, options.params));
+  const connection = () => findConnection(command.opts());
+  const params =
+    (await shortcuts
+      .get(operation.name)
+      ?.complete(typed, command.opts(), async () => clientOf(await connection()))) ?? typed;
   refuseMissing(flags, params);
-  const transport = transportOf(await findConnection(command.opts()));
+  const transport = transportOf(await connection());
   const callOptions = options.idempotencyKey === undefined ? {} : { idempotencyKey: options.idempotencyKey };
   const call = async (more: object = {}): Promise<Record<string, unknown>> => {
     const result = await transport(operation, { ...params, ...more }, callOptions);

@@ -6,6 +6,7 @@ import { clientOf } from '../operations/run.ts';
 import { pageOfStdout } from '../output/show.ts';
 import { openScreen } from './screen.ts';
 import { createLook } from './look.ts';
+import { openNews } from './news.ts';
 import { viewOf } from './view.ts';
 
 interface WatchFlags extends ConnectionFlags {
@@ -24,10 +25,10 @@ export function fillWatch(command: Command): void {
   addConnectionFlags(
     command
       .description(
-        'Shows who is at work, what they hold and until when, anew every few seconds; q or Ctrl-C ends it. Where stdout is no terminal it says it once.',
+        'Shows who is at work, what they hold and until when, as it changes; q or Ctrl-C ends it. Where stdout is no terminal it says it once.',
       )
       .option('--project <project>', 'only this project; else all that you may see')
-      .option('--interval <seconds>', 'how often', toSeconds, 2)
+      .option('--interval <seconds>', 'how often at most', toSeconds, 2)
       .option('--json', 'say it once, as JSON, for scripts'),
   ).action(watch);
 }
@@ -45,5 +46,11 @@ async function watch(flags: WatchFlags): Promise<void> {
     process.stdout.write(`${viewOf(first, { ...pageOfStdout(), height: undefined }).join('\n')}\n`);
     return;
   }
-  await openScreen({ look, first, intervalSeconds: flags.interval });
+  const leaving = new AbortController();
+  try {
+    const news = openNews(connection, flags.project, flags.interval, leaving.signal);
+    await openScreen({ look, first, news });
+  } finally {
+    leaving.abort();
+  }
 }

@@ -1,6 +1,6 @@
 /** One look at who is at work. */
 import { type Client } from '@muster/client';
-import { type ActiveRun, type Execution, type Lock } from '@muster/registry';
+import { type ActiveRun, type ListedExecution, type Lock } from '@muster/registry';
 
 export interface Seen {
   readonly org: string;
@@ -8,9 +8,12 @@ export interface Seen {
   readonly at: string;
   readonly projects: ReadonlyMap<string, string>;
   readonly runs: readonly ActiveRun[];
-  readonly executions: readonly Execution[];
+  readonly executions: readonly ListedExecution[];
   readonly locks: readonly Lock[];
 }
+
+/** Those in which a lease is held, live or past its time. */
+const held = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
 
 /** Calls that are under way at once; a look is no load test. */
 const atOnce = 4;
@@ -26,14 +29,11 @@ async function eachOf<Item, Result>(
   return results;
 }
 
-/** Projects come and go seldom: they are listed again after so many looks. */
-const looksPerList = 15;
+/** No screen shows more. */
+const most = 200;
 
 /** Looks again and again, at one project or at all that the caller may see. */
 export function createLook(client: Client, project: string | undefined): () => Promise<Seen> {
-  let projects = new Map<string, string>();
-  let looks = 0;
-
   const listProjects = async (): Promise<Map<string, string>> => {
     if (project !== undefined) {
       const { project: one } = await client.projects.get({ projectId: project });
@@ -47,23 +47,20 @@ export function createLook(client: Client, project: string | undefined): () => P
   };
 
   return async () => {
-    if (looks % looksPerList === 0) projects = await listProjects();
-    looks += 1;
-    const [{ org, serverTime }, active, locks] = await Promise.all([
+    const projects = await listProjects();
+    const where = project === undefined ? {} : { projectId: project };
+    const [{ org, serverTime }, active, executions, locks] = await Promise.all([
       client.session.identity(),
-      client.agents.listActive({ limit: 200, ...(project !== undefined && { projectId: project }) }),
-      eachOf([...projects.keys()], (projectId) => client.locks.list({ projectId, limit: 200 })),
+      client.agents.listActive({ limit: most, ...where }),
+      client.deliveryExecutions.list({ state: [...held], limit: most, ...where }),
+      eachOf([...projects.keys()], (projectId) => client.locks.list({ projectId, limit: most })),
     ]);
-    const ids = new Set(active.items.map(({ executionId }) => executionId).filter((id) => id !== null));
-    const executions = await eachOf([...ids], (executionId) =>
-      client.deliveryExecutions.get({ executionId }),
-    );
     return {
       org: org.name,
       at: serverTime,
       projects,
       runs: active.items,
-      executions: executions.map(({ execution }) => execution),
+      executions: executions.items,
       locks: locks.flatMap(({ items }) => items),
     };
   };

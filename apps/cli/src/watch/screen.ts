@@ -2,6 +2,7 @@
 import { MusterError, NoAnswer } from '@muster/client';
 import { pageOfStdout } from '../output/show.ts';
 import { type Seen } from './look.ts';
+import { type News } from './news.ts';
 import { viewOf } from './view.ts';
 
 /** The other page of the terminal, without a cursor; what stood there before comes back afterwards. */
@@ -11,58 +12,78 @@ const home = '\u001b[H';
 const clearLine = '\u001b[K';
 const clearBelow = '\u001b[J';
 
+/** Times go on while nothing else does. */
+const drawMillis = 1_000;
+
 export interface Screen {
   readonly look: () => Promise<Seen>;
   readonly first: Seen;
-  readonly intervalSeconds: number;
+  readonly news: News;
 }
 
+/** What was seen, with the server's clock of now. */
+const atNow = (seen: Seen, seenAt: number): Seen => ({
+  ...seen,
+  at: new Date(Date.parse(seen.at) + performance.now() - seenAt).toISOString(),
+});
+
 /** Shows it until q, Ctrl-C or a signal. */
-export async function openScreen({ look, first, intervalSeconds }: Screen): Promise<void> {
+export async function openScreen({ look, first, news }: Screen): Promise<void> {
   let seen = first;
+  let seenAt = performance.now();
   let trouble: string | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  const { promise: over, resolve: end, reject: fail } = Promise.withResolvers<undefined>();
+  let drawn = '';
+  let isOver = false;
+  const { promise: over, resolve: end } = Promise.withResolvers<undefined>();
 
   const draw = (): void => {
     const { rows } = process.stdout;
     const page = { ...pageOfStdout(), height: rows, ...(trouble !== undefined && { trouble }) };
-    const lines = viewOf(seen, page).slice(0, rows);
-    process.stdout.write(home + lines.map((line) => line + clearLine).join('\n') + clearBelow);
+    const lines = viewOf(atNow(seen, seenAt), page).slice(0, rows);
+    const text = home + lines.map((line) => line + clearLine).join('\n') + clearBelow;
+    if (text !== drawn) process.stdout.write(text);
+    drawn = text;
   };
-  const lookAgain = async (): Promise<void> => {
-    try {
-      seen = await look();
-      trouble = undefined;
-    } catch (error) {
-      // It may come back, and then the view goes on; a token that ended does not.
-      const passes = error instanceof NoAnswer || (error instanceof MusterError && error.status >= 429);
-      if (!passes) throw error;
-      trouble = `${error.message}; trying again`;
-    }
+  const drawAnew = (): void => {
+    drawn = '';
     draw();
-    timer = setTimeout(lookOrFail, intervalSeconds * 1000);
   };
-  const lookOrFail = (): void => void lookAgain().catch(fail);
+  const keepLooking = async (): Promise<never> => {
+    for (;;) {
+      await news.next();
+      try {
+        seen = await look();
+        seenAt = performance.now();
+        trouble = undefined;
+      } catch (error) {
+        // It may come back, and then the view goes on; a token that ended does not.
+        const passes = error instanceof NoAnswer || (error instanceof MusterError && error.status >= 429);
+        if (!passes) throw error;
+        trouble = `${error.message}; trying again`;
+      }
+      if (!isOver) draw();
+    }
+  };
 
   const onSignal = (): void => end(undefined);
   const onKey = (key: Buffer): void => {
     if (['q', '\u0003', '\u0004'].includes(key.toString())) end(undefined);
   };
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal, onSignal);
-  process.stdout.on('resize', draw);
+  process.stdout.on('resize', drawAnew);
   // Without this, what is typed would be written into the page.
   const { stdin } = process;
   if (stdin.isTTY) stdin.setRawMode(true).on('data', onKey);
   process.stdout.write(enter);
+  const drawing = setInterval(draw, drawMillis);
   try {
     draw();
-    timer = setTimeout(lookOrFail, intervalSeconds * 1000);
-    await over;
+    await Promise.race([over, news.failed, keepLooking()]);
   } finally {
-    clearTimeout(timer);
+    isOver = true;
+    clearInterval(drawing);
     if (stdin.isTTY) stdin.setRawMode(false).off('data', onKey).pause();
-    process.stdout.off('resize', draw);
+    process.stdout.off('resize', drawAnew);
     for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.off(signal, onSignal);
     process.stdout.write(leave);
   }

@@ -24,7 +24,6 @@ const sections = (seen: Seen): { title: string; items: Record<string, unknown>[]
   const since = (time: string): string => spanOf(now - Date.parse(time));
   const until = (time: string): string => spanOf(Date.parse(time) - now);
   const projectOf = (id: string): string => seen.projects.get(id) ?? '';
-  const storyOf = new Map(seen.runs.map(({ executionId, storyKey }) => [executionId, storyKey]));
   return [
     {
       title: 'At work',
@@ -44,8 +43,8 @@ const sections = (seen: Seen): { title: string; items: Record<string, unknown>[]
       none: 'Nobody holds a lease.',
       items: seen.executions
         .filter(({ lease }) => lease !== null)
-        .map(({ id, targetType, projectId, lease, phase, progress, state, stopRequested }) => ({
-          work: storyOf.get(id) ?? `${projectOf(projectId)} ${targetType}`,
+        .map(({ story, group, lease, phase, progress, state, stopRequested }) => ({
+          work: story?.key ?? group?.name ?? '',
           holder: lease?.holder.name ?? '',
           state: stopRequested === null ? state : `${state}, asked to stop`,
           phase,

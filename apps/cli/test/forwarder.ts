@@ -1,0 +1,49 @@
+/** Stands between the command line and the API: counts what goes through it, and is away when a spec says so. */
+import { once } from 'node:events';
+import { createServer, request, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+
+export interface Forwarder {
+  readonly url: string;
+  /** How often each path was asked for. */
+  readonly asked: (path: string) => number;
+  /** Cuts all connections and takes no others, as a service that is started anew. */
+  readonly away: () => Promise<void>;
+  readonly back: () => Promise<void>;
+}
+
+export async function openForwarder(target: string): Promise<Forwarder> {
+  const paths: string[] = [];
+  const open = async (port: number): Promise<Server> => {
+    const server = createServer((incoming, answer) => {
+      const { pathname, search } = new URL(incoming.url ?? '/', target);
+      paths.push(pathname);
+      const { method, headers } = incoming;
+      const outgoing = request(new URL(pathname + search, target), { method, headers }, (answered) => {
+        answer.writeHead(answered.statusCode ?? 502, answered.headers);
+        answered.pipe(answer);
+      });
+      outgoing.on('error', () => answer.destroy());
+      answer.on('close', () => outgoing.destroy());
+      incoming.pipe(outgoing);
+    });
+    server.listen(port, '127.0.0.1');
+    await once(server, 'listening');
+    return server;
+  };
+  let server = await open(0);
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    asked: (path) => paths.filter((one) => one === path).length,
+    away: async () => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeAllConnections();
+      await closed;
+    },
+    back: async () => {
+      server = await open(port);
+    },
+  };
+}
