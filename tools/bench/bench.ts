@@ -4,10 +4,11 @@
 //
 //   --rounds 5      rounds, each with every operation on both sides
 //   --seconds 1.2   load on one side at a time
-//   --only a,b      operations by name, such as stories.get; or outbox: jobs and the sweep of leases
+//   --only a,b      operations by name, such as stories.get, with --growth too; or outbox: jobs and the sweep of leases
 //   --licenses      activation and check of licenses instead
 //   --mcp           calls and lists through the MCP gateway instead
-//   --growth        reads at 1,000 and at 100,000 stories instead
+//   --streams       the stream of events instead
+//   --growth        reads at 1,000 and at 100,000 stories, and as many of all else, instead
 //   --json          the results as JSON on standard output; progress goes to standard error
 //
 // Writes are spread over eight organizations with two projects each, as a service has it: the writes of one
@@ -30,6 +31,7 @@ import { type Row, type Summary, renderTable, summarize } from './report.ts';
 import { startCounter } from './round-trips.ts';
 import { Services } from './services.ts';
 import { connections, type Work } from './work.ts';
+import { measureStreams, renderStreams } from './streams.ts';
 import { works } from './works.ts';
 
 const orgCount = 8;
@@ -44,6 +46,7 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '1.2' },
     only: { type: 'string' },
     growth: { type: 'boolean', default: false },
+    streams: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -253,7 +256,7 @@ async function run(): Promise<void> {
   }
   try {
     if (options.growth) {
-      const summaries = await measureGrowth(services, { rounds, seconds, say });
+      const summaries = await measureGrowth(services, { rounds, seconds, say }, only);
       if (options.json) process.stdout.write(`${JSON.stringify({ growth: summaries }, null, 2)}\n`);
       else
         say(
@@ -271,6 +274,12 @@ async function run(): Promise<void> {
       const summaries = await measureMcp(services, { rounds, seconds, say });
       if (options.json) process.stdout.write(`${JSON.stringify({ mcp: summaries }, null, 2)}\n`);
       else say(`\n${renderTable(summaries, 'gateway / beside it')}\n\n${perCore(summaries)}`);
+      return;
+    }
+    if (options.streams) {
+      const streams = await measureStreams(services, { say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ streams }, null, 2)}\n`);
+      else say(`\n${renderStreams(streams)}`);
       return;
     }
     const { chosen, withOutbox } = choose();

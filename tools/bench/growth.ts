@@ -1,7 +1,8 @@
 import { pathOf } from '@muster/registry';
 import { createPool, migrate } from '@muster/database';
-import pg from 'pg';
-import { type BenchOrg, description, makeOrg, titleOf } from './data.ts';
+import { createToken } from '@muster/organizations';
+import { type BenchOrg, makeOrg } from './data.ts';
+import { fillUp } from './growth-fill.ts';
 import { startLoadProcess } from './load-process.ts';
 import { type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
@@ -12,29 +13,11 @@ const large = 100_000;
 const connections = 8;
 const ids = 512;
 
-/**
- * Fills the still project up to `total` stories, in the columns it has, behind what stands there. A few of them, as
- * many in a small project as in a large one, have a label and a word in their title that no other has.
- */
-const fill = `
-  with place as (
-    select c.org_id, c.project_id, c.id as column_id, c.status, row_number() over (order by c.position) - 1 as seat
-    from board_columns c where c.project_id = $1)
-  insert into stories (org_id, id, project_id, number, title, description, status, column_id, rank, labels, created_by,
-    created_at, updated_at)
-  select p.org_id, uuidv7(make_interval(secs => -n)), p.project_id, n,
-    case when n % ($2::int / 5) = 0 then 'A needle' else $3::text end, $4::text, p.status, p.column_id,
-    'z' || to_char(n, 'FM00000000'),
-    case when n % ($2::int / 5) = 0 then array['rare'] else array['backend', 'bug'] end,
-    jsonb_build_object('kind', 'member', 'memberId', null, 'agentId', null, 'name', 'Ana'),
-    now() - make_interval(secs => n), now() - make_interval(secs => n)
-  from generate_series((select last_story_number + 1 from project_counters where project_id = $1), $2::int) n
-  join place p on p.seat = n % (select count(*) from place)`;
-
 /** The same project with 1,000 stories and with 100,000, each in a database of its own on one server. */
 export async function measureGrowth(
   services: Services,
   { rounds, seconds, say }: Effort,
+  only: readonly string[] | undefined,
 ): Promise<Summary[]> {
   const postgres = await services.postgres();
   const main = await services.bundle();
@@ -53,13 +36,19 @@ export async function measureGrowth(
     const api = await services.api(main, url.href);
     const owner = createPool({ url: url.href, role: null, max: 1 });
     const org = await makeOrg(owner, api.url, 'growth', 0);
-    await fillUp(url.href, org.still.projectId, stories);
+    await fillUp(url.href, org, stories);
+    const { token } = await createToken(owner, {
+      org: 'growth',
+      member: 'ana@growth.example',
+      name: 'reads',
+      scopes: ['admin'],
+    });
     const { rows } = await owner.query<{ id: string }>(
       'select id from stories where project_id = $1 order by number desc limit $2',
       [org.still.projectId, ids],
     );
     await owner.end();
-    return { url: api.url, org, storyIds: rows.map(({ id }) => id) };
+    return { url: api.url, org: { ...org, token }, storyIds: rows.map(({ id }) => id) };
   };
   const [few, many] = [await sideOf(small), await sideOf(large)];
   const owner = createPool({ url: postgres.url, role: null, max: 1 });
@@ -67,6 +56,7 @@ export async function measureGrowth(
   const bench = { load, owner, postmaster: postgres.pid };
   const summaries: Summary[] = [];
   for (const { name, operation, params } of reads) {
+    if (only !== undefined && !only.includes(operation)) continue;
     const run = (side: Side): Promise<Sample> => {
       const headers = { 'content-type': 'application/json', authorization: `Bearer ${side.org.token}` };
       const request = (index: number) => ({
@@ -132,6 +122,64 @@ const filters: Readonly<Record<string, Record<string, unknown>>> = {
   ', of a common label and nobody': { label: 'backend', assigneeId: nobody },
 };
 
+/** A list of the organization, with what is asked for beside its project and its member. */
+const other = (
+  operation: string,
+  filter = '',
+  more: (side: Side) => Record<string, unknown> = () => ({}),
+): Read => ({
+  name: `${operation}${filter}`,
+  operation,
+  params: (side) => ({ limit: 50, ...more(side) }),
+});
+const inProject = ({ org }: Side) => ({ projectId: org.still.projectId });
+const ofMember = ({ org }: Side) => ({ memberId: org.actor.memberId });
+const search = (what: string, query: string): Read => ({
+  name: `search.find, ${what}`,
+  operation: 'search.find',
+  params: () => ({ query }),
+});
+
+/** The lists beside that of stories: whole, and by each filter for what few rows have. */
+const otherReads: readonly Read[] = [
+  search('a rare word', 'needle'),
+  search('a common word', 'answer'),
+  search('a rare word, mistyped', 'neelde'),
+  search('a common word, mistyped', 'anwser'),
+  search('a rare word, begun', 'need'),
+  search('a common word, begun', 'ans'),
+  search('one letter', 'a'),
+  search('common words', 'answer overtake'),
+  search('a word that is nowhere', 'zeppelin'),
+  search('a key', 'STILL-7'),
+  other('epics.list', '', inProject),
+  other('epics.list', ', done', (side) => ({ ...inProject(side), status: 'done' })),
+  other('comments.list', '', () => ({ storyId: 'STILL-1' })),
+  other('comments.list', ', open', () => ({ storyId: 'STILL-1', includeResolved: false })),
+  other('activity.list'),
+  other('activity.list', ', of a project', inProject),
+  other('activity.list', ', of a rare kind', () => ({ kinds: ['epic.created'] })),
+  other('activity.list', ', of an actor', ({ org }) => ({ actorId: org.actor.memberId })),
+  other('audit.list'),
+  other('audit.list', ', of a rare operation', () => ({ operation: 'epics.create' })),
+  other('audit.list', ', denied', () => ({ outcome: 'denied' })),
+  other('notifications.list'),
+  other('notifications.list', ', unread', () => ({ unreadOnly: true })),
+  other('notifications.list', ', of a rare kind', () => ({ kinds: ['mention'] })),
+  other('assignments.listForProject', '', inProject),
+  other('assignments.listForOrg'),
+  other('assignments.listForOrg', ', of a member', ofMember),
+  other('reviewers.listForUser'),
+  other('reviewers.listForUser', ', pending', () => ({ verdict: 'pending' })),
+  other('members.list'),
+  other('members.list', ', admins', () => ({ role: 'admin' })),
+  other('members.list', ', by a rare word', () => ({ query: 'ana' })),
+  other('projects.deliveryHealth', ', of a day', (side) => ({
+    ...inProject(side),
+    ...{ limit: undefined, from: '2026-01-01T00:00:00.000Z', to: '2026-01-02T00:00:00.000Z' },
+  })),
+];
+
 const reads: readonly Read[] = [
   {
     name: 'stories.get',
@@ -154,33 +202,5 @@ const reads: readonly Read[] = [
     operation: 'boardColumns.list',
     params: ({ org }) => ({ projectId: org.still.projectId }),
   },
+  ...otherReads,
 ];
-
-/** By SQL: a hundred thousand calls would take longer than all of the measuring. */
-async function fillUp(url: string, projectId: string, total: number): Promise<void> {
-  // Not through createPool: its timeouts are for calls, and this takes longer than any call may.
-  const client = new pg.Client({ connectionString: url });
-  await client.connect();
-  try {
-    // Counting row by row would lock each column's row a thousand times over; it is counted once, at the end.
-    await client.query(`set session_replication_role = replica`);
-    await client.query(fill, [projectId, total, titleOf(1), description('board')]);
-    await client.query(
-      `insert into story_search (org_id, story_id, keys)
-       select s.org_id, s.id, app.search_keys(s.project_id, s.labels, s.title, p.key || '-' || s.number)
-       from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-       where s.project_id = $1 on conflict do nothing`,
-      [projectId],
-    );
-    await client.query(
-      `update board_columns c set story_count = (select count(*) from stories s where s.org_id = c.org_id and s.column_id = c.id)`,
-    );
-    await client.query('update project_counters set last_story_number = $2 where project_id = $1', [
-      projectId,
-      total,
-    ]);
-    await client.query('vacuum analyze');
-  } finally {
-    await client.end();
-  }
-}

@@ -6,6 +6,8 @@ import { pick, placeOf, type Twin, twin, type Work } from './work.ts';
 
 /** Stories that one connection works on; nobody else does. */
 const storiesPerWorker = 16;
+/** As many agents ask for the next story of one project at once; those who wait for its board have a connection each. */
+const agentsOnOneBoard = 16;
 /** Of one connection, for each time that it takes a lease it keeps. */
 const callsPerLease = 63;
 
@@ -74,6 +76,28 @@ export const leaseWorks: readonly Work[] = [
         const { org, storyId } = storyOf(orgs, connection, turn);
         return [acquire(org, storyId), checkpoint(org, turn), same('release', '/executions/release')(org)];
       }).flat(),
+  },
+  {
+    // All on one board, so all wait for the columns of it; beside it each takes a story of its own by name.
+    name: `acquireNext → release, ${agentsOnOneBoard} agents on one board`,
+    operation: 'deliveryExecutions.acquireNext',
+    isWrite: true,
+    leaves: 'audit',
+    goal: null,
+    callers: agentsOnOneBoard,
+    lane: (orgs, connection) => {
+      const [org, storyId] = [pick(orgs, 0), pick(pick(pick(orgs, 0).busy, 0).backlogIds, connection)];
+      const { projectId } = pick(org.busy, 0);
+      const { muster } = twin(org, 'deliveryExecutions.acquireNext', '/executions/acquire', {
+        ...{ projectId, runId: `agent-${connection}` },
+      });
+      const { bare, muster: named } = acquire(org, storyId);
+      const next = { muster: { ...muster, remember: named.remember ?? {} }, bare };
+      return Array.from({ length: storiesPerWorker }, () => [
+        next,
+        same('release', '/executions/release')(org),
+      ]).flat();
+    },
   },
   holding('renew', same('renew', '/executions/renew')),
   holding('checkpoint', checkpoint),

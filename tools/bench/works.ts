@@ -51,6 +51,20 @@ export const works: readonly Work[] = [
   },
   list(50),
   list(200),
+  {
+    name: 'stories.list as cards, 200',
+    operation: 'stories.list',
+    isWrite: false,
+    // The bare server reads the rows of the stories alone.
+    goal: null,
+    lane: (orgs, connection) => {
+      const org = pick(orgs, connection);
+      const params = { projectId: org.still.projectId, limit: 200 };
+      const { bare } = twin(org, 'stories.list', '/stories/list', params);
+      const { muster } = twin(org, 'stories.list', '/stories/list', { ...params, view: 'card' });
+      return times(() => ({ muster, bare }));
+    },
+  },
   context('', {}),
   context(', whole', { maxBytes: 1024 * 1024 }),
   context(', one caller', {}, { callers: 1, mostP99Millis: 40 }),

@@ -60,6 +60,8 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
+    // Receivers of webhooks on this machine.
+    WEBHOOK_NETWORKS: '127.0.0.0/8:*',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
     ...(gatewayUrl !== null && { MCP_GATEWAY_URL: gatewayUrl }),
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),

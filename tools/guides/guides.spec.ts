@@ -9,6 +9,7 @@ import { connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
+import { type Redis, startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
@@ -32,6 +33,8 @@ let postgres: Postgres;
 let api: ThrowAwayApi;
 let gateway: ThrowAwayApp;
 let licenses: ThrowAwayApp;
+let redis: Redis;
+let worker: ThrowAwayApp;
 let scratch: string;
 let environment: NodeJS.ProcessEnv;
 
@@ -48,6 +51,14 @@ beforeAll(async () => {
     log: 'warn',
     environment: { DATABASE_URL: postgres.url },
   });
+  redis = await startRedis({ durable: false });
+  worker = await startThrowAwayApp('delivery-worker', {
+    log: 'warn',
+    environment: {
+      ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, BASE_URL: api.url },
+      MAIL_FOLDER: path.join(scratch, 'mail'),
+    },
+  });
   environment = {
     ...process.env,
     // Where mktemp makes folders.
@@ -60,25 +71,32 @@ beforeAll(async () => {
 }, 120_000);
 
 afterAll(async () => {
-  await Promise.all([gateway.stop(), licenses.stop()]);
+  await Promise.all([gateway.stop(), licenses.stop(), worker.stop()]);
+  await redis.stop();
   await api.stop();
   await postgres.stop();
   await rm(scratch, { recursive: true, force: true });
 });
 
-/** As in the demo that the guides begin with: a member, an agent of hers, and the project WEB. */
-async function makeTokens(): Promise<{ readonly TOKEN: string; readonly AGENT_TOKEN: string }> {
+/** As in the demo that the guides begin with: a member, an agent of hers, an admin, and the project WEB. */
+async function makeTokens(): Promise<Readonly<Record<'TOKEN' | 'AGENT_TOKEN' | 'ADMIN_TOKEN', string>>> {
   const pool = createPool({ url: postgres.url, role: null, max: 1 });
   try {
     const [slug, email] = ['acme', 'chloe@acme.example'];
     const owner = { email: 'ana@acme.example', name: 'Ana' };
     await createOrganization(pool, { name: 'Acme', slug, plan: 'team', seats: 25, owner });
     await addMember(pool, { org: slug, email, name: 'Chloé', role: 'member' });
+    const makeFor = async (member: string, scope: 'admin') =>
+      (await createToken(pool, { org: slug, member, name: 'guide', scopes: [scope] })).token;
     const make = async (agent?: string): Promise<string> => {
       const asked = { org: slug, member: email, name: 'guide', ...(agent !== undefined && { agent }) };
       return (await createToken(pool, { ...asked, scopes: ['write'] })).token;
     };
-    const tokens = { TOKEN: await make(), AGENT_TOKEN: await make('Builder') };
+    const tokens = {
+      TOKEN: await make(),
+      AGENT_TOKEN: await make('Builder'),
+      ADMIN_TOKEN: await makeFor(owner.email, 'admin'),
+    };
     await connect({ baseUrl: api.url, token: tokens.TOKEN }).projects.create({ key: 'WEB', name: 'Website' });
     return tokens;
   } finally {

@@ -16,7 +16,9 @@ import { reclaim } from './properties/reclaim.ts';
 import { rights } from './properties/rights.ts';
 import { rollingStop } from './properties/rolling-stop.ts';
 import { slowClients } from './properties/slow-clients.ts';
+import { stream } from './properties/stream.ts';
 import { waiting } from './properties/waiting.ts';
+import { webhooks } from './properties/webhooks.ts';
 import { type Property } from './property.ts';
 
 export const properties: readonly Property[] = [
@@ -28,6 +30,8 @@ export const properties: readonly Property[] = [
   reclaim,
   outbox,
   feeds,
+  stream,
+  webhooks,
   idempotency,
   licenseRace,
   overload,

@@ -85,6 +85,8 @@ export interface SiteOptions {
 }
 
 const copiesOfApi = 2;
+/** Receivers of webhooks are on this machine. */
+const webhooksTo = { WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
 const grounds = new WeakMap<Scope, Promise<Ground>>();
 
 /** An organization of its own. What runs is shared by all runs that change no SQL. */
@@ -140,7 +142,7 @@ export async function openSite(scope: Scope, { people: count, removals = [] }: S
           ...{ main, log: 'warn' },
           environment: {
             ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
-            ...{ BASE_URL: first.api.url, MAIL_FOLDER: mailFolder },
+            ...{ BASE_URL: first.api.url, MAIL_FOLDER: mailFolder, ...webhooksTo },
           },
           ...(port === undefined ? {} : { port }),
         }),
@@ -187,7 +189,7 @@ async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Gr
     const databaseUrl = toDatabase.through(url);
     const api = await Breakable.start((port) =>
       startThrowAwayApi({
-        ...{ main, databaseUrl, log: 'warn' },
+        ...{ main, databaseUrl, log: 'warn', environment: webhooksTo },
         ...(port === undefined ? {} : { port }),
       }),
     );

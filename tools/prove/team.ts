@@ -80,15 +80,23 @@ export async function foundTeam(scope: Scope): Promise<Team> {
   }
 }
 
-/** One more member of the team, for whoever has to go; and Ana as she may remove somebody. */
+/** One more member of the team and an agent of theirs, that may have to go; and Ana as she may remove them. */
 export async function joinForAWhile({
   database: { owner },
-}: Team): Promise<{ newcomer: Person; admin: Person }> {
+}: Team): Promise<{ newcomer: Person; agent: Person; admin: Person }> {
   const email = `${newId()}@prove.example`;
   await addMember(owner, { org: slug, email, name: 'Eve', role: 'member' });
   const authenticator = createAuthenticator(owner);
-  const enter = async (name: Name, member: string, scopes: ('write' | 'admin')[]): Promise<Person> => {
-    const { token: secret } = await createToken(owner, { org: slug, member, name: 'prove', scopes });
+  const enter = async (
+    name: Name,
+    member: string,
+    scopes: ('write' | 'admin')[],
+    more: { agent?: string } = {},
+  ): Promise<Person> => {
+    const { token: secret } = await createToken(owner, {
+      ...{ org: slug, member, name: 'prove', scopes },
+      ...more,
+    });
     const { identity } = await authenticator.authenticate(secret);
     return { name, secret, memberId: identity.memberId, agentId: identity.agentId };
   };
@@ -96,6 +104,7 @@ export async function joinForAWhile({
     // She stands in for nobody of the team; her name is not looked at.
     return {
       newcomer: await enter('ben', email, ['write']),
+      agent: await enter('ben', email, ['write'], { agent: 'Guest' }),
       admin: await enter('ana', memberOf.ana.email, ['admin']),
     };
   } finally {

@@ -11,16 +11,30 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/billing': ['seat_ledger', 'subscriptions'],
   'libs/board': [
     ...['access_requests', 'assignments', 'board_columns', 'comment_reactions', 'comments'],
-    ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'project_counters', 'project_members'],
+    ...['contract_stories', 'contract_versions', 'contracts', 'epics', 'import_items', 'imports'],
+    ...['project_counters', 'project_members'],
     ...['project_teams', 'projects', 'prompts', 'stories', 'story_blockers', 'story_reviewers'],
-    ...['story_search', 'story_selections', 'story_specs'],
+    ...['search_documents', 'search_words', 'story_selections', 'story_specs'],
   ],
   'libs/delivery': [
     ...['agent_runs', 'catalog_agents', 'catalog_tombstones', 'catalog_versions', 'delivery_group_stories'],
     ...['delivery_groups', 'execution_contributors', 'execution_events', 'executions', 'forge_observations'],
     ...['leases', 'lock_counters', 'locks'],
   ],
-  'libs/notifications': ['broadcasts', 'notification_counts', 'notification_preferences', 'notifications'],
+  'libs/forges': [
+    ...[
+      'forge_checks',
+      'forge_connections',
+      'forge_deliveries',
+      'forge_facts',
+      'forge_pulls',
+      'forge_repositories',
+    ],
+  ],
+  'libs/notifications': [
+    ...['broadcasts', 'notification_counts', 'notification_preferences', 'notifications'],
+    ...['webhook_deliveries', 'webhooks'],
+  ],
   'libs/gamification': [
     ...['gamification_state', 'point_days', 'point_entries', 'point_resets', 'point_scores', 'point_tallies'],
   ],
@@ -37,6 +51,8 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
   outbox: [
     ['apps/delivery-worker/src/perform.ts', runsJobs],
     ['apps/delivery-worker/src/relay.ts', runsJobs],
+    ['apps/delivery-worker/src/token-ends.ts', asksForJobs],
+    ['libs/forges/src/data/parked.ts', asksForJobs],
     ['libs/notifications/src/data/write-notifications.ts', asksForJobs],
     ['libs/organizations/src/operators/dead-jobs.ts', 'an operator has dead jobs tried again'],
   ],

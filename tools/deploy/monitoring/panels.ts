@@ -252,6 +252,27 @@ export const plan: readonly (readonly [row: string, panels: readonly PanelPlan[]
         unit: 's',
         queries: [{ expr: 'max(muster_lease_sweep_lag_seconds)', legend: 'lag' }],
       },
+      {
+        title: 'Webhooks',
+        tells: 'Endpoints that are active, failing since their last try, or paused.',
+        unit: 'short',
+        queries: [{ expr: figure('muster_webhooks', 'state'), legend: '{{state}}' }],
+      },
+      {
+        title: 'Messages of webhooks',
+        tells: 'A second: those that were delivered, and tries that failed.',
+        unit: 'ops',
+        queries: [
+          { expr: 'sum(rate(muster_webhook_delivered_total[$__rate_interval]))', legend: 'delivered' },
+          { expr: 'sum(rate(muster_webhook_failed_tries_total[$__rate_interval]))', legend: 'failed' },
+        ],
+      },
+      {
+        title: 'Webhooks that wait for a worker',
+        tells: 'For how long one has been due and no worker has taken it.',
+        unit: 's',
+        queries: [{ expr: 'max(muster_webhook_lag_seconds)', legend: 'lag' }],
+      },
     ],
   ],
   [

@@ -58,6 +58,8 @@ const sendsByParams = new Set(['broadcasts.send']);
 /** The owner is refused it; whoever else does it is gone. */
 const endsItsCaller = new Set(['members.leave']);
 
+const isForLeads = ({ access }: Operation): boolean => groundsOf(access).includes('projectLead');
+
 const smallest: readonly Scope[] = ['read', 'write', 'admin'];
 
 /** Why a token of that kind may not, by the contract; null where it may. */
@@ -75,6 +77,8 @@ export function ruling(operation: Operation, kind: Kind, isAsAdmin: boolean): st
   if (access.kind === 'org') {
     const roles: readonly OrgRole[] = ['viewer', 'member', 'admin', 'owner'];
     if (roles.indexOf(kind.role) < roles.indexOf(access.role)) return 'role';
+    // A member contributes to WEB, and leads nothing.
+    if (kind.role === 'member' && isForLeads(operation)) return 'role';
   }
   if (access.kind === 'project') {
     const roles: readonly ProjectRole[] = ['viewer', 'contributor', 'lead'];
@@ -92,8 +96,14 @@ interface Stage {
   readonly leadId: string;
   readonly strangerId: string;
   readonly slug: string;
+  /** A webhook of the organization, and a delivery of it. */
+  readonly webhookId: string;
+  readonly deliveryId: string;
 }
 type Call = (operation: string, params: object) => Promise<Heard>;
+
+const ofWebhook = ({ webhookId }: Stage, example: object): object => ({ ...example, webhookId });
+const ofDelivery = ({ deliveryId }: Stage): object => ({ deliveryId });
 
 const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object>> = {
   'teams.update': ({ teamId }) => ({ teamId, description: 'x' }),
@@ -103,6 +113,15 @@ const asAdmin: Readonly<Record<string, (stage: Stage, example: object) => object
   'broadcasts.send': () => ({ message: 'To everybody' }),
   'agents.catalog.publish': ({ slug }, example) => ({ ...example, slug, version: '2.0.0' }),
   'agents.catalog.delete': ({ slug }) => ({ slug }),
+  'webhooks.create': (_, example) => ({ ...example, projectId: undefined }),
+  'webhooks.list': () => ({}),
+  ...Object.fromEntries(
+    ['get', 'update', 'delete', 'rotateSecret', 'test', 'pause', 'resume', 'replay', 'deliveries.list'].map(
+      (verb) => [`webhooks.${verb}`, ofWebhook],
+    ),
+  ),
+  'webhooks.deliveries.get': ofDelivery,
+  'webhooks.deliveries.redeliver': ofDelivery,
 };
 
 /** A team that only its first member leads, and an agent of the catalog that is hers. */
@@ -119,7 +138,15 @@ async function setStage(
   const publish = operations.get('agents.catalog.publish');
   const published = await other('agents.catalog.publish', { ...publish?.example, slug, version: '1.0.0' });
   if (published.status !== 200) throw new Error(`no stage: ${JSON.stringify(published.body)}`);
-  return { teamId, ...who, slug };
+  const hook = await owner('webhooks.create', {
+    url: `https://hooks.acme.example/${slug}`,
+    kinds: ['story.created'],
+  });
+  const webhookId = (hook.body['webhook'] as { id: string } | undefined)?.id ?? '';
+  const tested = await owner('webhooks.test', { webhookId });
+  const deliveryId = (tested.body['delivery'] as { id: string } | undefined)?.id ?? '';
+  if (deliveryId === '') throw new Error(`no webhook: ${JSON.stringify([hook.body, tested.body])}`);
+  return { teamId, ...who, slug, webhookId, deliveryId };
 }
 
 async function makeTokens(database: Database): Promise<{
@@ -173,7 +200,8 @@ function violationIn(
       ? !isForbidden && heard.status > 0 && heard.status < 500
       : heard.status === 403 && reason === wanted;
   // Where the record is not there, nobody has a role in its project.
-  const isNowhere = wanted === 'role' && operation.access.kind === 'project' && heard.status === 404;
+  const isInProject = operation.access.kind === 'project' || isForLeads(operation);
+  const isNowhere = wanted === 'role' && isInProject && heard.status === 404;
   if (isRight || isNowhere) return undefined;
   return `${operation.name} with a token of ${kind.name}: ${wanted ?? 'is allowed'} by the contract, answered ${heard.status} ${reason ?? ''}`;
 }

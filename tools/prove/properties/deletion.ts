@@ -25,8 +25,8 @@ const extents: Readonly<Record<Scale, Extent>> = {
 };
 
 const remover = path.join(import.meta.dirname, 'deletion/remover.ts');
-/** What an organization has that never had a project, with its rows there. */
-const tablesOfOrganizations: Readonly<Record<string, number>> = { rights_epochs: 1 };
+/** What stays with an organization, and how many rows of it at most: the epoch of its rights, and the words it used. */
+const tablesOfOrganizations: Readonly<Record<string, number>> = { rights_epochs: 1, search_words: 2 };
 /** Stories that are made by one statement. */
 const atOnce = 500;
 /** Of removals beside which calls were made, for their median to say something. */

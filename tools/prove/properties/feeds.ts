@@ -21,7 +21,7 @@ const bySequence = without('numbers follow the order of commits', (update) => {
 });
 
 /** Above all numbers that were counted before. */
-const sequenceSql = `create sequence app.prove_numbers start 1000000;
+export const sequenceSql = `create sequence app.prove_numbers start 1000000;
   grant usage on sequence app.prove_numbers to muster_app`;
 
 interface Work {

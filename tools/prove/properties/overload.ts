@@ -207,7 +207,18 @@ async function run(
 function wrongIn(heard: readonly Heard[]): string[] {
   const odd = heard.filter((one) => !isServed(one) && !asksToComeAgain(one));
   const [first] = odd;
+  const medianOf = (which: (one: Heard) => boolean): number =>
+    quantile(
+      heard.filter(which).map(({ millis }) => millis),
+      0.5,
+    );
+  const [waited, turnedAwayAfter] = [medianOf(isServed), medianOf(isShed)];
   return [
+    ...(turnedAwayAfter > waited
+      ? [
+          `half of the others were turned away only after ${Math.round(turnedAwayAfter)} ms, and answers took ${Math.round(waited)}`,
+        ]
+      : []),
     ...(first === undefined
       ? []
       : [`${odd.length} calls were answered otherwise, such as ${inWords(first)}`]),

@@ -12,6 +12,7 @@ const lapsed = async (at: Arranging): Promise<Grant> => {
 };
 const worksOfLapsedLocks = without('the work of lapsed locks is held');
 const claimantUnlocked = without('a claimant stays a member');
+const agentUnlocked = without('an agent that claims is not retired');
 
 export const claimScenes: readonly Interleaving[] = [
   scene({
@@ -65,5 +66,28 @@ export const claimScenes: readonly Interleaving[] = [
     allowed: { left: 'done', right: 'done' },
     after: {},
     guards: [{ name: 'without a hold on the membership', removals: [claimantUnlocked] }],
+  }),
+  scene({
+    name: 'an agent that acquires against its retirement',
+    arrange: (at) => at.newcomer(),
+    heldBefore: grants,
+    left: (hand, { agent, board }) =>
+      hand.call(agent, 'deliveryExecutions.acquire', { targetType: 'story', targetId: board.ids.s1 }),
+    right: (hand, { agent, admin }) => hand.call(admin, 'agents.retire', { agentId: agent.agentId }),
+    allowed: { left: 'done', right: 'done' },
+    after: { 's1 holder': null, s1: { state: 'available' } },
+    stream: ['acquired', 'released'],
+    guards: [{ name: 'without a hold on the agent', removals: [agentUnlocked] }],
+  }),
+  scene({
+    name: 'an agent that locks files against its retirement',
+    arrange: (at) => at.newcomer(),
+    heldBefore: 'insert into locks',
+    left: (hand, { agent, board }) =>
+      hand.call(agent, 'locks.acquire', { projectId: board.projectId, resources: ['s1/**'] }),
+    right: (hand, { agent, admin }) => hand.call(admin, 'agents.retire', { agentId: agent.agentId }),
+    allowed: { left: 'done', right: 'done' },
+    after: {},
+    guards: [{ name: 'without a hold on the agent', removals: [agentUnlocked] }],
   }),
 ];

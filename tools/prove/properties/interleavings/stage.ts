@@ -78,8 +78,13 @@ export interface Arranging extends Hand {
   grant(person: Name, target: TargetName): Promise<Grant>;
   readonly real: Real;
   readonly board: Board;
-  /** Somebody who may go, and who may remove them. */
-  newcomer(): Promise<{ readonly newcomer: Person; readonly admin: Person; readonly board: Board }>;
+  /** A member who may go, an agent of theirs, and an admin who may remove both. */
+  newcomer(): Promise<{
+    readonly newcomer: Person;
+    readonly agent: Person;
+    readonly admin: Person;
+    readonly board: Board;
+  }>;
 }
 
 function arrangingOn(board: Board, desk: Desk): Arranging {

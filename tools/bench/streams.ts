@@ -1,0 +1,224 @@
+/**
+ * The stream of events: how late an event comes after the write was answered, how many events a second a process sends,
+ * and what streams cost on which nothing happens.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { createClient, httpTransport } from '@muster/client';
+import { migrate, type Pool } from '@muster/database';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { Agent, type Dispatcher, request } from 'undici';
+import { readServerUse } from './processor-time.ts';
+import { whole } from './report.ts';
+import { type Services } from './services.ts';
+
+/** As many as the API gives a member, and an organization at most. */
+const streamsOfMember = 4;
+const streamsOfOrganization = 1_000;
+/** As many as a process holds. */
+const idleStreams = 5_000;
+/** Opened at once: fewer than the calls that a process answers at once. */
+const openedAtOnce = 40;
+/** Longer than the time after which a quiet stream says its id, so that each has said one. */
+const idleMillis = 20_000;
+
+const writes = 300;
+/** Between two of them: they come at any moment of the tick. */
+const writePauseMillis = { least: 20, most: 120 };
+const readersOfWrites = 20;
+
+const backlog = 20_000;
+const readersOfBacklog = [1, 20];
+
+export interface StreamsSummary {
+  /** From the answer of a write to its event, at each of the readers. */
+  readonly lateMillis: { readonly p50: number; readonly p99: number };
+  readonly throughput: readonly { readonly readers: number; readonly eventsPerSecond: number }[];
+  readonly idle: {
+    readonly streams: number;
+    readonly bytesEach: number;
+    /** Of one core, while nothing happens. */
+    readonly processorPercent: number;
+  };
+}
+
+interface Options {
+  readonly say: (line: string) => void;
+}
+
+interface BenchMembers {
+  readonly orgId: string;
+  readonly tokens: readonly string[];
+}
+
+export async function measureStreams(services: Services, { say }: Options): Promise<StreamsSummary> {
+  say('Starting PostgreSQL (fsync on), building and starting coordination-api');
+  const postgres = await services.postgres();
+  await migrate(postgres.url);
+  const api = await services.api(await services.bundle(), postgres.url);
+  const owner = services.owner(postgres.url);
+  const agent = new Agent({ bodyTimeout: 0, headersTimeout: 60_000 });
+  services.onStop(() => agent.destroy());
+  const open = async (token: string, query: string): Promise<Dispatcher.ResponseData> => {
+    for (;;) {
+      const answer = await request(`${api.url}/api/events/stream${query}`, {
+        headers: { authorization: `Bearer ${token}` },
+        dispatcher: agent,
+      });
+      if (answer.statusCode === 200) return answer;
+      const text = await answer.body.text();
+      if (answer.statusCode !== 503) throw new Error(`a stream was answered ${answer.statusCode}: ${text}`);
+      await pause(50);
+    }
+  };
+
+  say('Making organizations');
+  const members = streamsOfOrganization / streamsOfMember;
+  const orgs: BenchMembers[] = [];
+  for (let made = 0; made < idleStreams / streamsOfOrganization; made += 1)
+    orgs.push(await makeOrganization(owner, `streams-${made}`, members));
+  const [first] = orgs;
+  if (first === undefined) throw new Error('there is no organization');
+
+  say(`${writes} writes before ${readersOfWrites} readers`);
+  const lateMillis = await measureLateness(api.url, open, first);
+  const throughput: { readers: number; eventsPerSecond: number }[] = [];
+  const { cursor } = await clientOf(api.url, first).events.list({ after: 'latest' });
+  await writeBacklog(owner, first.orgId);
+  for (const readers of readersOfBacklog) {
+    say(`${whole(backlog)} events to ${readers} at once`);
+    throughput.push({ readers, eventsPerSecond: await measureBacklog(open, first, cursor, readers) });
+  }
+  say(`${whole(idleStreams)} streams on which nothing happens`);
+  return { lateMillis, throughput, idle: await measureIdle(api.url, open, orgs) };
+}
+
+type Open = (token: string, query: string) => Promise<Dispatcher.ResponseData>;
+
+const clientOf = (baseUrl: string, { tokens }: BenchMembers) =>
+  createClient(httpTransport({ baseUrl, token: tokens[0] ?? '' }));
+
+/** With so many members, the first of whom owns it. */
+async function makeOrganization(owner: Pool, slug: string, count: number): Promise<BenchMembers> {
+  const emailOf = (index: number): string => `p${index}@bench.example`;
+  const { org } = await createOrganization(owner, {
+    ...{ name: 'Bench', slug, plan: 'enterprise' },
+    owner: { email: emailOf(0), name: 'Person 0' },
+  });
+  const tokens: string[] = [];
+  for (let index = 0; index < count; index += 1) {
+    const email = emailOf(index);
+    if (index > 0) await addMember(owner, { org: slug, email, name: `Person ${index}`, role: 'member' });
+    const made = await createToken(owner, { org: slug, member: email, name: 'bench', scopes: ['admin'] });
+    tokens.push(made.token);
+  }
+  return { orgId: org.id, tokens };
+}
+
+/** Calls `heard` for each whole block that has data and no name of its own. */
+async function readEvents(
+  { body }: Dispatcher.ResponseData,
+  heard: (text: string) => boolean,
+): Promise<void> {
+  const decoder = new TextDecoder();
+  let rest = '';
+  for await (const piece of body) {
+    rest += decoder.decode(piece as Buffer, { stream: true });
+    const whole = rest.split('\n\n');
+    rest = whole.pop() ?? '';
+    for (const block of whole) if (/^id: .*\ndata: /.test(block) && !heard(block)) return;
+  }
+}
+
+async function measureLateness(url: string, open: Open, org: BenchMembers) {
+  const client = clientOf(url, org);
+  await client.projects.create({ key: 'WEB', name: 'Website' });
+  const answered = new Map<string, number>();
+  const came: { readonly title: string; readonly at: number }[] = [];
+  const readers = await Promise.all(
+    org.tokens.slice(0, readersOfWrites).map((token) => open(token, '?personal=false&kinds=story.created')),
+  );
+  const reading = readers.map((reader) => {
+    let count = 0;
+    return readEvents(reader, (block) => {
+      came.push({ title: /"title":"(Story \d+)"/.exec(block)?.[1] ?? '', at: performance.now() });
+      return (count += 1) < writes;
+    });
+  });
+  for (let made = 0; made < writes; made += 1) {
+    const title = `Story ${made}`;
+    await client.stories.create({ projectId: 'WEB', title });
+    answered.set(title, performance.now());
+    const { least, most } = writePauseMillis;
+    await pause(least + Math.random() * (most - least));
+  }
+  await Promise.all(reading);
+  const late = came
+    // An event may overtake the answer of the call that made it.
+    .map(({ title, at }) => Math.max(0, at - (answered.get(title) ?? NaN)))
+    .sort((a, b) => a - b);
+  const quantile = (part: number): number => late[Math.floor(late.length * part)] ?? NaN;
+  return { p50: quantile(0.5), p99: quantile(0.99) };
+}
+
+/** As transactions would have written them, with what an event usually carries. */
+const writeBacklog = (owner: Pool, orgId: string) =>
+  owner.query(
+    `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
+     insert into activity (org_id, seq, id, kind, actor, member_id, subject, data, at)
+     select $1, s.activity - $2 + n, gen_random_uuid(), 'story.updated',
+       jsonb_build_object('kind', 'member', 'memberId', m.id, 'agentId', null, 'name', m.name), m.id,
+       jsonb_build_object('type', 'story', 'id', gen_random_uuid(), 'key', 'WEB-' || n, 'title', 'Story ' || n),
+       '{"fields": ["title", "description"]}', now()
+     from s, generate_series(1, $2::int) n, (select id, name from members where org_id = $1 limit 1) m`,
+    [orgId, backlog],
+  );
+
+/** Events a second that all readers got together. */
+async function measureBacklog(open: Open, org: BenchMembers, cursor: string, readers: number) {
+  const began = performance.now();
+  await Promise.all(
+    org.tokens.slice(0, readers).map(async (token) => {
+      let count = 0;
+      const answer = await open(token, `?personal=false&after=${cursor}`);
+      await readEvents(answer, () => (count += 1) < backlog);
+      answer.body.on('error', () => undefined).destroy();
+    }),
+  );
+  return (readers * backlog) / ((performance.now() - began) / 1_000);
+}
+
+async function measureIdle(url: string, open: Open, orgs: readonly BenchMembers[]) {
+  const tokens = orgs.flatMap((org) =>
+    org.tokens.flatMap((token) => Array.from({ length: streamsOfMember }, () => token)),
+  );
+  // Those of the measures before are gone by now.
+  await pause(1_000);
+  const before = await readServerUse(url);
+  for (let done = 0; done < tokens.length; done += openedAtOnce) {
+    const answers = await Promise.all(
+      tokens.slice(done, done + openedAtOnce).map((token) => open(token, '')),
+    );
+    for (const { body } of answers) body.on('error', () => undefined).resume();
+  }
+  await pause(idleMillis);
+  const standing = await readServerUse(url);
+  await pause(idleMillis);
+  const after = await readServerUse(url);
+  return {
+    streams: tokens.length,
+    bytesEach: (standing.residentBytes - before.residentBytes) / tokens.length,
+    processorPercent: ((after.cpuSeconds - standing.cpuSeconds) / (idleMillis / 1_000)) * 100,
+  };
+}
+
+export function renderStreams({ lateMillis: { p50, p99 }, throughput, idle }: StreamsSummary): string {
+  const sent = throughput.map(
+    ({ readers, eventsPerSecond }) =>
+      `  ${whole(eventsPerSecond)} events/s to ${readers} ${readers === 1 ? 'reader' : 'readers together'}`,
+  );
+  return [
+    `  an event comes ${whole(p50)} ms (p50), ${whole(p99)} ms (p99) after its write was answered`,
+    ...sent,
+    `  ${whole(idle.streams)} idle streams: ${whole(idle.bytesEach / 1024)} KiB each, ${whole(idle.processorPercent)} % of a core`,
+  ].join('\n');
+}

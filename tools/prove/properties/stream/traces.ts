@@ -1,0 +1,112 @@
+/**
+ * Whether viewers can tell from what they receive that something happens which they may not see: in two organizations the
+ * same happens before their eyes, and in one of them much more behind their backs.
+ */
+import { type Database, type Scope } from '../../services.ts';
+import { type Callers, idIn } from '../../callers.ts';
+import { comesToBe, foundOrganization } from '../../site.ts';
+import { openReaders, type Reader } from './readers.ts';
+
+export interface Extent {
+  readonly viewers: number;
+  readonly visible: number;
+  /** Behind each visible event. */
+  readonly hidden: number;
+}
+
+/** Far enough from what chance does to some hundred ids. */
+const mostFromHalf = 0.2;
+const mostFromMiddle = 30;
+const middleOfByte = 127.5;
+const patienceMillis = 30_000;
+
+export interface Traces {
+  readonly violations: readonly string[];
+  readonly ids: number;
+  readonly hidden: number;
+}
+
+export async function lookForTraces(
+  scope: Scope,
+  database: Database,
+  url: string,
+  callers: Callers,
+  extent: Extent,
+): Promise<Traces> {
+  const sides = [
+    await watchOne(scope, database, url, callers, { ...extent, hidden: 0 }),
+    await watchOne(scope, database, url, callers, extent),
+  ] as const;
+  return {
+    violations: differences(...sides),
+    ids: sides.flat().flatMap(idsOf).length,
+    hidden: extent.visible * extent.hidden,
+  };
+}
+
+async function watchOne(
+  scope: Scope,
+  database: Database,
+  url: string,
+  callers: Callers,
+  { viewers, visible, hidden }: Extent,
+): Promise<readonly Reader[]> {
+  const { people } = await foundOrganization(database, viewers + 1);
+  const [owner, ...others] = people;
+  const call = (operation: string, params: object) =>
+    callers.call(url, owner?.token ?? '', operation, params);
+  const seen = idIn(await call('projects.create', { key: 'SEE', name: 'Seen' }), 'project');
+  const behind = { key: 'HID', name: 'Hidden', visibility: 'private' };
+  const unseen = idIn(await call('projects.create', behind), 'project');
+  const readers = openReaders(
+    scope,
+    others.map(({ token }) => token),
+    () => url,
+  );
+  await readers.begun();
+  for (let made = 0; made < visible; made += 1) {
+    for (let more = 0; more < hidden; more += 1)
+      idIn(await call('stories.create', { projectId: unseen, title: 'Hidden' }), 'story');
+    idIn(await call('stories.create', { projectId: seen, title: 'Seen' }), 'story');
+  }
+  const isThere = async (): Promise<boolean> => readers.all.every((reader) => eventsOf(reader) >= visible);
+  await comesToBe(isThere, patienceMillis);
+  await readers.close();
+  return readers.all;
+}
+
+const idsOf = ({ blocks }: Reader): string[] => blocks.flatMap(({ id }) => id ?? []);
+const eventsOf = ({ blocks }: Reader): number => blocks.filter(({ eventId }) => eventId !== null).length;
+
+/** A few words on each thing that is not alike. */
+function differences(calm: readonly Reader[], busy: readonly Reader[]): string[] {
+  const violations: string[] = [];
+  const alike = (what: string, of: (reader: Reader) => number): void => {
+    const [one, other] = [calm, busy].map((readers) => [...new Set(readers.map(of))].sort().join(', '));
+    if (one !== other || one?.includes(','))
+      violations.push(
+        `viewers got ${what}: ${one ?? ''} where nothing was hidden, ${other ?? ''} where much was`,
+      );
+  };
+  alike('events', eventsOf);
+  alike('blocks', ({ blocks }) => blocks.length);
+  alike('bytes', ({ blocks }) => blocks.reduce((sum, { bytes }) => sum + bytes, 0));
+  for (const [name, readers] of Object.entries({ calm, busy })) {
+    const ids = readers.flatMap(idsOf);
+    const lengths = new Set(ids.map(({ length }) => length));
+    if (lengths.size !== 1) violations.push(`${name}: ids of ${[...lengths].join(', ')} characters`);
+    const doubled = ids.length - new Set(ids).size;
+    if (doubled > 0) violations.push(`${name}: ${doubled} ids look like others`);
+    const pairs = readers.flatMap((reader) =>
+      idsOf(reader).flatMap((id, index, all) => (index === 0 ? [] : [id > (all[index - 1] ?? '')])),
+    );
+    const rising = pairs.filter(Boolean).length / pairs.length;
+    if (Math.abs(rising - 0.5) > mostFromHalf)
+      violations.push(`${name}: ${Math.round(rising * 100)} % of ids sort behind the one before`);
+    const bytes = ids.map((id) => Buffer.from(id, 'base64url')[0] ?? 0);
+    const middle = bytes.reduce((sum, byte) => sum + byte, 0) / bytes.length;
+    if (Math.abs(middle - middleOfByte) > mostFromMiddle)
+      violations.push(`${name}: ids begin with ${middle.toFixed(1)} on average`);
+  }
+  return violations;
+}

@@ -1,0 +1,251 @@
+/**
+ * Many write while webhooks are sent, to a receiver that fails three times in ten, and while workers, Redis, Postgres and
+ * the receiver are killed: each event that events.list knows arrives, under its one id and number, in order where that was
+ * asked for. Times of tries are brought forward, or it would take days.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Dice } from '../../dev/dice.ts';
+import { type Removal, without } from '../guards.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { comesToBe, openSite, type Site, type Worker } from '../site.ts';
+import { type Inbox, openReceiver, type Receiver } from './webhooks/receiver.ts';
+
+const faultNames = ['receiver kill', 'worker kill', 'Redis kill', 'Postgres kill'] as const;
+type FaultName = (typeof faultNames)[number];
+
+interface Extent {
+  readonly events: number;
+  readonly writers: number;
+  readonly workers: number;
+  readonly faults: readonly FaultName[];
+  readonly betweenFaults: { readonly least: number; readonly most: number };
+  /** After so long what is not there is lost. */
+  readonly lostAfterMillis: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: {
+    ...{ events: 240, writers: 4, workers: 2, faults: faultNames },
+    ...{ betweenFaults: { least: 100, most: 600 }, lostAfterMillis: 60_000 },
+  },
+  long: {
+    ...{
+      events: 200_000,
+      writers: 24,
+      workers: 2,
+      faults: Array.from({ length: 4 }, () => faultNames).flat(),
+    },
+    ...{ betweenFaults: { least: 4_000, most: 12_000 }, lostAfterMillis: 900_000 },
+  },
+};
+
+const failsOfHundred = 30;
+/** So many comments on a story, and then another one. */
+const commentsOnEach = 20;
+const awayMillis = { least: 200, most: 1_000 };
+const bringForwardMillis = 250;
+
+interface Course {
+  readonly site: Site;
+  readonly workers: readonly Worker[];
+  readonly receiver: Receiver;
+  readonly dice: Dice;
+}
+
+interface Endpoint {
+  readonly id: string;
+  readonly kind: 'comment.created' | 'story.created';
+  readonly inbox: Inbox;
+}
+
+async function run(
+  { seed, services, note }: Setting,
+  extent: Extent,
+  removals: readonly Removal[],
+): Promise<Report> {
+  const dice = new Dice(seed);
+  const site = await openSite(services, { people: 1 });
+  const receiver = await openReceiver(dice.another(), failsOfHundred);
+  services.onStop(() => receiver.kill());
+  const workers: Worker[] = [];
+  for (let nth = 0; nth < extent.workers; nth += 1) workers.push(await site.startWorker({ removals }));
+  const course: Course = { site, workers, receiver, dice };
+  const comments = await openEndpoint(course, 'comment.created', 'parallel');
+  const stories = await openEndpoint(course, 'story.created', 'strict');
+
+  const ending = new AbortController();
+  const forwarding = bringForward(site, ending.signal);
+  const writing = write(course, extent);
+  // Its failure is met where it is waited for.
+  writing.catch(() => undefined);
+  try {
+    for (const fault of extent.faults) {
+      await pause(dice.between(extent.betweenFaults.least, extent.betweenFaults.most));
+      await faults[fault](course);
+      note(fault);
+    }
+  } finally {
+    await Promise.all([
+      site.breakables.postgres.startAgain(),
+      site.breakables.redis.startAgain(),
+      receiver.startAgain(),
+      ...workers.map((worker) => worker.app.startAgain()),
+    ]);
+  }
+  await writing;
+  const written = performance.now();
+  const all = { comments: await eventsOf(site, comments), stories: await eventsOf(site, stories) };
+  const arrived = ({ inbox }: Endpoint, ids: readonly string[]) => ids.every((id) => inbox.taken.has(id));
+  await comesToBe(
+    async () => arrived(comments, all.comments) && arrived(stories, all.stories) && (await isSettled(site)),
+    extent.lostAfterMillis,
+  );
+  const millis = performance.now() - written;
+  ending.abort();
+  await forwarding;
+  for (const worker of workers) worker.requireMet();
+  return {
+    violations: [
+      ...wrongWith(comments, all.comments),
+      ...wrongWith(stories, all.stories),
+      ...disorderOf(stories),
+    ],
+    figures: {
+      ...{ writers: extent.writers, events: all.comments.length + all.stories.length },
+      ...{ messages: comments.inbox.tries + stories.inbox.tries, faults: extent.faults.length },
+      'ms after the last write': Math.round(millis),
+    },
+  };
+}
+
+async function openEndpoint(
+  { site, receiver }: Course,
+  kind: Endpoint['kind'],
+  order: 'parallel' | 'strict',
+): Promise<Endpoint> {
+  const [owner] = site.people;
+  if (owner === undefined) throw new Error('no member is there');
+  const path = `/${order}`;
+  const url = receiver.url(path);
+  const { webhook, secret } = await site.clientOf(owner).webhooks.create({ url, kinds: [kind], order });
+  return { id: webhook.id, kind, inbox: receiver.inbox(path, secret) };
+}
+
+const faults: Readonly<Record<FaultName, (course: Course) => Promise<void>>> = {
+  'receiver kill': async ({ receiver, dice }) => {
+    await receiver.kill();
+    await pause(dice.between(awayMillis.least, awayMillis.most));
+    await receiver.startAgain();
+  },
+  'worker kill': async ({ workers, dice }) => {
+    await dice.pick(workers).app.killAndStartAgain();
+  },
+  'Redis kill': async ({ site, dice }) => {
+    await site.breakables.redis.kill();
+    await pause(dice.between(awayMillis.least, awayMillis.most));
+    await site.breakables.redis.startAgain();
+  },
+  'Postgres kill': async ({ site }) => {
+    await site.breakables.postgres.killAndStartAgain();
+  },
+};
+
+/** As if the time between tries had passed, again and again. What a dead worker had is free after its 20 seconds. */
+async function bringForward({ database, orgId }: Site, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await database.owner
+      .query(
+        `with due as (update webhook_deliveries set next_at = now(), attempts = 0
+           where org_id = $1 and state = 'pending' and next_at > now() returning webhook_id)
+         update webhooks set next_at = now()
+         where org_id = $1 and id in (select webhook_id from due)`,
+        [orgId],
+      )
+      // Postgres is away.
+      .catch(() => undefined);
+    await pause(bringForwardMillis);
+  }
+}
+
+/** Comments by all writers, and now and then another story to comment on. */
+async function write({ site }: Course, { events, writers }: Extent): Promise<void> {
+  const [owner] = site.people;
+  if (owner === undefined) throw new Error('no member is there');
+  const api = site.clientOf(owner);
+  let written = 0;
+  const writeOn = async (): Promise<void> => {
+    while (written < events) {
+      const { story } = await api.stories.create({ projectId: 'PRV', title: `Story ${written}` });
+      written += 1;
+      for (let nth = 0; nth < commentsOnEach && written < events; nth += 1) {
+        written += 1;
+        await api.comments.create({ storyId: story.id, body: `Number ${written}` });
+      }
+    }
+  };
+  await Promise.all(Array.from({ length: writers }, writeOn));
+}
+
+/** The ids of the events, as events.list has them. */
+async function eventsOf(site: Site, { kind }: Endpoint): Promise<string[]> {
+  const [owner] = site.people;
+  if (owner === undefined) throw new Error('no member is there');
+  const api = site.clientOf(owner);
+  const ids: string[] = [];
+  for (let after: string | undefined; ;) {
+    const page = await api.events.list({ kinds: [kind], limit: 200, ...(after !== undefined && { after }) });
+    ids.push(...page.items.map(({ id }) => id));
+    if (page.items.length === 0) return ids;
+    after = page.cursor;
+  }
+}
+
+const isSettled = async ({ database, orgId }: Site): Promise<boolean> => {
+  const { rows } = await database.owner.query(
+    `select 1 from webhook_deliveries where org_id = $1 and state = 'pending' limit 1`,
+    [orgId],
+  );
+  return rows.length === 0;
+};
+
+/** What was lost, what came that did not happen, what came under two ids or numbers. */
+function wrongWith({ kind, inbox }: Endpoint, ids: readonly string[]): string[] {
+  const known = new Set(ids);
+  const lost = ids.filter((id) => !inbox.taken.has(id)).length;
+  const madeUp = [...inbox.taken.keys()].filter((id) => !known.has(id)).length;
+  const numbers = [...inbox.taken.values()].sort((a, b) => a - b);
+  const gaps = numbers.filter((seq, nth) => seq !== nth + 1).length;
+  return [
+    ...(lost > 0 ? [`${lost} of ${ids.length} ${kind} were lost`] : []),
+    ...(madeUp > 0 ? [`${madeUp} messages were of no event`] : []),
+    ...(gaps > 0 ? [`${gaps} numbers of ${kind} are not the ones after those before`] : []),
+    ...inbox.wrong.slice(0, 5),
+  ];
+}
+
+/** Of an endpoint in strict order: none was taken before one with a smaller number. */
+function disorderOf({ kind, inbox: { order } }: Endpoint): string[] {
+  const early = order.filter((seq, nth) => seq < (order[nth - 1] ?? 0)).length;
+  return early > 0 ? [`${early} ${kind} came after later ones`] : [];
+}
+
+/** Sent is done, whatever the receiver said, as where the answer is not waited for. */
+const doneWhenSent = without('a message is delivered when its receiver says so', `'delivered'`);
+
+export const webhooks: Property = {
+  name: 'webhooks',
+  promise:
+    'Each event arrives by webhook under its one id and number, in order where that was asked for, though workers, servers and receivers die.',
+  run: (setting) => run(setting, extents[setting.scale], []),
+  controls: [
+    {
+      name: 'a message counts as delivered when it was sent, before its receiver answered',
+      run: (setting) =>
+        run(
+          setting,
+          { ...extents.short, ...{ events: 120, workers: 1, faults: [], lostAfterMillis: 10_000 } },
+          [doneWhenSent],
+        ),
+    },
+  ],
+};
