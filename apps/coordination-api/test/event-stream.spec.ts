@@ -208,7 +208,9 @@ describe('the client', () => {
     let running: Copy = first;
     const { token } = people.dan.me;
     // A client goes to one address; behind it another process answers. One that stops resets connections that are idle.
-    const dan = createClient(retrying((...call) => httpTransport({ baseUrl: running.url(), token })(...call)));
+    const dan = createClient(
+      retrying((...call) => httpTransport({ baseUrl: running.url(), token })(...call)),
+    );
     const { cursor: after } = await dan.events.list({ after: 'latest' });
     const followed = (async (): Promise<string[]> => {
       const titles: string[] = [];
