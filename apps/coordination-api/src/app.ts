@@ -2,7 +2,6 @@
 import { createFollowers, createPool, isSchemaCurrent, type Pool } from '@muster/database';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
-import { createSeals } from '@muster/outbound';
 import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
@@ -78,10 +77,11 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     'Values that validation let through and Postgres refused: each is a fault of the contract',
     () => validationHoles.count,
   );
-  const seals = createSeals(config.SECRETS_KEY);
+  const webhooks = webhooksSetUpOf(config);
+  const { seals } = webhooks;
   const allHandlers = handlersOf({
     seatPrices: config.SEAT_PRICING,
-    webhooks: webhooksSetUpOf(config),
+    webhooks,
     forges: { seals, baseUrl: addressesOf(config).baseUrl },
   });
   const followers = createFollowers(pool, (error) => {

@@ -19,3 +19,29 @@ describe('SEAT_PRICING', () => {
     },
   );
 });
+
+describe('SECRETS_KEY', () => {
+  const [newer, older] = ['n'.repeat(32), 'o'.repeat(32)];
+
+  it('is none unless it is set, and may be several, the newest first', () => {
+    expect(readConfig(environment).SECRETS_KEY).toEqual([]);
+    expect(readConfig({ ...environment, SECRETS_KEY: `${newer},${older}` }).SECRETS_KEY).toEqual([
+      newer,
+      older,
+    ]);
+  });
+
+  it('stops the start when one is shorter than 32 characters, and is not repeated', () => {
+    const attempt = () => readConfig({ ...environment, SECRETS_KEY: `${newer},hunter2` });
+    expect(attempt).toThrow('SECRETS_KEY must be keys of at least 32 characters');
+    expect(attempt).not.toThrow('hunter2');
+  });
+});
+
+describe('WEBHOOK_NETWORKS', () => {
+  it('stops the start when it names no network, and is named', () => {
+    expect(() => readConfig({ ...environment, WEBHOOK_NETWORKS: '10.0.0.0' })).toThrow(
+      'WEBHOOK_NETWORKS 10.0.0.0 is no network',
+    );
+  });
+});

@@ -1,8 +1,8 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
-import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
-import { parseSecretKeys } from '@muster/outbound';
-import { webhookVariables } from '@muster/notifications';
+import { commonEnvironment, parsedVariable, parseEnvironment, rateVariable } from '@muster/http';
+import { SubjectUrl } from '@muster/notifications';
+import { parseNetworks, parseSecretKeys } from '@muster/outbound';
 import { z } from 'zod';
 
 /** A default must stop no import and no load test. */
@@ -49,46 +49,22 @@ export const environment = {
   /** Deliveries of a forge, per connection. */
   LIMIT_DELIVERIES: rateVariable('600/0.1'),
   /**
-   * Seals the secrets of connections in the database, together with a key there: at least 32 characters. Several with commas
-   * between: the first seals, and any opens. Without it a copy of the database opens them.
+   * Seals the secrets of webhooks and of connections to forges in the database, together with a key there: at least 32
+   * characters. Several with commas between: the first seals, any opens. Without it a copy of the database opens them. The
+   * API and the worker need the same.
    */
-  SECRETS_KEY: z
-    .string()
-    .default('')
-    .transform((text, context) => {
-      try {
-        return parseSecretKeys(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    }),
+  SECRETS_KEY: parsedVariable(parseSecretKeys),
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /**
    * Networks besides the public ones that webhooks may be sent to, such as `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443
    * and 8443, or at the one after it, or all (`*`). The API and the worker need the same.
    */
-  WEBHOOK_NETWORKS: webhookVariables.networks,
-  /**
-   * Seals the secrets of webhooks; without it a secret that lies in the database does. Several with commas between: the
-   * first seals, any opens. The API and the worker need the same.
-   */
-  WEBHOOK_SEAL: webhookVariables.seals,
+  WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
-  SUBJECT_URL: webhookVariables.subjectUrl,
+  SUBJECT_URL: SubjectUrl,
   /** What seats cost, as JSON by plan, where it is not what ships. */
-  SEAT_PRICING: z
-    .string()
-    .default('{}')
-    .transform((text, context) => {
-      try {
-        return parseSeatPrices(text);
-      } catch (error) {
-        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
-        return z.NEVER;
-      }
-    }),
+  SEAT_PRICING: parsedVariable(parseSeatPrices, '{}'),
 };
 
 export type Config = ReturnType<typeof readConfig>;

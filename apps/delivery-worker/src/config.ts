@@ -1,6 +1,7 @@
 /** What delivery-worker takes from its environment. */
-import { ConfigError, commonEnvironment, parseEnvironment } from '@muster/http';
-import { webhookVariables } from '@muster/notifications';
+import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment } from '@muster/http';
+import { SubjectUrl } from '@muster/notifications';
+import { parseNetworks, parseSecretKeys } from '@muster/outbound';
 import { z } from 'zod';
 
 /** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */
@@ -44,14 +45,15 @@ export const environment = {
    * Networks besides the public ones that webhooks may be sent to, such as `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443
    * and 8443, or at the one after it, or all (`*`). The API and the worker need the same.
    */
-  WEBHOOK_NETWORKS: webhookVariables.networks,
+  WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /**
-   * Seals the secrets of webhooks; without it a secret that lies in the database does. Several with commas between: the
-   * first seals, any opens. The API and the worker need the same.
+   * Seals the secrets of webhooks and of connections to forges in the database, together with a key there: at least 32
+   * characters. Several with commas between: the first seals, any opens. Without it a copy of the database opens them. The
+   * API and the worker need the same.
    */
-  WEBHOOK_SEAL: webhookVariables.seals,
+  SECRETS_KEY: parsedVariable(parseSecretKeys),
   /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
-  SUBJECT_URL: webhookVariables.subjectUrl,
+  SUBJECT_URL: SubjectUrl,
   /** How many days notifications that were read, and runs of agents that ended, are kept. */
   RETENTION_DAYS: z.coerce.number().int().min(1).max(3_650).default(90),
 };

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
-import { parseNetworks } from '@muster/notifications';
+import { parseNetworks } from '@muster/outbound';
 import getTlsOptions from 'smtp-server/lib/tls-options.js';
 import { createSender, type Sender } from '../src/webhooks/guarded.ts';
 import { openReceiver, type Receiver } from './receiver.ts';

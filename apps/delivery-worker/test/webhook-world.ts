@@ -1,8 +1,9 @@
 /** For specs of webhooks: a world in which they can be made, workers that send them, and a receiver. */
 import { afterEach, beforeEach, expect } from '@jest/globals';
 import { createPool } from '@muster/database';
-import { parseNetworks, webhooksWith } from '@muster/notifications';
+import { webhooksWith } from '@muster/notifications';
 import { handlers, reactions } from '@muster/operations';
+import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
 import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
 import { startLoop } from '../src/loop.ts';
@@ -12,7 +13,7 @@ import { openReceiver, type Receiver } from './receiver.ts';
 
 const setUp = {
   networks: parseNetworks('127.0.0.0/8:*'),
-  seals: ['a seal of this installation'],
+  seals: createSeals(['a key of this installation, for specs']),
   subjectUrl: 'https://app.example/{type}/{key}',
 };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { commonEnvironment, ConfigError, parseEnvironment } from './config.ts';
+import { commonEnvironment, ConfigError, parsedVariable, parseEnvironment } from './config.ts';
 
 const shape = { ...commonEnvironment, SECRET_URL: z.url() };
 const good = { PORT: '4100', METRICS_PORT: '4110', SECRET_URL: 'https://example.com' };
@@ -32,6 +32,27 @@ describe('parseEnvironment', () => {
   it('does not repeat a wrong value, which may be a secret', () => {
     const attempt = () => parseEnvironment(shape, { ...good, SECRET_URL: 'hunter2' });
     expect(attempt).toThrow('SECRET_URL');
+    expect(attempt).not.toThrow('hunter2');
+  });
+});
+
+describe('parsedVariable', () => {
+  const parse = (text: string): string[] => {
+    if (text.includes('!')) throw new Error('must have no mark');
+    return text.split(',');
+  };
+  const names = { NAMES: parsedVariable(parse, 'a,b') };
+
+  it('is what was made of the text, or of the usual one', () => {
+    expect(parseEnvironment(names, { NAMES: 'x,y' }).NAMES).toEqual(['x', 'y']);
+    expect(parseEnvironment(names, {}).NAMES).toEqual(['a', 'b']);
+    expect(parseEnvironment({ NAMES: parsedVariable(parse) }, {}).NAMES).toEqual(['']);
+  });
+
+  it('stops the start with what parsing says, and does not repeat the value', () => {
+    const attempt = () => parseEnvironment(names, { NAMES: 'hunter2!' });
+    expect(attempt).toThrow(ConfigError);
+    expect(attempt).toThrow('NAMES must have no mark');
     expect(attempt).not.toThrow('hunter2');
   });
 });

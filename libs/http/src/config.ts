@@ -31,6 +31,23 @@ export const commonEnvironment = {
   OTEL_RESOURCE_ATTRIBUTES: z.string().optional(),
 };
 
+/**
+ * A variable that `parse` makes something of, `usual` where it is not set. What it throws is what is said of the variable,
+ * so it repeats no secret.
+ */
+export const parsedVariable = <Value>(parse: (text: string) => Value, usual = '') =>
+  z
+    .string()
+    .default(usual)
+    .transform((text, context): Value => {
+      try {
+        return parse(text);
+      } catch (error) {
+        context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+        return z.NEVER;
+      }
+    });
+
 export class ConfigError extends Error {}
 
 /** Parses the environment. Throws a ConfigError whose message has a line for each variable that does not fit. */

@@ -1,5 +1,5 @@
 export { bearerOf } from './bearer.ts';
-export { commonEnvironment, ConfigError, parseEnvironment, Port } from './config.ts';
+export { commonEnvironment, ConfigError, parsedVariable, parseEnvironment, Port } from './config.ts';
 export {
   createConcurrencyLimiter,
   type ConcurrencyLimiter,

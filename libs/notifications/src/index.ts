@@ -12,15 +12,8 @@ export { type Delivery, prepareNotification } from './prepare-notification.ts';
 export { dueWebhooks, hold as holdWebhook, holdSeconds } from './data/webhook-turns.ts';
 export { keptDays as webhookDeliveriesKeptDays } from './data/webhook-deliveries.ts';
 export { webhooksWith } from './operations/webhooks/handlers.ts';
-export { webhooksSetUpOf, webhookVariables } from './operations/webhooks/environment.ts';
+export { SubjectUrl, webhooksSetUpOf } from './operations/webhooks/environment.ts';
 export { usualWebhooks, type WebhooksSetUp } from './operations/webhooks/set-up.ts';
-export {
-  type Destination,
-  destinationOf,
-  type NamedNetwork,
-  parseNetworks,
-  refusedAddress,
-} from './rules/webhook-addresses.ts';
 export {
   isDelivered,
   type ReadyMessage,

@@ -26,7 +26,7 @@ import {
 import { aboutWebhook } from './data/webhooks.ts';
 import { type WebhooksSetUp } from './operations/webhooks/set-up.ts';
 import { eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
-import { openSecret } from './rules/webhook-secrets.ts';
+import { secretOwner } from './rules/webhook-secrets.ts';
 import { nextTryInSeconds } from './rules/webhook-tries.ts';
 
 /** A message that is due. */
@@ -159,7 +159,7 @@ export async function takeTurn(db: Db, asked: TurnAsked, setUp: TurnSetUp): Prom
   if (held === undefined) return undefined;
   const [organizationKey, cursors] = [await organizationKeyOf(db, orgId), await cursorsOf(db, orgId)];
   const secrets = [held.secret, ...(held.previous_secret === null ? [] : [held.previous_secret])]
-    .map((sealed) => openSecret(setUp.seals, { organizationKey, webhookId }, sealed))
+    .map((sealed) => setUp.seals.open(secretOwner(organizationKey, webhookId), sealed))
     .filter((secret) => secret !== undefined);
 
   const settled = sent.map((one) => settledOf(one, Math.random()));

@@ -1,6 +1,6 @@
 /**
- * Where requests to addresses that people name may go: the only statement of it. An address that carries another one (IPv4 mapped into IPv6, NAT64,
- * 6to4 …) counts as that one. Public addresses are reached at the ports of https; others only where the operator named
+ * Where requests to addresses that people name may go: the only statement of it. An address that carries another one (IPv4
+ * mapped into IPv6, NAT64, 6to4 …) counts as that one. Public addresses are reached at the ports of https; others only where the operator named
  * their network; some never, since what answers there takes every caller for the machine itself.
  */
 import ipaddr from 'ipaddr.js';

@@ -1,3 +1,9 @@
-export { type NamedNetwork, parseNetworks, refusedAddress, refusedUrl } from './addresses.ts';
-export { AddressRefused, createGuardedFetch, type GuardedFetch } from './guarded-fetch.ts';
+export {
+  type Destination,
+  destinationOf,
+  type NamedNetwork,
+  parseNetworks,
+  refusedAddress,
+  refusedUrl,
+} from './addresses.ts';
 export { createSeals, parseSecretKeys, type SecretOwner, type Seals } from './seals.ts';

@@ -19,10 +19,12 @@ describe('a sealed secret', () => {
     expect(createSeals([first]).open({ ...owner, name: 'forge 2 credentials' }, sealed)).toBeUndefined();
     expect(createSeals([first]).open({ ...owner, organizationKey: randomBytes(32) }, sealed)).toBeUndefined();
     expect(createSeals([second]).open(owner, sealed)).toBeUndefined();
+    expect(createSeals([]).open(owner, sealed)).toBeUndefined();
     const changed = Buffer.from(sealed);
     changed[20] = (changed[20] ?? 0) ^ 1;
     expect(createSeals([first]).open(owner, changed)).toBeUndefined();
-    expect(createSeals([first]).open(owner, Buffer.alloc(3))).toBeUndefined();
+    for (const bytes of [0, 3, 28])
+      expect(createSeals([first]).open(owner, Buffer.alloc(bytes))).toBeUndefined();
   });
 
   it('opens after another key was put before its own, and after a first key was named', () => {

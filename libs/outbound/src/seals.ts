@@ -61,6 +61,6 @@ export function parseSecretKeys(text: string): string[] {
     .split(',')
     .map((key) => key.trim())
     .filter((key) => key !== '');
-  if (keys.some((key) => key.length < 32)) throw new Error('a key has at least 32 characters');
+  if (keys.some((key) => key.length < 32)) throw new Error('must be keys of at least 32 characters');
   return keys;
 }

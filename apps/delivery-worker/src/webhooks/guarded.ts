@@ -12,7 +12,7 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type LookupFunction } from 'node:net';
-import { type Destination, destinationOf, type NamedNetwork, refusedAddress } from '@muster/notifications';
+import { type Destination, destinationOf, type NamedNetwork, refusedAddress } from '@muster/outbound';
 
 /** From the first look at the name to the end of the answer. */
 const timeoutMillis = 10_000;

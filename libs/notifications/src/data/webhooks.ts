@@ -14,6 +14,7 @@ import {
   type RowOf,
   sql,
 } from '@muster/database';
+import { type Seals } from '@muster/outbound';
 import {
   notFound,
   type ParamsOf,
@@ -24,7 +25,7 @@ import {
 } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
-import { openSecret, type Seals } from '../rules/webhook-secrets.ts';
+import { secretOwner } from '../rules/webhook-secrets.ts';
 import { organizationKeyOf } from './event-cursors.ts';
 
 /** Of an organization. */
@@ -153,7 +154,7 @@ export const countWebhooks = async (db: Db): Promise<number> =>
 export const activityStands = async (db: Db): Promise<number> =>
   (await db.one(sql<{ activity: number }>`select s.activity from streams s where ${of('s')}`)).activity;
 
-/** The secret that signs now; undefined where the installation has no seal that opens it. */
+/** The secret that signs now; undefined where the installation has no key that opens it. */
 export async function readSecret(
   db: Db,
   orgId: string,
@@ -168,7 +169,7 @@ export async function readSecret(
       >`select w.secret from webhooks w where ${of('w')} and w.deleted_at is null and w.id = ${webhookId}`,
     ),
   ]);
-  return openSecret(seals, { organizationKey, webhookId }, secret);
+  return seals.open(secretOwner(organizationKey, webhookId), secret);
 }
 
 /** From now on it is none; what is left of it the worker removes. Its secrets go at once. */

@@ -13,7 +13,7 @@ import {
   toWebhook,
   webhooks,
 } from '../../data/webhooks.ts';
-import { newWebhookSecret, sealSecret } from '../../rules/webhook-secrets.ts';
+import { newWebhookSecret, secretOwner } from '../../rules/webhook-secrets.ts';
 import { requireUrl, type WebhooksSetUp } from './set-up.ts';
 
 export const createWith = (setUp: WebhooksSetUp) =>
@@ -44,7 +44,7 @@ export const createWith = (setUp: WebhooksSetUp) =>
           kinds,
           sendOrder: order,
           description,
-          secret: sealSecret(setUp.seals, { organizationKey, webhookId: id }, secret),
+          secret: setUp.seals.seal(secretOwner(organizationKey, id), secret),
           makerId: caller.memberId,
           madeBy: caller.actor,
           cursorSeq: stands,

@@ -2,7 +2,7 @@ import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { organizationKeyOf } from '../../data/event-cursors.ts';
 import { aboutWebhook, lockWebhook, readSecret, toWebhook, webhooks } from '../../data/webhooks.ts';
-import { newWebhookSecret, sealSecret } from '../../rules/webhook-secrets.ts';
+import { newWebhookSecret, secretOwner } from '../../rules/webhook-secrets.ts';
 import { type WebhooksSetUp } from './set-up.ts';
 
 export const rotateSecretWith = (setUp: WebhooksSetUp) =>
@@ -20,7 +20,7 @@ export const rotateSecretWith = (setUp: WebhooksSetUp) =>
         db,
         row,
         {
-          secret: sealSecret(setUp.seals, { organizationKey, webhookId }, secret),
+          secret: setUp.seals.seal(secretOwner(organizationKey, webhookId), secret),
           previous_secret: overlapSeconds === 0 ? null : row.secret,
           previous_until:
             overlapSeconds === 0 ? null : new Date(Date.parse(at) + overlapSeconds * 1_000).toISOString(),

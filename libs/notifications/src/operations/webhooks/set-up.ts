@@ -1,8 +1,7 @@
 /** What the installation says of webhooks. */
+import { createSeals, type NamedNetwork, refusedUrl, type Seals } from '@muster/outbound';
 import { badRequest } from '@muster/registry';
-import { type NamedNetwork, refusedUrl } from '../../rules/webhook-addresses.ts';
 import { type LinkTemplate } from '../../rules/webhook-message.ts';
-import { type Seals } from '../../rules/webhook-secrets.ts';
 
 export interface WebhooksSetUp {
   /** Networks besides the public ones that may be sent to. */
@@ -11,8 +10,12 @@ export interface WebhooksSetUp {
   readonly subjectUrl: LinkTemplate;
 }
 
-/** Public networks alone, no seal, no links. */
-export const usualWebhooks: WebhooksSetUp = { networks: [], seals: [], subjectUrl: undefined };
+/** Public networks alone, no key of the installation, no links. */
+export const usualWebhooks: WebhooksSetUp = {
+  networks: [],
+  seals: createSeals([]),
+  subjectUrl: undefined,
+};
 
 /** 400 where the address is none that may be sent to. */
 export function requireUrl({ networks }: WebhooksSetUp, url: string): void {

@@ -1,9 +1,9 @@
 /** Who may have events sent where, and what is said of it. What is sent is the worker's: apps/delivery-worker/test. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeRole, arrangeStory } from '../../../test/events.ts';
-import { parseNetworks } from '../../rules/webhook-addresses.ts';
 import { notify } from '../../notify.ts';
 import { activity } from '../activity/handlers.ts';
 import { notifications } from '../notifications/handlers.ts';
@@ -11,7 +11,7 @@ import { webhooksWith } from './handlers.ts';
 
 const setUp = {
   networks: parseNetworks('10.0.0.0/8'),
-  seals: ['a seal of the installation'],
+  seals: createSeals(['a key of this installation, for specs']),
   subjectUrl: undefined,
 };
 const webhooks = webhooksWith(setUp);
