@@ -90,9 +90,7 @@ describe('npm start', () => {
 
   it('answers the first call', async () => {
     const [, call = ''] = /```sh\n(TOKEN=[\s\S]*?)```/.exec(readme) ?? [];
-    const here = call
-      .replace('./.data/dev.json', path.join(folder, 'data/dev.json'))
-      .replace('http://127.0.0.1:4100', facts.baseUrl ?? '');
+    const here = call.replaceAll('./.data/dev.json', path.join(folder, 'data/dev.json'));
     const { code, said } = await ends('bash', ['-ec', here]);
     expect([code, said]).toEqual([0, expect.stringContaining('"items":[{')]);
   });
@@ -135,6 +133,16 @@ const tried: Readonly<Record<string, [() => Promise<Ended>, RegExp]>> = {
     /CREATE .*peek/,
   ],
 };
+
+describe('--help', () => {
+  it.each(['start', 'test', 'bench', 'prove', 'tour', 'generate', 'muster', 'license'])(
+    'is what npm run %s says, and all that it does',
+    async (command) => {
+      const { code, said } = await npmRun(command, '--help');
+      expect([code, said]).toEqual([0, expect.stringMatching(/^(npm (run )?\w+|Usage)/)]);
+    },
+  );
+});
 
 /** `npm run generate` writes into the tree; that what it writes is there is a spec beside it. */
 const elsewhere = ['npm run generate'];

@@ -14,6 +14,13 @@ describe('the port of an app', () => {
     expect(portOfApp('license-service', { PORT_BASE: '5200' })).toBe(5202);
   });
 
+  it('is refused where PORT_BASE leaves no room for the last of them', () => {
+    expect(portOfApp('coordination-api', { PORT_BASE: '65533' })).toBe(65_533);
+    expect(() => portOfApp('docs', { PORT_BASE: '65533' })).toThrow(
+      'PORT_BASE leaves no port for docs: "65533" (1 to 65521)',
+    );
+  });
+
   it('is what its own variable says, over PORT_BASE', () => {
     expect(portOfApp('mcp-gateway', { PORT_BASE: '5200', MCP_GATEWAY_PORT: '81' })).toBe(81);
   });

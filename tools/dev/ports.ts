@@ -14,16 +14,22 @@ export type AppName = keyof typeof portsOfApps;
 const DEFAULT_BASE = 4100;
 const lastPort = 65_535;
 
-export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number {
-  const { offset, variable } = portsOfApps[name];
-  const base = readPort('PORT_BASE', environment) ?? DEFAULT_BASE;
-  return readPort(variable, environment) ?? base + offset;
-}
-
-/** Its metrics are so far beyond its port. */
+/** Its metrics are so far beyond an app's port. */
 const metricsOffset = 10;
 
 export const metricsPortOf = (port: number): number => port + metricsOffset;
+
+/** From PORT_BASE to the last port that is counted from it. */
+const farthest = metricsPortOf(Math.max(...Object.values(portsOfApps).map(({ offset }) => offset)));
+
+export function portOfApp(name: AppName, environment: NodeJS.ProcessEnv): number {
+  const { offset, variable } = portsOfApps[name];
+  const base = readPort('PORT_BASE', environment) ?? DEFAULT_BASE;
+  const own = readPort(variable, environment);
+  if (own !== undefined) return own;
+  if (base + offset <= lastPort) return base + offset;
+  throw new Error(`PORT_BASE leaves no port for ${name}: "${base}" (1 to ${lastPort - farthest})`);
+}
 
 /** A port that the environment names; undefined when it names none. */
 export function readPort(variable: string, environment: NodeJS.ProcessEnv): number | undefined {
@@ -46,6 +52,14 @@ export interface Wanted {
   readonly port: number;
   readonly variable: string;
 }
+
+/** As refuseTakenPorts, of all that apps listen on. run.mjs asks it too, where nothing is installed yet. */
+export const refuseTakenPortsOfApps = (environment: NodeJS.ProcessEnv): Promise<void> =>
+  refuseTakenPorts(
+    (Object.keys(portsOfApps) as AppName[]).flatMap((name) =>
+      portsOf({ name, port: portOfApp(name, environment), variable: portsOfApps[name].variable }),
+    ),
+  );
 
 /** Says in one line which port cannot be used and what to set; nothing has been started by then. */
 export async function refuseTakenPorts(wanted: readonly Wanted[]): Promise<void> {

@@ -18,18 +18,40 @@ const commands = {
   license: 'tools/dev/license.ts',
   generate: 'tools/generate/generate.ts',
 };
+/** Programs of their own, which print their own help. */
+const helpThemselves = ['muster', 'license'];
 
 const [command, ...args] = process.argv.slice(2);
 const script = Object.hasOwn(commands, command ?? '') ? commands[command] : undefined;
 if (script === undefined) {
   fail(`usage: node tools/dev/run.mjs ${Object.keys(commands).join('|')} [arguments]`);
 }
+if (!helpThemselves.includes(command) && args.some((arg) => arg === '--help' || arg === '-h')) {
+  process.stdout.write(introductionOf(script));
+  process.exit(0);
+}
 const [major = 0] = process.versions.node.split('.').map(Number);
 if (major < 20) fail(`Node ${process.version} is too old: 20 or later is needed to install the rest`);
 
 const reason = whyInstall();
-if (reason !== undefined) await install(reason);
+if (reason !== undefined) {
+  if (command === 'start') await refuseTakenPortsEarly();
+  await install(reason);
+}
 await become(pinnedNode(), ['--enable-source-maps', path.join(root, script), ...args]);
+
+/** What a script says of itself at its top. */
+function introductionOf(file) {
+  const [introduction] = /^(?:\/\/.*\n)+/.exec(readFileSync(path.join(root, file), 'utf8')) ?? [''];
+  return introduction.replaceAll(/^\/\/ ?/gm, '');
+}
+
+/** Before the minutes that an installation takes, where this Node reads TypeScript. */
+async function refuseTakenPortsEarly() {
+  if (!process.features.typescript) return;
+  const { refuseTakenPortsOfApps } = await import('./ports.ts');
+  await refuseTakenPortsOfApps(process.env).catch((error) => fail(error.message));
+}
 
 /**
  * npm notes what it installed in node_modules/.package-lock.json, as its last act: that, against package-lock.json,

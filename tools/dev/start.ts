@@ -1,4 +1,10 @@
-// npm start: the whole of Muster on this machine, from nothing to an address that answers.
+// npm start: the whole of Muster on this machine, from nothing to an address that answers. It keeps its data in .data, and goes
+// on from there the next time. It reads from the environment, beside what each service reads (docs/configuration.md):
+//
+//   PORT_BASE=4100          the first of the ports; services take the next ones, their metrics those ten beyond
+//   COORDINATION_API_PORT=… one port alone; so DOCS_PORT, LICENSE_SERVICE_PORT and others, POSTGRES_PORT, REDIS_PORT
+//   DATABASE_URL=…          a PostgreSQL of yours, in place of the one that comes along; REDIS_URL likewise
+//   MUSTER_DATA=.data       where the data are
 import { createPool, migrate } from '@muster/database';
 import { beginShowingLogs } from './app-log.ts';
 import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
@@ -8,7 +14,7 @@ import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
 import { claimInstance } from './instance.ts';
 import { keepRunning } from './keep-running.ts';
 import { renderPage } from './page.ts';
-import { portsOf, readPort, refuseTakenPorts } from './ports.ts';
+import { readPort, refuseTakenPorts, refuseTakenPortsOfApps } from './ports.ts';
 import { startPostgres } from './postgres.ts';
 import { say, step } from './progress.ts';
 import { findGivenRedis, startRedis } from './redis.ts';
@@ -44,7 +50,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const startedAt = new Date().toISOString();
   const apps = findApps(process.env);
   await endAbandonedApps(apps);
-  await refuseTakenPorts(apps.flatMap(portsOf));
+  await refuseTakenPortsOfApps(process.env);
 
   // Mails have links that let people in.
   makePrivate(mailFolder);
@@ -73,9 +79,10 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     DATABASE_URL: databaseUrl,
     REDIS_URL: redisUrl,
   };
-  for (const app of apps.filter(({ isNeeded }) => isNeeded)) {
-    await step(app.name, async () => shutdown.add(await startApp(app, environment, say)));
-  }
+  const needed = apps.filter(({ isNeeded }) => isNeeded);
+  await Promise.all(
+    needed.map((app) => step(app.name, async () => shutdown.add(await startApp(app, environment, say)))),
+  );
   // After what the rest waits for, so that it takes no time from that.
   for (const app of apps.filter(({ isNeeded }) => !isNeeded)) {
     await startApp(app, environment, say).then(

@@ -1,7 +1,8 @@
 // npm test: lint, types and formatting of all files, tests and builds of every project. Lint and types read the whole
 // workspace once, where `nx affected` goes by project: all of them one after the other take five times as long. Nx shows
 // each task as it finishes, and everything a failed one said. It begins with tasks that others wait for: `starts-first`, which
-// does nothing, waits for the longest, so that none of them is alone at the end. The last line is `N passed, N failed`.
+// does nothing, waits for the longest, so that none of them is alone at the end. The last line is `N passed, N failed`. One
+// project alone is `npx nx test <project>`, what a change touches `npx nx affected -t test`.
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { readdir, rm } from 'node:fs/promises';

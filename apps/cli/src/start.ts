@@ -1,3 +1,4 @@
+import { endWhenUnread } from '@muster/terminal';
 import { CommanderError } from 'commander';
 import { exitCodes, report } from './failures.ts';
 import { createProgram } from './program.ts';
@@ -6,11 +7,7 @@ import { createProgram } from './program.ts';
 export async function start(words = process.argv.slice(2)): Promise<void> {
   // `muster help stories create` is `muster stories create --help`.
   const typed = words[0] === 'help' ? [...words.slice(1), '--help'] : words;
-  // Who reads only the start of a list, as `head` does, is no failure.
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code === 'EPIPE') process.exit(0);
-    throw error;
-  });
+  endWhenUnread(process.stdout);
   try {
     await createProgram().parseAsync(typed, { from: 'user' });
   } catch (error) {

@@ -1,3 +1,5 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { beginTracing, createLogger, main, stopOnSignal } from '@muster/http';
@@ -15,16 +17,27 @@ await main(async () => {
   const isBundle = existsSync(bundled);
   const folder = config.SITE_FOLDER ?? (isBundle ? bundled : made);
   const service = createDocs(folder, logger);
+  const stopping = new AbortController();
   stopOnSignal({
     service,
     logger,
     noticeMillis: config.DRAIN_NOTICE_MILLIS,
-    cleanUp: () => Promise.resolve(),
+    cleanUp: () => {
+      stopping.abort();
+      return Promise.resolve();
+    },
   });
   logger.info(await service.listen(config), 'listening');
   if (isBundle || config.SITE_FOLDER !== undefined) return;
-  // From the sources it makes them first. By a name that no bundler follows: what makes the pages does not ship.
-  const builder = './build.ts';
-  const { makeSite } = (await import(builder)) as { makeSite: (folder: string) => Promise<void> };
-  await makeSite(folder);
+  // From the sources it makes them first, in a process of their own, which needs four times the memory of serving them.
+  const builder = spawn(process.execPath, [path.join(import.meta.dirname, 'build.ts'), folder], {
+    stdio: 'inherit',
+    signal: stopping.signal,
+  });
+  try {
+    const [code] = (await once(builder, 'exit')) as [number | null];
+    if (code !== 0) throw new Error('the pages could not be made');
+  } catch (error) {
+    if (!stopping.signal.aborted) throw error;
+  }
 });

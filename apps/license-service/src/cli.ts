@@ -1,5 +1,6 @@
 /** `license`, as a process: what command-line.ts does, on this terminal. */
 import { createInterface } from 'node:readline/promises';
+import { endWhenUnread } from '@muster/terminal';
 import { runCommandLine } from './command-line.ts';
 import { progressOn } from './progress.ts';
 
@@ -16,6 +17,7 @@ async function readLines(wanted: string): Promise<string[]> {
   return lines;
 }
 
+endWhenUnread(process.stdout);
 process.exitCode = await runCommandLine(process.argv.slice(2), {
   environment: process.env,
   readLines,
