@@ -26,7 +26,8 @@ it('has JavaScript and types, no TypeScript, no specs, and stands alone', async 
   expect(files).toEqual(expect.arrayContaining(['index.js', 'index.d.ts', 'package.json']));
   expect(
     files.filter(
-      (file) => !/\.(js|d\.ts)$|^(package\.json|LICENSE|README\.md)$/.test(file) || /\.spec\./.test(file),
+      (file) =>
+        !/\.(js|d\.ts)$|^(package\.json|LICENSE|NOTICE|README\.md)$/.test(file) || /\.spec\./.test(file),
     ),
   ).toEqual([]);
   for (const file of files.filter((one) => one.endsWith('.js'))) {

@@ -91,12 +91,13 @@ const manifest = {
     './package.json': './package.json',
   },
   types: './index.d.ts',
-  files: ['*.js', '*.d.ts', '*.md'],
+  files: ['*.js', '*.d.ts', '*.md', 'NOTICE'],
   engines: { node: '>=18' },
   sideEffects: false,
 };
 await writeFile(path.join(outdir, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
-for (const page of ['README.md', 'LICENSE', 'CHANGELOG.md']) {
+for (const page of ['README.md', 'CHANGELOG.md']) {
   const file = path.join(root, page);
   if (existsSync(file)) await cp(file, path.join(outdir, page));
 }
+for (const page of ['LICENSE', 'NOTICE']) await cp(path.join(workspaceRoot, page), path.join(outdir, page));

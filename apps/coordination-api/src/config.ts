@@ -27,6 +27,8 @@ export const environment = {
   DOCS_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Where the license service is, for those who look for it. */
   LICENSE_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Where weaknesses of this installation are to be reported: `mailto:security@example.com`, or the address of a page. */
+  SECURITY_CONTACT: z.url({ protocol: /^(mailto|https)$/ }).optional(),
   /** Origins whose pages may call this API from a browser, with commas between, or `*` for all; none unless set. */
   CORS_ORIGINS: z
     .string()

@@ -9,6 +9,7 @@ const api = useApi({
   BASE_URL: `${base}/`,
   DOCS_URL: 'https://docs.muster.example',
   LICENSE_URL: 'https://license.muster.example',
+  SECURITY_CONTACT: 'mailto:security@muster.example',
   CORS_ORIGINS: 'https://app.example, https://other.example',
 });
 
@@ -107,6 +108,17 @@ describe('the files that programs look for', () => {
     const text = await (await get('/robots.txt')).text();
     expect(text).toContain(`Sitemap: ${base}/sitemap.xml`);
     expect(text).toContain('Disallow: /api/');
+  });
+
+  it('security.txt says where to report a weakness, and holds for at most a year', async () => {
+    const response = await get('/.well-known/security.txt');
+    expect(response.headers.get('content-type')).toBe('text/plain; charset=utf-8');
+    const said = await response.text();
+    expect(said).toMatch(/^Contact: mailto:security@muster.example$/m);
+    expect(said).toContain(`Canonical: ${base}/.well-known/security.txt`);
+    const [, expires = ''] = /^Expires: (.*)$/m.exec(said) ?? [];
+    const days = (Date.parse(expires) - Date.now()) / 86_400_000;
+    expect(days > 1 && days < 365).toBe(true);
   });
 
   it('agents.json says where everything is', async () => {

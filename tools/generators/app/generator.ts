@@ -77,7 +77,7 @@ function addPort(tree: Tree, name: string, offset: number): void {
 }
 
 function addOwner(tree: Tree, { name, owner }: AppOptions): void {
-  const line = `${`/apps/${name}/`.padEnd(28)} @muster/${owner}\n`;
+  const line = `#@ ${`/apps/${name}/`.padEnd(28)} @muster/${owner}\n`;
   insert(tree, 'CODEOWNERS', '\n# The contract:', line);
 }
 

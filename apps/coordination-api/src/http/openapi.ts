@@ -207,7 +207,7 @@ export function openApi(baseUrl: string): Json {
       title: 'Muster',
       version: apiVersion,
       description: 'Coordinates a team, people and coding agents alike, around a codebase.',
-      license: { name: 'Proprietary', identifier: 'LicenseRef-Proprietary' },
+      license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: baseUrl }],
     security: [{ bearer: [] }],

@@ -88,3 +88,15 @@ export function agentsJson(addresses: Addresses): unknown {
     documentation: { guides: docsUrl, llms: `${baseUrl}/llms.txt`, full: `${baseUrl}/llms-full.txt` },
   };
 }
+
+const dayMillis = 86_400_000;
+
+/** RFC 9116, by which it must not be valid for more than a year. */
+export const securityText = (baseUrl: string, contact: string, now = new Date()): string =>
+  [
+    `Contact: ${contact}`,
+    `Expires: ${new Date(now.getTime() + 180 * dayMillis).toISOString()}`,
+    'Preferred-Languages: en',
+    `Canonical: ${baseUrl}/.well-known/security.txt`,
+    '',
+  ].join('\n');

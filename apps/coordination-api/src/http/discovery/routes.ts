@@ -3,7 +3,7 @@ import accepts from '@fastify/accepts';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { openApi } from '../openapi.ts';
 import { type Addresses } from './addresses.ts';
-import { agentsJson, llmsFullText, llmsText, robots, sitemap } from './files.ts';
+import { agentsJson, llmsFullText, llmsText, robots, securityText, sitemap } from './files.ts';
 import { htmlHeaders } from './layout.ts';
 import { buildSite, type Form, forms, once, rendering, type Rendering } from './site.ts';
 
@@ -42,6 +42,11 @@ export async function addDiscoveryRoutes(app: FastifyInstance, addresses: Addres
       });
     });
   }
+  const { securityContact } = addresses;
+  if (securityContact !== null)
+    app.get('/.well-known/security.txt', async (_request, reply) =>
+      reply.type('text/plain; charset=utf-8').send(securityText(addresses.baseUrl, securityContact)),
+    );
   const files: Readonly<Record<string, readonly [type: string, text: () => string | Promise<string>]>> = {
     '/openapi.json': ['application/json', () => JSON.stringify(openApi(addresses.baseUrl))],
     '/llms.txt': ['text/plain', () => llmsText(addresses, pages)],
