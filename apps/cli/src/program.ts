@@ -46,6 +46,10 @@ function addOwn(program: Command): void {
     const { fillWatch } = await import('./watch/command.ts');
     fillWatch(command);
   });
+  later('work', 'Run agents on this machine: take stories, work in worktrees, hand in', async (command) => {
+    const { fillWork } = await import('./work/command.ts');
+    fillWork(command);
+  });
   later('import', 'Bring stories in: a board file, issues of GitHub, CSV', async (command) => {
     const { fillImport } = await import('./import/command.ts');
     fillImport(command);

@@ -26,6 +26,8 @@ export interface Lease {
   readonly lost: AbortSignal;
   /** As the last answer showed it. */
   execution(): Execution;
+  /** Keeps the lease, and hears at once what came in the meantime. It is done in time without being asked for. */
+  renew(): Promise<Execution>;
   checkpoint(params: ParamsOf<'checkpoint'>): Promise<Execution>;
   update(params: ParamsOf<'update'>): Promise<Execution>;
   /** Each of these ends the lease. */
@@ -36,31 +38,43 @@ export interface Lease {
 
 /** Renewed when so much of its time is over; expiry takes nothing away, so there is time for a second try. */
 const renewAfter = 0.5;
+/** And again after so much of it, where the renewal failed. */
+const tryAgainAfter = 0.1;
 
-/**
- * Acquires, works, and lets go: of a lease that the work did not end by itself it releases what is left, so that
- * another can go on from the last checkpoint. What the work throws is thrown on.
- */
-export async function withLease<Result>(
+/** What an acquire answered. */
+export type Acquired = Pick<
+  ResultOf<Operations['acquire']>,
+  'execution' | 'leaseToken' | 'resumed' | 'signals'
+>;
+
+/** A lease that is renewed until it ends, is lost, or is put down. */
+export interface HeldLease extends Lease {
+  /** Whether this holder ended it, or lost it. */
+  readonly isOver: () => boolean;
+  /** Renews it no more, and leaves it as it stands: it can be claimed past its time. */
+  readonly putDown: () => void;
+}
+
+/** Renews what was acquired in a timer of its own, and hands over what its holder should hear. */
+export function holdLease(
   client: Client,
-  target: LeaseTarget,
-  work: (lease: Lease) => Promise<Result>,
+  acquired: Acquired,
   { onSignal = () => undefined }: LeaseOptions = {},
-): Promise<Result> {
+): HeldLease {
   const { deliveryExecutions: api } = client;
   const lost = new AbortController();
   let ended = false;
   let timer: ReturnType<typeof setTimeout> | undefined;
 
-  const acquired = await api.acquire(target);
   const grip = { executionId: acquired.execution.id, leaseToken: acquired.leaseToken };
   let execution = acquired.execution;
 
-  const renewLater = (): void => {
+  const isOver = (): boolean => ended || lost.signal.aborted;
+  const renewLater = (share = renewAfter): void => {
     clearTimeout(timer);
-    if (ended || lost.signal.aborted) return;
-    const seconds = (execution.lease?.ttlSeconds ?? 0) * renewAfter;
-    timer = setTimeout(() => void renew(), seconds * 1000);
+    if (isOver()) return;
+    const seconds = (execution.lease?.ttlSeconds ?? 0) * share;
+    timer = setTimeout(() => void renewInTime(), seconds * 1000);
   };
   const hear = (answer: { execution: Execution; signals?: readonly Signal[] }): Execution => {
     execution = answer.execution;
@@ -74,21 +88,28 @@ export async function withLease<Result>(
     try {
       return hear(await call);
     } catch (error) {
-      if (isRefusal(error, 'stale_lease')) lost.abort(error);
+      if (!ended && isRefusal(error, 'stale_lease')) lost.abort(error);
       throw error;
     }
   };
+  const renew = (): Promise<Execution> => asHolder(api.renew(grip));
   // A failure that passes is no loss: expiry makes the lease claimable, and until somebody claims it it is ours.
-  const renew = (): Promise<unknown> => asHolder(api.renew(grip)).catch(renewLater);
+  const renewInTime = (): Promise<unknown> => renew().catch(() => renewLater(tryAgainAfter));
   const ending = async (call: Promise<ResultOf<Operations['release']>>): Promise<Execution> => {
     const after = await asHolder(call);
     ended = true;
     clearTimeout(timer);
     return after;
   };
+  const putDown = (): void => {
+    ended = true;
+    clearTimeout(timer);
+  };
 
-  const lease: Lease = {
+  hear(acquired);
+  return {
     ...grip,
+    ...{ isOver, putDown, renew },
     resumed: acquired.resumed,
     lost: lost.signal,
     execution: () => execution,
@@ -98,16 +119,24 @@ export async function withLease<Result>(
     complete: (params) => ending(api.complete({ ...grip, ...params })),
     release: (reason) => ending(api.release({ ...grip, ...(reason !== undefined && { reason }) })),
   };
-  hear(acquired);
+}
+
+/**
+ * Acquires, works, and lets go: of a lease that the work did not end by itself it releases what is left, so that
+ * another can go on from the last checkpoint. What the work throws is thrown on.
+ */
+export async function withLease<Result>(
+  client: Client,
+  target: LeaseTarget,
+  work: (lease: Lease) => Promise<Result>,
+  options: LeaseOptions = {},
+): Promise<Result> {
+  const lease = holdLease(client, await client.deliveryExecutions.acquire(target), options);
   try {
     return await work(lease);
   } finally {
-    clearTimeout(timer);
-    if (!isOver()) await lease.release().catch(ignoreLoss);
-  }
-
-  function isOver(): boolean {
-    return ended || lost.signal.aborted;
+    if (!lease.isOver()) await lease.release().catch(ignoreLoss);
+    lease.putDown();
   }
 }
 

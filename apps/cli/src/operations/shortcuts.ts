@@ -13,7 +13,7 @@ export interface Shortcut {
 }
 
 /** The agent of the caller by that slug or name, in any case; made where there is none. */
-async function findOrMakeAgent(client: Client, wanted: string): Promise<{ id: string; slug: string }> {
+export async function findOrMakeAgent(client: Client, wanted: string): Promise<{ id: string; slug: string }> {
   const { member } = await client.session.identity();
   const isWanted = ({ slug, name }: { slug: string; name: string }): boolean =>
     [slug, name].some((word) => word.toLowerCase() === wanted.toLowerCase());

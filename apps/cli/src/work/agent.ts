@@ -1,0 +1,154 @@
+/** One start of the agent: how it is told, watched and ended, and what became of it. */
+import { readFile, rm, writeFile } from 'node:fs/promises';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Failure } from '@muster/registry';
+import { z } from 'zod';
+import { writeCheckpoint } from './checkpoint.ts';
+import { environmentFor, filesOf } from './environment.ts';
+import { type Group, startGroup } from './group.ts';
+import { processorTimeOf, stopProcesses } from './processes.ts';
+import { promptFor } from './prompt.ts';
+import { type ReadyRun } from './session.ts';
+import { FolderGone, isWhole } from './worktree.ts';
+
+/** What ended the agent, or was heard when it had ended by itself. */
+export type Ending =
+  | {
+      readonly kind: 'exited';
+      readonly code: number | null;
+      readonly tail: string;
+      readonly result: Result | undefined;
+    }
+  | { readonly kind: 'stop' | 'lost' | 'leaving' | 'idle' | 'limit' | 'folder_gone' };
+
+const Result = z.strictObject({
+  outcome: z.enum(['submitted', 'handoff', 'failed', 'canceled']),
+  summary: z.string().min(1).max(4_000).optional(),
+  failure: Failure.optional(),
+  toMemberId: z.string().optional(),
+  toAgentId: z.string().optional(),
+});
+export type Result = z.infer<typeof Result>;
+
+/** Between being asked to end and being ended. */
+const graceMillis = 12_000;
+/** Between looks at the commit that the worktree stands on. */
+const lookMillis = 2_000;
+
+async function readResult(file: string, warn: (line: string) => void): Promise<Result | undefined> {
+  const text = await readFile(file, 'utf8').catch(() => undefined);
+  if (text === undefined) return undefined;
+  try {
+    return Result.parse(JSON.parse(text));
+  } catch (error) {
+    const why = error instanceof z.ZodError ? (error.issues[0]?.message ?? '') : 'it is no JSON';
+    warn(`what the agent wrote as its result does not fit: ${why}`);
+    return undefined;
+  }
+}
+
+/** `{prompt}` and `{prompt-file}` within words; the prompt is on standard input as well. */
+const filled = (command: readonly string[], prompt: string, file: string): string[] =>
+  command.map((word) => word.replaceAll('{prompt-file}', () => file).replaceAll('{prompt}', () => prompt));
+
+/** What an interrupted start left is ended first. */
+export async function endLeftovers(run: ReadyRun): Promise<void> {
+  const { runId } = run.own.get();
+  await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
+}
+
+/** Starts it, and returns when nothing of it is left. */
+export async function runAgent(run: ReadyRun, note: string | undefined): Promise<Ending> {
+  const { own, session, work, worktree, client } = run;
+  const files = filesOf(own.folder);
+  const prompt = await promptFor(client, work, note);
+  await writeFile(files.prompt, prompt);
+  await rm(files.result, { force: true });
+  const entry = own.get();
+  const group = await startGroup({
+    ...{ runId: entry.runId, folder: worktree.folder, log: files.log, input: prompt },
+    command: filled(entry.command, prompt, files.prompt),
+    env: environmentFor(run),
+    onLine: (line) => {
+      session.say.pass(work.key, line);
+    },
+    onReady: async (leader) => {
+      // guard: the journal goes before the deed
+      await own.write({ step: 'running', agent: leader, tries: entry.tries + 1 });
+    },
+  });
+  session.say.tell(work.key, 'started', `${entry.agentName} is at work`);
+  let ending: Ending;
+  try {
+    ending = await watch(run, group);
+  } finally {
+    await group.stop(graceMillis);
+  }
+  if (ending.kind !== 'exited') return ending;
+  if (!(await isWhole(worktree))) return { kind: 'folder_gone' };
+  return { ...ending, tail: group.tail(), result: await readResult(files.result, session.say.warn) };
+}
+
+/** Until the agent is over, or is to be ended; with checkpoints on the way. */
+async function watch(run: ReadyRun, group: Group): Promise<Ending> {
+  const { session, lease, signals, config } = run;
+  const over = new AbortController();
+  const aborted = (signal: AbortSignal, ending: Ending): Promise<Ending> =>
+    new Promise((resolve) => {
+      const tell = (): void => {
+        resolve(ending);
+      };
+      if (signal.aborted) tell();
+      else signal.addEventListener('abort', tell, { once: true, signal: over.signal });
+    });
+  const late = pause(config.agent.limit, undefined, { signal: over.signal }).then(
+    (): Ending => ({ kind: 'limit' }),
+    () => new Promise<Ending>(() => undefined),
+  );
+  try {
+    return await Promise.race([
+      group.exited.then(({ code }): Ending => ({ kind: 'exited', code, tail: '', result: undefined })),
+      aborted(lease.lost, { kind: 'lost' }),
+      aborted(signals.stopRequested, { kind: 'stop' }),
+      aborted(session.leaving, { kind: 'leaving' }),
+      late,
+      keepCheckpoints(run, group, over.signal),
+    ]);
+  } finally {
+    over.abort();
+  }
+}
+
+/** Never returns but for an agent that does nothing any more, or removed its folder. */
+async function keepCheckpoints(run: ReadyRun, group: Group, over: AbortSignal): Promise<Ending> {
+  const { config, worktree, session, own, work } = run;
+  const headOf = (): Promise<string> => worktree.git(['rev-parse', 'HEAD']).catch(() => '');
+  const processorTime = (): Promise<number> => processorTimeOf(own.get().runId);
+  let head = await headOf();
+  let due = performance.now() + config.checkpoint;
+  let alive = performance.now();
+  let worked = await processorTime();
+  const save = async (): Promise<void> => {
+    due = performance.now() + config.checkpoint;
+    if (await writeCheckpoint(run)) alive = performance.now();
+  };
+  for (;;) {
+    await pause(Math.min(lookMillis, config.checkpoint), undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return new Promise(() => undefined);
+    try {
+      const now = await headOf();
+      if (now !== head || performance.now() >= due) await save();
+      head = now;
+      const quietSince = (): number => Math.max(alive, group.lastOutput());
+      if (performance.now() - quietSince() < config.agent.idle) continue;
+      const spent = await processorTime();
+      if (spent > worked) alive = performance.now();
+      worked = spent;
+      await save();
+      if (performance.now() - quietSince() >= config.agent.idle) return { kind: 'idle' };
+    } catch (error) {
+      if (error instanceof FolderGone) return { kind: 'folder_gone' };
+      session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
+    }
+  }
+}

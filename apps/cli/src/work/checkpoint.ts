@@ -1,0 +1,63 @@
+/** Checkpoints of a run: its files as a commit under a ref of their own, at the remote, and said to Muster. */
+import { isRefusal } from '@muster/client';
+import { type ReadyRun } from './session.ts';
+import { changedFiles, push, saveSnapshot } from './worktree.ts';
+
+const mostFiles = 500;
+const mostSummary = 2_000;
+
+/** What the runner writes beside a checkpoint; `spoken` where the words are the agent's own. */
+interface RunnerData {
+  readonly ref: string;
+  readonly commit: string;
+  readonly spoken: boolean;
+}
+
+/** What the agent said of its work by a checkpoint of its own is not written over by what the runner sees. */
+function wordsOf({ lease }: ReadyRun): { summary: string; nextSteps: string[] } | undefined {
+  const { checkpoint } = lease.execution();
+  const data = checkpoint?.data?.['runner'] as Partial<RunnerData> | undefined;
+  if (checkpoint === null || (data !== undefined && data.spoken !== true)) return undefined;
+  return { summary: checkpoint.summary, nextSteps: checkpoint.nextSteps };
+}
+
+async function factsOf({ worktree, work }: ReadyRun, head: string, files: number): Promise<string> {
+  const commits = Number(await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`]));
+  const subject =
+    commits === 0 ? '' : `; the last commit: ${await worktree.git(['show', '-s', '--format=%s', head])}`;
+  return `${files} files differ from ${work.base}, ${commits} commits${subject}`.slice(0, mostSummary);
+}
+
+/**
+ * Saves the files, here and at the remote, and says so where the lease is still held. True where something was new since
+ * the last.
+ */
+export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
+  const { session, work, worktree, author, lease } = run;
+  const message = `Checkpoint of ${work.key}\n\nMuster-Execution: ${work.executionId}`;
+  const saved = await saveSnapshot(worktree, { ref: work.ref, message, author });
+  if (saved === undefined) return false;
+  const { commit, head } = saved;
+  const { remote } = session.repository;
+  const trouble = await push(session.repository, commit, work.ref, true);
+  if (trouble !== undefined && remote !== undefined)
+    session.say.warn(`${work.key}: the checkpoint is only here: ${trouble}`);
+  const files = await changedFiles(worktree.git, work.baseSha, commit);
+  if (lease.isOver()) return true;
+  const words = wordsOf(run);
+  const data: RunnerData = { ref: work.ref, commit, spoken: words !== undefined };
+  await lease
+    .checkpoint({
+      ...(words ?? { summary: await factsOf(run, head, files.length) }),
+      filesTouched: files.filter((name) => name.length <= 512).slice(0, mostFiles),
+      ...{ headSha: head, pushed: trouble === undefined, data: { runner: { ...data } } },
+    })
+    .catch((error: unknown) => {
+      // Lost, or not heard: the files are saved all the same.
+      if (!isRefusal(error, 'stale_lease')) session.say.warn(`${work.key}: ${(error as Error).message}`);
+    });
+  session.say.tell(work.key, 'checkpoint', `checkpoint: ${files.length} files differ from ${work.base}`, {
+    ...{ commit, ref: work.ref, pushed: trouble === undefined },
+  });
+  return true;
+}

@@ -1,0 +1,222 @@
+/** muster work. */
+import { realpath } from 'node:fs/promises';
+import { type Command, InvalidArgumentError } from 'commander';
+import { exitCodes, UsageError } from '../failures.ts';
+import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+import { clientOf } from '../operations/run.ts';
+import { clean } from './clean.ts';
+import { type Entry, openJournal, type Verdict } from './journal.ts';
+import { findRepository } from './repository.ts';
+import { settle, work } from './run.ts';
+import { openSay } from './say.ts';
+import { type Session, SetUpFailed } from './session.ts';
+
+interface WorkFlags extends ConnectionFlags {
+  readonly next?: boolean;
+  readonly project?: string;
+  readonly label?: readonly string[];
+  readonly assignedToMe?: boolean;
+  readonly parallel: number;
+  readonly once?: boolean;
+  readonly here?: boolean;
+  readonly agent?: string;
+  readonly env?: readonly string[];
+  readonly base?: string;
+  readonly remote?: string;
+  readonly worktrees?: string;
+  readonly adopt?: boolean;
+  readonly clean?: boolean;
+  readonly quiet?: boolean;
+  readonly json?: boolean;
+}
+
+function toCount(text: string): number {
+  const count = Number(text);
+  if (!Number.isInteger(count) || count < 1 || count > 32)
+    throw new InvalidArgumentError('It must be 1 to 32.');
+  return count;
+}
+
+const gathered = (one: string, before: readonly string[] = []): string[] => [...before, one];
+
+function toName(name: string, before: readonly string[] = []): string[] {
+  if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name))
+    throw new InvalidArgumentError('It must be the name of a variable.');
+  return [...before, name];
+}
+
+export function fillWork(command: Command): void {
+  addConnectionFlags(
+    command
+      .description(
+        `Takes a story, makes a git worktree for it and runs an agent there: any command that reads what is to be done from its standard input, changes files, and ends with 0. Its work is saved as it goes, checked, committed, pushed, and handed in. What a runner that died left is gone on with first.
+
+The repository's own wishes stand in .muster/work.yaml of the base branch: agent, hooks, branch, ports.`,
+      )
+      .argument(
+        '[words...]',
+        'the story, such as WEB-12, or --next; then, behind --, the agent with its arguments, in which {prompt} and {prompt-file} are filled in',
+      )
+      .optionsGroup('Which work:')
+      .option('--next', 'the next story that can start; then the one after it, until it is ended')
+      .option('--project <project>', 'with --next: of which project')
+      .option('--label <label>', 'with --next: only with this label; may be given again', gathered)
+      .option('--assigned-to-me', 'with --next: only what is assigned to the caller')
+      .option('--once', 'with --next: one story; and where there is none, no waiting')
+      .option('--parallel <count>', 'with --next: so many at once', toCount, 1)
+      .option('--adopt', 'only go on with what runners left that died')
+      .option('--clean', 'give back folders of runs that are over, where the remote has all that is in them')
+      .optionsGroup('How:')
+      .option('--agent <name>', 'what the agent is called in Muster; the command unless said')
+      .option(
+        '--env <name>',
+        'a variable that the agent gets besides the usual ones; may be given again',
+        toName,
+      )
+      .option('--here', 'in this checkout, on a branch of its own, without a worktree')
+      .option('--base <branch>', "the branch that work goes into; the remote's own unless said")
+      .option('--remote <name>', 'where branches are pushed; origin unless said')
+      .option('--worktrees <folder>', 'where worktrees are made; beside the checkout unless said')
+      .option('--quiet', 'leave out what the agent prints')
+      .option('--json', 'print a JSON object for each thing that happens, for scripts')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  muster work WEB-12 -- claude -p --permission-mode acceptEdits
+  muster work --next --project WEB --parallel 3 -- codex exec -
+  muster work WEB-12 -- ./agent.sh {prompt-file}`,
+      ),
+  ).action(runWork);
+}
+
+interface Asked {
+  readonly storyId: string | undefined;
+  readonly project: string;
+  readonly command: readonly string[];
+}
+
+/** What the words mean; without --next the first is the story. */
+function askedFor(
+  words: readonly string[],
+  { next = false, project, ...flags }: WorkFlags,
+): Asked | undefined {
+  if (flags.adopt === true || flags.clean === true) {
+    if (words.length > 0 || next) throw new UsageError('--adopt and --clean take no story and no command');
+    return undefined;
+  }
+  if (next) {
+    if (project === undefined) throw new UsageError('--next needs --project');
+    if (flags.here === true && flags.parallel > 1) throw new UsageError('--here is for one at a time');
+    return { storyId: undefined, project, command: words };
+  }
+  const [storyId, ...command] = words;
+  if (storyId === undefined) throw new UsageError('which story? name one, or give --next and --project');
+  const [, key] = /^([A-Za-z][A-Za-z0-9]{1,9})-\d+$/.exec(storyId) ?? [];
+  if (key === undefined) throw new UsageError(`${storyId} is no key of a story, such as WEB-12`);
+  if (flags.parallel > 1) throw new UsageError('--parallel goes with --next');
+  return { storyId, project: key.toUpperCase(), command };
+}
+
+async function openSession(flags: WorkFlags, leaving: AbortSignal): Promise<Session> {
+  if (process.platform === 'win32') throw new UsageError('muster work needs Linux, macOS or WSL');
+  const connection = await findConnection(flags);
+  const repository = await findRepository(await realpath(process.cwd()), flags.remote);
+  return {
+    ...{ connection, repository, leaving, caller: clientOf(connection), worktrees: flags.worktrees },
+    say: openSay({ json: flags.json === true, quiet: flags.quiet === true }),
+  };
+}
+
+/** Aborts at the first Ctrl-C; at the second the process ends at once, and the journal says from where to go on. */
+function heedSignals(): AbortSignal {
+  const leaving = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
+    process.on(signal, () => {
+      if (leaving.signal.aborted) process.exit(130);
+      process.stderr.write('muster: ending what is at work; once more ends at once\n');
+      leaving.abort();
+    });
+  }
+  return leaving.signal;
+}
+
+const nameOfCommand = (command: readonly string[]): string =>
+  (command[0] ?? '')
+    .split('/')
+    .at(-1)
+    ?.replace(/\.[a-z]+$/, '') || 'agent';
+
+/** Runs that were left by runners that died. */
+async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefined): Promise<Verdict[]> {
+  const { repository, connection, say } = session;
+  const isOurs = ({ step, baseUrl, project, work: its }: Entry): boolean =>
+    step !== 'kept' &&
+    baseUrl === connection.baseUrl &&
+    (asked === undefined ||
+      (project === asked.project &&
+        (asked.storyId === undefined || its?.key === asked.storyId.toUpperCase())));
+  const entries = await openJournal(repository.commonDir).adopt(isOurs);
+  const verdicts: Verdict[] = [];
+  for (const own of entries) {
+    const { work: its } = own.get();
+    const named = its === undefined ? flags.base : its.base;
+    const setting = await settle(session, named);
+    const verdict = await work(session, own, setting, undefined);
+    if (verdict !== undefined) verdicts.push(verdict);
+    else say.warn('a run that had taken nothing was forgotten');
+  }
+  return verdicts;
+}
+
+async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise<Verdict[]> {
+  const { repository, connection, leaving } = session;
+  const verdicts: Verdict[] = [];
+  const isOnce = asked.storyId !== undefined || flags.once === true;
+  const slot = async (): Promise<void> => {
+    do {
+      const setting = await settle(session, flags.base);
+      const command = asked.command.length > 0 ? asked.command : setting.config.agent.command;
+      if (command === undefined) {
+        throw new UsageError('which agent? give a command behind --, or agent.command in .muster/work.yaml');
+      }
+      if (flags.here === true && (await repository.git(['status', '--porcelain'])) !== '') {
+        throw new UsageError('--here needs a checkout without changes: commit or remove them first');
+      }
+      const own = await openJournal(repository.commonDir).begin({
+        ...{ baseUrl: connection.baseUrl, command: [...command], here: flags.here === true },
+        ...{ passed: [...(flags.env ?? [])], project: asked.project },
+        agentName: flags.agent ?? setting.config.agent.name ?? nameOfCommand(command),
+      });
+      const verdict = await work(session, own, setting, {
+        ...(asked.storyId !== undefined && { storyId: asked.storyId }),
+        ...(flags.label !== undefined && { labels: [...flags.label] }),
+        ...{ assignedToMe: flags.assignedToMe === true, waits: !isOnce },
+      });
+      if (verdict === undefined) return;
+      verdicts.push(verdict);
+    } while (!isOnce && !leaving.aborted);
+  };
+  await Promise.all(Array.from({ length: flags.parallel }, slot));
+  return verdicts;
+}
+
+const good = new Set<Verdict['outcome']>(['submitted', 'ended', 'handoff']);
+
+async function runWork(words: string[], flags: WorkFlags): Promise<void> {
+  const asked = askedFor(words, flags);
+  const session = await openSession(flags, heedSignals());
+  if (flags.clean === true) {
+    await clean(session);
+    return;
+  }
+  try {
+    const adopted = await adopt(session, flags, asked);
+    const isDone = asked === undefined || (asked.storyId !== undefined && adopted.length > 0);
+    const verdicts = isDone ? adopted : [...adopted, ...(await workOn(session, flags, asked))];
+    if (!verdicts.every(({ outcome }) => good.has(outcome))) process.exitCode = exitCodes.failed;
+  } catch (error) {
+    if (!(error instanceof SetUpFailed)) throw error;
+    process.exitCode = exitCodes.failed;
+  }
+}

@@ -1,0 +1,129 @@
+/** `.muster/work.yaml`: what a repository wishes of runners. It is read from the base branch, never from an agent's. */
+import { parseDocument } from 'yaml';
+import { z } from 'zod';
+import { UsageError } from '../failures.ts';
+
+export const configFile = '.muster/work.yaml';
+
+const unitMillis: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000 };
+
+/** `90s`, `10m`, `4h` as milliseconds; undefined where it is none. */
+export function millisOf(text: string): number | undefined {
+  const [, count, unit = ''] = /^([1-9]\d{0,5})(s|m|h)$/.exec(text) ?? [];
+  return count === undefined ? undefined : Number(count) * (unitMillis[unit] ?? 0);
+}
+
+const Duration = z.string().transform((text, context) => {
+  const millis = millisOf(text);
+  if (millis !== undefined) return millis;
+  context.addIssue({ code: 'custom', message: 'must be a time such as 90s, 10m or 4h' });
+  return z.NEVER;
+});
+
+/** A line for the shell, or words as they are. */
+const Command = z
+  .union([z.string().min(1), z.array(z.string().min(1)).min(1)], {
+    error: 'must be a command line, or a list of words',
+  })
+  .transform((command) => (typeof command === 'string' ? ['/bin/sh', '-c', command] : command));
+
+const minutes = (count: number): number => count * 60_000;
+const hook = (within: number) =>
+  z
+    .union([Command, z.strictObject({ run: Command, within: Duration.default(minutes(within)) })], {
+      error: 'must be a command, or run: and within:',
+    })
+    .transform((given) => (Array.isArray(given) ? { run: given, within: minutes(within) } : given));
+export interface Hook {
+  readonly run: readonly string[];
+  /** Milliseconds. */
+  readonly within: number;
+}
+
+const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name such as API_KEY');
+
+const placeholders = ['key', 'epoch', 'slug'] as const;
+
+/** The epoch tells the branches of two holders of one story apart. */
+const BranchPattern = z
+  .string()
+  .max(200)
+  .refine((text) => text.includes('{key}') && text.includes('{epoch}'), {
+    error: 'must have {key} and {epoch}: each holder of a story has a branch of its own',
+  })
+  .refine(
+    (text) =>
+      [...text.matchAll(/\{([^}]*)\}/g)].every(([, word]) => placeholders.some((one) => one === word)),
+    {
+      error: `may have {${placeholders.join('}, {')}} and nothing else in braces`,
+    },
+  )
+  .refine((text) => /^[A-Za-z0-9][A-Za-z0-9._/{}-]*$/.test(text) && !/\.\.|\/\/|\/$|\.lock$/.test(text), {
+    error: 'must be a name that git takes for a branch',
+  });
+
+const Config = z.strictObject({
+  agent: z
+    .strictObject({
+      command: Command.optional(),
+      name: z.string().min(1).max(80).optional(),
+      environment: z.array(EnvironmentName).default([]),
+      idle: Duration.default(minutes(10)),
+      limit: Duration.default(minutes(240)),
+      tries: z.int().min(1).max(10).default(2),
+    })
+    .prefault({}),
+  hooks: z
+    .strictObject({
+      after_create: hook(10).optional(),
+      before_run: hook(5).optional(),
+      verify: hook(30).optional(),
+      after_run: hook(5).optional(),
+    })
+    .prefault({}),
+  ports: z
+    .union([
+      z.int().min(1).max(100),
+      z.strictObject({ count: z.int().min(1).max(100), from: z.int().min(1024).max(60_000) }),
+    ])
+    .optional(),
+  branch: BranchPattern.default('muster/{key}-e{epoch}-{slug}'),
+  base: z.string().min(1).optional(),
+  remote: z.string().min(1).optional(),
+  worktrees: z.string().min(1).optional(),
+  checkpoint: Duration.default(minutes(5)),
+});
+export type Config = z.output<typeof Config>;
+
+/** Where the ports of runs begin unless the file says so: below those that systems give to outgoing connections. */
+const firstPort = 21_000;
+
+export const portsOf = ({ ports }: Config): { readonly count: number; readonly from: number } | undefined =>
+  typeof ports === 'number' ? { count: ports, from: firstPort } : ports;
+
+/** What the text says, with a line for each thing that is wrong. `place` is named in front of them. */
+export function parseConfig(text: string, place: string): Config {
+  const document = parseDocument(text);
+  const [broken] = document.errors;
+  if (broken !== undefined)
+    throw new UsageError(`${place} is no YAML: ${broken.message.split('\n')[0] ?? ''}`);
+  const parsed = Config.safeParse(document.toJS() ?? {});
+  if (parsed.success) return parsed.data;
+  const lines = parsed.error.issues.map(
+    ({ path, message }) => `  ${path.length === 0 ? 'the file' : path.join('.')}: ${message}`,
+  );
+  throw new UsageError(`${place} does not fit:\n${lines.join('\n')}`);
+}
+
+/** The branch of a holder of a story. */
+export function branchName(pattern: string, key: string, epoch: number, title: string): string {
+  const slug = title
+    .normalize('NFKD')
+    .replaceAll(/\p{M}/gu, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+    .slice(0, 40)
+    .replaceAll(/^-+|-+$/g, '');
+  const words: Readonly<Record<string, string>> = { key, epoch: String(epoch), slug: slug || 'work' };
+  return pattern.replaceAll(/\{(\w+)\}/g, (_, word: string) => words[word] ?? '');
+}

@@ -1,0 +1,68 @@
+/** What an agent and the repository's hooks know of this machine: what is listed, and no more. */
+import path from 'node:path';
+import { type ReadyRun } from './session.ts';
+
+/** What programs need to run at all, to be reached through a proxy, and to know their user. */
+const usual = [
+  ...[
+    'PATH',
+    'HOME',
+    'USER',
+    'LOGNAME',
+    'SHELL',
+    'TMPDIR',
+    'TERM',
+    'COLORTERM',
+    'NO_COLOR',
+    'TZ',
+    'LANG',
+    'LANGUAGE',
+  ],
+  ...['LC_ALL', 'LC_CTYPE', 'LC_MESSAGES', 'LC_COLLATE', 'LC_NUMERIC', 'LC_TIME'],
+  ...['XDG_CONFIG_HOME', 'XDG_CACHE_HOME', 'XDG_DATA_HOME', 'XDG_STATE_HOME', 'XDG_RUNTIME_DIR'],
+  ...[
+    'HTTP_PROXY',
+    'HTTPS_PROXY',
+    'NO_PROXY',
+    'ALL_PROXY',
+    'http_proxy',
+    'https_proxy',
+    'no_proxy',
+    'all_proxy',
+  ],
+  ...['SSL_CERT_FILE', 'SSL_CERT_DIR', 'NODE_EXTRA_CA_CERTS'],
+];
+
+/** Files of a run, beside its journal: they go with it. */
+export const filesOf = (folder: string) => ({
+  prompt: path.join(folder, 'prompt.md'),
+  signals: path.join(folder, 'signals.jsonl'),
+  result: path.join(folder, 'result.json'),
+  log: path.join(folder, 'agent.log'),
+});
+
+export function environmentFor(run: ReadyRun): Record<string, string> {
+  const { own, session, identity, lease, work, config } = run;
+  const entry = own.get();
+  const files = filesOf(own.folder);
+  const passed = [...usual, ...config.agent.environment, ...entry.passed].flatMap((name) => {
+    const value = process.env[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return {
+    ...Object.fromEntries(passed),
+    MUSTER_BASE_URL: session.connection.baseUrl,
+    MUSTER_TOKEN: identity.token,
+    MUSTER_RUN_ID: entry.runId,
+    MUSTER_EXECUTION_ID: work.executionId,
+    MUSTER_LEASE_TOKEN: lease.leaseToken,
+    MUSTER_STORY: work.key,
+    MUSTER_PROJECT: work.key.slice(0, work.key.lastIndexOf('-')),
+    MUSTER_BRANCH: work.branch,
+    MUSTER_BASE_BRANCH: work.base,
+    MUSTER_PROMPT_FILE: files.prompt,
+    MUSTER_SIGNALS: files.signals,
+    MUSTER_RESULT: files.result,
+    ...(work.portBase !== undefined && { MUSTER_PORT_BASE: String(work.portBase) }),
+  };
+}

@@ -1,0 +1,170 @@
+/** The end of a run: checked, committed, pushed, handed in; and what is given back of the machine. */
+import { type Execution } from '@muster/registry';
+import { writeCheckpoint } from './checkpoint.ts';
+import { type Entry, type Verdict } from './journal.ts';
+import { givePortsBack } from './ports.ts';
+import { runHook } from './prepare.ts';
+import { type ReadyRun } from './session.ts';
+import { commitRest, push, removeWorktree, saveSnapshot, whyKept } from './worktree.ts';
+
+const mostSummary = 4_000;
+
+export const cut = (text: string): string =>
+  text.length <= mostSummary ? text : `${text.slice(0, mostSummary - 1)}…`;
+
+/** Whether the branch has anything that the base has not. */
+const hasWork = async ({ worktree, work }: ReadyRun, head: string): Promise<boolean> =>
+  head !== work.baseSha && (await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`])) !== '0';
+
+/** Commits what is left and pushes the branch; says why it cannot be handed in. */
+async function deliver(run: ReadyRun): Promise<{ head: string } | { failed: Verdict }> {
+  const { session, work, worktree, author } = run;
+  const message = `${work.key} ${work.title}\n\nMuster-Execution: ${work.executionId}`;
+  const head = await commitRest(worktree, { branch: work.branch, message, author });
+  if (!(await hasWork(run, head))) {
+    return {
+      failed: { outcome: 'failed', failure: 'agent_error', summary: 'The agent ended without a change.' },
+    };
+  }
+  const { remote } = session.repository;
+  if (remote === undefined) return { head };
+  const trouble = await push(session.repository, head, `refs/heads/${work.branch}`, false);
+  if (trouble === undefined) {
+    session.say.tell(work.key, 'pushed', `pushed ${work.branch} to ${remote}`, {
+      branch: work.branch,
+      headSha: head,
+    });
+    return { head };
+  }
+  return {
+    failed: {
+      ...{ outcome: 'failed', failure: 'infra' },
+      summary: `The branch ${work.branch} could not be pushed; the commits are only on the machine that made them. ${trouble}`,
+    },
+  };
+}
+
+/** Does what the verdict says, at the API; what was done already is not done again. Answers how it really ended. */
+export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict> {
+  const { lease, work, session } = run;
+  switch (verdict.outcome) {
+    case 'submitted': {
+      const delivered = await deliver(run);
+      if ('failed' in delivered) {
+        await run.own.write({ verdict: delivered.failed });
+        return conclude(run, delivered.failed);
+      }
+      await writeCheckpoint(run);
+      const { head: headSha } = delivered;
+      await lease.update({ git: { branch: work.branch, baseBranch: work.base, headSha } });
+      await lease.complete({ outcome: 'submitted', summary: cut(verdict.summary) });
+      return verdict;
+    }
+    case 'failed':
+    case 'canceled': {
+      await save(run);
+      const failure = verdict.outcome === 'failed' ? (verdict.failure ?? 'agent_error') : undefined;
+      await lease.complete({
+        ...{ outcome: verdict.outcome, summary: cut(`${verdict.summary}\n\nIts files: ${work.ref}`) },
+        ...(failure !== undefined && { failure: failure as NonNullable<Execution['failure']> }),
+      });
+      return verdict;
+    }
+    case 'handoff': {
+      await save(run);
+      const { toMemberId, toAgentId } = verdict;
+      const note = verdict.summary.slice(0, 2_000);
+      const addressee =
+        toMemberId !== undefined ? { toMemberId } : toAgentId !== undefined ? { toAgentId } : undefined;
+      if (addressee === undefined) await lease.release(note);
+      else await lease.handoff({ ...addressee, note });
+      return verdict;
+    }
+    case 'release': {
+      await save(run);
+      await lease.release(verdict.summary.slice(0, 2_000));
+      return verdict;
+    }
+    case 'lost':
+    case 'ended': {
+      await save(run);
+      session.say.tell(work.key, verdict.outcome, verdict.summary);
+      return verdict;
+    }
+  }
+}
+
+/** A checkpoint where the folder still has files to be saved. */
+const save = (run: ReadyRun): Promise<unknown> =>
+  writeCheckpoint(run).catch((error: unknown) => {
+    run.session.say.warn(`${run.work.key}: no checkpoint: ${(error as Error).message}`);
+  });
+
+const told: Readonly<Record<Verdict['outcome'], string>> = {
+  submitted: 'handed in',
+  failed: 'failed',
+  canceled: 'stopped, as it was asked',
+  handoff: 'handed over',
+  release: 'let go',
+  lost: 'lost',
+  ended: 'ended by the agent',
+};
+
+/** The last of a run: its hook, and what it had of this machine. */
+export async function close(run: ReadyRun, verdict: Verdict): Promise<void> {
+  const { own, session, work, config } = run;
+  await own.write({ step: 'closing', verdict });
+  const after = config.hooks.after_run;
+  const trouble =
+    after && (await runHook(run, 'after_run', after).catch((error: unknown) => (error as Error).message));
+  if (trouble !== undefined) session.say.warn(`${work.key}: ${trouble}`);
+  await settleFolder(run, verdict);
+}
+
+type Place = Pick<ReadyRun, 'session' | 'work' | 'worktree' | 'author' | 'own'>;
+
+/** Gives the folder back, or lets the journal say why it stays. */
+export async function settleFolder(place: Place, verdict: Verdict): Promise<void> {
+  const { own, session, work } = place;
+  const why = await giveBack(place, own.get(), verdict);
+  givePortsBack(work.portBase);
+  const kept = why === undefined ? '' : ` (${work.folder} stays: ${why})`;
+  session.say.tell(
+    work.key,
+    'over',
+    `${told[verdict.outcome]}: ${verdict.summary.split('\n')[0] ?? ''}${kept}`,
+    {
+      ...{ outcome: verdict.outcome, failure: verdict.failure ?? null, kept: why ?? null },
+    },
+  );
+  if (why === undefined) await own.drop();
+  else await own.write({ step: 'kept', verdict, note: why });
+}
+
+/** Undefined where the folder was given back, else why it stays. */
+export async function giveBack(
+  { session, work, worktree, author }: Omit<Place, 'own'>,
+  { here, cameFrom }: Pick<Entry, 'here' | 'cameFrom'>,
+  { outcome }: Pick<Verdict, 'outcome'>,
+): Promise<string | undefined> {
+  const { repository } = session;
+  if (here) {
+    const status = await worktree.git(['status', '--porcelain']);
+    if (status !== '') return 'there are files that are not committed';
+    if (cameFrom !== undefined)
+      await worktree.git([
+        'switch',
+        '--quiet',
+        ...(/^[0-9a-f]{40,}$/.test(cameFrom) ? ['--detach'] : []),
+        cameFrom,
+      ]);
+    return undefined;
+  }
+  if (outcome === 'failed' || outcome === 'lost') return 'somebody may want to look at it';
+  // guard: only what the remote has is given back
+  const why = await whyKept(repository, worktree, work, async () => {
+    await saveSnapshot(worktree, { ref: work.ref, message: `Checkpoint of ${work.key}`, author });
+  });
+  if (why === undefined) await removeWorktree(repository, worktree, work);
+  return why;
+}

@@ -1,0 +1,83 @@
+/** Git as a process: arguments in arrays, never a question, and its own words where it fails. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { onOneLine } from '@muster/terminal';
+
+/** Git failed; the message has what it said. */
+export class GitError extends Error {
+  readonly code: number;
+  readonly said: string;
+
+  constructor(args: readonly string[], code: number, said: string) {
+    super(`git ${args[0] ?? ''} failed (${code}): ${onOneLine(said).slice(-600)}`);
+    this.code = code;
+    this.said = said;
+  }
+}
+
+export interface GitOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** Exit codes that are answers as well; 0 alone unless told. */
+  readonly answers?: readonly number[];
+  readonly signal?: AbortSignal;
+}
+
+export interface GitAnswer {
+  readonly code: number;
+  readonly out: string;
+}
+
+export interface Git {
+  /** What it printed, without the last line break. */
+  (args: readonly string[], options?: GitOptions): Promise<string>;
+  readonly ask: (args: readonly string[], options?: GitOptions) => Promise<GitAnswer>;
+}
+
+/** Where git works. Both are said where no folder may be searched for a repository, such as one an agent works in. */
+export interface GitPlace {
+  readonly folder: string;
+  readonly gitDir?: string;
+}
+
+/** What could send git to another repository than the one that is meant: a hook of git has these set. */
+const strayNames = new Set(['GIT_DIR', 'GIT_WORK_TREE', 'GIT_INDEX_FILE', 'GIT_PREFIX', 'GIT_COMMON_DIR']);
+
+function environmentOf({ folder, gitDir }: GitPlace): NodeJS.ProcessEnv {
+  const kept = Object.entries(process.env).filter(([name]) => !strayNames.has(name));
+  return {
+    ...Object.fromEntries(kept),
+    ...{ GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C', GIT_OPTIONAL_LOCKS: '0' },
+    GIT_SSH_COMMAND: process.env['GIT_SSH_COMMAND'] ?? 'ssh -oBatchMode=yes',
+    ...(gitDir !== undefined && { GIT_DIR: gitDir, GIT_WORK_TREE: folder }),
+  };
+}
+
+export function openGit(place: GitPlace): Git {
+  const ask: Git['ask'] = async (args, { env = {}, input = '', answers = [0], signal } = {}) => {
+    // A group of its own: Ctrl-C ends the runner in its own way, and not a push half-way.
+    const child = spawn('git', args, {
+      // Git goes to the work tree by itself, and says so where that is gone.
+      cwd: place.gitDir ?? place.folder,
+      env: { ...environmentOf(place), ...env },
+      stdio: ['pipe', 'pipe', 'pipe'],
+      detached: true,
+      ...(signal !== undefined && { signal }),
+    });
+    const out: Buffer[] = [];
+    const said: Buffer[] = [];
+    child.stdout.on('data', (chunk: Buffer) => out.push(chunk));
+    child.stderr.on('data', (chunk: Buffer) => said.push(chunk));
+    child.stdin.on('error', () => undefined).end(input);
+    const [code] = (await once(child, 'close')) as [number | null];
+    const exit = code ?? 128;
+    if (!answers.includes(exit)) throw new GitError(args, exit, Buffer.concat(said).toString());
+    return { code: exit, out: Buffer.concat(out).toString() };
+  };
+  const run = async (args: readonly string[], options?: GitOptions): Promise<string> =>
+    (await ask(args, options)).out.replace(/\n$/, '');
+  return Object.assign(run, { ask });
+}
+
+/** Names of `git … -z`. */
+export const namesIn = (text: string): string[] => text.split('\0').filter((name) => name !== '');

@@ -1,0 +1,150 @@
+/**
+ * A command as a process group of its own, which ends with the runner, however that ends. It begins only when it has been
+ * written down: a shell waits in its place until it is told to go on, and gives up when the runner is gone.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createWriteStream, type WriteStream } from 'node:fs';
+import { StringDecoder } from 'node:string_decoder';
+import { identify, type ProcessId, runMark, stopProcesses } from './processes.ts';
+
+export interface GroupSetting {
+  readonly runId: string;
+  readonly command: readonly string[];
+  readonly folder: string;
+  readonly env: Readonly<Record<string, string>>;
+  readonly input?: string;
+  /** What it prints is added there. */
+  readonly log: string;
+  readonly onLine?: (line: string) => void;
+  /** Told before the command begins; it begins when this has returned. */
+  readonly onReady?: (leader: ProcessId) => Promise<void>;
+}
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+export interface Group {
+  /** When its first process is over; what it began may go on. */
+  readonly exited: Promise<Exit>;
+  /** When it printed something last, by performance.now(). */
+  readonly lastOutput: () => number;
+  /** The last lines that it printed. */
+  readonly tail: () => string;
+  /** Ends all of it, and returns when nothing is left. */
+  stop(graceMillis: number): Promise<void>;
+}
+
+const waiting = 'IFS= read -r word <&3 && [ "$word" = go ] && exec 3<&- && exec "$@"';
+
+/** Its standard input ends when the runner is gone. */
+const guard = `cat >/dev/null
+kill -s TERM -- "-$1" 2>/dev/null
+for second in 1 2 3 4 5 6 7 8 9 10; do
+  kill -s 0 -- "-$1" 2>/dev/null || exit 0
+  sleep 1
+done
+kill -s KILL -- "-$1" 2>/dev/null`;
+
+const linesKept = 40;
+const longestLine = 2_000;
+
+function startGuard(group: number): () => Promise<void> {
+  const child = spawn('/bin/sh', ['-c', guard, 'muster-guard', String(group)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true,
+  });
+  const over = once(child, 'exit');
+  child.stdin.on('error', () => undefined);
+  return async () => {
+    child.kill('SIGKILL');
+    await over;
+  };
+}
+
+export async function startGroup(setting: GroupSetting): Promise<Group> {
+  const { runId, command, folder, env, input = '', log, onLine = () => undefined, onReady } = setting;
+  const child = spawn('/bin/sh', ['-c', waiting, 'sh', ...command], {
+    cwd: folder,
+    env: { ...env, [runMark]: runId },
+    stdio: ['pipe', 'pipe', 'pipe', 'pipe'],
+    detached: true,
+  });
+  const exited = new Promise<Exit>((resolve, reject) => {
+    child.once('exit', (code, signal) => {
+      resolve({ code, signal });
+    });
+    child.once('error', reject);
+  });
+  const { pid } = child;
+  // It could not be started: the folder is gone, or the machine is full.
+  if (pid === undefined) return exited.then(() => Promise.reject(new Error('it did not start')));
+
+  const said = collect([child.stdout, child.stderr], createWriteStream(log, { flags: 'a' }), onLine);
+  for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => undefined);
+  const leader = await identify(pid);
+  const endGuard = startGuard(pid);
+  const stop = async (graceMillis: number): Promise<void> => {
+    await stopProcesses({ runId, group: pid, graceMillis });
+    await exited;
+    await endGuard();
+    said.end();
+  };
+  try {
+    if (leader !== undefined) await onReady?.(leader);
+  } catch (error) {
+    await stop(0);
+    throw error;
+  }
+  const go = child.stdio[3];
+  if (go !== null && go !== undefined && 'end' in go) go.end('go\n');
+  child.stdin.end(input);
+  return { exited, stop, lastOutput: said.last, tail: said.tail };
+}
+
+interface Collected {
+  readonly last: () => number;
+  readonly tail: () => string;
+  readonly end: () => void;
+}
+
+function collect(
+  streams: readonly NodeJS.ReadableStream[],
+  file: WriteStream,
+  onLine: (line: string) => void,
+): Collected {
+  let last = performance.now();
+  const lines: string[] = [];
+  const tell = (line: string): void => {
+    lines.push(line.slice(0, longestLine));
+    if (lines.length > linesKept) lines.shift();
+    onLine(line);
+  };
+  file.on('error', () => undefined);
+  for (const stream of streams) {
+    const decoder = new StringDecoder('utf8');
+    let begun = '';
+    stream.on('data', (chunk: Buffer) => {
+      last = performance.now();
+      file.write(chunk);
+      const parts = `${begun}${decoder.write(chunk)}`.split('\n');
+      begun = parts.pop() ?? '';
+      // A line without an end is cut, so that it does not fill the memory.
+      if (begun.length > longestLine) parts.push(begun.slice(0, longestLine));
+      if (begun.length > longestLine) begun = '';
+      for (const line of parts) tell(line);
+    });
+    stream.on('end', () => {
+      if (begun !== '') tell(begun);
+    });
+  }
+  return {
+    last: () => last,
+    tail: () => lines.join('\n'),
+    end: () => {
+      file.end();
+    },
+  };
+}

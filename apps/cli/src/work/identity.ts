@@ -1,0 +1,57 @@
+/** As whom a run works: an agent of the caller, by a token of the run's own that reaches one project. */
+import { type Client, MusterError } from '@muster/client';
+import { findOrMakeAgent } from '../operations/shortcuts.ts';
+
+export interface RunIdentity {
+  readonly token: string;
+  /** The agent, or the member where the run has no token of its own. */
+  readonly holderId: string;
+  readonly agentId: string | undefined;
+  /** Why the run works with the caller's own token. */
+  readonly note?: string;
+}
+
+const nameOf = (runId: string): string => `muster work ${runId}`.slice(0, 120);
+
+/** A day is the least that a token lives. */
+const days = 1;
+
+/** A token is made where the caller may make one: a member may, an agent may not. */
+export async function identifyRun(
+  client: Client,
+  given: {
+    readonly token: string;
+    readonly runId: string;
+    readonly project: string;
+    readonly agentName: string;
+  },
+): Promise<RunIdentity> {
+  const { member, token } = await client.session.identity();
+  if (token.agentId !== null) return { token: given.token, holderId: token.agentId, agentId: token.agentId };
+  try {
+    const agent = await findOrMakeAgent(client, given.agentName);
+    const { secret } = await client.tokens.create({
+      ...{ name: nameOf(given.runId), scopes: ['write'], projectIds: [given.project] },
+      ...{ agentId: agent.id, expiresInDays: days },
+    });
+    return { token: secret, holderId: agent.id, agentId: agent.id };
+  } catch (error) {
+    if (!(error instanceof MusterError) || error.status === 404 || error.status >= 500) throw error;
+    return {
+      ...{ token: given.token, holderId: member.id, agentId: undefined },
+      note: `works with the token that was given: ${error.body.message}`,
+    };
+  }
+}
+
+/** Ends what was made for the run, also by a runner that did not live to write it down. */
+export async function endTokens(client: Client, runId: string): Promise<void> {
+  try {
+    for await (const { id, name, revokedAt } of client.tokens.list.all({ limit: 200 })) {
+      if (name === nameOf(runId) && revokedAt === null) await client.tokens.revoke({ tokenId: id });
+    }
+  } catch (error) {
+    // An agent has made none, and may not ask.
+    if (!(error instanceof MusterError) || error.status !== 403) throw error;
+  }
+}

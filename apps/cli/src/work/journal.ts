@@ -1,0 +1,211 @@
+/**
+ * What a runner is about to do, written down before it does it, in the folder that all worktrees of a repository share.
+ * Whoever finds an entry whose runner is gone goes on from it.
+ */
+import { randomUUID } from 'node:crypto';
+import { link, mkdir, open, readdir, readFile, rename, rm, unlink } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import path from 'node:path';
+import { z } from 'zod';
+import { identify, isAlive } from './processes.ts';
+
+const steps = ['taking', 'taken', 'prepared', 'running', 'ended', 'closing', 'kept'] as const;
+
+const Verdict = z.object({
+  outcome: z.enum(['submitted', 'failed', 'canceled', 'handoff', 'release', 'lost', 'ended']),
+  failure: z.string().optional(),
+  summary: z.string(),
+  toMemberId: z.string().optional(),
+  toAgentId: z.string().optional(),
+});
+/** How a run is to end, or has ended. */
+export type Verdict = z.infer<typeof Verdict>;
+
+const Work = z.object({
+  executionId: z.string(),
+  storyId: z.string(),
+  key: z.string(),
+  title: z.string(),
+  projectId: z.string(),
+  epoch: z.int(),
+  attempt: z.int(),
+  /** The branch that the work is to go into, and its commit. */
+  base: z.string(),
+  baseSha: z.string(),
+  /** Where the work begins: base, or what was there before. */
+  startSha: z.string(),
+  /** A checkpoint whose files are not all committed. */
+  restoreSha: z.string().optional(),
+  branch: z.string(),
+  folder: z.string(),
+  /** Of the worktree, once it is made. */
+  gitDir: z.string().optional(),
+  /** The ref of its checkpoints. */
+  ref: z.string(),
+  portBase: z.int().optional(),
+});
+export type Work = z.infer<typeof Work>;
+
+const Entry = z.object({
+  runId: z.string(),
+  baseUrl: z.string(),
+  command: z.array(z.string()),
+  agentName: z.string(),
+  /** Names of the environment that the agent gets besides the usual ones; never their values. */
+  passed: z.array(z.string()),
+  here: z.boolean(),
+  project: z.string(),
+  step: z.enum(steps),
+  holderId: z.string().optional(),
+  work: Work.optional(),
+  /** In place of a worktree: the branch that the checkout goes back to. */
+  cameFrom: z.string().optional(),
+  agent: z.object({ pid: z.int(), began: z.string() }).optional(),
+  tries: z.int(),
+  note: z.string().optional(),
+  verdict: Verdict.optional(),
+});
+export type Entry = z.infer<typeof Entry>;
+
+/** An entry that this process alone works on. */
+export interface OwnEntry {
+  readonly folder: string;
+  get(): Entry;
+  /** Written, and on the disk, when it returns. */
+  write(change: Partial<Entry>): Promise<Entry>;
+  /** Forgets it: nothing is left to be done. */
+  drop(): Promise<void>;
+}
+
+export interface Journal {
+  begin(entry: Omit<Entry, 'runId' | 'step' | 'tries'>): Promise<OwnEntry>;
+  /** Those whose runner is gone; each is taken over by one caller alone. */
+  adopt(isWanted: (entry: Entry) => boolean): Promise<OwnEntry[]>;
+  readonly list: () => Promise<{ entry: Entry; isRunning: boolean }[]>;
+}
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
+
+async function writeThrough(file: string, text: string): Promise<void> {
+  const handle = await open(file, 'w', 0o600);
+  try {
+    await handle.writeFile(text);
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function syncFolder(folder: string): Promise<void> {
+  const handle = await open(folder, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
+}
+
+async function readEntry(folder: string): Promise<Entry | undefined> {
+  try {
+    return Entry.parse(JSON.parse(await readFile(path.join(folder, 'run.json'), 'utf8')));
+  } catch (error) {
+    if (isMissing(error)) return undefined;
+    throw new Error(`${path.join(folder, 'run.json')} cannot be read: ${(error as Error).message}`);
+  }
+}
+
+const owners = /^owner-(\d+)$/;
+
+/** The number of the newest owner, and whether it lives. */
+async function lookForOwner(folder: string): Promise<{ generation: number; isLiving: boolean }> {
+  const names = await readdir(folder).catch(() => []);
+  const generation = Math.max(0, ...names.map((name) => Number(owners.exec(name)?.[1] ?? 0)));
+  if (generation === 0) return { generation, isLiving: false };
+  const text = await readFile(path.join(folder, `owner-${generation}`), 'utf8').catch(() => '');
+  const [pid = '0', began = ''] = text.split(' ');
+  return { generation, isLiving: await isAlive({ pid: Number(pid), began }) };
+}
+
+/** True for one of all that try to follow the same owner: a file of a name is made once. */
+async function follow(folder: string, generation: number): Promise<boolean> {
+  const me = await identify(process.pid);
+  const draft = path.join(folder, `draft-${randomUUID()}`);
+  try {
+    await writeThrough(draft, `${process.pid} ${me?.began ?? ''}`);
+    await link(draft, path.join(folder, `owner-${generation + 1}`));
+    await syncFolder(folder);
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST' || code === 'ENOENT') return false;
+    throw error;
+  } finally {
+    await unlink(draft).catch(() => undefined);
+  }
+}
+
+function ownEntry(folder: string, first: Entry): OwnEntry {
+  let entry = first;
+  return {
+    folder,
+    get: () => entry,
+    write: async (change) => {
+      const next = Entry.parse({ ...entry, ...change });
+      const draft = path.join(folder, 'run.json.new');
+      await writeThrough(draft, `${JSON.stringify(next, null, 2)}\n`);
+      await rename(draft, path.join(folder, 'run.json'));
+      await syncFolder(folder);
+      entry = next;
+      return entry;
+    },
+    drop: async () => {
+      await unlink(path.join(folder, 'run.json'));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The journal of a repository, by the folder that its worktrees share. */
+export function openJournal(commonDir: string): Journal {
+  const home = path.join(commonDir, 'muster/runs');
+  const folders = async (): Promise<string[]> =>
+    (await readdir(home).catch(() => [])).toSorted().map((name) => path.join(home, name));
+  return {
+    begin: async (entry) => {
+      const id = randomUUID();
+      const [folder, unfinished] = [path.join(home, id), path.join(commonDir, 'muster/unfinished', id)];
+      for (const made of [home, unfinished]) await mkdir(made, { recursive: true, mode: 0o700 });
+      await follow(unfinished, 0);
+      const runId = `${hostname().slice(0, 60)}/${id}`;
+      const first: Entry = { ...entry, runId, step: 'taking', tries: 0 };
+      await ownEntry(unfinished, first).write({});
+      // There only with its owner: another runner would take it for one that was left.
+      await rename(unfinished, folder);
+      await syncFolder(home);
+      return ownEntry(folder, first);
+    },
+    adopt: async (isWanted) => {
+      const adopted: OwnEntry[] = [];
+      for (const folder of await folders()) {
+        const before = await readEntry(folder);
+        if (before !== undefined && !isWanted(before)) continue;
+        const { generation, isLiving } = await lookForOwner(folder);
+        if (isLiving || !(await follow(folder, generation))) continue;
+        // What was written until its owner died; without an entry nothing was done.
+        const entry = await readEntry(folder);
+        if (entry === undefined) await rm(folder, { recursive: true, force: true });
+        else adopted.push(ownEntry(folder, entry));
+      }
+      return adopted;
+    },
+    list: async () => {
+      const all = await Promise.all(
+        (await folders()).map(async (folder) => {
+          const entry = await readEntry(folder);
+          return entry && { entry, isRunning: (await lookForOwner(folder)).isLiving };
+        }),
+      );
+      return all.filter((one) => one !== undefined);
+    },
+  };
+}

@@ -1,0 +1,45 @@
+/** A block of ports for a run, which no other run of this machine that is under way was given. */
+import { once } from 'node:events';
+import { createServer } from 'node:net';
+import { openJournal } from './journal.ts';
+
+const mostBlocks = 200;
+/** By this process, also those that no journal names yet. */
+const given = new Set<number>();
+
+async function isFree(port: number): Promise<boolean> {
+  const server = createServer();
+  server.listen({ port, host: '127.0.0.1', exclusive: true });
+  try {
+    await once(server, 'listening');
+  } catch {
+    return false;
+  }
+  server.close();
+  await once(server, 'close');
+  return true;
+}
+
+/** The run that had them is over. */
+export const givePortsBack = (base: number | undefined): void => {
+  if (base !== undefined) given.delete(base);
+};
+
+/** The first of `count` ports that are free now. */
+export async function freePorts(
+  { count, from }: { readonly count: number; readonly from: number },
+  commonDir: string,
+): Promise<number> {
+  const entries = await openJournal(commonDir).list();
+  const taken = new Set(entries.map(({ entry }) => entry.work?.portBase));
+  for (let block = 0; block < mostBlocks; block += 1) {
+    const base = from + block * count;
+    if (base + count > 65_535) break;
+    if (taken.has(base) || given.has(base)) continue;
+    given.add(base);
+    const free = await Promise.all(Array.from({ length: count }, (_, index) => isFree(base + index)));
+    if (free.every(Boolean)) return base;
+    given.delete(base);
+  }
+  throw new Error(`there is no free block of ${count} ports from ${from} on`);
+}

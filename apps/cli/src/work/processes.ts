@@ -1,0 +1,124 @@
+/** Processes of a run: told from others that got the same number later, and ended together. */
+import { spawn } from 'node:child_process';
+import { readdir, readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
+import { setTimeout as pause } from 'node:timers/promises';
+
+/** A process, and when it began: a number alone may be another's by now. */
+export interface ProcessId {
+  readonly pid: number;
+  readonly began: string;
+}
+
+/** The environment variable by which processes of a run are known, also those that left its group. */
+export const runMark = 'MUSTER_RUN_ID';
+
+interface Listed {
+  readonly pid: number;
+  readonly group: number;
+  readonly began: string;
+  readonly isOver: boolean;
+  /** Of the processor, in ticks of the system; 0 where the system does not say. */
+  readonly spent: number;
+}
+
+const hasProc = process.platform === 'linux';
+const quiet = (): undefined => undefined;
+
+/** The name of a program may hold blanks and brackets; what follows the last bracket has a fixed order. */
+function parseStat(stat: string): Listed {
+  const rest = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return {
+    pid: Number.parseInt(stat, 10),
+    group: Number(rest[2]),
+    began: rest[19] ?? '',
+    isOver: rest[0] === 'Z' || rest[0] === 'X',
+    spent: Number(rest[11]) + Number(rest[12]),
+  };
+}
+
+async function listByProc(): Promise<Listed[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const stats = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/stat`, 'utf8').catch(quiet)));
+  return stats.flatMap((stat) => (stat === undefined ? [] : [parseStat(stat)]));
+}
+
+async function listByPs(): Promise<Listed[]> {
+  const ps = spawn('ps', ['-axo', 'pid=,pgid=,stat=,lstart='], { stdio: ['ignore', 'pipe', 'ignore'] });
+  return (await text(ps.stdout)).split('\n').flatMap((line) => {
+    const [, pid, group, state = '', began = ''] = /^\s*(\d+)\s+(\d+)\s+(\S+)\s+(.*\S)\s*$/.exec(line) ?? [];
+    return pid === undefined
+      ? []
+      : [{ pid: Number(pid), group: Number(group), began, isOver: state.startsWith('Z'), spent: 0 }];
+  });
+}
+
+const listProcesses = (): Promise<Listed[]> => (hasProc ? listByProc() : listByPs());
+
+/** Undefined where there is none of that number. */
+export async function identify(pid: number): Promise<ProcessId | undefined> {
+  if (hasProc) {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(quiet);
+    const found = stat === undefined ? undefined : parseStat(stat);
+    return found === undefined || found.isOver ? undefined : { pid, began: found.began };
+  }
+  const found = (await listByPs()).find((one) => one.pid === pid && !one.isOver);
+  return found && { pid, began: found.began };
+}
+
+export const isAlive = async (id: ProcessId): Promise<boolean> =>
+  (await identify(id.pid))?.began === id.began;
+
+async function carriesMark(pid: number, runId: string): Promise<boolean> {
+  const environment = await readFile(`/proc/${pid}/environ`, 'latin1').catch(quiet);
+  return environment?.split('\0').includes(`${runMark}=${runId}`) === true;
+}
+
+/** How long the processor was busy with a run's processes that still live, in ticks. */
+export async function processorTimeOf(runId: string): Promise<number> {
+  if (!hasProc) return 0;
+  const pids = new Set(await processesOf(runId, undefined));
+  return (await listProcesses()).reduce((sum, { pid, spent }) => sum + (pids.has(pid) ? spent : 0), 0);
+}
+
+/** Those of a group, and on Linux all that carry the run's mark, wherever they went. */
+export async function processesOf(runId: string, group: number | undefined): Promise<number[]> {
+  const living = (await listProcesses()).filter(({ isOver, pid }) => !isOver && pid !== process.pid);
+  const marked = await Promise.all(
+    living.map(async ({ pid, group: of }) => of === group || (hasProc && (await carriesMark(pid, runId)))),
+  );
+  return living.filter((_, index) => marked[index] === true).map(({ pid }) => pid);
+}
+
+export interface StopOptions {
+  readonly runId: string;
+  readonly group: number | undefined;
+  /** Between asking to end and ending. */
+  readonly graceMillis: number;
+}
+
+/** Ends all processes of a run: asks, waits, and takes no more answers. Returns when none is left. */
+export async function stopProcesses({ runId, group, graceMillis }: StopOptions): Promise<void> {
+  const deadline = performance.now() + graceMillis;
+  let asked = new Set<number>();
+  for (;;) {
+    const left = await processesOf(runId, group);
+    if (left.length === 0) return;
+    const isLate = performance.now() >= deadline;
+    for (const pid of left) {
+      if (isLate) send(pid, 'SIGKILL');
+      else if (!asked.has(pid)) send(pid, 'SIGTERM');
+    }
+    asked = new Set(left);
+    await pause(isLate ? 20 : 50);
+  }
+}
+
+function send(pid: number, signal: NodeJS.Signals): void {
+  try {
+    process.kill(pid, signal);
+  } catch (error) {
+    // Gone in between.
+    if ((error as NodeJS.ErrnoException).code !== 'ESRCH') throw error;
+  }
+}

@@ -1,0 +1,59 @@
+/** What an agent is told: the story with all that belongs to it, and how it works here. */
+import { type Client } from '@muster/client';
+import { type StoryContext } from '@muster/registry';
+import { type Work } from './journal.ts';
+
+/** As an argument of a command it has to fit into what systems take, 128 KiB on Linux. */
+const contextBytes = 88 * 1024;
+
+const section = (title: string, text: string | null | undefined): string[] =>
+  text === null || text === undefined || text.trim() === '' ? [] : [`## ${title}\n\n${text.trim()}`];
+
+function threadsOf({ openThreads }: StoryContext): string {
+  return (openThreads ?? [])
+    .map(({ kind, author, body, replies }) =>
+      [
+        `- ${author.name} (${kind}): ${body ?? ''}`,
+        ...replies.map((reply) => `  - ${reply.author.name}: ${reply.body ?? ''}`),
+      ].join('\n'),
+    )
+    .join('\n');
+}
+
+function checkpointOf({ execution }: StoryContext): string {
+  const checkpoint = execution?.checkpoint;
+  if (checkpoint === null || checkpoint === undefined) return '';
+  const next = checkpoint.nextSteps.map((step) => `- ${step}`).join('\n');
+  return [checkpoint.summary, next === '' ? '' : `Next:\n${next}`].filter((part) => part !== '').join('\n\n');
+}
+
+const rules = (work: Work): string =>
+  `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when you end with exit code 0; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
+
+/** The whole of it for one start; `note` says what is new since the last. */
+export async function promptFor(client: Client, work: Work, note: string | undefined): Promise<string> {
+  const context = await client.storyCollaboration.context({
+    storyId: work.storyId,
+    maxBytes: contextBytes,
+    include: ['story', 'epic', 'spec', 'openThreads', 'execution', 'prompts', 'contracts'],
+  });
+  const { story, epic, spec, prompts, contracts, truncated } = context;
+  return [
+    `# ${work.key}: ${story?.title ?? work.title}`,
+    ...section('What is new', note),
+    ...section('How you work here', rules(work)),
+    ...section('Description', story?.description),
+    ...section('Epic', epic?.title),
+    ...section('Spec', spec?.content),
+    ...section('Open threads', threadsOf(context)),
+    ...section('Where the work stands', checkpointOf(context)),
+    ...(prompts ?? []).flatMap(({ title, body }) => section(title, body)),
+    ...(contracts ?? []).flatMap(({ slug, content }) => section(`Contract ${slug}`, content)),
+    ...section(
+      'Left out',
+      truncated.length === 0 ? '' : `For want of room these are not whole: ${truncated.join(', ')}.`,
+    ),
+  ]
+    .join('\n\n')
+    .concat('\n');
+}

@@ -1,0 +1,170 @@
+/** The repository that the runner was started in: where it is, what its base is, what goes to the remote. */
+import path from 'node:path';
+import { UsageError } from '../failures.ts';
+import { type Config, configFile, parseConfig } from './config.ts';
+import { type Git, GitError, namesIn, openGit } from './git.ts';
+
+export interface Repository {
+  /** The checkout that the runner was started in. */
+  readonly top: string;
+  /** What all worktrees share. */
+  readonly commonDir: string;
+  /** Undefined where there is none: then branches and checkpoints stay here. */
+  readonly remote: string | undefined;
+  readonly git: Git;
+}
+
+export interface Base {
+  readonly name: string;
+  readonly sha: string;
+}
+
+export async function findRepository(folder: string, remoteWanted?: string): Promise<Repository> {
+  const place = openGit({ folder });
+  const found = await place([
+    'rev-parse',
+    '--path-format=absolute',
+    '--show-toplevel',
+    '--git-common-dir',
+  ]).catch((error: unknown) => {
+    if (error instanceof GitError) throw new UsageError(`${folder} is in no checkout of a git repository`);
+    throw (error as NodeJS.ErrnoException).code === 'ENOENT'
+      ? new UsageError('git is not installed, or the folder is gone')
+      : error;
+  });
+  const [top = '', commonDir = ''] = found.split('\n');
+  const git = openGit({ folder: top });
+  const remotes = (await git(['remote'])).split('\n').filter((name) => name !== '');
+  if (remoteWanted !== undefined && !remotes.includes(remoteWanted)) {
+    throw new UsageError(
+      `there is no remote "${remoteWanted}": ${remotes.join(', ') || 'there is none at all'}`,
+    );
+  }
+  const remote = remoteWanted ?? (remotes.includes('origin') ? 'origin' : remotes[0]);
+  return { top, commonDir, remote, git };
+}
+
+/** The branch that work goes into: the one that is named, the remote's own, or the one that is checked out. */
+async function baseNameOf({ git, remote }: Repository): Promise<string> {
+  if (remote !== undefined) {
+    const { code, out } = await git.ask(['symbolic-ref', '--short', `refs/remotes/${remote}/HEAD`], {
+      answers: [0, 1, 128],
+    });
+    if (code === 0) return out.trim().slice(remote.length + 1);
+  }
+  const { code, out } = await git.ask(['symbolic-ref', '--short', 'HEAD'], { answers: [0, 1, 128] });
+  if (code !== 0) throw new UsageError('which branch is the base? give --base');
+  return out.trim();
+}
+
+const commitOf = async (git: Git, name: string): Promise<string | undefined> => {
+  const { code, out } = await git.ask(['rev-parse', '--verify', '--quiet', `${name}^{commit}`], {
+    answers: [0, 1, 128],
+  });
+  return code === 0 ? out.trim() : undefined;
+};
+
+/** The base as the remote has it now; as it was last seen where the remote does not answer. */
+export async function findBase(
+  repository: Repository,
+  named: string | undefined,
+  warn: (line: string) => void,
+): Promise<Base> {
+  const { git, remote } = repository;
+  const name = named ?? (await baseNameOf(repository));
+  if (remote !== undefined) {
+    await git([
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      remote,
+      `+refs/heads/${name}:refs/remotes/${remote}/${name}`,
+    ]).catch((error: unknown) => {
+      warn(`${remote} was not asked for ${name}: ${(error as Error).message}`);
+    });
+  }
+  const sha =
+    (remote === undefined ? undefined : await commitOf(git, `refs/remotes/${remote}/${name}`)) ??
+    (await commitOf(git, `refs/heads/${name}`));
+  if (sha === undefined)
+    throw new UsageError(`there is no commit on ${name}; give --base, or make the first commit`);
+  return { name, sha };
+}
+
+/** The repository's wishes, as the base has them. */
+export async function readConfig({ git }: Repository, { sha, name }: Base): Promise<Config> {
+  const { code, out } = await git.ask(['cat-file', 'blob', `${sha}:${configFile}`], { answers: [0, 128] });
+  return parseConfig(code === 0 ? out : '', `${configFile} of ${name}`);
+}
+
+export { commitOf };
+
+/** Where a runner puts worktrees unless it is told: beside the checkout, so that no tool finds one inside another. */
+export const worktreesOf = ({ commonDir, top }: Repository, wanted: string | undefined): string => {
+  // The main checkout, also where the runner was started in a worktree of it.
+  const main = path.basename(commonDir) === '.git' ? path.dirname(commonDir) : commonDir;
+  return wanted === undefined ? `${main}.worktrees` : path.resolve(top, wanted);
+};
+
+/** The newest checkpoint that an earlier holder left, here or at the remote. */
+export async function findCheckpoint(
+  { git, remote }: Repository,
+  executionId: string,
+  before: number,
+  warn: (line: string) => void,
+): Promise<{ sha: string; epoch: number } | undefined> {
+  const space = `refs/muster/${executionId}`;
+  const epochOf = (ref: string): number => Number(ref.slice(space.length + 1));
+  if (remote !== undefined) {
+    await git([
+      'fetch',
+      '--quiet',
+      '--no-tags',
+      remote,
+      `+${space}/*:refs/muster-remote/${executionId}/*`,
+    ]).catch((error: unknown) => {
+      warn(`${remote} was not asked for checkpoints: ${(error as Error).message}`);
+    });
+  }
+  const listed = await git([
+    ...['for-each-ref', '--format=%(objectname) %(refname)', space],
+    `refs/muster-remote/${executionId}`,
+  ]);
+  const all = listed
+    .split('\n')
+    .filter((line) => line !== '')
+    .map((line) => {
+      const [sha = '', ref = ''] = line.split(' ');
+      const isLocal = ref.startsWith(space);
+      return { sha, isLocal, epoch: epochOf(ref.replace('refs/muster-remote/', 'refs/muster/')) };
+    })
+    .filter(({ epoch }) => epoch < before)
+    // What was made here is the same as the remote's, or goes on from it.
+    .toSorted((one, other) => other.epoch - one.epoch || Number(other.isLocal) - Number(one.isLocal));
+  return all[0];
+}
+
+/** Files that the checkout ignores and that `.worktreeinclude` of the base names. */
+export async function includedFiles({ git }: Repository, base: Base): Promise<string[]> {
+  const { code, out } = await git.ask(['cat-file', 'blob', `${base.sha}:.worktreeinclude`], {
+    answers: [0, 128],
+  });
+  if (code !== 0) return [];
+  const patterns = out.split('\n').filter((line) => line.trim() !== '' && !line.startsWith('#'));
+  if (patterns.length === 0) return [];
+  const named = namesIn(
+    await git([
+      'ls-files',
+      '-z',
+      '--others',
+      '--ignored',
+      ...patterns.map((pattern) => `--exclude=${pattern}`),
+    ]),
+  );
+  if (named.length === 0) return [];
+  const ignored = await git.ask(['check-ignore', '-z', '--stdin'], {
+    input: named.join('\0'),
+    answers: [0, 1],
+  });
+  return namesIn(ignored.out);
+}

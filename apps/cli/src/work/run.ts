@@ -1,0 +1,313 @@
+/** A run from its story to its end, and the same from wherever a runner died. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Acquired, holdLease, isRefusal } from '@muster/client';
+import { type Ending, endLeftovers, runAgent } from './agent.ts';
+import { writeCheckpoint } from './checkpoint.ts';
+import { type Config } from './config.ts';
+import { filesOf } from './environment.ts';
+import { close, conclude, settleFolder } from './finish.ts';
+import { endTokens, identifyRun } from './identity.ts';
+import { type OwnEntry, type Verdict } from './journal.ts';
+import { listen, openSignals } from './listen.ts';
+import { prepare, runHook } from './prepare.ts';
+import { stopProcesses } from './processes.ts';
+import { type Base, findBase, readConfig } from './repository.ts';
+import {
+  clientFor,
+  type ReadyRun,
+  type Run,
+  type Session,
+  SetUpFailed,
+  waitingClientFor,
+} from './session.ts';
+import { take, takeAgain, verdictOf, type Wanted } from './take.ts';
+import { authorOf, FolderGone, push, removeWorktree, saveSnapshot, worktreeAt } from './worktree.ts';
+
+export interface Setting {
+  readonly base: Base;
+  readonly config: Config;
+}
+
+/** The base, and what the repository wishes, as they are now. */
+export async function settle(session: Session, base: string | undefined): Promise<Setting> {
+  const { repository, say } = session;
+  const first = await findBase(repository, base, say.warn);
+  const config = await readConfig(repository, first);
+  if (base !== undefined || config.base === undefined || config.base === first.name)
+    return { base: first, config };
+  return { base: await findBase(repository, config.base, say.warn), config };
+}
+
+/**
+ * Takes a story and works on it to the end, or goes on where an entry of the journal stands. Undefined where there was
+ * nothing to take. Throws SetUpFailed where this machine is at fault.
+ */
+export async function work(
+  session: Session,
+  own: OwnEntry,
+  setting: Setting,
+  wanted: Wanted | undefined,
+): Promise<Verdict | undefined> {
+  const { connection, caller, say } = session;
+  const { runId, project, agentName } = own.get();
+  const identity = await identifyRun(caller, { token: connection.token, runId, project, agentName });
+  if (identity.note !== undefined) say.warn(identity.note);
+  try {
+    await own.write({ holderId: identity.holderId });
+    const client = clientFor(connection, identity.token);
+    let acquired: Acquired;
+    if (wanted === undefined) {
+      const found = await takeAgain(client, own.get());
+      if (found.kind !== 'held') {
+        const verdict: Verdict =
+          found.kind === 'over'
+            ? (own.get().verdict ?? verdictOf(found.execution))
+            : lostOrLet(own.get().verdict, found.why);
+        return await closeWithout(session, own, verdict);
+      }
+      ({ acquired } = found);
+    } else {
+      const waiting = waitingClientFor(connection, identity.token, session.leaving);
+      const onNone = (why: string): void => {
+        say.tell(
+          project,
+          'none',
+          why === '' ? 'There is no story to take.' : `There is no story to take: ${why}`,
+        );
+      };
+      const taken = await take(
+        { client, waiting, entry: own.get(), leaving: session.leaving, onNone },
+        wanted,
+      );
+      if (taken === undefined) {
+        await own.drop();
+        return undefined;
+      }
+      acquired = taken;
+    }
+    return await hold(session, own, setting, acquired, { identity, client });
+  } finally {
+    await endTokens(caller, runId).catch((error: unknown) => {
+      say.warn(`the token of the run stays until it expires: ${(error as Error).message}`);
+    });
+  }
+}
+
+async function hold(
+  session: Session,
+  own: OwnEntry,
+  { base, config }: Setting,
+  acquired: Acquired,
+  { identity, client }: Pick<Run, 'identity' | 'client'>,
+): Promise<Verdict> {
+  const signals = openSignals(filesOf(own.folder).signals);
+  const lease = holdLease(client, acquired, { onSignal: signals.hear });
+  const over = new AbortController();
+  void listen(waitingClientFor(session.connection, identity.token, over.signal), lease, over.signal);
+  try {
+    const author = await authorOf(session.repository, own.get().agentName);
+    const run: Run = { session, own, client, identity, lease, config, author, signals };
+    const { story } = await client.stories.get({ storyId: lease.execution().targetId });
+    session.say.tell(story.key, 'taken', `${story.title} (epoch ${lease.execution().lease?.epoch ?? 0})`, {
+      ...{ executionId: lease.executionId, runId: own.get().runId },
+    });
+    let ready: ReadyRun;
+    try {
+      ready = await prepare(run, base, story);
+    } catch (error) {
+      if (error instanceof SetUpFailed) await abandon(run, error);
+      throw error;
+    }
+    const verdict = await toTheEnd(ready);
+    await close(ready, verdict);
+    return verdict;
+  } finally {
+    over.abort();
+    lease.putDown();
+  }
+}
+
+/** A verdict that was written down is carried out; until there is one, the agent is started. */
+async function toTheEnd(run: ReadyRun): Promise<Verdict> {
+  const before = run.own.get();
+  if (before.step === 'running') {
+    run.session.say.tell(run.work.key, 'adopted', 'goes on: the runner before this one died');
+    await endLeftovers(run);
+  }
+  let verdict = before.verdict;
+  try {
+    if (verdict === undefined) {
+      verdict = await agentToTheEnd(
+        run,
+        before.step === 'running' ? 'You were interrupted; your files are as you left them.' : undefined,
+      );
+      await run.own.write({ step: 'ended', verdict });
+    }
+    return await conclude(run, verdict);
+  } catch (error) {
+    if (error instanceof FolderGone) return conclude(run, folderGone);
+    if (!isRefusal(error, 'stale_lease')) throw error;
+    const stale = await whatBecame(run);
+    await writeCheckpoint(run).catch(() => undefined);
+    return stale;
+  }
+}
+
+const folderGone: Verdict = {
+  outcome: 'failed',
+  failure: 'agent_error',
+  summary: 'The agent removed its own folder.',
+};
+
+/** How the work stands whose lease is no longer this run's. */
+async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
+  const { execution } = await client.deliveryExecutions.get({ executionId: work.executionId });
+  if (execution.runId === own.get().runId && execution.lease === null) return verdictOf(execution);
+  return { outcome: 'lost', summary: `${execution.lease?.holder.name ?? 'another'} has the story by now` };
+}
+
+/** Starts the agent, again where its work is not good yet, until there is a verdict. */
+async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<Verdict> {
+  const { config, lease, signals, own, session, work } = run;
+  let note = firstNote;
+  for (let tries = 1; ; tries += 1) {
+    const isLast = tries >= config.agent.tries;
+    const before = config.hooks.before_run;
+    const trouble = before && (await runHook(run, 'before_run', before));
+    const heard = await interruption(run);
+    if (heard !== undefined) return heard;
+    if (trouble !== undefined) return { outcome: 'failed', failure: 'infra', summary: trouble };
+    const ending = await runAgent(
+      run,
+      [note, ...signals.take()].filter((line) => line !== undefined).join('\n'),
+    );
+    await writeCheckpoint(run).catch((error: unknown) => {
+      if (!(error instanceof FolderGone))
+        session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
+    });
+    const verdict = await judge(run, ending);
+    if (verdict !== 'unchecked') {
+      if (ending.kind !== 'idle' || isLast) return verdict;
+      note = 'You did nothing for a while and were ended. Go on, and end when you are done.';
+      continue;
+    }
+    if (lease.execution().state === 'waiting_input') {
+      const answered = await waitForAnswer(run);
+      if (answered !== undefined) return answered;
+      note = 'Your question is answered.';
+      tries -= 1;
+      continue;
+    }
+    const verify = config.hooks.verify;
+    if (verify !== undefined) await lease.update({ phase: 'testing' });
+    const wrong = verify && (await runHook(run, 'verify', verify));
+    const interrupted = await interruption(run);
+    if (interrupted !== undefined) return interrupted;
+    const summary =
+      (ending.kind === 'exited' ? ending.result?.summary : undefined) ?? `${work.key} ${work.title}`;
+    if (wrong === undefined) return { outcome: 'submitted', summary };
+    session.say.tell(work.key, 'refused', wrong.split('\n')[0] ?? '', { tries: own.get().tries });
+    if (isLast) return { outcome: 'failed', failure: 'agent_error', summary: wrong };
+    note = `What you did does not pass:\n\n${wrong}`;
+  }
+}
+
+/** What the end of an agent means; it is still to be checked where it ended well. */
+async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecked'> {
+  switch (ending.kind) {
+    case 'lost':
+      return whatBecame(run);
+    case 'stop':
+      return stopped;
+    case 'leaving':
+      return left;
+    case 'idle':
+      return { outcome: 'failed', failure: 'timeout', summary: 'The agent did nothing any more.' };
+    case 'limit':
+      return { outcome: 'failed', failure: 'timeout', summary: 'The agent took too long.' };
+    case 'folder_gone':
+      return folderGone;
+    case 'exited':
+      break;
+  }
+  // It may have ended the work itself.
+  await run.lease.renew().catch((error: unknown) => {
+    if (!isRefusal(error, 'stale_lease')) throw error;
+  });
+  if (run.lease.isOver()) return whatBecame(run);
+  const { code, result, tail } = ending;
+  if (result !== undefined && result.outcome !== 'submitted') {
+    const { summary = 'The agent said no more.', ...rest } = result;
+    return { ...rest, summary };
+  }
+  if (code === 0 || result !== undefined) return 'unchecked';
+  return {
+    outcome: 'failed',
+    failure: 'agent_error',
+    summary: `The agent ended with ${code ?? 'a signal'}.\n${tail}`,
+  };
+}
+
+const stopped: Verdict = { outcome: 'canceled', summary: 'It was asked to stop.' };
+const left: Verdict = { outcome: 'release', summary: 'The runner was asked to end.' };
+
+async function interruption(run: ReadyRun): Promise<Verdict | undefined> {
+  if (run.lease.lost.aborted) return whatBecame(run);
+  if (run.signals.stopRequested.aborted) return stopped;
+  return run.session.leaving.aborted ? left : undefined;
+}
+
+/** Undefined when the question is answered, else why it is waited for no more. */
+async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
+  run.session.say.tell(run.work.key, 'waiting', 'waits for an answer');
+  while (run.lease.execution().state === 'waiting_input') {
+    const heard = await interruption(run);
+    if (heard !== undefined) return heard;
+    await pause(250);
+  }
+  return undefined;
+}
+
+/** Gives the story back where no work could begin; no agent was in the folder yet. */
+async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): Promise<void> {
+  const { repository, say } = session;
+  const { work, here, cameFrom } = own.get();
+  if (!lease.isOver()) await lease.release(`It could not be set up: ${message}`.slice(0, 2_000));
+  if (work !== undefined && here && cameFrom !== undefined) {
+    await repository.git.ask(['switch', '--quiet', cameFrom], { answers: [0, 1, 128] });
+  } else if (work?.gitDir !== undefined) {
+    await saveSnapshot(worktreeAt(work.folder, work.gitDir), {
+      ref: work.ref,
+      message,
+      author: { name: 'muster', email: 'agent@muster.invalid' },
+    });
+    await removeWorktree(repository, worktreeAt(work.folder, work.gitDir), work);
+  }
+  say.warn(`${work?.key ?? 'the story'} was given back: ${message.split('\n')[0] ?? ''}`);
+  await own.drop();
+}
+
+/** A run that was about to let go, and did, is not one that lost its story. */
+const lostOrLet = (verdict: Verdict | undefined, why: string): Verdict =>
+  verdict?.outcome === 'release' || verdict?.outcome === 'handoff'
+    ? verdict
+    : { outcome: 'lost', summary: why };
+
+/** Of a run whose work is over at the API, or another's by now: its files are saved, and nothing is pushed to the branch. */
+async function closeWithout(session: Session, own: OwnEntry, verdict: Verdict): Promise<Verdict> {
+  const { work, runId, agentName } = own.get();
+  await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
+  if (work?.gitDir === undefined) {
+    await own.drop();
+    return verdict;
+  }
+  const worktree = worktreeAt(work.folder, work.gitDir);
+  const author = await authorOf(session.repository, agentName);
+  await saveSnapshot(worktree, { ref: work.ref, message: `Checkpoint of ${work.key}`, author })
+    .then(async (saved) => saved && push(session.repository, saved.commit, work.ref, true))
+    .catch((error: unknown) => {
+      session.say.warn(`${work.key}: ${(error as Error).message}`);
+    });
+  await settleFolder({ session, own, work, worktree, author }, verdict);
+  return verdict;
+}

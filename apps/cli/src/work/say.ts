@@ -1,0 +1,35 @@
+/** What a runner tells whoever looks on: a line for each thing, or JSON for scripts. */
+import { jsonText, plain } from '@muster/terminal';
+
+export interface Say {
+  /** What the runner does; `facts` are for scripts. */
+  readonly tell: (story: string, event: string, line: string, facts?: object) => void;
+  /** What an agent or a hook printed. */
+  readonly pass: (story: string, line: string) => void;
+  /** What went otherwise than it should, and the run goes on. */
+  readonly warn: (line: string) => void;
+}
+
+export function openSay({ json, quiet }: { readonly json: boolean; readonly quiet: boolean }): Say {
+  const print = (value: object): void => void process.stdout.write(`${jsonText(value)}\n`);
+  if (json) {
+    return {
+      tell: (story, event, line, facts = {}) => {
+        print({ at: new Date().toISOString(), story, event, message: line, ...facts });
+      },
+      pass: (story, line) => {
+        if (!quiet) print({ at: new Date().toISOString(), story, event: 'output', message: line });
+      },
+      warn: (line) => {
+        print({ at: new Date().toISOString(), story: null, event: 'warning', message: line });
+      },
+    };
+  }
+  return {
+    tell: (story, _event, line) => void process.stdout.write(plain(`${story}  ${line}\n`)),
+    pass: (story, line) => {
+      if (!quiet) process.stdout.write(`${plain(`${story} │ ${line}`).replaceAll('\n', ' ')}\n`);
+    },
+    warn: (line) => void process.stderr.write(`muster: ${plain(line)}\n`),
+  };
+}

@@ -1,0 +1,59 @@
+/** What all runs of one command share, and what a run is made of. */
+import { type Client, connect, createClient, type HeldLease, httpTransport } from '@muster/client';
+import { type Connection } from '../session/connection.ts';
+import { type Config } from './config.ts';
+import { type OwnEntry, type Work } from './journal.ts';
+import { type Repository } from './repository.ts';
+import { type RunIdentity } from './identity.ts';
+import { type Say } from './say.ts';
+import { type Author, type Worktree } from './worktree.ts';
+
+export interface Session {
+  readonly connection: Connection;
+  /** As the caller. */
+  readonly caller: Client;
+  readonly repository: Repository;
+  readonly say: Say;
+  /** Aborted when the runner is asked to end. */
+  readonly leaving: AbortSignal;
+  readonly worktrees: string | undefined;
+}
+
+/** A run that holds its story. */
+export interface Run {
+  readonly session: Session;
+  readonly own: OwnEntry;
+  /** As the run. */
+  readonly client: Client;
+  readonly identity: RunIdentity;
+  readonly lease: HeldLease;
+  readonly config: Config;
+  readonly author: Author;
+  readonly signals: Signals;
+}
+
+/** A run with a folder to work in. */
+export interface ReadyRun extends Run {
+  readonly work: Work;
+  readonly worktree: Worktree;
+}
+
+/** What others did, since the agent was last told. */
+export interface Signals {
+  readonly stopRequested: AbortSignal;
+  /** A line for each, which are told with this. */
+  take(): string[];
+}
+
+/** How long a run waits for an API that does not answer, before it goes on without. */
+const patienceSeconds = 60;
+
+export const clientFor = ({ baseUrl }: Connection, token: string): Client =>
+  connect({ baseUrl, token, forSeconds: patienceSeconds });
+
+/** For calls that wait: given up at once when it aborts, and not tried again. */
+export const waitingClientFor = ({ baseUrl }: Connection, token: string, signal: AbortSignal): Client =>
+  createClient(httpTransport({ baseUrl, token, fetch: (url, init) => fetch(url, { ...init, signal }) }));
+
+/** The setting up of the machine failed, which says nothing about the story: the runner takes no other. */
+export class SetUpFailed extends Error {}

@@ -1,0 +1,128 @@
+/** How a run comes by its story: by its name, as the next one, or again after its runner died. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Acquired, type Client, isRefusal } from '@muster/client';
+import { type Execution } from '@muster/registry';
+import { type Entry, type Verdict } from './journal.ts';
+
+export interface Wanted {
+  readonly storyId?: string;
+  readonly labels?: string[];
+  readonly assignedToMe?: boolean;
+  /** Where there is none to take: whether to wait for one. */
+  readonly waits: boolean;
+}
+
+export interface TakeSetting {
+  readonly client: Client;
+  /** For calls that wait; it gives up when the runner is asked to end. */
+  readonly waiting: Client;
+  readonly entry: Entry;
+  readonly leaving: AbortSignal;
+  readonly onNone: (why: string) => void;
+}
+
+/** Also where nothing happened, a lease may have come to its end. */
+const longestWaitMillis = 60_000;
+const waitSeconds = 20;
+const pauseMillis = 1_000;
+
+async function takeNext(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
+  const { client, entry, leaving, onNone } = setting;
+  let told = '';
+  while (!leaving.aborted) {
+    // From before the question on: what happens in between is not slept through.
+    const { cursor } = await client.events.list({ projectId: entry.project, after: 'latest', limit: 1 });
+    const answer = await client.deliveryExecutions.acquireNext({
+      ...{ projectId: entry.project, runId: entry.runId },
+      ...(wanted.labels !== undefined && { labels: wanted.labels }),
+      ...(wanted.assignedToMe === true && { assignedToMe: true }),
+    });
+    const { execution, leaseToken, resumed, signals, skipped } = answer;
+    if (execution !== null && leaseToken !== null) return { execution, leaseToken, resumed, signals };
+    const why = skipped.map(({ key, reasons }) => `${key} (${reasons.join(', ')})`).join(', ');
+    if (why !== told || !wanted.waits) onNone(why);
+    told = why;
+    if (!wanted.waits) return undefined;
+    await somethingHappens(setting, cursor);
+  }
+  return undefined;
+}
+
+async function somethingHappens({ waiting, entry, leaving }: TakeSetting, cursor: string): Promise<void> {
+  const deadline = performance.now() + longestWaitMillis;
+  const params = { projectId: entry.project, after: cursor, limit: 1, waitSeconds };
+  while (!leaving.aborted && performance.now() < deadline) {
+    const found = await waiting.events.list(params).catch(() => undefined);
+    if (found === undefined) await pause(pauseMillis, undefined, { signal: leaving }).catch(() => undefined);
+    else if (found.items.length > 0) return;
+  }
+}
+
+/** Undefined where there is nothing to take. */
+export async function take(setting: TakeSetting, wanted: Wanted): Promise<Acquired | undefined> {
+  if (wanted.storyId === undefined) return takeNext(setting, wanted);
+  return setting.client.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: wanted.storyId, runId: setting.entry.runId, start: true },
+  });
+}
+
+const held = ['leased', 'waiting_input', 'stalled'] as const;
+const isHeld = ({ state }: Execution): boolean => held.some((one) => one === state);
+
+/** How the work of a run stands whose runner died. */
+export type Found =
+  | { readonly kind: 'held'; readonly acquired: Acquired }
+  /** The run ended it, or another did. */
+  | { readonly kind: 'over'; readonly execution: Execution }
+  /** Another has it; or the run never took one. */
+  | { readonly kind: 'lost'; readonly why: string };
+
+/** Takes up again what a run holds, and nothing else. */
+export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
+  const { runId, work } = entry;
+  const execution =
+    work === undefined
+      ? await findHeldBy(client, entry)
+      : (await client.deliveryExecutions.get({ executionId: work.executionId })).execution;
+  if (execution === undefined) return { kind: 'lost', why: 'it took no story' };
+  if (!isHeld(execution)) {
+    return execution.runId === runId
+      ? { kind: 'over', execution }
+      : { kind: 'lost', why: `its story is ${execution.state} by another run` };
+  }
+  if (execution.lease?.runId !== runId) {
+    return { kind: 'lost', why: `${execution.lease?.holder.name ?? 'another'} has the story by now` };
+  }
+  try {
+    const { targetType, targetId } = execution;
+    const acquired = await client.deliveryExecutions.acquire({ targetType, targetId, runId });
+    if (work === undefined || acquired.execution.lease?.epoch === work.epoch) {
+      return { kind: 'held', acquired };
+    }
+    // Another had it between the two calls, and let go: this is no longer what the run had.
+    const { id: executionId } = acquired.execution;
+    await client.deliveryExecutions.release({ executionId, leaseToken: acquired.leaseToken });
+    return { kind: 'lost', why: 'another had the story in between' };
+  } catch (error) {
+    if (isRefusal(error, 'stop_requested')) return { kind: 'lost', why: 'it was asked to stop' };
+    if (isRefusal(error, 'lease_held') || isRefusal(error, 'invalid_transition')) {
+      return { kind: 'lost', why: error.body.message };
+    }
+    throw error;
+  }
+}
+
+async function findHeldBy(client: Client, entry: Entry): Promise<Execution | undefined> {
+  const all = client.deliveryExecutions.list.all({
+    ...{ projectId: entry.project, state: [...held], limit: 200 },
+    ...(entry.holderId !== undefined && { holderId: entry.holderId }),
+  });
+  for await (const execution of all) if (execution.lease?.runId === entry.runId) return execution;
+  return undefined;
+}
+
+/** How a run ended that is over at the API. */
+export const verdictOf = ({ state, outcome, summary }: Execution): Verdict => ({
+  outcome: 'ended',
+  summary: summary ?? `the work is ${outcome ?? state}`,
+});

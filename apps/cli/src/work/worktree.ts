@@ -1,0 +1,236 @@
+/** A folder of one run: made, saved without touching its index, and given back only when nothing in it would be lost. */
+import { randomUUID } from 'node:crypto';
+import { copyFile, mkdir, readdir, readFile, rm, stat, unlink } from 'node:fs/promises';
+import path from 'node:path';
+import { type Git, GitError, namesIn, openGit } from './git.ts';
+import { commitOf, type Repository } from './repository.ts';
+
+export interface Worktree {
+  readonly folder: string;
+  readonly gitDir: string;
+  /** Asks no folder for a repository: an agent may have removed what says so. */
+  readonly git: Git;
+}
+
+/** The files of a worktree, as a commit. */
+export interface Snapshot {
+  readonly commit: string;
+  readonly tree: string;
+  /** The commit that the worktree stands on. */
+  readonly head: string;
+}
+
+const there = async (file: string): Promise<boolean> =>
+  stat(file).then(
+    () => true,
+    () => false,
+  );
+
+/** The agent removed its folder, or what makes it a worktree: its files say nothing any more. */
+export class FolderGone extends Error {
+  constructor(folder: string) {
+    super(`${folder} is no worktree any more`);
+  }
+}
+
+/** As it was once made, whatever became of the folder. */
+export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
+  folder,
+  gitDir,
+  git: openGit({ folder, gitDir }),
+});
+
+export const openWorktree = async (folder: string): Promise<Worktree> =>
+  worktreeAt(folder, await openGit({ folder })(['rev-parse', '--absolute-git-dir']));
+
+/** Makes the branch and its folder; what an interrupted call left of them is made anew. */
+export async function addWorktree(
+  { git, commonDir }: Repository,
+  { branch, folder, startSha }: { branch: string; folder: string; startSha: string },
+): Promise<Worktree> {
+  await mkdir(path.dirname(folder), { recursive: true });
+  if (await there(folder)) {
+    const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
+    const isOurs = link.startsWith(`gitdir: ${path.join(commonDir, 'worktrees')}`);
+    if (!isOurs && (await readdir(folder)).length > 0) throw new Error(`${folder} is there already`);
+    await git.ask(['worktree', 'remove', '--force', '--force', folder], { answers: [0, 128] });
+    await rm(folder, { recursive: true, force: true });
+  }
+  await git(['worktree', 'prune']);
+  const isThere = (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
+  await git([
+    ...['worktree', 'add', '--quiet'],
+    ...(isThere ? [folder, branch] : ['-b', branch, '--no-track', folder, startSha]),
+  ]);
+  return openWorktree(folder);
+}
+
+/** Whether the folder still is what was made. */
+export async function isWhole({ folder, gitDir }: Worktree): Promise<boolean> {
+  if (path.basename(gitDir) === '.git') return there(gitDir);
+  const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
+  return link.trim() === `gitdir: ${gitDir}`;
+}
+
+/** The tree of all files that are not ignored, by an index of its own. */
+async function treeOf(worktree: Worktree, head: string): Promise<string> {
+  const { git, gitDir } = worktree;
+  const index = path.join(gitDir, `muster-index-${randomUUID()}`);
+  const env = { GIT_INDEX_FILE: index };
+  try {
+    if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
+    // The agent's own knows what has not changed; where it is damaged or missing, the commit says it more slowly.
+    const copied = await copyFile(path.join(gitDir, 'index'), index).then(
+      () => git.ask(['ls-files', '--stage'], { env, answers: [0, 128] }),
+      () => undefined,
+    );
+    if (copied?.code !== 0) {
+      await unlink(index).catch(() => undefined);
+      await git(['read-tree', head], { env });
+    }
+    // A file that changes while it is read, or may not be read, is left as it was known.
+    await git.ask(['add', '--all', '--ignore-errors'], { env, answers: [0, 1] });
+    const tree = await git(['write-tree'], { env });
+    if (!(await isWhole(worktree))) throw new FolderGone(worktree.folder);
+    return tree;
+  } finally {
+    for (const file of [index, `${index}.lock`]) await unlink(file).catch(() => undefined);
+  }
+}
+
+export interface Author {
+  readonly name: string;
+  readonly email: string;
+}
+
+const authored = ({ name, email }: Author): Record<string, string> => ({
+  ...{ GIT_AUTHOR_NAME: name, GIT_AUTHOR_EMAIL: email },
+  ...{ GIT_COMMITTER_NAME: name, GIT_COMMITTER_EMAIL: email },
+});
+
+/** Whoever commits here, or the agent where git knows nobody. */
+export async function authorOf({ git }: Repository, agent: string): Promise<Author> {
+  const read = async (name: string): Promise<string> =>
+    (await git.ask(['config', '--get', name], { answers: [0, 1] })).out.trim();
+  const [name, email] = await Promise.all([read('user.name'), read('user.email')]);
+  return { name: name || agent, email: email || 'agent@muster.invalid' };
+}
+
+/**
+ * A commit of all files on top of the commit that the worktree stands on and of the last checkpoint, under a ref of its
+ * own. Undefined where nothing changed since that.
+ */
+export async function saveSnapshot(
+  worktree: Worktree,
+  { ref, message, author }: { ref: string; message: string; author: Author },
+): Promise<Snapshot | undefined> {
+  const { git } = worktree;
+  const head = await git(['rev-parse', '--verify', 'HEAD^{commit}']);
+  const tree = await treeOf(worktree, head);
+  const before = await commitOf(git, ref);
+  if (before !== undefined) {
+    const known = await git(['show', '-s', '--format=%T %P', before]);
+    const [knownTree, knownHead] = known.split(' ');
+    if (knownTree === tree && knownHead === head) return undefined;
+  }
+  const parents = [head, ...(before === undefined ? [] : [before])].flatMap((sha) => ['-p', sha]);
+  const commit = await git(['commit-tree', tree, ...parents, '-m', message], { env: authored(author) });
+  await git([
+    'update-ref',
+    '--create-reflog',
+    '-m',
+    'muster checkpoint',
+    ref,
+    commit,
+    before ?? '0'.repeat(40),
+  ]);
+  return { commit, tree, head };
+}
+
+/** The files as they were at a checkpoint, uncommitted, as whoever wrote them had them. */
+export const restoreFiles = async ({ git }: Worktree, sha: string): Promise<void> => {
+  await git(['restore', `--source=${sha}`, '--worktree', '--', ':/']);
+};
+
+/** Commits on the branch what is not committed yet. Answers the head of the branch. */
+export async function commitRest(
+  worktree: Worktree,
+  { branch, message, author }: { branch: string; message: string; author: Author },
+): Promise<string> {
+  const { git } = worktree;
+  const head = await git(['rev-parse', '--verify', 'HEAD^{commit}']);
+  const tree = await treeOf(worktree, head);
+  const known = await git(['rev-parse', `${head}^{tree}`]);
+  const emptyTree = await git(['mktree']);
+  if (tree === emptyTree && known !== emptyTree) throw new FolderGone(worktree.folder);
+  const commit =
+    tree === known
+      ? head
+      : await git(['commit-tree', tree, '-p', head, '-m', message], { env: authored(author) });
+  await git(['update-ref', '-m', 'muster work', `refs/heads/${branch}`, commit]);
+  if (commit !== head) {
+    // What it stands on, where the agent went elsewhere with HEAD; and what git believes of its files.
+    await git.ask(['symbolic-ref', 'HEAD', `refs/heads/${branch}`], { answers: [0, 1, 128] });
+    await git.ask(['reset', '--quiet'], { answers: [0, 1, 128] });
+  }
+  return commit;
+}
+
+/** Files that differ between two commits. */
+export const changedFiles = async (git: Git, from: string, to: string): Promise<string[]> =>
+  namesIn(await git(['diff', '--name-only', '-z', '--no-renames', from, to]));
+
+/** Puts a commit under a name at the remote. Undefined when it is there, else why it is not. */
+export async function push(
+  { git, remote }: Repository,
+  sha: string,
+  ref: string,
+  isForced: boolean,
+): Promise<string | undefined> {
+  if (remote === undefined) return 'there is no remote';
+  try {
+    await git(['push', '--quiet', '--no-verify', remote, `${isForced ? '+' : ''}${sha}:${ref}`]);
+    return undefined;
+  } catch (error) {
+    if (error instanceof GitError) return error.message;
+    throw error;
+  }
+}
+
+/** Folders of a commit that are repositories themselves: what is in them goes with none of its pushes. */
+const repositoriesIn = async (git: Git, sha: string): Promise<string[]> =>
+  namesIn(await git(['ls-tree', '-r', '-z', sha]))
+    .filter((line) => line.startsWith('160000 '))
+    .map((line) => line.slice(line.indexOf('\t') + 1));
+
+/** Why the folder is to stay; undefined where the remote has all that is in it. `save` makes its checkpoint. */
+export async function whyKept(
+  repository: Repository,
+  worktree: Worktree,
+  { ref, baseSha }: { readonly ref: string; readonly baseSha: string },
+  save: () => Promise<void>,
+): Promise<string | undefined> {
+  const { git, remote } = repository;
+  if (remote === undefined) return 'there is no remote that has it';
+  if (!(await isWhole(worktree))) return 'the folder is no worktree any more';
+  await save();
+  const sha = await git(['rev-parse', '--verify', ref]);
+  const trouble = await push(repository, sha, ref, true);
+  if (trouble !== undefined) return `${remote} does not have it: ${trouble}`;
+  const inside = await repositoriesIn(git, sha);
+  const known = new Set(await repositoriesIn(git, baseSha));
+  const strange = inside.find((name) => !known.has(name));
+  return strange === undefined ? undefined : `${strange} is a repository of its own`;
+}
+
+/** Gives the folder back, and the local branch where the checkpoint has it. The caller has asked whyKept. */
+export async function removeWorktree(
+  { git }: Repository,
+  { folder }: Worktree,
+  { branch, ref }: { readonly branch: string; readonly ref: string },
+): Promise<void> {
+  // Files that git ignores are in it: without force it would stay.
+  await git(['worktree', 'remove', '--force', folder]);
+  const isIn = await git.ask(['merge-base', '--is-ancestor', branch, ref], { answers: [0, 1, 128] });
+  if (isIn.code === 0) await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
+}

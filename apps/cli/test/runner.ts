@@ -1,0 +1,151 @@
+/** `muster work` as a process in a clone of a bare repository, with agents that are shell scripts. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll } from '@jest/globals';
+import { programEnvironment } from '@muster/testing';
+import { mainFile } from './muster.ts';
+
+const run = promisify(execFile);
+
+export interface Told {
+  readonly story: string | null;
+  readonly event: string;
+  readonly message: string;
+  readonly folder?: string;
+  readonly branch?: string;
+  readonly outcome?: string;
+  readonly kept?: string | null;
+}
+
+export interface Working {
+  /** What it has told so far. */
+  readonly told: readonly Told[];
+  /** The first such thing, from the beginning on. */
+  until(event: string, message?: RegExp): Promise<Told>;
+  readonly kill: (signal: NodeJS.Signals) => void;
+  /** Its exit code; null where a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+export interface Clone {
+  readonly folder: string;
+  git(...args: string[]): Promise<string>;
+}
+
+export interface Runner {
+  /** The bare repository that clones push to. */
+  readonly origin: () => string;
+  /** Git at the bare repository. */
+  git(...args: string[]): Promise<string>;
+  clone(): Promise<Clone>;
+  /** A folder of the spec's own. */
+  folder(): Promise<string>;
+  start(clone: Clone, args: readonly string[], env: Readonly<Record<string, string>>): Working;
+}
+
+/** Of the machine's own settings of git nothing counts. */
+const noSystem = { GIT_CONFIG_NOSYSTEM: '1' };
+
+/** Whether a process lives; one that ended and that its parent did not ask about does not. */
+export async function lives(pid: string): Promise<boolean> {
+  const stat = await readFile(`/proc/${pid}/stat`, 'utf8').catch(() => '');
+  return stat !== '' && stat.slice(stat.lastIndexOf(')') + 2, stat.lastIndexOf(')') + 3) !== 'Z';
+}
+
+const git = async (folder: string, ...args: string[]): Promise<string> =>
+  (
+    await run('git', ['-c', 'user.name=Spec', '-c', 'user.email=spec@example.com', ...args], {
+      cwd: folder,
+      env: { ...programEnvironment(), ...noSystem },
+    })
+  ).stdout.trim();
+
+/** A bare repository with one commit on main, whose `.muster/work.yaml` is `config`. */
+export function useRunner(config: string): Runner {
+  let home = '';
+  let clones = 0;
+  beforeAll(async () => {
+    home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-work-')));
+    await writeFile(path.join(home, '.gitconfig'), '[user]\n\tname = Spec\n\temail = spec@example.com\n');
+    await git(home, 'init', '--quiet', '--bare', '--initial-branch=main', 'origin.git');
+    await git(home, 'clone', '--quiet', 'origin.git', 'first');
+    const first = path.join(home, 'first');
+    await mkdir(path.join(first, '.muster'));
+    await writeFile(path.join(first, '.muster/work.yaml'), config);
+    await writeFile(path.join(first, 'readme.md'), 'Sign in\n');
+    await git(first, 'switch', '--quiet', '-c', 'main').catch(() => undefined);
+    await git(first, 'add', '.');
+    await git(first, 'commit', '--quiet', '-m', 'Begin');
+    await git(first, 'push', '--quiet', 'origin', 'main');
+  });
+  afterAll(() => rm(home, { recursive: true, force: true }));
+
+  const origin = (): string => path.join(home, 'origin.git');
+  return {
+    origin,
+    git: (...args) => git(origin(), ...args),
+    clone: async () => {
+      clones += 1;
+      const folder = path.join(home, `clone-${clones}`, 'web');
+      await git(home, 'clone', '--quiet', 'origin.git', folder);
+      return { folder, git: (...args) => git(folder, ...args) };
+    },
+    folder: () => mkdtemp(path.join(home, 'folder-')),
+    start: (clone, args, env) =>
+      start(clone.folder, args, { HOME: home, XDG_CONFIG_HOME: home, ...noSystem, ...env }),
+  };
+}
+
+function start(folder: string, args: readonly string[], env: Readonly<Record<string, string>>): Working {
+  const [options, command] = args.includes('--')
+    ? [args.slice(0, args.indexOf('--')), args.slice(args.indexOf('--'))]
+    : [args, []];
+  const child = spawn(process.execPath, [mainFile, 'work', ...options, '--json', ...command], {
+    cwd: folder,
+    env: { ...programEnvironment(), ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  const told: Told[] = [];
+  let heard = (): void => undefined;
+  const tell = (line: Told): void => {
+    told.push(line);
+    heard();
+  };
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    tell(JSON.parse(line) as Told);
+  });
+  createInterface({ input: child.stderr }).on('line', (message) => {
+    tell({ story: null, event: 'stderr', message });
+  });
+  let isOver = false;
+  const ended = once(child, 'close').then(([code]) => {
+    isOver = true;
+    heard();
+    return code as number | null;
+  });
+  return {
+    told,
+    ended,
+    kill: (signal) => void child.kill(signal),
+    until: (event, message = /(?:)/) =>
+      new Promise((resolve, reject) => {
+        const before = heard;
+        const look = (): void => {
+          before();
+          const found = told.find((one) => one.event === event && message.test(one.message));
+          if (found !== undefined) resolve(found);
+          else if (isOver)
+            reject(
+              new Error(`it ended without ${event}:\n${told.map((one) => JSON.stringify(one)).join('\n')}`),
+            );
+        };
+        heard = look;
+        look();
+      }),
+  };
+}
