@@ -15,6 +15,7 @@
 // organization take turns at its stream row until they are on disk. How that is for an organization alone is a line
 // of its own, with eight projects.
 import { parseArgs } from 'node:util';
+import { createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
@@ -136,6 +137,13 @@ const lanesOf = ({ work, orgs }: Course, side: 'muster' | 'bare') =>
     work.lane(orgs, connection).map((twin) => twin[side]),
   );
 
+/** A token that was not heard of for a minute is looked up, and all callers at once would wait for that in their places. */
+async function beKnown(url: string, orgs: readonly BenchOrg[]): Promise<void> {
+  await Promise.all(
+    orgs.map(({ token }) => createClient(httpTransport({ baseUrl: url, token })).session.identity()),
+  );
+}
+
 async function runCourses(
   bench: Bench,
   courses: readonly Course[],
@@ -143,6 +151,7 @@ async function runCourses(
 ): Promise<Row[]> {
   const samples = courses.map((course) => ({ course, ours: [] as Sample[], theirs: [] as Sample[] }));
   const ours = async (course: Course, time: number): Promise<Sample> => {
+    await beKnown(urls.ours, course.orgs);
     const before = await writtenBy(bench.owner, course.work);
     const sample = await measure(
       bench,

@@ -59,6 +59,17 @@ const others: readonly string[] = [
    select $1, 'story', s.id, $2, case when s.number % ($3::int / 5) = 0 then $4::uuid
      else (select m.id from members m where m.org_id = $1 and m.handle = 'm1') end
    from stories s where s.project_id = $2`,
+  `insert into leases (org_id, unit_type, unit_id, project_id, state, epoch, token_hash, holder, member_id, ttl_seconds, granted_at, expires_at)
+   select $1, 'story', s.id, $2, 'held', 1, sha256(s.id::text::bytea), '{"kind": "member", "memberId": null, "agentId": null, "name": "Ana"}',
+     $4, 900, now() - interval '1 hour', now() - interval '45 minutes'
+   from stories s where s.project_id = $2 and s.number % ($3::int / 5) = 0`,
+  `insert into executions (org_id, id, project_id, target_type, target_id, state, epoch, git, needs_rework, outcome, completed_at)
+   select $1, uuidv7(make_interval(secs => -s.number)), $2, 'story', s.id, k.state, 1,
+     jsonb_build_object('branch', case when k.state = 'leased' then 'rare' else 'story-' || s.number end), k.state = 'leased',
+     case when k.state = 'completed' then 'succeeded' end, case when k.state = 'completed' then now() end
+   from stories s cross join lateral (select case when s.number % ($3::int / 5) = 0 then 'leased'
+     when s.number % 2 = 0 then 'submitted' else 'completed' end as state) k
+   where s.project_id = $2 and $4::uuid is not null`,
   `insert into story_reviewers (org_id, id, story_id, project_id, member_id, verdict, decided_at, spec_version)
    select $1, uuidv7(make_interval(secs => -s.number)), s.id, $2, $4, case when s.number % ($3::int / 5) = 0 then 'pending' else 'approved' end,
      case when s.number % ($3::int / 5) = 0 then null else now() end, case when s.number % ($3::int / 5) = 0 then null else 0 end

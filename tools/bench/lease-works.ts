@@ -6,8 +6,8 @@ import { pick, placeOf, type Twin, twin, type Work } from './work.ts';
 
 /** Stories that one connection works on; nobody else does. */
 const storiesPerWorker = 16;
-/** As many agents ask for the next story of one project at once; those who wait for its board have a connection each. */
-const agentsOnOneBoard = 16;
+/** As many agents ask for the next story of one project at once, and let go of it again. */
+const agentsOnOneBoard = 64;
 /** Of one connection, for each time that it takes a lease it keeps. */
 const callsPerLease = 63;
 
@@ -78,8 +78,8 @@ export const leaseWorks: readonly Work[] = [
       }).flat(),
   },
   {
-    // All on one board, so all wait for the columns of it; beside it each takes a story of its own by name.
-    name: `acquireNext → release, ${agentsOnOneBoard} agents on one board`,
+    // All on one board; beside it each takes a story of its own by name.
+    name: `acquireNext by ${agentsOnOneBoard} agents`,
     operation: 'deliveryExecutions.acquireNext',
     isWrite: true,
     leaves: 'audit',

@@ -47,6 +47,8 @@ const heldOf = ({ execution, leaseToken }: Pick<Answer, 'execution' | 'leaseToke
   leaseToken: leaseToken ?? '',
 });
 
+const audited = async (): Promise<number> => (await people.ana.audit.list({ limit: 200 })).items.length;
+
 describe('the next story', () => {
   it('is answered as acquire answers it, and is in progress', async () => {
     await stories({});
@@ -80,9 +82,14 @@ describe('the next story', () => {
 
   it('is none where nothing is left, which changes nothing', async () => {
     await stories({ status: 'in_progress' }, { status: 'done' });
+    const asked = await audited();
     expect(await next(people.chloe)).toEqual({
       ...{ execution: null, leaseToken: null, resumed: false, signals: [], skipped: [] },
     });
+    expect(await audited()).toBe(asked);
+    await stories({});
+    await next(people.chloe);
+    expect(await audited()).toBe(asked + 2);
   });
 
   it('has all the labels, is of the epic, and is assigned to the caller, where that is asked for', async () => {
@@ -270,10 +277,10 @@ describe('a run', () => {
     const { robo } = people;
     await stories({}, {}, {});
     const { items } = await people.ana.boardColumns.list({ projectId: 'WEB' });
-    const backlog = items.find(({ status }) => status === 'backlog')?.id ?? '';
+    const column = items.find(({ status }) => status === 'in_progress')?.id ?? '';
     const outcomes = await api.world.contend(
-      { table: 'board_columns', id: backlog },
-      ...Array.from({ length: 3 }, () => () => next(robo, { runId: 'r1', start: false })),
+      { table: 'board_columns', id: column },
+      ...Array.from({ length: 3 }, () => () => next(robo, { runId: 'r1' })),
     );
     const keys = await Promise.all(
       outcomes.map(async (outcome) =>

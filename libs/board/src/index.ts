@@ -2,6 +2,7 @@ import { assignments } from './operations/assignments/handlers.ts';
 import { boardColumns } from './operations/boardColumns/handlers.ts';
 import { comments } from './operations/comments/handlers.ts';
 import { contracts } from './operations/contracts/handlers.ts';
+import { beginStory } from './operations/inside/beginStory.ts';
 import { nextStories } from './operations/inside/nextStories.ts';
 import { epics } from './operations/epics/handlers.ts';
 import { imports } from './operations/imports/handlers.ts';
@@ -33,7 +34,7 @@ export const boardHandlers = {
 };
 
 /** What other domains ask of this one, on no surface. */
-export const insideBoard = { nextStories };
+export const insideBoard = { beginStory, nextStories };
 
 /** The life of a request for access, of a review and of a story, each as the table that the code goes by. */
 export { accessRequestLife } from './rules/access-request-states.ts';

@@ -9,6 +9,30 @@ $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;
 
+-- Claims the first of some stories for this transaction, against others that look for the next one, and answers its place
+-- among them; 0 where each is claimed, or held by now. Whoever moves or edits a story knows nothing of claims.
+create or replace function app.claim_next(org uuid, ids uuid[], waits boolean) returns int
+language plpgsql volatile set search_path = pg_catalog, public, pg_temp as $$
+declare
+  claim bigint;
+begin
+  for nth in 1 .. cardinality(ids) loop
+    claim := hashtextextended('next ' || ids[nth]::text, 0);
+    if waits then
+      perform pg_advisory_xact_lock(claim);
+    elsif not pg_try_advisory_xact_lock(claim) then
+      continue;
+    end if;
+    -- Statements of their own: each sees what was committed while this looked or waited.
+    if not exists (
+        select from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
+          and l.state = 'held' and l.expires_at > clock_timestamp()) then
+      return nth;
+    end if;
+  end loop;
+  return 0;
+end $$;
+
 -- The state of an execution as readers see it: time may have passed since it was written. What the table of states says
 -- (libs/delivery/src/leases/states.ts), for statements; a spec compares the two.
 create or replace function app.shown_state(stored text, lease_expires_at timestamptz, offer_expires_at timestamptz, now timestamptz)

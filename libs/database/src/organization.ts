@@ -205,6 +205,11 @@ export class Session<Found = Entry> implements Db {
     }
   }
 
+  /** Forgets what was left for later and is not sent yet. */
+  discard(): void {
+    this.postponed.splice(0);
+  }
+
   /** What the door found out; goes out with the first statements. */
   entry(): Promise<Found> {
     if (!this.begun) this.schedule();

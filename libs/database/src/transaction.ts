@@ -12,6 +12,8 @@ const plain = (sql: string): Statement => ({ sql, parameters: [] });
 export interface PlainDb extends Db {
   /** Sends what was left for later with the next statements, before them, so that they see it. */
   hasten(): void;
+  /** Forgets what was left for later and is not sent yet. */
+  discard(): void;
 }
 
 /** The same transaction, for statements that name this organization. */
@@ -71,6 +73,7 @@ async function transact<Result>(
       all,
       find,
       hasten,
+      discard: () => void postponed.splice(0),
       get: async (source) => {
         const row = await find(source);
         if (row === undefined) throw notFound();

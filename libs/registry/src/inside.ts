@@ -13,6 +13,24 @@ import { StoryStatus } from './records/project.ts';
 import { Label } from './records/story.ts';
 import { Trust } from './records/merge-proof.ts';
 
+/** What a caller who asks for the next story wants of it. */
+const nextFilters = {
+  projectId: ProjectRef,
+  labels: z.array(Label).max(20).optional(),
+  epicId: Id.optional(),
+  assignedToMe: z.boolean(),
+  /** Whether a story whose work has not begun is moved to in_progress, by the gates of that move. */
+  moves: z.boolean(),
+};
+
+/** Where a story stands among those that may be begun next: by urgency, and then as on the board. */
+const PlaceInOrder = z.strictObject({
+  urgency: z.int(),
+  position: z.int(),
+  columnId: Id,
+  rank: z.string(),
+});
+
 export const inside = {
   workAround: operation({
     name: 'inside.workAround',
@@ -52,34 +70,47 @@ export const inside = {
   }),
   nextStories: operation({
     name: 'inside.nextStories',
-    effect: 'write',
-    summary: 'Find what a caller may begin next, and hold the board for it',
-    description: `The columns that work begins in, and the one that it goes to, stay locked until the transaction ends: so of many callers each decides after the one before it. Answers stories of these statuses that pass the filters, the most urgent first and then in the board's order, with what the board says against them.`,
+    effect: 'read',
+    summary: 'Find what a caller may begin next',
+    description: `Answers stories of these statuses that pass the filters, the most urgent first and then in the board's order, with what the board says against them. Nothing is locked, so whoever takes one asks again (inside.beginStory).`,
     access: project('contributor'),
     params: z.strictObject({
-      projectId: ProjectRef,
+      ...nextFilters,
       statuses: z.array(StoryStatus).min(1).max(6),
       /** Of these alone. */
       storyIds: z.array(Id).max(1_000).optional(),
-      labels: z.array(Label).max(20).optional(),
-      epicId: Id.optional(),
-      assignedToMe: z.boolean(),
-      /** Whether the story would be moved to in_progress, by the gates of that move. */
-      moves: z.boolean(),
       limit: z.int().min(1).max(1_000),
-      offset: z.int().min(0).max(2_147_483_647),
+      /** The place of the last one of the page before. */
+      after: PlaceInOrder.optional(),
     }),
     result: z.object({
       items: z.array(PassedOver.extend({ status: StoryStatus })),
-      more: z.boolean(),
+      /** Where the next page begins; null where this is the last. */
+      next: PlaceInOrder.nullable(),
     }),
+    example: { projectId: 'WEB', statuses: ['ready'], assignedToMe: false, moves: true, limit: 10 },
+  }),
+  beginStory: operation({
+    name: 'inside.beginStory',
+    effect: 'write',
+    summary: 'Hold a story that was found, and move it to in_progress',
+    description: `The story, and the columns that it leaves and enters where it moves, stay locked until the transaction ends. What the board says of it is read behind the locks: where that is against it, or the story is in another status or passes the filters no more, nothing was moved.`,
+    access: project('contributor'),
+    params: z.strictObject({ ...nextFilters, storyId: Id, status: StoryStatus }),
+    result: z.object({
+      begins: z.boolean(),
+      reasons: PassedOver.shape.reasons,
+      /** It went to a column that is not locked, while this waited. */
+      moved: z.boolean(),
+    }),
+    refusals: ['invalid_transition', 'policy', 'wip_limit', 'archived', 'mismatched_project'],
+    emits: ['story.reordered', 'story.statusChanged'],
     example: {
       projectId: 'WEB',
-      statuses: ['ready'],
       assignedToMe: false,
       moves: true,
-      limit: 10,
-      offset: 0,
+      storyId: '01936d5c-0000-7000-8000-000000000001',
+      status: 'ready',
     },
   }),
   endWork: operation({

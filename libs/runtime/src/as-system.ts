@@ -61,6 +61,7 @@ export async function asSystem<Result>(
       happenings,
       surroundings,
       waitFor: refuseToWait,
+      changedNothing: () => undefined,
     };
     const context = contextOf(operation, systemCaller(orgId, actor), parsed, transaction);
     // The handler by this name gives this operation's result.

@@ -24,6 +24,7 @@ import {
   type Subject,
 } from '@muster/registry';
 import { answerText } from './answer-size.ts';
+import { attempt } from './attempt.ts';
 import { auditFacts } from './audit-facts.ts';
 import { conclude } from './conclude.ts';
 import { isIdentityOld, isSerializationLoss, toApiError } from './errors.ts';
@@ -220,7 +221,12 @@ async function transact(
   const waitFor = (awaited: Awaited): void => {
     awaits = awaited;
   };
-  const result = await run(handler, caller, params, { session, target, happenings, surroundings, waitFor });
+  const said = { isUnchanged: false };
+  const changedNothing = (): void => {
+    said.isUnchanged = true;
+  };
+  const transaction = { session, target, happenings, surroundings, waitFor, changedNothing };
+  const result = await run(handler, caller, params, transaction);
   if (operation.effect === 'read') {
     const { json } = answerText(result, surroundings.mostPageBytes);
     return { json, replayed: false, awaits };
@@ -230,9 +236,13 @@ async function transact(
   // 7. The kept answer, what follows from the events, and the trail go out with COMMIT, in one burst.
   if (key !== null)
     session.later(keepAnswer(caller, operation, key.value, params, withoutSecret(operation, result)));
-  const { orgId, actor } = caller;
-  const facts = auditFacts(operation, call);
-  await conclude(session, { orgId, actor, happenings, facts }, surroundings.reactions);
+  if (said.isUnchanged && happenings.length > 0)
+    throw new Error(`${operation.name} said an event, and that nothing changed`);
+  if (!said.isUnchanged) {
+    const { orgId, actor } = caller;
+    const facts = auditFacts(operation, call);
+    await conclude(session, { orgId, actor, happenings, facts }, surroundings.reactions);
+  }
   return { json, replayed: false, awaits: null };
 }
 
@@ -263,6 +273,7 @@ async function replay(
       happenings: [],
       surroundings,
       waitFor: refuseToWait,
+      changedNothing: () => undefined,
     };
     return reissue(contextOf(operation, caller, params, transaction), kept);
   });
@@ -278,7 +289,7 @@ const withoutSecret = ({ secret }: Operation, result: Record<string, unknown>): 
   secret === null ? result : { ...result, [secret]: '' };
 
 /** What handlers ask of the transaction that they run in. */
-type TransactionSession = Db & Pick<Session, 'entry' | 'hasten'>;
+type TransactionSession = Db & Pick<Session, 'entry' | 'hasten' | 'discard'>;
 
 /** One transaction, for the handlers that run in it. */
 export interface Transaction {
@@ -288,6 +299,7 @@ export interface Transaction {
   readonly happenings: Happening[];
   readonly surroundings: Surroundings;
   readonly waitFor: HandlerContext<Operation>['waitFor'];
+  readonly changedNothing: HandlerContext<Operation>['changedNothing'];
 }
 
 /** Runs a handler, which must have asked for a ground where the contract names some. */
@@ -317,7 +329,7 @@ export function contextOf(
   params: Record<string, unknown>,
   transaction: Transaction,
 ): HandlerContext<Operation> {
-  const { session, happenings, surroundings, waitFor } = transaction;
+  const { session, happenings, surroundings, waitFor, changedNothing } = transaction;
   return {
     targetId: targetIdOf(targetOf(operation, params), transaction.target),
     params,
@@ -346,6 +358,8 @@ export function contextOf(
       return (await handler.run(context)) as ResultOf<typeof operation>;
     },
     waitFor,
+    attempt: (work) => attempt(transaction, work),
+    changedNothing,
     refuse: refusal,
   };
 }

@@ -78,6 +78,13 @@ export interface HandlerContext<O extends Operation> {
    * operation once more.
    */
   readonly waitFor: (awaited: Awaited) => void;
+  /**
+   * Does `work`, and undoes it where it answers undefined: its statements with their locks, what it left for later, and its
+   * events.
+   */
+  readonly attempt: <Result>(work: () => Promise<Result | undefined>) => Promise<Result | undefined>;
+  /** Says that the call changed nothing, so that it leaves no audit entry. A fault where an event was said. */
+  readonly changedNothing: () => void;
   /** A refusal that the contract declares, to be thrown. */
   readonly refuse: (reason: RefusalOf<O>, details?: Record<string, unknown>) => ApiError;
 }
@@ -95,6 +102,11 @@ export interface HandlerParts<O extends Operation> {
    * with a secret that is good now.
    */
   readonly reissue?: (context: HandlerContext<O>, kept: ResultOf<O>) => Promise<ResultOf<O>>;
+  /**
+   * Of calls that wait for one another in Postgres where they name the same record first: how many of those a process runs
+   * at once. The transport lets the others wait, without a connection.
+   */
+  readonly atOnce?: number;
 }
 
 export interface Handler<O extends Operation = Operation> extends HandlerParts<O> {

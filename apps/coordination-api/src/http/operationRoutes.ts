@@ -12,6 +12,7 @@ import {
   type Operation,
   operations,
   tooLarge,
+  unavailable,
   unknownOperation,
 } from '@muster/registry';
 import {
@@ -22,7 +23,7 @@ import {
   type Handler,
   type Surroundings,
 } from '@muster/runtime';
-import { type Pool, type Waiter } from '@muster/database';
+import { type Identity, type Pool, type Waiter } from '@muster/database';
 import { closestTo, describeSpan, type Metrics, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
@@ -30,7 +31,8 @@ import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type CallLimits } from './limits.ts';
 import { namespacePaths } from './namespace-paths.ts';
-import { createShares, type Shares, waitingAtOnce } from './shares.ts';
+import { createShares, inLineAtOnce, type Shares, waitingAtOnce } from './shares.ts';
+import { Turns } from './turns.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -75,6 +77,8 @@ interface Waiting {
   readonly wait: Wait;
   readonly aside: Service['aside'];
   readonly shares: Shares;
+  /** Of those that wait for their turn. */
+  readonly lines: Shares;
 }
 
 /** A caller that waits for something to happen takes no place among those that are being served. */
@@ -88,6 +92,33 @@ async function waitAside(
   await aside(request, (left) => wait(identity, awaited, left)).finally(leave);
 }
 
+/** The record that a call names first, as it names it: by key and by id it is in two lines, which Postgres puts in one. */
+function recordOf({ target }: Operation, { orgId }: Identity, params: unknown): string {
+  const named = isObject(params) && target !== null ? params[target] : null;
+  return `${orgId} ${typeof named === 'string' ? named.toLowerCase() : ''}`;
+}
+
+/** Has a call wait for its turn, where its operation has turns; what it answers ends the turn. */
+function turnsOf({ operation, atOnce }: Handler, { aside, lines }: Waiting) {
+  if (atOnce === undefined) return undefined;
+  const turns = new Turns(atOnce);
+  return async (request: FastifyRequest, { identity }: AuthenticatedToken, params: unknown) => {
+    const record = recordOf(operation, identity, params);
+    const end = (): void => {
+      turns.leave(record);
+    };
+    if (turns.take(record)) return end;
+    const leave = lines.enter(identity);
+    const turn = { isHad: false };
+    await aside(request, async (left) => {
+      turn.isHad = await turns.wait(record, left);
+    }).finally(leave);
+    // guard: a caller that left gets nothing
+    if (!turn.isHad) throw unavailable('overload', 'The caller left before its turn came.');
+    return end;
+  };
+}
+
 /** Executes one operation for HTTP: everything that can be made ready is made ready here, at start-up. */
 function runner(
   handler: Handler,
@@ -96,13 +127,16 @@ function runner(
 ): Run {
   const { operation } = handler;
   const count = metrics.operation(operation.name);
+  const enterTurn = turnsOf(handler, waiting);
   return async (request, reply, params) => {
     const token = request.caller;
     if (token === null) throw new Error(`${operation.name} was reached without authentication`);
     request.operation = operation.name;
     let outcome = 'internal';
     let reason: string | undefined;
+    let endTurn: (() => void) | undefined;
     try {
+      endTurn = await enterTurn?.(request, token, params);
       const call = {
         token,
         params,
@@ -127,6 +161,7 @@ function runner(
       if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
     } finally {
+      endTurn?.();
       const seconds = reply.elapsedTime / 1_000;
       count(outcome, seconds);
       describeSpan(operation.name, {
@@ -184,7 +219,11 @@ function refuse(error: unknown, request: FastifyRequest, reply: FastifyReply): v
 export function addOperationRoutes(app: FastifyInstance, options: RouteOptions): void {
   const { authenticate, limits, handlers, aside, wait } = options;
   const names = [...handlers.keys()];
-  const waiting = { wait, aside, shares: createShares(waitingAtOnce, 'wait', 'too_many_waiting') };
+  const waiting = {
+    ...{ wait, aside },
+    shares: createShares(waitingAtOnce, 'wait', 'too_many_waiting'),
+    lines: createShares(inLineAtOnce, 'wait for their turn', 'too_many_waiting'),
+  };
   const runners = new Map(
     [...handlers.values()].map((handler) => [handler.operation.name, runner(handler, options, waiting)]),
   );

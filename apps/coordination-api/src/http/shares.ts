@@ -27,6 +27,8 @@ export const waitingAtOnce: Most = {
 };
 /** Calls of tools, while the gateway has them. */
 export const forwardedAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
+/** Calls that wait for their turn at one record. Many agents of one member may ask for work at once. */
+export const inLineAtOnce: Most = { each: 128, organization: 512, all: 1_024 };
 /** Streams of events, of a member. A browser has six connections; its tabs share one of them. */
 export const streamsAtOnce: Most = { each: 4, organization: 1_000, all: 5_000 };
 

@@ -1,9 +1,8 @@
 /** The stories that a caller may begin next, in the order in which they come. */
-import { type Db, type Id, of, type Part, type Query, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/database';
 import { type inside, type ParamsOf, priorities } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { boardFactsColumns, type BoardFactsRow, boardFactsTables } from './readiness-facts.ts';
-import { firstColumn } from './ranks.ts';
 
 type Params = ParamsOf<typeof inside.nextStories>;
 
@@ -12,16 +11,19 @@ export interface NextRow extends BoardFactsRow {
   readonly key: string;
   readonly is_assigned: boolean;
   readonly is_mine: boolean;
+  /** Its place in the order. */
+  readonly urgency: number;
+  readonly position: number;
+  readonly place_column: string;
+  readonly rank: string;
 }
 
-/**
- * Locks the columns that work begins in and the one that it goes to, in the order of all who lock columns. Every project
- * has one for its backlog, so that no two callers decide at once, whether or not they move what they take.
- */
-export const lockColumnsOfWork = (project: Id): Query<unknown> =>
-  sql`select c.id from board_columns c where ${of('c')} and c.project_id = ${project} and c.archived_at is null
-       and (c.status in ('backlog', 'ready') or c.id = ${firstColumn(project, 'in_progress')})
-     order by c.id for no key update`;
+type Place = NonNullable<Params['after']>;
+
+/** Where the page behind this story begins. */
+export const placeOf = ({ urgency, position, place_column: columnId, rank }: NextRow): Place => ({
+  ...{ urgency, position, columnId, rank },
+});
 
 /** Some agent or member is assigned to the story `s`. */
 const isAssigned = (who: Part): Part =>
@@ -47,33 +49,47 @@ function filters({ labels = [], epicId, assignedToMe }: Params, mine: Part): Par
   return where;
 }
 
+/** Behind a place: the columns and priorities that come there or later, and in those that it is in the higher ranks. */
+function behind(after: Place | undefined): { readonly column: Part; readonly rank: Part } {
+  if (after === undefined) return { column: sql.part`true`, rank: sql.part`true` };
+  const { urgency, position, columnId, rank } = after;
+  const here = sql.part`(u.urgency, c.position, c.id)`;
+  const there = sql.part`(${urgency}::bigint, ${position}::int, ${columnId}::uuid)`;
+  return {
+    column: sql.part`${here} >= ${there}`,
+    rank: sql.part`s.rank > case when ${here} = ${there} then ${rank}::text else '' end`,
+  };
+}
+
 /**
  * One more than `limit`. Each column is walked from its top for each priority, for no more than the page needs. What is
  * told of each story is read one by one, which leaves the planner no choice: it knows not how few they are.
  */
 export function listNextStories(db: Db, caller: Caller, project: Id, params: Params): Promise<NextRow[]> {
-  const { statuses, storyIds, limit, offset } = params;
+  const { statuses, storyIds, limit, after } = params;
   const mine = isMine(caller);
   const where = filters(params, mine);
+  const from = behind(after);
   const ofColumn =
     storyIds === undefined
       ? sql.part`(select s.id, s.rank from stories s where ${sql.join(where, ' and ')}
-        and s.column_id = c.id and s.priority = u.priority order by s.rank limit ${sql.literal(offset + limit + 1)})`
+        and s.column_id = c.id and s.priority = u.priority and ${from.rank} order by s.rank limit ${sql.literal(limit + 1)})`
       : sql.part`(select s.id, s.rank from stories s where ${sql.join(where, ' and ')}
-        and s.column_id = c.id and s.priority = u.priority and s.id = any (${storyIds}::uuid[]))`;
+        and s.column_id = c.id and s.priority = u.priority and ${from.rank} and s.id = any (${storyIds}::uuid[]))`;
   return db.all(
     sql<NextRow>`with columns as materialized (
          select c.id, c.project_id, c.position from board_columns c
          where ${of('c')} and c.project_id = ${project} and c.archived_at is null and c.status = any (${statuses}::text[])),
        next as materialized (
-         select w.id, row_number() over (order by u.urgency, c.position, c.id, w.rank) as nth
+         select w.id, u.urgency::int as urgency, c.position, c.id as place_column, w.rank
          from columns c cross join unnest(${mostUrgentFirst}::text[]) with ordinality u (priority, urgency)
          cross join lateral ${ofColumn} w
-         order by nth limit ${limit + 1} offset ${offset})
-       select q.* from next n cross join lateral (
+         where ${from.column}
+         order by u.urgency, c.position, c.id, w.rank limit ${limit + 1})
+       select q.*, n.urgency, n.position, n.place_column, n.rank from next n cross join lateral (
          select s.id, p.key || '-' || s.number as key, ${isAssigned(sql.part`true`)} as is_assigned, ${mine} as is_mine,
            ${boardFactsColumns}
          from stories s ${boardFactsTables} where ${of('s')} and s.id = n.id limit 1) q
-       order by n.nth`,
+       order by n.urgency, n.position, n.place_column, n.rank`,
   );
 }

@@ -81,33 +81,34 @@ export interface Move {
 
 /**
  * Locks what a move changes, in the order that everybody keeps: the project's counters (which count the canceled),
- * the columns by id, the story. Then finds the place.
+ * the columns by id, the story. Then finds the place. Undefined where somebody moved the story or its anchor, or changed
+ * the board, while this waited: the story is in a column that is not among the locked ones, and counting it out there
+ * would come too late in the order of locks.
  */
+export async function tryLockMove(db: Db, storyId: Id, to: Destination): Promise<Move | undefined> {
+  const isCounted = to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`;
+  const [held, lanes, story, place, reviews] = await Promise.all([
+    db.find(lockCounters(storyId, isCounted)),
+    db.all(lanesLockOf(storyId, to)),
+    lockStory(db, storyId),
+    db.find(to.anchor === undefined ? endPlace(storyId, to) : anchoredPlace(storyId, to.anchor)),
+    mayFinish(to) ? findReviews(db, storyId) : noReviews,
+  ]);
+  const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null };
+  const isLocked = (id: string | null): boolean => id === null || lanes.some((lane) => lane.id === id);
+  const leaves = story.status === 'canceled' ? held !== undefined : isLocked(story.column_id);
+  if (!leaves || (found.column_id !== to.columnId && !isLocked(found.column_id))) return undefined;
+  return { story, lanes, place: found, reviews };
+}
+
+/** The same until it succeeds. What was locked in vain is let go: to lock more on top of it would break the order. */
 export async function lockMove(db: Db, storyId: Id, to: Destination): Promise<Move> {
-  const counters = lockCounters(
-    storyId,
-    to.status === 'canceled' ? sql.part`true` : sql.part`s.status = 'canceled'`,
-  );
-  const lanesLock = lanesLockOf(storyId, to);
-  const placeQuery = to.anchor === undefined ? endPlace(storyId, to) : anchoredPlace(storyId, to.anchor);
   for (let tries = 0; ; tries += 1) {
-    const [, held, lanes, story, place, reviews] = await Promise.all([
-      // What was locked in vain is let go: to lock more on top of it would break the order.
+    const [, move] = await Promise.all([
       db.find(tries === 0 ? sql`savepoint move` : sql`rollback to savepoint move`),
-      db.find(counters),
-      db.all(lanesLock),
-      lockStory(db, storyId),
-      db.find(placeQuery),
-      mayFinish(to) ? findReviews(db, storyId) : noReviews,
+      tryLockMove(db, storyId, to),
     ]);
-    const found = place ?? { column_id: null, lower: null, upper: null, anchor_id: null };
-    const isLocked = (id: string | null): boolean => id === null || lanes.some((lane) => lane.id === id);
-    const leaves = story.status === 'canceled' ? held !== undefined : isLocked(story.column_id);
-    if (leaves && (found.column_id === to.columnId || isLocked(found.column_id))) {
-      return { story, lanes, place: found, reviews };
-    }
-    // While this waited, somebody moved the story or its anchor, or changed the board: it is in a column that is not
-    // among the locked ones, and counting it out there would come too late in the order of locks.
+    if (move !== undefined) return move;
   }
 }
 

@@ -1,5 +1,5 @@
 /** What is known of work on stories by those who look for the next one, before any of it is locked. */
-import { type Db, type Id, of, organization, sql } from '@muster/database';
+import { type Db, type Id, of, organization, type Part, sql } from '@muster/database';
 import { type Holder } from '../rules/acquire.ts';
 import { isInState, isOpenSql } from '../leases/states-sql.ts';
 import { type ExecutionRow } from './executions.ts';
@@ -21,38 +21,48 @@ export interface WorkOnStory {
 
 const awaitsForge = sql.part`(${isInState('submitted')} and not e.needs_rework)`;
 
+const storyUnit = (id: Part) => ({ org: sql.part`${organization}::uuid`, type: sql.part`'story'`, id });
+
+/** Of the execution `e` of the story `id`, and the open group `m` that it is in. */
+const workOn = (id: Part): Part =>
+  sql.part`${id} as story_id, m.group_id is not null as is_grouped, ${leaseJson(storyUnit(id))} as lease,
+    e.state, e.offer, e.stop_requested, coalesce(${awaitsForge}, false) as awaits_forge, ${clock}`;
+
+const groupOf = (id: Part): Part =>
+  sql.part`left join lateral (select m.group_id from delivery_group_stories m
+    where ${of('m')} and m.story_id = ${id} and m.open limit 1) m on true`;
+
 /** One for each of the stories, read one by one: how few they are the planner does not know. */
 export function readWorkOn(db: Db, storyIds: readonly string[]): Promise<WorkOnStory[]> {
-  const unit = { org: sql.part`${organization}::uuid`, type: sql.part`'story'`, id: sql.part`i.id` };
+  const id = sql.part`i.id`;
   return db.all(
-    sql<WorkOnStory>`select i.id as story_id, m.group_id is not null as is_grouped, ${leaseJson(unit)} as lease,
-         e.state, e.offer, e.stop_requested, coalesce(${awaitsForge}, false) as awaits_forge, ${clock}
-       from unnest(${storyIds}::uuid[]) i (id)
+    sql<WorkOnStory>`select ${workOn(id)} from unnest(${storyIds}::uuid[]) i (id)
        left join lateral (select e.* from executions e
          where ${of('e')} and e.target_type = 'story' and e.target_id = i.id and ${isOpenSql} limit 1) e on true
-       left join lateral (select m.group_id from delivery_group_stories m
-         where ${of('m')} and m.story_id = i.id and m.open limit 1) m on true`,
+       ${groupOf(id)}`,
   );
 }
 
 /**
- * The stories of a project on which work was begun, and that nobody holds; or those that are held, with the newest grants
- * first. Either is found among the work that is open, however much there was.
+ * The work of a project that was begun, and that no one holds; or that is held. The newest grants come first. Either is
+ * found among the work that is open, however much there was.
  */
-export async function findBegun(
+export function findBegun(
   db: Db,
   project: Id,
   { held, limit }: { readonly held: boolean; readonly limit: number },
-): Promise<string[]> {
+): Promise<WorkOnStory[]> {
   const isHeld = sql.part`(l.state = 'held' and l.expires_at > clock_timestamp())`;
   const which = held ? isHeld : sql.part`not coalesce(${isHeld}, false) and not ${awaitsForge}`;
-  const rows = await db.all(
-    sql<{ target_id: string }>`select e.target_id from executions e
-       left join leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
-       where ${of('e')} and e.project_id = ${project} and ${isOpenSql} and e.target_type = 'story' and ${which}
-       order by l.granted_at desc nulls last, e.id limit ${sql.literal(limit)}`,
+  const id = sql.part`e.target_id`;
+  return db.all(
+    sql<WorkOnStory>`with begun as materialized (
+         select e.target_id, e.state, e.offer, e.stop_requested, e.needs_rework, l.granted_at, e.id from executions e
+         left join leases l on ${of('l')} and l.unit_type = 'story' and l.unit_id = e.target_id
+         where ${of('e')} and e.project_id = ${project} and ${isOpenSql} and e.target_type = 'story' and ${which}
+         order by l.granted_at desc nulls last, e.id limit ${sql.literal(limit)})
+       select ${workOn(id)} from begun e ${groupOf(id)} order by e.granted_at desc nulls last, e.id`,
   );
-  return rows.map(({ target_id: id }) => id);
 }
 
 /** The story of the project that a run took last and holds still; undefined where it holds none. */
@@ -71,12 +81,23 @@ export async function findHeldByRun(
   return row?.unit_id;
 }
 
-/** Holds a story as who moves it does, behind a savepoint: what turns out to be another's is let go of again. */
-export async function holdStory(db: Db, storyId: string): Promise<void> {
-  await Promise.all([
-    db.all(sql`savepoint next`),
-    db.all(sql`select s.id from stories s where ${of('s')} and s.id = ${storyId}::uuid for no key update`),
-  ]);
-}
+/**
+ * Twins of a call wait for one another: a run that asks again before it was answered hears of the story that it was given.
+ * Whoever else asks is not waited for.
+ */
+export const lockRun = (db: Db, project: Id, { memberId, agentId, runId }: Holder): Promise<unknown> =>
+  db.all(
+    sql`select pg_advisory_xact_lock(hashtextextended(concat_ws(' ', 'next', ${project}::uuid, ${memberId}::text, ${agentId}::text, ${runId}::text), 0))`,
+  );
 
-export const letGo = (db: Db): Promise<unknown> => db.all(sql`rollback to savepoint next`);
+/**
+ * Claims the first of some stories for this transaction, against others that look for the next one: not the story itself,
+ * which people go on editing and moving. Answers its place among them, counted from 1, or 0. Those that are claimed or held
+ * are passed by; `waits` is for whoever ends a claim.
+ */
+export async function claimNext(db: Db, storyIds: readonly string[], waits: boolean): Promise<number> {
+  const { nth } = await db.one(
+    sql<{ nth: number }>`select app.claim_next(${organization}, ${storyIds}::uuid[], ${waits}) as nth`,
+  );
+  return nth;
+}

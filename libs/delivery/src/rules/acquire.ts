@@ -107,7 +107,7 @@ export function decideAcquire(facts: AcquireFacts): AcquireDecision {
   const ownIsLive = own !== null && isLive(own);
   if (ownIsLive && !takeOver) return { kind: 'refuse', reason: 'lease_held', by: own };
   const isOffered = execution !== null && isReserved(execution, now);
-  const isAddressee = isOffered && isOfferedTo(execution, caller);
+  const isAddressee = isOffered && execution.offer !== null && isOfferedTo(execution.offer, caller);
   if (isOffered && !isAddressee && !takeOver) return { kind: 'refuse', reason: 'reserved' };
   if ((ownIsLive || (isOffered && !isAddressee)) && !isLead) {
     return { kind: 'refuse', reason: 'take_over_forbidden' };
@@ -126,8 +126,10 @@ const isReserved = ({ state, offer }: OpenExecution, now: string): boolean =>
   shownState(state, { now, leaseExpiresAt: null, offerExpiresAt: offer?.expiresAt ?? null }) === 'offered';
 
 /** A member accepts in person, an agent by its own token. */
-const isOfferedTo = ({ offer }: OpenExecution, caller: Holder): boolean =>
-  offer !== null &&
-  (offer.toAgentId === null
+export const isOfferedTo = (
+  offer: Pick<NonNullable<OpenExecution['offer']>, 'toMemberId' | 'toAgentId'>,
+  caller: Pick<Holder, 'memberId' | 'agentId'>,
+): boolean =>
+  offer.toAgentId === null
     ? offer.toMemberId === caller.memberId && caller.agentId === null
-    : offer.toAgentId === caller.agentId);
+    : offer.toAgentId === caller.agentId;

@@ -1,29 +1,20 @@
-import { inside, type PassedOverReason } from '@muster/registry';
+import { inside } from '@muster/registry';
 import { handle } from '@muster/runtime';
-import { listNextStories, lockColumnsOfWork, type NextRow } from '../../data/next-stories.ts';
-import { toBoardFacts } from '../../data/readiness-facts.ts';
-import { readinessOf } from '../../rules/readiness.ts';
+import { listNextStories, placeOf } from '../../data/next-stories.ts';
+import { againstBeginning } from '../stories/against-beginning.ts';
 
 export const nextStories = handle(inside.nextStories, async (context) => {
   const { params, targetId, caller, db, policy: askPolicy } = context;
-  const [, rows, policy] = await Promise.all([
-    db.all(lockColumnsOfWork(targetId)),
-    listNextStories(db, caller, targetId, params),
-    askPolicy(),
-  ]);
-  // Who holds it is for delivery to say.
-  const unheld = { leaseHeld: false, stopRequested: false };
-  const reasonsOf = (row: NextRow): PassedOverReason[] => [
-    ...readinessOf({ ...toBoardFacts(row), ...unheld }, policy, params.moves).reasons,
-    ...(row.is_assigned && !row.is_mine ? (['assigned_to_another'] as const) : []),
-  ];
+  const [rows, policy] = await Promise.all([listNextStories(db, caller, targetId, params), askPolicy()]);
+  const items = rows.slice(0, params.limit);
+  const last = items.at(-1);
   return {
-    items: rows.slice(0, params.limit).map((row) => ({
+    items: items.map((row) => ({
       storyId: row.id,
       key: row.key,
       status: row.status,
-      reasons: reasonsOf(row),
+      reasons: againstBeginning(row, policy, params.moves),
     })),
-    more: rows.length > params.limit,
+    next: rows.length > params.limit && last !== undefined ? placeOf(last) : null,
   };
 });

@@ -1,0 +1,31 @@
+import { inside, type StoryStatus } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { listNextStories } from '../../data/next-stories.ts';
+import { tryLockMove } from '../../data/ranks.ts';
+import { lockStory } from '../../data/stories.ts';
+import { againstBeginning } from '../stories/against-beginning.ts';
+import { moveStory } from '../stories/move-story.ts';
+
+const work = { status: 'in_progress' } as const;
+
+/** The statuses from which work begins with a move. */
+const isBefore = (status: StoryStatus): boolean => status === 'backlog' || status === 'ready';
+
+export const beginStory = handle(inside.beginStory, async (context) => {
+  const { params, targetId, caller, db, policy: askPolicy } = context;
+  const { storyId, status, moves } = params;
+  const isMoved = moves && isBefore(status);
+  const asked = { ...params, statuses: [status], storyIds: [storyId], limit: 1 };
+  const [policy, move, , [row]] = await Promise.all([
+    askPolicy(),
+    isMoved ? tryLockMove(db, storyId, work) : null,
+    isMoved ? null : lockStory(db, storyId),
+    listNextStories(db, caller, targetId, asked),
+  ]);
+  if (move === undefined) return { begins: false, reasons: [], moved: true };
+  if (row === undefined) return { begins: false, reasons: [], moved: false };
+  const reasons = againstBeginning(row, policy, moves);
+  const begins = reasons.length === 0;
+  if (begins && move !== null) await moveStory(context, move, policy, work);
+  return { begins, reasons, moved: false };
+});

@@ -1,0 +1,175 @@
+/** The way of one caller through the stories that may be next: what is taken of them, and what is told of the others. */
+import {
+  inside,
+  type PassedOver,
+  type PassedOverReason,
+  type registry,
+  type ResultOf,
+} from '@muster/registry';
+import { type HandlerContext } from '@muster/runtime';
+import { lockForAcquire, toOpenExecution } from '../../data/acquiring.ts';
+import { heldLease } from '../../data/leases.ts';
+import { claimNext, type WorkOnStory } from '../../data/next-work.ts';
+import { decideAcquire } from '../../rules/acquire.ts';
+import { isBegun, judgeNext, type NextVerdict, reasonsOf } from '../../rules/next-work.ts';
+import { decide, grant, holderOf, type Wanted } from './granting.ts';
+
+type Operation = typeof registry.deliveryExecutions.acquireNext;
+export type SearchContext = HandlerContext<Operation>;
+type Granted = Omit<ResultOf<Operation>, 'skipped'>;
+type Candidate = ResultOf<typeof inside.nextStories>['items'][number];
+
+/** A candidate as it was looked at, with what is known of the work on it. */
+export interface Known {
+  readonly candidate: Candidate;
+  readonly work: WorkOnStory | undefined;
+}
+
+/** What came of an attempt to take one of some candidates. */
+interface Attempted {
+  readonly granted: Granted | undefined;
+  /** Those before it, which others have claimed or hold by now; all of them where none was free. */
+  readonly passed: number;
+  /** Why it was not taken. */
+  readonly reasons: readonly PassedOverReason[];
+  /** It was moved meanwhile, and may be taken from where it is now. */
+  readonly moved: boolean;
+}
+
+/** A story that is moved again and again while it is reached for is left to whoever moves it. */
+const mostTries = 3;
+
+/** The filters of a call, as the board takes them. */
+export function filtersOf({ params }: SearchContext) {
+  const { projectId, labels, epicId, assignedToMe, start } = params;
+  return { projectId, labels, epicId, assignedToMe, moves: start };
+}
+
+export class NextSearch {
+  private readonly context: SearchContext;
+  private readonly wanted: Wanted;
+  private readonly waiting: PassedOver[] = [];
+  private readonly begun: PassedOver[] = [];
+  private readonly claimed: Candidate[] = [];
+
+  constructor(context: SearchContext, wanted: Wanted) {
+    this.context = context;
+    this.wanted = wanted;
+  }
+
+  /** The stories that were passed over: those that wait to be begun are told of before those that others work on. */
+  skipped(): PassedOver[] {
+    return [...this.waiting, ...this.begun];
+  }
+
+  /** Takes the first of the candidates that can be taken. What was passed over before it is noted. */
+  async takeFirst(page: readonly Known[]): Promise<Granted | undefined> {
+    const judged = page.map((known) => ({ ...known, verdict: this.judge(known) }));
+    const takeable = judged
+      .flatMap(({ candidate, verdict }) =>
+        verdict.kind === 'take' ? [{ candidate, order: verdict.order }] : [],
+      )
+      .sort((one, other) => one.order - other.order)
+      .map(({ candidate }) => candidate);
+    const { taken, granted, against } = await this.takeOneOf(takeable);
+    for (const { candidate, verdict } of judged) {
+      // What comes after the one that is taken was not passed over.
+      if (candidate === taken) break;
+      this.note(candidate, verdict.kind === 'pass' ? verdict.reasons : (against.get(candidate) ?? []));
+    }
+    return granted;
+  }
+
+  /** Of those that others had claimed, what was not taken after all. Each is waited for by itself. */
+  async takeClaimed(): Promise<Granted | undefined> {
+    for (const candidate of this.claimed) {
+      const { granted } = await this.attempt([candidate], true);
+      if (granted !== undefined) return granted;
+    }
+    return undefined;
+  }
+
+  private note({ storyId, key, status }: Candidate, reasons: readonly PassedOverReason[]): void {
+    if (reasons.length === 0) return;
+    (isBegun(status) ? this.begun : this.waiting).push({ storyId, key, reasons: [...reasons] });
+  }
+
+  private async takeOneOf(takeable: readonly Candidate[]) {
+    const against = new Map<Candidate, readonly PassedOverReason[]>();
+    let rest = takeable;
+    for (let tries = 1; rest.length > 0;) {
+      const { granted, passed, reasons, moved } = await this.attempt(rest, false);
+      for (const candidate of rest.slice(0, passed)) {
+        against.set(candidate, ['lease_held']);
+        this.claimed.push(candidate);
+      }
+      const [candidate, ...others] = rest.slice(passed);
+      if (candidate === undefined) break;
+      if (granted !== undefined) return { taken: candidate, granted, against };
+      against.set(candidate, reasons);
+      const isTriedAgain = moved && tries < mostTries;
+      tries = isTriedAgain ? tries + 1 : 1;
+      rest = isTriedAgain ? [candidate, ...others] : others;
+    }
+    return { taken: undefined, granted: undefined, against };
+  }
+
+  /** Claims the first of some candidates that is free, and takes it where nothing is against it by now. */
+  private async attempt(candidates: readonly Candidate[], waits: boolean): Promise<Attempted> {
+    const { db } = this.context;
+    let [passed, moved] = [candidates.length, false];
+    let reasons: readonly PassedOverReason[] = [];
+    const granted = await this.context.attempt(async () => {
+      const ids = candidates.map(({ storyId }) => storyId);
+      const nth = await claimNext(db, ids, waits);
+      const candidate = candidates[nth - 1];
+      if (candidate === undefined) return undefined;
+      passed = nth - 1;
+      const outcome = await this.take(candidate);
+      if ('granted' in outcome) return outcome.granted;
+      [reasons, moved] = [outcome.reasons, outcome.moved];
+      return undefined;
+    });
+    return { granted, passed, reasons, moved };
+  }
+
+  /** Takes one that is claimed. People may have moved it, changed it or taken it by name since it was looked at. */
+  private async take({ storyId, status }: Candidate) {
+    const { context, wanted } = this;
+    const { db, perform, policy, projectRank } = context;
+    const [onBoard, facts, policyNow, rank] = await Promise.all([
+      // Columns are locked before leases.
+      perform(inside.beginStory, { ...filtersOf(context), storyId, status }),
+      lockForAcquire(db, 'story', storyId),
+      policy(),
+      projectRank(),
+    ]);
+    const { begins, reasons, moved } = onBoard;
+    if (!begins) return { reasons, moved };
+    const decision = decide(context, facts, wanted, rank);
+    if (decision.kind !== 'grant') return { reasons: reasonsOf(decision), moved };
+    return { granted: await grant(context, facts, decision, wanted, policyNow) };
+  }
+
+  private judge({ candidate: { status, reasons }, work }: Known): NextVerdict {
+    if (work === undefined) return { kind: 'ignore' };
+    const { state, offer, stop_requested } = work;
+    return judgeNext({
+      status,
+      reasons,
+      isGrouped: work.is_grouped,
+      isSubmitted: work.awaits_forge,
+      // Who moves it back to ready wants it to be taken up again, where the board says what is begun.
+      boardDecides: this.wanted.start,
+      decision: decideAcquire({
+        now: work.now,
+        caller: holderOf(this.context, this.wanted),
+        isLead: false,
+        takeOver: false,
+        own: heldLease(work.lease ?? undefined),
+        rivals: [],
+        execution: toOpenExecution(state === null ? undefined : { state, offer, stop_requested }),
+      }),
+    });
+  }
+}

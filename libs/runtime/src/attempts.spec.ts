@@ -1,0 +1,128 @@
+/** What handlers may take back, and what they leave no trace of. */
+import { describe, expect, it } from '@jest/globals';
+import { newId, sql } from '@muster/database';
+import { operation, org, type Subject } from '@muster/registry';
+import { useWorld } from '@muster/testing';
+import { z } from 'zod';
+import { handle, type Handler, type HandlerContext } from './index.ts';
+
+const world = useWorld({});
+
+const contract = operation({
+  name: 'tries.addTeams',
+  effect: 'write',
+  summary: 'Try it',
+  description: 'For specs.',
+  access: org('member'),
+  params: z.strictObject({}),
+  result: z.object({ names: z.array(z.string()) }),
+  emits: ['team.created'],
+  example: {},
+});
+type Context = HandlerContext<typeof contract>;
+
+const adds = (work: (context: Context, add: (name: string) => void) => Promise<string[]>): Handler =>
+  handle(contract, async (context) => {
+    const { db, caller, emit } = context;
+    const add = (name: string): void => {
+      const id = newId();
+      const subject: Subject = { type: 'team', id, key: null, title: name, projectId: null };
+      db.later(sql`insert into teams (org_id, id, name) values (${caller.orgId}, ${id}, ${name})`);
+      emit('team.created', subject, {});
+    };
+    return { names: await work(context, add) };
+  });
+
+const leftBy = async (work: Parameters<typeof adds>[0], key?: string) => {
+  const { ana, orgId } = await world.org();
+  await world.call(ana, adds(work), {}, key === undefined ? {} : { idempotencyKey: key });
+  const [left] = await world.rows<{ teams: string[]; told: string[]; audit: string[] }>(
+    `select array(select name from teams where org_id = $1 order by name) as teams,
+       array(select subject ->> 'title' from activity where org_id = $1 order by seq) as told,
+       array(select operation from audit where org_id = $1 order by seq) as audit`,
+    orgId,
+  );
+  return left;
+};
+
+describe('an attempt', () => {
+  it('that answers undefined leaves neither rows nor events; what went before and after it stays', async () => {
+    const left = await leftBy(async ({ attempt, db }, add) => {
+      add('a');
+      await attempt(async () => {
+        add('b');
+        // What was left for later goes out with it, and is taken back all the same.
+        await db.all(sql`select 1`);
+        add('c');
+        return undefined;
+      });
+      add('d');
+      return [];
+    });
+    expect(left).toEqual({ teams: ['a', 'd'], told: ['a', 'd'], audit: ['tries.addTeams'] });
+  });
+
+  it('that answers something stays whole', async () => {
+    const left = await leftBy(async ({ attempt }, add) => {
+      const name = await attempt(async () => {
+        add('a');
+        return 'a';
+      });
+      return [name ?? 'none'];
+    });
+    expect(left).toEqual({ teams: ['a'], told: ['a'], audit: ['tries.addTeams'] });
+  });
+
+  it('lets go of its locks', async () => {
+    const { ana, ben, orgId } = await world.org();
+    const lock = sql`select id from orgs where id = ${orgId} for update`;
+    const outcome = await world.call(
+      ana,
+      adds(async ({ attempt, db }) => {
+        await attempt(async () => {
+          await db.all(lock);
+          return undefined;
+        });
+        // Who waited for it would wait for the end of this call.
+        await world.call(
+          ben,
+          adds(async (other) => {
+            await other.db.all(sql`select id from orgs where id = ${orgId} for update nowait`);
+            return [];
+          }),
+          {},
+        );
+        return ['free'];
+      }),
+      {},
+    );
+    expect(JSON.parse(outcome.json)).toEqual({ names: ['free'] });
+  });
+});
+
+describe('a write that says that it changed nothing', () => {
+  const nothing = async ({ changedNothing }: Context) => {
+    changedNothing();
+    return [];
+  };
+
+  it('leaves no audit entry', async () => {
+    expect(await leftBy(nothing)).toEqual({ teams: [], told: [], audit: [] });
+  });
+
+  it('is kept under its Idempotency-Key', async () => {
+    const { ana } = await world.org();
+    const call = () => world.call(ana, adds(nothing), {}, { idempotencyKey: 'k' });
+    expect([(await call()).replayed, (await call()).replayed]).toEqual([false, true]);
+  });
+
+  it('is a fault where it said an event', async () => {
+    await expect(
+      leftBy(async ({ changedNothing }, add) => {
+        add('a');
+        changedNothing();
+        return [];
+      }),
+    ).rejects.toThrow(/nothing changed/);
+  });
+});
