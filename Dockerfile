@@ -41,6 +41,12 @@ COPY apps/docs apps/docs
 COPY docs docs
 RUN node tools/build/build-app.ts apps/docs
 
+FROM sources AS build-sign-in
+COPY apps/sign-in apps/sign-in
+RUN node tools/build/build-app.ts apps/sign-in
+# A volume takes its owner from the folder that it covers.
+RUN mkdir mail
+
 FROM sources AS build-cli
 COPY apps/cli apps/cli
 RUN node tools/build/build-app.ts apps/cli
@@ -104,6 +110,14 @@ LABEL org.opencontainers.image.title="docs" \
 ENV PORT=4104
 EXPOSE 4104
 COPY --from=build-docs /work/dist/apps/docs ./
+
+FROM service AS sign-in
+LABEL org.opencontainers.image.title="sign-in" \
+      org.opencontainers.image.description="People sign in, and programs get their tokens"
+ENV PORT=4105
+EXPOSE 4105
+COPY --from=build-sign-in --chown=65532:65532 /work/mail /mail
+COPY --from=build-sign-in /work/dist/apps/sign-in ./
 
 # The operators' commands; migrations unless told otherwise.
 FROM program AS cli

@@ -433,6 +433,26 @@ create table public.idempotency_keys (
   sent_texts jsonb,
   created_at timestamp(3) with time zone not null default now()
 );
+create table public.identity_provider_domains (
+  org_id uuid not null,
+  provider_id uuid not null,
+  domain text not null,
+  proof text not null,
+  proven_at timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table public.identity_providers (
+  org_id uuid not null,
+  id uuid not null,
+  name text not null,
+  issuer text not null,
+  client_id text not null,
+  secret bytea,
+  created_by jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  updated_at timestamp(3) with time zone not null default now(),
+  version integer not null default 1
+);
 create table public.import_items (
   org_id uuid not null,
   project_id uuid not null,
@@ -536,7 +556,8 @@ create table public.members (
   status text not null default 'active'::text,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  account_id uuid
 );
 create table public.notification_counts (
   org_id uuid not null,
@@ -834,7 +855,11 @@ create table public.tokens (
   last_used_at timestamp(3) with time zone,
   kind text not null default 'api'::text,
   prefix text,
-  warned_at timestamp(3) with time zone
+  warned_at timestamp(3) with time zone,
+  session_id uuid,
+  client_id text,
+  grant_id text,
+  resource text
 );
 create table public.webhook_deliveries (
   org_id uuid not null,
@@ -881,6 +906,76 @@ create table public.webhooks (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table sign_in.accounts (
+  id uuid not null,
+  email text not null,
+  name text not null,
+  created_at timestamp(3) with time zone not null default now()
+);
+create table sign_in.flows (
+  hash bytea not null,
+  kind text not null,
+  payload jsonb not null,
+  expires_at timestamp(3) with time zone not null
+);
+create table sign_in.identities (
+  issuer text not null,
+  subject text not null,
+  account_id uuid not null,
+  email text,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone not null default now()
+);
+create table sign_in.oauth_records (
+  model text not null,
+  id_hash bytea not null,
+  grant_id text,
+  uid text,
+  user_code text,
+  payload jsonb not null,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  consumed_at timestamp(3) with time zone
+);
+create table sign_in.passkeys (
+  id uuid not null,
+  account_id uuid not null,
+  credential_id bytea not null,
+  public_key bytea not null,
+  counter bigint not null default 0,
+  transports text[] not null default '{}'::text[],
+  name text not null,
+  is_synced boolean not null default false,
+  created_at timestamp(3) with time zone not null default now(),
+  last_used_at timestamp(3) with time zone
+);
+create table sign_in.sessions (
+  id uuid not null,
+  account_id uuid not null,
+  hash bytea not null,
+  proofs text[] not null,
+  proven_at timestamp(3) with time zone not null default now(),
+  user_agent text,
+  ip text,
+  created_at timestamp(3) with time zone not null default now(),
+  last_seen_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  ends_at timestamp(3) with time zone not null,
+  revoked_at timestamp(3) with time zone
+);
+create table sign_in.sign_ins (
+  id uuid not null,
+  hash bytea not null,
+  code_hash bytea not null,
+  nonce_hash bytea not null,
+  email text not null,
+  misses integer not null default 0,
+  return_to text not null,
+  ip text,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  used_at timestamp(3) with time zone
 );
 
 -- Keys and checks
@@ -1032,6 +1127,14 @@ alter table gamification_state add constraint gamification_state_state_check CHE
 alter table idempotency_keys add constraint idempotency_keys_key_check CHECK (((length(key) >= 1) AND (length(key) <= 255)));
 alter table idempotency_keys add constraint idempotency_keys_org_id_token_id_fkey FOREIGN KEY (org_id, token_id) REFERENCES tokens(org_id, id) ON DELETE CASCADE;
 alter table idempotency_keys add constraint idempotency_keys_pkey PRIMARY KEY (org_id, token_id, operation, key);
+alter table identity_provider_domains add constraint identity_provider_domains_domain_check CHECK ((((length(domain) >= 3) AND (length(domain) <= 253)) AND (domain = lower(domain))));
+alter table identity_provider_domains add constraint identity_provider_domains_org_id_provider_id_fkey FOREIGN KEY (org_id, provider_id) REFERENCES identity_providers(org_id, id) ON DELETE CASCADE;
+alter table identity_provider_domains add constraint identity_provider_domains_pkey PRIMARY KEY (org_id, provider_id, domain);
+alter table identity_providers add constraint identity_providers_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 255)));
+alter table identity_providers add constraint identity_providers_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 2048)));
+alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
+alter table identity_providers add constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
+alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (org_id, id);
 alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text])));
 alter table import_items add constraint import_items_org_id_import_id_fkey FOREIGN KEY (org_id, import_id) REFERENCES imports(org_id, id) ON DELETE CASCADE;
 alter table import_items add constraint import_items_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -1141,6 +1244,34 @@ alter table seat_ledger add constraint seat_ledger_org_id_fkey FOREIGN KEY (org_
 alter table seat_ledger add constraint seat_ledger_org_id_version_key UNIQUE (org_id, version);
 alter table seat_ledger add constraint seat_ledger_pkey PRIMARY KEY (org_id, id);
 alter table seat_ledger add constraint seat_ledger_to_seats_check CHECK ((to_seats >= 1));
+alter table sign_in.accounts add constraint accounts_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
+alter table sign_in.accounts add constraint accounts_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
+alter table sign_in.accounts add constraint accounts_pkey PRIMARY KEY (id);
+alter table sign_in.flows add constraint flows_hash_check CHECK ((length(hash) = 32));
+alter table sign_in.flows add constraint flows_pkey PRIMARY KEY (hash);
+alter table sign_in.identities add constraint identities_account_id_fkey FOREIGN KEY (account_id) REFERENCES sign_in.accounts(id) ON DELETE CASCADE;
+alter table sign_in.identities add constraint identities_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
+alter table sign_in.identities add constraint identities_issuer_check CHECK (((length(issuer) >= 1) AND (length(issuer) <= 2048)));
+alter table sign_in.identities add constraint identities_pkey PRIMARY KEY (issuer, subject);
+alter table sign_in.identities add constraint identities_subject_check CHECK (((length(subject) >= 1) AND (length(subject) <= 255)));
+alter table sign_in.oauth_records add constraint oauth_records_id_hash_check CHECK ((length(id_hash) = 32));
+alter table sign_in.oauth_records add constraint oauth_records_pkey PRIMARY KEY (model, id_hash);
+alter table sign_in.passkeys add constraint passkeys_account_id_fkey FOREIGN KEY (account_id) REFERENCES sign_in.accounts(id) ON DELETE CASCADE;
+alter table sign_in.passkeys add constraint passkeys_credential_id_check CHECK (((length(credential_id) >= 1) AND (length(credential_id) <= 1023)));
+alter table sign_in.passkeys add constraint passkeys_credential_id_key UNIQUE (credential_id);
+alter table sign_in.passkeys add constraint passkeys_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
+alter table sign_in.passkeys add constraint passkeys_pkey PRIMARY KEY (id);
+alter table sign_in.sessions add constraint sessions_account_id_fkey FOREIGN KEY (account_id) REFERENCES sign_in.accounts(id) ON DELETE CASCADE;
+alter table sign_in.sessions add constraint sessions_check CHECK ((expires_at <= ends_at));
+alter table sign_in.sessions add constraint sessions_hash_check CHECK ((length(hash) = 32));
+alter table sign_in.sessions add constraint sessions_hash_key UNIQUE (hash);
+alter table sign_in.sessions add constraint sessions_pkey PRIMARY KEY (id);
+alter table sign_in.sign_ins add constraint sign_ins_code_hash_check CHECK ((length(code_hash) = 32));
+alter table sign_in.sign_ins add constraint sign_ins_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
+alter table sign_in.sign_ins add constraint sign_ins_hash_check CHECK ((length(hash) = 32));
+alter table sign_in.sign_ins add constraint sign_ins_hash_key UNIQUE (hash);
+alter table sign_in.sign_ins add constraint sign_ins_nonce_hash_check CHECK ((length(nonce_hash) = 32));
+alter table sign_in.sign_ins add constraint sign_ins_pkey PRIMARY KEY (id);
 alter table stories add constraint stories_check CHECK (((column_id IS NULL) = (status = 'canceled'::text)));
 alter table stories add constraint stories_org_id_project_id_column_id_fkey FOREIGN KEY (org_id, project_id, column_id) REFERENCES board_columns(org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIGN KEY (org_id, project_id, epic_id) REFERENCES epics(org_id, project_id, id) ON DELETE SET NULL (epic_id);
@@ -1186,9 +1317,11 @@ alter table teams add constraint teams_name_check CHECK (((length(name) >= 1) AN
 alter table teams add constraint teams_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table teams add constraint teams_pkey PRIMARY KEY (org_id, id);
 alter table tokens add constraint tokens_check CHECK (((agent_id IS NULL) OR (expires_at <= (created_at + '90 days'::interval))));
+alter table tokens add constraint tokens_check1 CHECK (((kind = 'session'::text) = (session_id IS NOT NULL)));
+alter table tokens add constraint tokens_check2 CHECK (((kind = 'oauth'::text) = (grant_id IS NOT NULL)));
 alter table tokens add constraint tokens_hash_check CHECK ((length(hash) = 32));
 alter table tokens add constraint tokens_hash_key UNIQUE (hash);
-alter table tokens add constraint tokens_kind_check CHECK ((kind = 'api'::text));
+alter table tokens add constraint tokens_kind_check CHECK ((kind = ANY (ARRAY['api'::text, 'session'::text, 'oauth'::text])));
 alter table tokens add constraint tokens_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table tokens add constraint tokens_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
 alter table tokens add constraint tokens_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
@@ -1256,6 +1389,7 @@ CREATE INDEX executions_state ON public.executions USING btree (org_id, project_
 CREATE INDEX executions_submitted_number ON public.executions USING btree (org_id, project_id, submitted_number, id) WHERE (submitted_number IS NOT NULL);
 CREATE INDEX executions_submitted_url ON public.executions USING btree (org_id, project_id, submitted_url_hash, id) WHERE (submitted_url_hash IS NOT NULL);
 CREATE INDEX executions_target ON public.executions USING btree (org_id, target_type, target_id, id DESC);
+CREATE INDEX flows_old ON sign_in.flows USING btree (expires_at);
 CREATE INDEX forge_checks_old ON public.forge_checks USING btree (noted_at);
 CREATE INDEX forge_connections_deleted ON public.forge_connections USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX forge_connections_id ON public.forge_connections USING btree (id);
@@ -1268,6 +1402,8 @@ CREATE INDEX forge_pulls_head ON public.forge_pulls USING btree (org_id, reposit
 CREATE INDEX forge_pulls_quiet ON public.forge_pulls USING btree (heard_at) WHERE (is_open AND (number IS NOT NULL));
 CREATE INDEX forge_repositories_project ON public.forge_repositories USING btree (org_id, project_id, id);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
+CREATE INDEX identities_account ON sign_in.identities USING btree (account_id);
+CREATE INDEX identity_provider_domains_proven ON public.identity_provider_domains USING btree (domain) WHERE (proven_at IS NOT NULL);
 CREATE INDEX import_items_made ON public.import_items USING btree (org_id, made_by, kind) WHERE (made_by IS NOT NULL);
 CREATE INDEX import_items_put ON public.import_items USING btree (org_id, import_id, kind);
 CREATE INDEX import_items_record ON public.import_items USING btree (org_id, record_id);
@@ -1287,6 +1423,7 @@ CREATE INDEX members_accounts ON public.members USING btree (lower(email) COLLAT
 CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WHERE (status = 'active'::text);
 CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
 CREATE INDEX members_names ON public.members USING btree (org_id, status, name, id);
+CREATE INDEX members_of_account ON public.members USING btree (account_id) WHERE ((status = 'active'::text) AND (account_id IS NOT NULL));
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notifications_ages ON public.notifications USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;
@@ -1294,11 +1431,16 @@ CREATE INDEX notifications_kind ON public.notifications USING btree (org_id, mem
 CREATE INDEX notifications_over ON public.notifications USING btree (COALESCE(read_at, created_at)) WHERE ((read_at IS NOT NULL) OR (NOT in_inbox));
 CREATE INDEX notifications_project ON public.notifications USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notifications_unread ON public.notifications USING btree (org_id, member_id, id DESC) WHERE (in_inbox AND (read_at IS NULL));
+CREATE INDEX oauth_records_grant ON sign_in.oauth_records USING btree (grant_id) WHERE (grant_id IS NOT NULL);
+CREATE INDEX oauth_records_old ON sign_in.oauth_records USING btree (expires_at) WHERE (expires_at IS NOT NULL);
+CREATE INDEX oauth_records_uid ON sign_in.oauth_records USING btree (model, uid) WHERE (uid IS NOT NULL);
+CREATE INDEX oauth_records_user_code ON sign_in.oauth_records USING btree (model, user_code) WHERE (user_code IS NOT NULL);
 CREATE INDEX orgs_deleted ON public.orgs USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX outbox_dead ON public.outbox USING btree (dead_at) WHERE ((dead_at IS NOT NULL) AND (done_at IS NULL));
 CREATE INDEX outbox_done ON public.outbox USING btree (done_at) WHERE (done_at IS NOT NULL);
 CREATE INDEX outbox_due ON public.outbox USING btree (topic, dispatch_after) WHERE ((done_at IS NULL) AND (dead_at IS NULL));
 CREATE INDEX outbox_undone ON public.outbox USING btree (org_id, topic) WHERE (done_at IS NULL);
+CREATE INDEX passkeys_account ON sign_in.passkeys USING btree (account_id, id);
 CREATE INDEX point_entries_standing ON public.point_entries USING btree (org_id, subject_id, kind) WHERE (taken_back_seq IS NULL);
 CREATE INDEX point_scores_board ON public.point_scores USING btree (org_id, period, starts_on, scope_id, points DESC, member_id);
 CREATE INDEX project_members_member ON public.project_members USING btree (org_id, member_id);
@@ -1306,6 +1448,10 @@ CREATE INDEX project_teams_team ON public.project_teams USING btree (org_id, tea
 CREATE INDEX projects_deleted ON public.projects USING btree (deleted_at) WHERE (deleted_at IS NOT NULL);
 CREATE INDEX search_documents_keys ON public.search_documents USING gin (keys) WITH (fastupdate='on', gin_pending_list_limit='1024');
 CREATE INDEX search_words_slips ON public.search_words USING gin (slips);
+CREATE INDEX sessions_account ON sign_in.sessions USING btree (account_id, id);
+CREATE INDEX sessions_old ON sign_in.sessions USING btree (ends_at);
+CREATE INDEX sign_ins_email ON sign_in.sign_ins USING btree (lower(email), created_at);
+CREATE INDEX sign_ins_old ON sign_in.sign_ins USING btree (created_at);
 CREATE INDEX stories_epic ON public.stories USING btree (org_id, epic_id) WHERE (epic_id IS NOT NULL);
 CREATE INDEX stories_next ON public.stories USING btree (org_id, project_id, column_id, priority, rank) WHERE (completed_at IS NULL);
 CREATE INDEX stories_updated ON public.stories USING btree (org_id, project_id, updated_at DESC, id DESC);
@@ -1320,7 +1466,9 @@ CREATE INDEX team_members_member ON public.team_members USING btree (org_id, mem
 CREATE INDEX teams_everywhere ON public.teams USING btree (lower(name) COLLATE "C", id);
 CREATE INDEX tokens_alive ON public.tokens USING btree (org_id, member_id, COALESCE(expires_at, 'infinity'::timestamp with time zone)) WHERE (revoked_at IS NULL);
 CREATE INDEX tokens_of_agent ON public.tokens USING btree (org_id, agent_id, id) WHERE (agent_id IS NOT NULL);
+CREATE INDEX tokens_of_grant ON public.tokens USING btree (org_id, grant_id) WHERE (grant_id IS NOT NULL);
 CREATE INDEX tokens_of_member ON public.tokens USING btree (org_id, member_id, id);
+CREATE INDEX tokens_of_session ON public.tokens USING btree (session_id) WHERE (session_id IS NOT NULL);
 CREATE INDEX tokens_unwarned ON public.tokens USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (warned_at IS NULL));
 CREATE INDEX webhook_deliveries_done ON public.webhook_deliveries USING btree (done_at) WHERE (done_at IS NOT NULL);
 CREATE INDEX webhook_deliveries_due ON public.webhook_deliveries USING btree (org_id, webhook_id, next_at) WHERE ((state = 'pending'::text) AND (next_at IS NOT NULL));
@@ -1334,6 +1482,7 @@ CREATE INDEX webhooks_following ON public.webhooks USING btree (org_id, cursor_s
 CREATE INDEX webhooks_maker ON public.webhooks USING btree (org_id, maker_id);
 CREATE INDEX webhooks_project ON public.webhooks USING btree (org_id, project_id, id) WHERE (project_id IS NOT NULL);
 CREATE UNIQUE INDEX access_requests_pending ON public.access_requests USING btree (org_id, project_id, member_id) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX accounts_email ON sign_in.accounts USING btree (lower(email));
 CREATE UNIQUE INDEX agents_slug ON public.agents USING btree (org_id, member_id, slug);
 CREATE UNIQUE INDEX delivery_group_stories_open ON public.delivery_group_stories USING btree (org_id, story_id) WHERE open;
 CREATE UNIQUE INDEX delivery_groups_upstream ON public.delivery_groups USING btree (org_id, project_id, ((upstream ->> 'provider'::text)), ((upstream ->> 'externalId'::text))) WHERE (upstream IS NOT NULL);
@@ -1341,7 +1490,9 @@ CREATE UNIQUE INDEX devices_push_token ON public.devices USING btree (org_id, md
 CREATE UNIQUE INDEX executions_open ON public.executions USING btree (org_id, target_type, target_id) WHERE (state <> 'completed'::text);
 CREATE UNIQUE INDEX forge_repositories_external ON public.forge_repositories USING btree (org_id, connection_id, external_id, project_id) WHERE (external_id IS NOT NULL);
 CREATE UNIQUE INDEX forge_repositories_url ON public.forge_repositories USING btree (org_id, connection_id, url, project_id) WHERE (url IS NOT NULL);
+CREATE UNIQUE INDEX identity_providers_client ON public.identity_providers USING btree (org_id, issuer, client_id);
 CREATE UNIQUE INDEX invitations_pending ON public.invitations USING btree (org_id, lower(email)) WHERE (state = 'pending'::text);
+CREATE UNIQUE INDEX members_account ON public.members USING btree (org_id, account_id) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX members_email ON public.members USING btree (org_id, lower(email)) WHERE (status = 'active'::text);
 CREATE UNIQUE INDEX members_handle ON public.members USING btree (org_id, handle);
 CREATE UNIQUE INDEX members_one_owner ON public.members USING btree (org_id) WHERE ((role = 'owner'::text) AND (status = 'active'::text));
@@ -1354,6 +1505,16 @@ CREATE UNIQUE INDEX webhook_deliveries_seq ON public.webhook_deliveries USING bt
 
 -- Functions
 
+CREATE OR REPLACE FUNCTION app.account_of(member uuid)
+ RETURNS uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active'
+$function$
+;
+alter function app.account_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[], projects uuid[], kinds text[])
  RETURNS TABLE(nth bigint)
  LANGUAGE sql
@@ -1550,6 +1711,46 @@ begin
 end $function$
 ;
 alter function app.end_runs() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.end_session_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update tokens t set revoked_at = now()
+    from (select k.org_id, k.id from tokens k where k.session_id = new.id and k.revoked_at is null
+      order by k.org_id for no key update) ending
+    where t.org_id = ending.org_id and t.id = ending.id;
+  return null;
+end $function$
+;
+alter function app.end_session_tokens() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_sessions(member uuid, own_token uuid, session uuid)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  ended int;
+begin
+  if session is not null
+    and not exists (select from sign_in.sessions s where s.id = session and s.account_id = app.account_of(member)) then
+    return null;
+  end if;
+  update sign_in.sessions s set revoked_at = now()
+    from (select k.id from sign_in.sessions k
+      where k.account_id = app.account_of(member) and k.revoked_at is null and k.expires_at > now()
+        and case when session is not null then k.id = session
+          else not exists (select from tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = k.id) end
+      order by k.id for no key update) ending
+    where s.id = ending.id;
+  get diagnostics ended = row_count;
+  return ended;
+end $function$
+;
+alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, needs_org integer, target_kind text, target_ref text, needs_project integer, known_reach text, known_org uuid, known_epoch uuid, known_expiry timestamp with time zone, known_projects uuid[], OUT at timestamp with time zone, OUT target_id uuid, OUT project_id uuid, OUT project_rank integer, OUT org_role text, OUT epoch uuid, OUT expires_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -1960,6 +2161,33 @@ AS $function$
 $function$
 ;
 alter function app.identify(bytea) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.identify_session(session_hash bytea, organization uuid, wanted_hash bytea, new_token uuid)
+ RETURNS TABLE(token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[], may_read_inbox boolean, member_name text, agent_name text, session_id uuid, proven_at timestamp with time zone)
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+#variable_conflict use_column
+declare
+  own record;
+  member uuid;
+begin
+  select s.id, s.account_id, s.expires_at, s.proven_at into own from sign_in.sessions s
+    where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
+  if not found or not exists (select from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
+  member := app.own_membership(own.account_id, organization);
+  if member is null then return; end if;
+  if not exists (select from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
+    -- That of a membership that ended keeps its place in the trail, and gives up its hash.
+    update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;
+    insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
+      values (organization, new_token, member, 'session', 'session', wanted_hash, '', '{admin}', own.expires_at, own.id)
+      on conflict (hash) do update set expires_at = excluded.expires_at where t.revoked_at is null;
+  end if;
+  return query select i.*, own.id, own.proven_at from app.identify(wanted_hash) i;
+end $function$
+;
+alter function app.identify_session(bytea,uuid,bytea,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.inbox_positions(orgs uuid[], members uuid[])
  RETURNS TABLE(nth bigint, place text)
  LANGUAGE sql
@@ -2143,6 +2371,20 @@ begin
 end $function$
 ;
 alter function app.keep_story_document() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.known_address(address text, OUT member_name text, OUT is_invited boolean)
+ RETURNS record
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select
+    (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
+      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
+    exists (select from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
+$function$
+;
+alter function app.known_address(text) owner to muster_door;
 CREATE OR REPLACE PROCEDURE app.let_worker_remove(IN removed regclass)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2263,6 +2505,57 @@ AS $function$
 $function$
 ;
 alter function app.organization_positions(uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.organizations_of(account uuid)
+ RETURNS TABLE(org_id uuid, slug text, name text, member_id uuid, role text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select o.id, o.slug, o.name, m.id, m.role
+  from sign_in.accounts a
+  join public.members m on m.status = 'active'
+    and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+  join public.orgs o on o.id = m.org_id and o.deleted_at is null
+  where a.id = account
+  order by o.name, o.id
+$function$
+;
+alter function app.organizations_of(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.organizations_of_session(session uuid)
+ RETURNS SETOF uuid
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null
+$function$
+;
+alter function app.organizations_of_session(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.own_membership(account uuid, organization uuid)
+ RETURNS uuid
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  own uuid;
+begin
+  select m.id into own from members m
+    where m.org_id = organization and m.status = 'active' and m.account_id = account;
+  if found then return own; end if;
+  update members m set account_id = account
+    from sign_in.accounts a
+    where a.id = account and m.org_id = organization and m.status = 'active' and m.account_id is null
+      and lower(m.email) = lower(a.email)
+    returning m.id into own;
+  if found then return own; end if;
+  -- Another call of the same person may have been faster.
+  select m.id into own from members m
+    where m.org_id = organization and m.status = 'active' and m.account_id = account;
+  return own;
+end $function$
+;
+alter function app.own_membership(uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
@@ -2535,6 +2828,18 @@ begin
 end $function$
 ;
 alter function app.release_work() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[])
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update public.tokens t set hash = renewed.hash
+  from unnest(organizations, hashes) renewed (org_id, hash)
+  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null
+$function$
+;
+alter function app.renew_session_tokens(uuid,uuid[],bytea[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.require_platform()
  RETURNS void
  LANGUAGE plpgsql
@@ -2620,6 +2925,21 @@ AS $function$
 $function$
 ;
 alter function app.search_term(text,boolean) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.sessions_of(member uuid, own_token uuid, before_id uuid, most integer)
+ RETURNS TABLE(id uuid, is_current boolean, user_agent text, ip text, created_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select s.id, exists (select from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+    s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+  from sign_in.sessions s
+  where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
+    and (before_id is null or s.id < before_id)
+  order by s.id desc limit most
+$function$
+;
+alter function app.sessions_of(uuid,uuid,uuid,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.shown_state(stored text, lease_expires_at timestamp with time zone, offer_expires_at timestamp with time zone, now timestamp with time zone)
  RETURNS text
  LANGUAGE sql
@@ -2741,7 +3061,17 @@ CREATE OR REPLACE FUNCTION app.touch_tokens(hashes bytea[])
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
   update public.tokens set last_used_at = now()
-  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute')
+  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute');
+  update sign_in.sessions s set last_seen_at = now(), expires_at = least(now() + interval '30 days', s.ends_at)
+  from (select k.id from sign_in.sessions k
+    where k.id in (select t.session_id from public.tokens t where t.hash = any (hashes) and t.session_id is not null)
+      and k.revoked_at is null and k.expires_at > now() and k.last_seen_at < now() - interval '1 minute'
+    order by k.id for no key update) used
+  where s.id = used.id;
+  update public.tokens t set expires_at = s.expires_at
+  from sign_in.sessions s
+  where t.hash = any (hashes) and s.id = t.session_id and t.revoked_at is null
+    and t.expires_at > now() and t.expires_at < s.expires_at - interval '1 day'
 $function$
 ;
 alter function app.touch_tokens(bytea[]) owner to muster_door;
@@ -2833,6 +3163,7 @@ CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERE
 CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
+CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_not_searched AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.drop_documents('story', 'spec');
@@ -2876,6 +3207,8 @@ alter table forge_pulls enable row level security, force row level security;
 alter table forge_repositories enable row level security, force row level security;
 alter table gamification_state enable row level security, force row level security;
 alter table idempotency_keys enable row level security, force row level security;
+alter table identity_provider_domains enable row level security, force row level security;
+alter table identity_providers enable row level security, force row level security;
 alter table import_items enable row level security, force row level security;
 alter table imports enable row level security, force row level security;
 alter table invitations enable row level security, force row level security;
@@ -2994,6 +3327,12 @@ create policy own_organization on gamification_state for all to muster_app using
 create policy worker on gamification_state for all to muster_worker using true;
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
 create policy worker on idempotency_keys for all to muster_worker using true;
+create policy door on identity_provider_domains for all to muster_door using true;
+create policy own_organization on identity_provider_domains for all to muster_app using (org_id = app.org_id());
+create policy worker on identity_provider_domains for all to muster_worker using true;
+create policy door on identity_providers for all to muster_door using true;
+create policy own_organization on identity_providers for all to muster_app using (org_id = app.org_id());
+create policy worker on identity_providers for all to muster_worker using true;
 create policy own_organization on import_items for all to muster_app using (org_id = app.org_id());
 create policy worker on import_items for all to muster_worker using true;
 create policy door on imports for all to muster_door using true;
@@ -3089,6 +3428,7 @@ create policy door on streams for all to muster_door using true;
 create policy operator on streams for all to muster_operator using true;
 create policy own_organization on streams for all to muster_app using (org_id = app.org_id());
 create policy worker on streams for all to muster_worker using true;
+create policy door on subscriptions for all to muster_door using true;
 create policy operator on subscriptions for all to muster_operator using true;
 create policy own_organization on subscriptions for all to muster_app using (org_id = app.org_id());
 create policy platform on subscriptions for all to muster_platform using true;
@@ -3144,6 +3484,8 @@ grant delete on forge_pulls to muster_worker;
 grant delete on forge_repositories to muster_worker;
 grant delete on gamification_state to muster_worker;
 grant delete on idempotency_keys to muster_worker;
+grant delete on identity_provider_domains to muster_worker;
+grant delete on identity_providers to muster_worker;
 grant delete on import_items to muster_worker;
 grant delete on imports to muster_worker;
 grant delete on invitations to muster_worker;
@@ -3170,6 +3512,7 @@ grant delete on rights_epochs to muster_worker;
 grant delete on search_documents to muster_worker;
 grant delete on search_words to muster_worker;
 grant delete on seat_ledger to muster_worker;
+grant delete on sign_in.passkeys to muster_door;
 grant delete on stories to muster_worker;
 grant delete on story_blockers to muster_worker;
 grant delete on story_reviewers to muster_worker;
@@ -3204,6 +3547,8 @@ grant delete, insert, select, update on forge_pulls to muster_app;
 grant delete, insert, select, update on forge_repositories to muster_app;
 grant delete, insert, select, update on gamification_state to muster_app;
 grant delete, insert, select, update on idempotency_keys to muster_app;
+grant delete, insert, select, update on identity_provider_domains to muster_app;
+grant delete, insert, select, update on identity_providers to muster_app;
 grant delete, insert, select, update on import_items to muster_app;
 grant delete, insert, select, update on imports to muster_app;
 grant delete, insert, select, update on invitations to muster_app;
@@ -3224,6 +3569,13 @@ grant delete, insert, select, update on project_teams to muster_app;
 grant delete, insert, select, update on projects to muster_app;
 grant delete, insert, select, update on prompts to muster_app;
 grant delete, insert, select, update on search_documents to muster_door;
+grant delete, insert, select, update on sign_in.accounts to muster_sign_in;
+grant delete, insert, select, update on sign_in.flows to muster_sign_in;
+grant delete, insert, select, update on sign_in.identities to muster_sign_in;
+grant delete, insert, select, update on sign_in.oauth_records to muster_sign_in;
+grant delete, insert, select, update on sign_in.passkeys to muster_sign_in;
+grant delete, insert, select, update on sign_in.sessions to muster_sign_in;
+grant delete, insert, select, update on sign_in.sign_ins to muster_sign_in;
 grant delete, insert, select, update on stories to muster_app;
 grant delete, insert, select, update on story_blockers to muster_app;
 grant delete, insert, select, update on story_reviewers to muster_app;
@@ -3265,6 +3617,7 @@ grant select on comments to muster_door;
 grant select on delivery_groups to muster_door;
 grant select on epics to muster_door;
 grant select on executions to muster_door;
+grant select on identity_provider_domains to muster_door;
 grant select on imports to muster_door;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
@@ -3280,6 +3633,8 @@ grant select on rights_epochs to muster_app;
 grant select on rights_epochs to muster_door;
 grant select on search_documents to muster_app;
 grant select on search_words to muster_app;
+grant select on sign_in.accounts to muster_door;
+grant select on sign_in.sessions to muster_door;
 grant select on stories to muster_door;
 grant select on story_blockers to muster_door;
 grant select on team_members to muster_door;
@@ -3299,6 +3654,7 @@ grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
 grant execute on function app.end_runs() to public;
+grant execute on function app.end_sessions(uuid,uuid,uuid) to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.excerpt(text,text,text[]) to public;
@@ -3311,8 +3667,10 @@ grant execute on function app.grams(text) to public;
 grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
+grant execute on function app.identify_session(bytea,uuid,bytea,uuid) to muster_app;
 grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.keep_months(integer) to muster_worker;
+grant execute on function app.known_address(text) to muster_sign_in;
 grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.name_agent() to public;
@@ -3320,6 +3678,8 @@ grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
 grant execute on function app.organization_positions(uuid[]) to muster_app;
+grant execute on function app.organizations_of(uuid) to muster_sign_in;
+grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
@@ -3333,11 +3693,13 @@ grant execute on function app.release_agent() to public;
 grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;
 grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.release_work() to public;
+grant execute on function app.renew_session_tokens(uuid,uuid[],bytea[]) to muster_sign_in;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.search_grade(tsvector,tsquery[]) to public;
 grant execute on function app.search_mark(uuid) to public;
 grant execute on function app.search_queries(text,text,text[],jsonb) to public;
 grant execute on function app.search_term(text,boolean) to public;
+grant execute on function app.sessions_of(uuid,uuid,uuid,integer) to muster_app;
 grant execute on function app.shown_state(text,timestamp with time zone,timestamp with time zone,timestamp with time zone) to public;
 grant execute on function app.slips(uuid,text,boolean) to public;
 grant execute on function app.stories_with(text[],integer) to muster_app;

@@ -129,7 +129,7 @@ it('leads each address to a service that listens there, in a network that both a
       return hostname;
     }),
   );
-  expect(new Set(seen)).toEqual(new Set(['postgres', 'redis', 'mcp-gateway', 'coordination-api']));
+  expect(new Set(seen)).toEqual(new Set(['postgres', 'redis', 'mcp-gateway', 'coordination-api', 'sign-in']));
 });
 
 it('has an edge with one address for the API and the gateway, and one each for the others', async () => {
@@ -189,6 +189,7 @@ it('gives no container more than it needs', () => {
     ...{ migrate: 'muster', 'migrate-licenses': 'muster' },
     ...{ 'coordination-api': 'coordination_api', 'delivery-worker': 'delivery_worker' },
     'license-service': 'license_service',
+    'sign-in': 'sign_in',
   });
 });
 

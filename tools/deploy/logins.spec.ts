@@ -133,11 +133,19 @@ describe('with its own login', () => {
     expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject(well);
   }, 60_000);
 
+  it('sign-in is ready', async () => {
+    const signIn = await start('sign-in', 'sign_in', {
+      ...{ BASE_URL: 'https://muster.example', SMTP_URL: 'smtp://127.0.0.1:1' },
+    });
+    expect(await (await fetch(`${signIn.url}/readyz`)).json()).toMatchObject(well);
+  }, 60_000);
+
   it('none may do what is for the owner, or see what is for another', async () => {
-    for (const user of ['coordination_api', 'delivery_worker', 'license_service']) {
+    for (const user of ['coordination_api', 'delivery_worker', 'license_service', 'sign_in']) {
       const pool = createPool({ url: urlOf(user, secret), role: null, max: 1 });
       await expect(pool.query('create table public.mine (id int)')).rejects.toThrow(/permission denied/);
-      const others = user === 'license_service' ? 'public.orgs' : 'licenses.licenses';
+      const others =
+        { license_service: 'public.orgs', sign_in: 'public.members' }[user] ?? 'sign_in.sessions';
       await expect(pool.query(`select from ${others}`)).rejects.toThrow(/permission denied/);
       await pool.end();
     }

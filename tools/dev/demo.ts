@@ -16,7 +16,7 @@ import { dataFolder } from './repository.ts';
 
 const demoOrgSlug = 'acme';
 
-const owner = { email: 'ana@acme.example', name: 'Ana' };
+export const demoOwner = { email: 'ana@acme.example', name: 'Ana' };
 const others = [
   { email: 'ben@acme.example', name: 'Ben', role: 'admin' },
   { email: 'chloe@acme.example', name: 'Chloé', role: 'member' },
@@ -25,7 +25,7 @@ const others = [
 
 /** The viewer's may write, so that it is the role which decides what Dan can do. */
 const demoTokens = {
-  owner: { member: owner.email, name: 'demo', scope: 'admin' },
+  owner: { member: demoOwner.email, name: 'demo', scope: 'admin' },
   admin: { member: 'ben@acme.example', name: 'demo', scope: 'admin' },
   member: { member: 'chloe@acme.example', name: 'demo', scope: 'write' },
   viewer: { member: 'dan@acme.example', name: 'demo', scope: 'write' },
@@ -66,7 +66,13 @@ export async function provideDemo(
     const organizations = await listOrganizations(pool);
     if (organizations.length === 0) {
       writeFileSync(unfinished, '');
-      await createOrganization(pool, { name: 'Acme', slug: demoOrgSlug, plan: 'team', seats: 25, owner });
+      await createOrganization(pool, {
+        name: 'Acme',
+        slug: demoOrgSlug,
+        plan: 'team',
+        seats: 25,
+        owner: demoOwner,
+      });
     } else if (!organizations.some(({ slug }) => slug === demoOrgSlug)) return undefined;
 
     if (existsSync(unfinished)) await addMissingMembers(pool);
@@ -100,7 +106,7 @@ async function makeTokens(pool: Pool): Promise<Tokens> {
     const { token } = await createToken(pool, { org: demoOrgSlug, ...rest, scopes: [scope] });
     return token;
   };
-  const platform = await grantPlatform(pool, { org: demoOrgSlug, member: owner.email });
+  const platform = await grantPlatform(pool, { org: demoOrgSlug, member: demoOwner.email });
   return {
     owner: await make('owner'),
     admin: await make('admin'),

@@ -22,6 +22,8 @@ const DevFile = z.object({
   licenseUrl: z.string().nullable(),
   /** A license to try. A file from before there were any has none. */
   licenseKey: z.string().nullable().default(null),
+  /** Where people sign in. */
+  signInUrl: z.string().nullable().default(null),
   docsUrl: z.string().nullable(),
   workerUrl: z.string().nullable(),
   databaseUrl: z.string(),

@@ -7,6 +7,7 @@ import { dataFolder, logFolder, mailFolder, repositoryRoot } from './repository.
 export function renderPage(facts: DevFile): string {
   const addresses: [string, string | null][] = [
     ['API', facts.baseUrl],
+    ['Sign in', facts.signInUrl && `${facts.signInUrl} (one click as ${demoPeople.owner})`],
     ['MCP', facts.mcpUrl],
     ['Licenses', facts.licenseUrl],
     ['Docs', facts.docsUrl],

@@ -7,6 +7,7 @@ export const portsOfApps = {
   'license-service': { offset: 2, variable: 'LICENSE_SERVICE_PORT' },
   'delivery-worker': { offset: 3, variable: 'DELIVERY_WORKER_PORT' },
   docs: { offset: 4, variable: 'DOCS_PORT' },
+  'sign-in': { offset: 5, variable: 'SIGN_IN_PORT' },
 } as const;
 
 export type AppName = keyof typeof portsOfApps;

@@ -9,7 +9,7 @@ import { createPool, migrate } from '@muster/database';
 import { beginShowingLogs } from './app-log.ts';
 import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
 import { provideDemoLicense } from './demo-license.ts';
-import { provideDemo, type Demo } from './demo.ts';
+import { demoOwner, provideDemo, type Demo } from './demo.ts';
 import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
 import { claimInstance } from './instance.ts';
 import { keepRunning } from './keep-running.ts';
@@ -63,6 +63,8 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const gatewayUrl = urlOf('mcp-gateway');
   const licenseUrl = urlOf('license-service');
   const docsUrl = urlOf('docs');
+  const signInUrl = urlOf('sign-in');
+  const givenBaseUrl = process.env['BASE_URL'] || undefined;
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
@@ -72,6 +74,9 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     ...(gatewayUrl !== null && { MCP_GATEWAY_URL: gatewayUrl }),
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),
+    ...(signInUrl !== null && { SIGN_IN_URL: signInUrl, TRUST_PROXY: '127.0.0.1' }),
+    // One click signs in, on this machine alone.
+    ...(givenBaseUrl === undefined && { DEMO_ACCOUNT: demoOwner.email }),
     ...process.env,
     // Some shells set HOST to the machine's name.
     HOST: '127.0.0.1',
@@ -113,6 +118,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     mcpUrl: withPath(gatewayUrl, '/api/mcp'),
     licenseUrl,
     licenseKey,
+    signInUrl: withPath(signInUrl && baseUrl, '/sign-in'),
     docsUrl: urlOf('docs'),
     workerUrl: urlOf('delivery-worker'),
     databaseUrl,

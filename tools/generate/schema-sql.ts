@@ -20,21 +20,21 @@ const sections: readonly (readonly [string, string])[] = [
      join pg_type t on t.oid = a.atttypid
      left join pg_collation l on l.oid = a.attcollation
      left join pg_attrdef d on d.adrelid = c.oid and d.adnum = a.attnum
-     where n.nspname in ('public', 'app') and c.relkind in ('r', 'p')
+     where n.nspname in ('public', 'app', 'sign_in') and c.relkind in ('r', 'p')
      group by n.nspname, c.relname, c.oid order by 1`,
   ],
   [
     'Keys and checks',
     `select format('alter table %s add constraint %I %s;', conrelid::regclass, conname, pg_get_constraintdef(oid)) as line
      from pg_constraint
-     where connamespace = 'public'::regnamespace and contype in ('p', 'u', 'f', 'c') and conrelid <> 0
+     where connamespace in ('public'::regnamespace, 'sign_in'::regnamespace) and contype in ('p', 'u', 'f', 'c') and conrelid <> 0
      order by 1`,
   ],
   [
     'Indexes',
     `select indexdef || ';' as line from pg_indexes i
-     where schemaname = 'public'
-       and not exists (select from pg_constraint c where c.conname = i.indexname and c.connamespace = 'public'::regnamespace)
+     where schemaname in ('public', 'sign_in')
+       and not exists (select from pg_constraint c where c.conname = i.indexname and c.connamespace = i.schemaname::regnamespace)
      order by 1`,
   ],
   [
@@ -46,7 +46,7 @@ const sections: readonly (readonly [string, string])[] = [
   [
     'Triggers',
     `select pg_get_triggerdef(t.oid) || ';' as line from pg_trigger t
-     join pg_class c on c.oid = t.tgrelid and c.relnamespace = 'public'::regnamespace
+     join pg_class c on c.oid = t.tgrelid and c.relnamespace in ('public'::regnamespace, 'sign_in'::regnamespace)
      where not t.tgisinternal order by 1`,
   ],
   [
@@ -62,9 +62,10 @@ const sections: readonly (readonly [string, string])[] = [
   ],
   [
     'Grants',
-    `select format('grant %s on %I to %I;', string_agg(lower(privilege_type), ', ' order by privilege_type), table_name, grantee) as line
+    `select format('grant %s on %s%I to %I;', string_agg(lower(privilege_type), ', ' order by privilege_type),
+       case when table_schema <> 'public' then table_schema || '.' else '' end, table_name, grantee) as line
      from information_schema.role_table_grants
-     where table_schema = 'public' and grantee like 'muster%' group by table_name, grantee order by 1`,
+     where table_schema in ('public', 'sign_in') and grantee like 'muster%' group by table_schema, table_name, grantee order by 1`,
   ],
   [
     'Grants on functions',

@@ -5,7 +5,9 @@
 export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'libs/database': ['activity', 'audit', 'outbox', 'rights_epochs', 'streams'],
   'libs/runtime': ['idempotency_keys'],
+  'apps/sign-in': ['accounts', 'flows', 'identities', 'oauth_records', 'passkeys', 'sessions', 'sign_ins'],
   'libs/organizations': [
+    ...['identity_provider_domains', 'identity_providers'],
     ...['agents', 'devices', 'invitations', 'members', 'orgs', 'team_members', 'teams', 'tokens'],
   ],
   'libs/billing': ['seat_ledger', 'subscriptions'],

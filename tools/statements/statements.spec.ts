@@ -112,7 +112,7 @@ describe('a table', () => {
   it('has one owner', async () => {
     const { rows } = await client.query<{ name: string }>(
       `select c.relname as name from pg_class c
-       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p') and not c.relispartition`,
+       where c.relnamespace in ('public'::regnamespace, 'sign_in'::regnamespace) and c.relkind in ('r', 'p') and not c.relispartition`,
     );
     expect(Object.values(ownedTables).flat().toSorted()).toEqual(rows.map(({ name }) => name).toSorted());
   });

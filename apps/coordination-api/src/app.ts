@@ -3,7 +3,7 @@ import { createFollowers, createPool, isSchemaCurrent, type Pool } from '@muster
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
 import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
-import { type Check, createService, redisCheck, type Service } from '@muster/http';
+import { type Check, createService, redisCheck, type Service, sessionCookieOf } from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
@@ -16,6 +16,7 @@ import { addInvitationRoutes } from './http/invitations.ts';
 import { addEventStream, type EventStreamOptions } from './http/eventStream.ts';
 import { addMcpForward } from './http/mcp.ts';
 import { addOperationRoutes, type RouteOptions } from './http/operationRoutes.ts';
+import { addSignInForward } from './http/signIn.ts';
 
 export interface CoordinationApi {
   readonly service: Service;
@@ -55,7 +56,11 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   });
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
-  const authenticate = createAuthenticate(authenticator, config.LIMIT_UNKNOWN_TOKENS);
+  const { authenticate, authenticateToken } = createAuthenticate(
+    authenticator,
+    config.LIMIT_UNKNOWN_TOKENS,
+    config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl),
+  );
   const service = createService({
     name: 'coordination-api',
     logger,
@@ -120,8 +125,12 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     config.MCP_GATEWAY_URL === undefined
       ? undefined
       : addMcpForward(service.app, {
-          ...{ gatewayUrl: config.MCP_GATEWAY_URL, authenticate, leave: service.leave },
+          ...{ gatewayUrl: config.MCP_GATEWAY_URL, authenticate: authenticateToken, leave: service.leave },
         });
+  const signIn =
+    config.SIGN_IN_URL === undefined
+      ? undefined
+      : addSignInForward(service.app, { signInUrl: config.SIGN_IN_URL, leave: service.leave });
 
   void service.app.register(async (app) => addDiscoveryRoutes(app, addressesOf(config)));
 
@@ -131,6 +140,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     close: async () => {
       await authenticator.close();
       await forward?.close();
+      await signIn?.close();
       await limits.close();
       redis?.close();
       await Promise.all([pool.end(), checking.end()]);

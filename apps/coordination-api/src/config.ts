@@ -1,6 +1,12 @@
 /** What coordination-api takes from its environment. */
 import { parseSeatPrices } from '@muster/billing';
-import { commonEnvironment, parsedVariable, parseEnvironment, rateVariable } from '@muster/http';
+import {
+  commonEnvironment,
+  parsedVariable,
+  parseEnvironment,
+  rateVariable,
+  requireSafeAddress,
+} from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks, parseSecretKeys } from '@muster/outbound';
 import { z } from 'zod';
@@ -21,6 +27,11 @@ export const environment = {
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   /** Where /api/mcp goes on to; without it nothing answers there. */
   MCP_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /**
+   * Where the service is in which people sign in; without it there are no pages for that, and no session counts. Needs
+   * BASE_URL, with https or of this machine alone.
+   */
+  SIGN_IN_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The address callers use, as it stands in /openapi.json. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Where the guides are, for those who look for them. */
@@ -71,5 +82,9 @@ export const environment = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-export const readConfig = (from: Record<string, string | undefined> = process.env) =>
-  parseEnvironment(environment, from);
+/** Throws where people are to sign in, and it is not said at which address, or at one at which no session is safe. */
+export function readConfig(from: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, from);
+  if (config.SIGN_IN_URL !== undefined) requireSafeAddress(config.BASE_URL);
+  return config;
+}

@@ -12,7 +12,7 @@ import { type Config } from './config.ts';
 import { addDashboard } from './dashboard.ts';
 import { addFigures } from './figures.ts';
 import { type Loop, startLoop } from './loop.ts';
-import { createMailer } from './mail.ts';
+import { createMailer } from '@muster/outbound/mail';
 import { performer } from './perform.ts';
 import { createPusher } from './push.ts';
 import { relay } from './relay.ts';

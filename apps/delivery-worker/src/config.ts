@@ -2,6 +2,7 @@
 import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks, parseSecretKeys } from '@muster/outbound';
+import { type MailTo, mailToOf } from '@muster/outbound/mail';
 import { z } from 'zod';
 
 /** Where browsers' push services are: a worker that posts to any address a device names could be sent anywhere. */
@@ -66,19 +67,16 @@ export interface Vapid {
   readonly subject: string;
 }
 
-/** Where mails go. */
-export type MailTo = { readonly smtpUrl: string } | { readonly folder: string };
-
 export function readConfig(from: Record<string, string | undefined> = process.env) {
   const config = parseEnvironment(environment, from);
-  return { ...config, mailTo: mailToOf(config), vapid: vapidOf(config) };
+  return { ...config, mailTo: requiredMailTo(config), vapid: vapidOf(config) };
 }
 
 type Parsed = ReturnType<typeof parseEnvironment<typeof environment>>;
 
-function mailToOf({ SMTP_URL: smtpUrl, MAIL_FOLDER: folder }: Parsed): MailTo {
-  if (smtpUrl !== undefined) return { smtpUrl };
-  if (folder !== undefined) return { folder };
+function requiredMailTo(config: Parsed): MailTo {
+  const mailTo = mailToOf(config);
+  if (mailTo !== undefined) return mailTo;
   throw new ConfigError('the configuration does not fit:\n  neither SMTP_URL nor MAIL_FOLDER is set');
 }
 

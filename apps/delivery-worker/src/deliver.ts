@@ -4,7 +4,7 @@ import { type Db, of, outboxRow, sql } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
 import { prepareInvitationMail, prepareTokenMail } from '@muster/organizations';
 import { prepareNotification } from '@muster/notifications';
-import { type Mail, type Mailer } from './mail.ts';
+import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { type BatchWorker, type RowWorker } from './perform.ts';
 import { type Pusher } from './push.ts';
 

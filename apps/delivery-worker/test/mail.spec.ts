@@ -11,7 +11,7 @@ import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { deliverInvitation } from '../src/deliver.ts';
-import { createMailer, type Mail, type Mailer } from '../src/mail.ts';
+import { createMailer, type Mail, type Mailer } from '@muster/outbound/mail';
 import { type Line, openLine, until } from './line.ts';
 
 const world = useWorld({});

@@ -9,7 +9,7 @@ import { useWorld } from '@muster/testing';
 import getTlsOptions from 'smtp-server/lib/tls-options.js';
 import webPush from 'web-push';
 import { deliverNotification, mailNotification, pushNotification } from '../src/deliver.ts';
-import { type Mail, type Mailer } from '../src/mail.ts';
+import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { createPusher, isPushHost, type Pusher } from '../src/push.ts';
 import { openLine, until } from './line.ts';
 

@@ -9,7 +9,7 @@ import { pino } from 'pino';
 import PostalMime, { type Email } from 'postal-mime';
 import { SMTPServer } from 'smtp-server';
 import { mailTokenEnd } from '../src/deliver.ts';
-import { createMailer, type Mailer } from '../src/mail.ts';
+import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { warnOfEnds } from '../src/token-ends.ts';
 import { type Line, openLine, until } from './line.ts';
 

@@ -41,7 +41,9 @@ describe('names', () => {
     // Webhooks are people's alone: none of them is a tool.
     const others = kept.filter(({ name }) => !name.startsWith('webhooks.'));
     expect(others.map(({ name }) => name)).toEqual([
-      ...['agents.create', 'agents.list', 'agents.retire', 'tokens.create', 'tokens.list', 'tokens.revoke'],
+      ...['agents.create', 'agents.list', 'agents.retire'],
+      ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
+      ...['tokens.create', 'tokens.list', 'tokens.revoke'],
       ...['projects.deliveryHealth', 'comments.replies'],
       ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
       'events.list',

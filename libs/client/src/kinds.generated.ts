@@ -40,6 +40,7 @@ export const kinds = {
   },
   locks: { acquire: 'write', list: 'list', release: 'write' },
   session: { identity: 'read' },
+  sessions: { list: 'list', revoke: 'write', revokeOthers: 'write' },
   tokens: { create: 'write', list: 'list', revoke: 'write' },
   orgs: { update: 'write', transferOwnership: 'write', delete: 'write' },
   members: {

@@ -216,11 +216,22 @@ end $$;
 call app.hand_over('app.enter_by_invitation(bytea)', 'muster_door');
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 
--- Notes when tokens were last used. Called in batches, at most once a minute per token.
+-- Notes when tokens were last used. Called in batches, at most once a minute per token. A session that is used lasts for
+-- another thirty days, and no longer than it ever may; its token is told once a day, since each telling begins an epoch.
 create or replace function app.touch_tokens(hashes bytea[]) returns void
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
   update public.tokens set last_used_at = now()
-  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute')
+  where hash = any (hashes) and (last_used_at is null or last_used_at < now() - interval '1 minute');
+  update sign_in.sessions s set last_seen_at = now(), expires_at = least(now() + interval '30 days', s.ends_at)
+  from (select k.id from sign_in.sessions k
+    where k.id in (select t.session_id from public.tokens t where t.hash = any (hashes) and t.session_id is not null)
+      and k.revoked_at is null and k.expires_at > now() and k.last_seen_at < now() - interval '1 minute'
+    order by k.id for no key update) used
+  where s.id = used.id;
+  update public.tokens t set expires_at = s.expires_at
+  from sign_in.sessions s
+  where t.hash = any (hashes) and s.id = t.session_id and t.revoked_at is null
+    and t.expires_at > now() and t.expires_at < s.expires_at - interval '1 day'
 $$;
 call app.hand_over('app.touch_tokens(bytea[])', 'muster_door');
 grant execute on function app.touch_tokens(bytea[]) to muster_app;

@@ -1,6 +1,7 @@
 /** Who a token is. Asked once per process and token for a while; the door asks again in every transaction. */
 import { type Scope } from '@muster/registry';
 import { ask } from './ask.ts';
+import { newId } from './id.ts';
 import { type Pool } from './pool.ts';
 import { sql } from './sql.ts';
 
@@ -17,6 +18,8 @@ export interface Identity {
   readonly projectIds: readonly string[] | null;
   /** Whether the token may read its member's notifications. */
   readonly mayReadInbox: boolean;
+  /** The session that came in; null for a token that is sent by itself. */
+  readonly session: { readonly id: string; readonly provenAt: string } | null;
 }
 
 /** What a token reaches, in one text, as app.token_reach in enter.sql words it: so the door sees that it has changed. */
@@ -39,23 +42,50 @@ interface IdentityRow {
   may_read_inbox: boolean;
 }
 
+const identityOf = (row: IdentityRow, tokenHash: Buffer, session: Identity['session']): Identity => ({
+  tokenId: row.token_id,
+  tokenHash,
+  orgId: row.org_id,
+  memberId: row.member_id,
+  agentId: row.agent_id,
+  memberName: row.member_name,
+  agentName: row.agent_name,
+  scopes: row.scopes,
+  projectIds: row.project_ids,
+  mayReadInbox: row.may_read_inbox,
+  session,
+});
+
 /** The identity behind a token's hash; undefined for one that is unknown, revoked or expired. */
 export async function identify(pool: Pool, tokenHash: Buffer): Promise<Identity | undefined> {
   const [row] = await ask(pool, sql<IdentityRow>`select * from app.identify(${tokenHash})`);
-  return (
-    row && {
-      tokenId: row.token_id,
-      tokenHash,
-      orgId: row.org_id,
-      memberId: row.member_id,
-      agentId: row.agent_id,
-      memberName: row.member_name,
-      agentName: row.agent_name,
-      scopes: row.scopes,
-      projectIds: row.project_ids,
-      mayReadInbox: row.may_read_inbox,
-    }
+  return row && identityOf(row, tokenHash, null);
+}
+
+interface SessionIdentityRow extends IdentityRow {
+  session_id: string;
+  proven_at: string;
+}
+
+/** A session on its way into an organization. */
+export interface EnteringSession {
+  /** Of its secret. */
+  readonly sessionHash: Buffer;
+  readonly orgId: string;
+  /** Of its secret together with the organization: what its token there has. */
+  readonly tokenHash: Buffer;
+}
+
+/** The identity of a session in an organization; undefined where it is over, or its person is not in there. */
+export async function identifySession(
+  pool: Pool,
+  { sessionHash, orgId, tokenHash }: EnteringSession,
+): Promise<Identity | undefined> {
+  const [row] = await ask(
+    pool,
+    sql<SessionIdentityRow>`select * from app.identify_session(${sessionHash}, ${orgId}::uuid, ${tokenHash}, ${newId()}::uuid)`,
   );
+  return row && identityOf(row, tokenHash, { id: row.session_id, provenAt: row.proven_at });
 }
 
 /** Notes of the tokens that they were used, in this order: two processes that sort them lock rows in one order. */

@@ -1,9 +1,11 @@
+export { ask } from './ask.ts';
 export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
 export { isSchemaCurrent } from './function-files.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
-export { identify, type Identity, touchTokens } from './identity.ts';
+export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
+export { inSignIn } from './sign-in.ts';
 export {
   BadCursor,
   CursorCount,

@@ -530,6 +530,28 @@ export interface IdempotencyKeys {
   token_id: string;
 }
 
+export interface IdentityProviderDomains {
+  created_at: Generated<string>;
+  domain: string;
+  org_id: string;
+  proof: string;
+  proven_at: string | null;
+  provider_id: string;
+}
+
+export interface IdentityProviders {
+  client_id: string;
+  created_at: Generated<string>;
+  created_by: Json;
+  id: string;
+  issuer: string;
+  name: string;
+  org_id: string;
+  secret: Buffer | null;
+  updated_at: Generated<string>;
+  version: Generated<number>;
+}
+
 export interface ImportItems {
   blocked_by: Generated<string[]>;
   created_at: Generated<string>;
@@ -630,6 +652,7 @@ export interface Locks {
 }
 
 export interface Members {
+  account_id: string | null;
   created_at: Generated<string>;
   email: string;
   handle: string;
@@ -838,6 +861,83 @@ export interface SeatLedger {
   version: number;
 }
 
+export interface SignInAccounts {
+  created_at: Generated<string>;
+  email: string;
+  id: string;
+  name: string;
+}
+
+export interface SignInFlows {
+  expires_at: string;
+  hash: Buffer;
+  kind: string;
+  payload: Json;
+}
+
+export interface SignInIdentities {
+  account_id: string;
+  created_at: Generated<string>;
+  email: string | null;
+  issuer: string;
+  last_used_at: Generated<string>;
+  subject: string;
+}
+
+export interface SignInOauthRecords {
+  consumed_at: string | null;
+  created_at: Generated<string>;
+  expires_at: string | null;
+  grant_id: string | null;
+  id_hash: Buffer;
+  model: string;
+  payload: Json;
+  uid: string | null;
+  user_code: string | null;
+}
+
+export interface SignInPasskeys {
+  account_id: string;
+  counter: Generated<number>;
+  created_at: Generated<string>;
+  credential_id: Buffer;
+  id: string;
+  is_synced: Generated<boolean>;
+  last_used_at: string | null;
+  name: string;
+  public_key: Buffer;
+  transports: Generated<string[]>;
+}
+
+export interface SignInSessions {
+  account_id: string;
+  created_at: Generated<string>;
+  ends_at: string;
+  expires_at: string;
+  hash: Buffer;
+  id: string;
+  ip: string | null;
+  last_seen_at: Generated<string>;
+  proofs: string[];
+  proven_at: Generated<string>;
+  revoked_at: string | null;
+  user_agent: string | null;
+}
+
+export interface SignInSignIns {
+  code_hash: Buffer;
+  created_at: Generated<string>;
+  email: string;
+  expires_at: string;
+  hash: Buffer;
+  id: string;
+  ip: string | null;
+  misses: Generated<number>;
+  nonce_hash: Buffer;
+  return_to: string;
+  used_at: string | null;
+}
+
 export interface Stories {
   blocked: { kind: string; note: string; unblockerMemberId: string } | null;
   blocked_by: Generated<string[]>;
@@ -957,11 +1057,13 @@ export interface Teams {
 
 export interface Tokens {
   agent_id: string | null;
+  client_id: string | null;
   created_at: Generated<string>;
   expires_at: string | null;
+  grant_id: string | null;
   hash: Buffer;
   id: string;
-  kind: Generated<'api'>;
+  kind: Generated<'api' | 'session' | 'oauth'>;
   last_four: string;
   last_used_at: string | null;
   may_read_inbox: Generated<boolean>;
@@ -970,8 +1072,10 @@ export interface Tokens {
   org_id: string;
   prefix: string | null;
   project_ids: string[] | null;
+  resource: string | null;
   revoked_at: string | null;
   scopes: Scope[];
+  session_id: string | null;
   warned_at: string | null;
 }
 
@@ -1056,6 +1160,8 @@ export interface DB {
   forge_repositories: ForgeRepositories;
   gamification_state: GamificationState;
   idempotency_keys: IdempotencyKeys;
+  identity_provider_domains: IdentityProviderDomains;
+  identity_providers: IdentityProviders;
   import_items: ImportItems;
   imports: Imports;
   invitations: Invitations;
@@ -1082,6 +1188,13 @@ export interface DB {
   search_documents: SearchDocuments;
   search_words: SearchWords;
   seat_ledger: SeatLedger;
+  'sign_in.accounts': SignInAccounts;
+  'sign_in.flows': SignInFlows;
+  'sign_in.identities': SignInIdentities;
+  'sign_in.oauth_records': SignInOauthRecords;
+  'sign_in.passkeys': SignInPasskeys;
+  'sign_in.sessions': SignInSessions;
+  'sign_in.sign_ins': SignInSignIns;
   stories: Stories;
   story_blockers: StoryBlockers;
   story_reviewers: StoryReviewers;

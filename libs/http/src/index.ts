@@ -19,6 +19,14 @@ export { type Count, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
 export { redisCheck, type RedisCheck } from './redis.ts';
 export { longestStopMillis, main, stopOnSignal } from './run.ts';
+export {
+  cookieOf,
+  requireSafeAddress,
+  requireSameOrigin,
+  type SessionCookie,
+  sessionCookieOf,
+  sessionSecretOf,
+} from './session-cookie.ts';
 export { createService, sendError, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';

@@ -24,6 +24,7 @@ export interface HandlersSetUp {
 
 export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): AllHandlers => ({
   session: organizationsHandlers.session,
+  sessions: organizationsHandlers.sessions,
   orgs: organizationsHandlers.orgs,
   members: organizationsHandlers.members,
   invitations: organizationsHandlers.invitations,

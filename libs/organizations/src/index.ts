@@ -5,12 +5,13 @@ import { members } from './operations/members/handlers.ts';
 import { orgs } from './operations/orgs/handlers.ts';
 import { policy } from './operations/policy/handlers.ts';
 import { session } from './operations/session/handlers.ts';
+import { sessions } from './operations/sessions/handlers.ts';
 import { teams } from './operations/teams/handlers.ts';
 import { tokens } from './operations/tokens/handlers.ts';
 
 /** What this lib answers, by namespace. */
 export const organizationsHandlers = {
-  ...{ session, orgs, members, invitations, policy, teams, devices, tokens },
+  ...{ session, sessions, orgs, members, invitations, policy, teams, devices, tokens },
   agents,
 };
 

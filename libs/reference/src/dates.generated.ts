@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '4327a6a33dd758ec75036970ed0ab4bc381986a93ce0b04bcf1a3ff3552f0d69',
+    sha256: '3d71f0fa874d55567dea8c17f866c7944e907390840c49ed6efb5798a2e5db71',
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
@@ -26,6 +26,10 @@ export const dates = {
   'reference/session': {
     sha256: '54c84c6614729ab43d558f29e3e8073e449925ddfdea0a64ebd0c9c152fb795a',
     since: '2026-11-22',
+  },
+  'reference/sessions': {
+    sha256: 'a7c1d6af391ab62ef0891777e4563ee5b5d64151a7e4d21ba42fa22afaa8ed34',
+    since: '2026-11-23',
   },
   'reference/tokens': {
     sha256: '61453ed7b6aadbd04671b579c55585e6e90e8d0848945ebcf1c71dd8c5370c43',
@@ -184,11 +188,11 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: '4cfe2a1328abbc19866409d01577707d116e27a611660f0a96ff698659b2e549',
+    sha256: '7d27345e6627614ea7aaeaf03167c56f801feb9a6d4dbf0ad95856150ba1e3f0',
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '8c5555640a5ed36b8c3a833587b4684b6c0f767960a539d1ec81ab14431ee028',
+    sha256: '9b7897a9dee2776e77a125344e1b7145138f60251043b294d830ff5d7e68a6df',
     since: '2026-11-23',
   },
   'reference/event-kinds': {

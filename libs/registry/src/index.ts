@@ -43,6 +43,7 @@ export * from './records/run.ts';
 export * from './records/story.ts';
 export * from './records/target.ts';
 export * from './records/team.ts';
+export * from './records/session.ts';
 export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/webhook.ts';

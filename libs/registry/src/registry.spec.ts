@@ -208,6 +208,7 @@ describe('an agent', () => {
       .map(({ name }) => name);
     const tokens = ['tokens.create', 'tokens.list', 'tokens.revoke'];
     const agents = ['agents.create', 'agents.list', 'agents.retire'];
+    const sessions = ['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'];
     const forges = [
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
@@ -223,6 +224,7 @@ describe('an agent', () => {
         'devices.unregister',
         'members.leave',
         ...own,
+        ...sessions,
         ...tokens,
         ...webhooks,
       ].sort(),

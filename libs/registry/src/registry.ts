@@ -29,6 +29,7 @@ import { prompts } from './namespaces/prompts.ts';
 import { reviewers } from './namespaces/reviewers.ts';
 import { search } from './namespaces/search.ts';
 import { session } from './namespaces/session.ts';
+import { sessions } from './namespaces/sessions.ts';
 import { stories } from './namespaces/stories.ts';
 import { storyCollaboration } from './namespaces/storyCollaboration.ts';
 import { storySpec } from './namespaces/storySpec.ts';
@@ -42,6 +43,7 @@ export const registry = {
   agents,
   locks,
   session,
+  sessions,
   tokens,
   orgs,
   members,

@@ -25,7 +25,9 @@ export {
   type Surroundings,
 } from './handle.ts';
 export { parseWith } from './parse.ts';
+export { isWellFormedSession, newSessionSecret, sessionTokenHash } from './sessions.ts';
 export {
+  type AroundLookUp,
   type AuthenticatedToken,
   type Authenticator,
   createAuthenticator,

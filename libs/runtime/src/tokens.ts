@@ -5,8 +5,16 @@
  */
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
-import { identify, type Identity, type Pool, RememberedRights, touchTokens } from '@muster/database';
+import {
+  identify,
+  identifySession,
+  type Identity,
+  type Pool,
+  RememberedRights,
+  touchTokens,
+} from '@muster/database';
 import { unauthorized } from '@muster/registry';
+import { isWellFormedSession, sessionTokenHash } from './sessions.ts';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 const shape = /^must_(live|test)_([0-9A-Za-z]{32})([0-9A-Za-z]{6})$/;
@@ -56,9 +64,18 @@ const touchMillis = 10_000;
 /** Around each look into the database for a token that is not remembered; it may refuse to look. */
 export type AroundLookUp = <Found>(look: () => Promise<Found | undefined>) => Promise<Found | undefined>;
 
+type LookUp = () => Promise<Identity | undefined>;
+const atOnce: AroundLookUp = (look) => look();
+
 export interface Authenticator {
   /** The token behind `Authorization: Bearer <secret>`. Throws 401, one and the same for every reason. */
   readonly authenticate: (secret: string, around?: AroundLookUp) => Promise<AuthenticatedToken>;
+  /** The token of the session behind a cookie, in that organization. Throws 401, one and the same for every reason. */
+  readonly authenticateSession: (
+    secret: string,
+    orgId: string,
+    around?: AroundLookUp,
+  ) => Promise<AuthenticatedToken>;
   /** Writes what is still to be noted and stops. */
   readonly close: () => Promise<void>;
 }
@@ -93,13 +110,13 @@ export function createAuthenticator(pool: Pool): Authenticator {
     used.set(key, identity.tokenHash);
   };
 
-  const find = async (hash: Buffer, around: AroundLookUp): Promise<AuthenticatedToken> => {
+  const find = async (hash: Buffer, look: LookUp, around: AroundLookUp): Promise<AuthenticatedToken> => {
     const key = hash.toString('base64');
     const now = Date.now();
     let known = remembered.get(key);
     if (known === undefined || known.until < now) {
       remembered.delete(key);
-      const identity = await around(() => identify(pool, hash));
+      const identity = await around(look);
       if (identity === undefined) throw unauthorized();
       if (remembered.size >= mostRemembered) remembered.clear();
       known = { identity, rights: new RememberedRights(identity), until: now + rememberMillis };
@@ -114,10 +131,10 @@ export function createAuthenticator(pool: Pool): Authenticator {
       ...{ identity, rights, forget },
       renew: () => {
         forget();
-        return find(hash, (look) => look());
+        return find(hash, look, atOnce);
       },
       confirm: async () => {
-        if ((await identify(pool, hash)) !== undefined) return;
+        if ((await look()) !== undefined) return;
         forget();
         throw unauthorized();
       },
@@ -125,9 +142,16 @@ export function createAuthenticator(pool: Pool): Authenticator {
   };
 
   return {
-    authenticate: async (secret, around = (look) => look()) => {
+    authenticate: async (secret, around = atOnce) => {
       if (!isWellFormedToken(secret)) throw unauthorized();
-      return find(hashToken(secret), around);
+      const hash = hashToken(secret);
+      return find(hash, () => identify(pool, hash), around);
+    },
+    authenticateSession: async (secret, orgId, around = atOnce) => {
+      if (!isWellFormedSession(secret)) throw unauthorized();
+      const tokenHash = sessionTokenHash(secret, orgId);
+      const entering = { sessionHash: hashToken(secret), orgId, tokenHash };
+      return find(tokenHash, () => identifySession(pool, entering), around);
     },
     close: async () => {
       clearInterval(timer);

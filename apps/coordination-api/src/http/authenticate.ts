@@ -1,18 +1,41 @@
-/** `Authorization: Bearer <token>` → who it is, before a byte of the body is read. */
-import { tooMany } from '@muster/registry';
-import { type Authenticator, type AuthenticatedToken } from '@muster/runtime';
-import { bearerOf, createMemoryStore, networkOf, type Rate, retryAfterSeconds } from '@muster/http';
+/** Who sends a request, before a byte of its body is read: `Authorization: Bearer <token>`, or the cookie of a session. */
+import { badRequest, isUuid, tooMany } from '@muster/registry';
+import { type AroundLookUp, type Authenticator, type AuthenticatedToken } from '@muster/runtime';
+import {
+  bearerOf,
+  createMemoryStore,
+  networkOf,
+  type Rate,
+  retryAfterSeconds,
+  type SessionCookie,
+  sessionSecretOf,
+} from '@muster/http';
 import { type FastifyRequest } from 'fastify';
 
-/** The token of a request. Throws 401, and 429 for an address that has sent too many unknown tokens. */
+/**
+ * The token of a request. Throws 401, 429 for an address that has sent too many unknown tokens, and 400, 403 or 415 for a
+ * session that comes by another way than from a page of this origin.
+ */
 export type Authenticate = (request: FastifyRequest) => Promise<AuthenticatedToken>;
 
+export interface Authenticates {
+  /** By a token, or where people sign in here by a session. */
+  readonly authenticate: Authenticate;
+  /** By a token alone. */
+  readonly authenticateToken: Authenticate;
+}
+
 /** Each look for a token costs a query; what is guessed at, costs its address. Counted in each process, for itself. */
-export function createAuthenticate(authenticator: Authenticator, unknownTokens: Rate): Authenticate {
+export function createAuthenticate(
+  authenticator: Authenticator,
+  unknownTokens: Rate,
+  cookie: SessionCookie | undefined,
+): Authenticates {
   const store = createMemoryStore();
-  return async (request) => {
-    const caller = await authenticator.authenticate(bearerOf(request), async (look) => {
-      const costs = [{ key: networkOf(request.ip), rate: unknownTokens }];
+  const countedFor =
+    ({ ip }: FastifyRequest): AroundLookUp =>
+    async (look) => {
+      const costs = [{ key: networkOf(ip), rate: unknownTokens }];
       const quotas = await store.take(costs);
       if (quotas.some(({ waitMillis }) => waitMillis > 0))
         throw tooMany('unknown_tokens', retryAfterSeconds(quotas));
@@ -24,8 +47,31 @@ export function createAuthenticate(authenticator: Authenticator, unknownTokens: 
       } finally {
         if (!isUnknown) await store.giveBack(costs);
       }
-    });
+    };
+  const by = async (request: FastifyRequest, found: Promise<AuthenticatedToken>) => {
+    const caller = await found;
     request.party = caller.identity.tokenId;
     return caller;
   };
+  const authenticateToken: Authenticate = async (request) =>
+    by(request, authenticator.authenticate(bearerOf(request), countedFor(request)));
+  return {
+    authenticateToken,
+    authenticate: async (request) => {
+      const session = cookie && sessionSecretOf(request, cookie);
+      if (session === undefined) return authenticateToken(request);
+      const orgId = organizationOf(request);
+      return by(request, authenticator.authenticateSession(session, orgId, countedFor(request)));
+    },
+  };
+}
+
+/** The organization that a session is to act in: a header, or in an address, for streams that browsers open by themselves. */
+function organizationOf({ headers, method, query }: FastifyRequest): string {
+  const { organization } = query as Record<string, unknown>;
+  const named = headers['x-muster-org'] ?? (method === 'GET' ? organization : undefined);
+  if (typeof named === 'string' && isUuid(named)) return named;
+  throw badRequest('A session says in which organization it acts.', [
+    { path: 'X-Muster-Org', message: 'must be the id of an organization' },
+  ]);
 }

@@ -54,7 +54,14 @@ interface Wanted {
 
 /** What a query asks for: `kinds` with commas, or several times; `personal=false` leaves the inbox out. */
 function wantedBy({ query, headers }: FastifyRequest): Wanted {
-  const { after = 'latest', kinds, personal, ...others } = query as Record<string, string | string[]>;
+  // The organization is for who comes by a session, and was read where that was let in.
+  const {
+    after = 'latest',
+    kinds,
+    personal,
+    organization: _,
+    ...others
+  } = query as Record<string, string | string[]>;
   if (personal !== undefined && personal !== 'true' && personal !== 'false') {
     throw badRequest('personal is neither true nor false.', [
       { path: 'personal', message: 'must be true or false' },

@@ -96,7 +96,7 @@ export const countLiveTokens = async (db: Db, memberId: Part, enough: number): P
   (
     await db.one(
       sql<{ count: number }>`select count(*) from (select from tokens t
-         where ${of('t')} and t.member_id = ${memberId} and t.revoked_at is null
+         where ${of('t')} and t.kind = 'api' and t.member_id = ${memberId} and t.revoked_at is null
            and coalesce(t.expires_at, 'infinity'::timestamptz) > now() limit ${enough}) alive`,
     )
   ).count;
@@ -113,9 +113,12 @@ export const findProjects = (
        where p.id::text = any (${refs}) or p.key = any (${refs.map((ref) => ref.toUpperCase())})`,
   );
 
+/** Tokens that people make; sessions and what was granted to clients end by operations of their own. */
+const made = sql.part`t.kind = 'api'`;
+
 /** The tokens that the caller reaches; by one that is bound to projects, those that are bound to no others. */
 function reached(caller: Caller): Part {
-  const own = reachedBy(caller, 't');
+  const own = sql.part`${made} and ${reachedBy(caller, 't')}`;
   if (caller.projectIds === null) return own;
   return sql.part`${own} and t.project_ids <@ ${caller.projectIds}::uuid[]`;
 }

@@ -8,7 +8,7 @@ export const tokenWarningDays = 7;
 const warning = sql.part`make_interval(days => ${sql.literal(tokenWarningDays)})`;
 
 /** Tokens `t` that end soon, and of which nothing was said. One made for no longer than that says it itself. */
-export const tokensToWarnOf = sql.part`t.revoked_at is null and t.warned_at is null
+export const tokensToWarnOf = sql.part`t.kind = 'api' and t.revoked_at is null and t.warned_at is null
   and t.expires_at > now() and t.expires_at <= now() + ${warning} and t.expires_at > t.created_at + ${warning} + interval '1 hour'`;
 
 /** Asks for the mails of so many tokens of this organization at most, and answers of how many. */

@@ -34,6 +34,10 @@ const catalogue = {
       meaning: 'There is more than one Authorization header.',
       remedy: 'Send one Authorization header.',
     },
+    two_credentials: {
+      meaning: 'There is a session cookie and an Authorization header, and only one of them can count.',
+      remedy: 'Send one of them.',
+    },
     invalid_license_key: {
       meaning: 'This is no license key.',
       remedy: 'Compare it with the key that was sold; details.position says where it looks wrong.',
@@ -41,8 +45,8 @@ const catalogue = {
   },
   unauthorized: {
     unauthorized: {
-      meaning: 'The bearer token is missing, unknown, revoked or expired.',
-      remedy: 'Call with a token that is good; an admin makes a new one.',
+      meaning: 'The bearer token, or the session, is missing, unknown, revoked or expired.',
+      remedy: 'Call with a token that is good, or sign in; members make tokens of their own.',
     },
   },
   forbidden: {
@@ -105,6 +109,11 @@ const catalogue = {
     foreign_origin: {
       meaning: 'Pages of this origin may not call; ALLOWED_ORIGINS names those that may.',
       remedy: 'Have the operator add the origin to ALLOWED_ORIGINS.',
+    },
+    other_origin: {
+      meaning: 'A session counts only for requests that a page of the same origin sends.',
+      remedy:
+        'Send it from a page of this origin, as browsers do: with Sec-Fetch-Site: same-origin and its Origin. Programs use a token.',
     },
     not_operator: {
       meaning: 'This login of the database may not act as its operator.',
@@ -248,6 +257,11 @@ const catalogue = {
     gateway_away: {
       meaning: 'The MCP gateway did not answer; try again.',
       remedy: 'Wait as long as Retry-After says, then send the same again.',
+      retryable: true,
+    },
+    sign_in_away: {
+      meaning: 'Signing in is not possible now; try again.',
+      remedy: 'Wait as long as Retry-After says, then try again.',
       retryable: true,
     },
     caller_left: {

@@ -7,8 +7,11 @@ import { Id, Time } from '../kernel/values.ts';
 export const GivenScope = z.enum(['read', 'write', 'admin']);
 export type GivenScope = z.infer<typeof GivenScope>;
 
-/** What a token was made for: `api` is to be carried by a program. */
-export const tokenKinds = ['api'] as const;
+/**
+ * What a token was made for: `api` is to be carried by a program, `session` is a person's session in an organization, `oauth`
+ * was granted to a client.
+ */
+export const tokenKinds = ['api', 'session', 'oauth'] as const;
 
 /** Days until a token ends, unless said otherwise, and at most; an agent's at most. */
 export const tokenDays = { usual: 90, most: 365, mostOfAgent: 90 } as const;

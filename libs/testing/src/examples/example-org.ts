@@ -16,6 +16,7 @@ import { arrangeLocks } from './locks.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
 import { arrangeSignals } from './signals.ts';
+import { arrangeSessions } from './sessions.ts';
 import { arrangeTokens } from './tokens.ts';
 import { arrangeWebhooks } from './webhooks.ts';
 
@@ -45,6 +46,7 @@ export interface Records {
   readonly catalogAgent: string;
   readonly group: string;
   readonly token: string;
+  readonly session: string;
   readonly forgeConnection: string;
   readonly forgeDelivery: string;
   readonly import: string;
@@ -190,6 +192,7 @@ async function makeExampleOrg(
 
   const imported = await arrangeImport(world, { orgId, projectId: web, author, idOf });
   const { token } = await arrangeTokens(world, { orgId, ana, idOf });
+  const { session } = await arrangeSessions(world, { orgId, ana, idOf });
   const { webhook, webhookDelivery } = await arrangeWebhooks(world, {
     ...{ orgId, ana, projectId: web, author, idOf },
   });
@@ -243,6 +246,7 @@ async function makeExampleOrg(
       catalogAgent,
       group,
       token,
+      session,
       forgeConnection,
       forgeDelivery,
       import: imported,

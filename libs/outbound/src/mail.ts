@@ -3,7 +3,19 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { createTransport, type SendMailOptions } from 'nodemailer';
 import { type Logger } from 'pino';
-import { type MailTo } from './config.ts';
+
+/** Where mails go. */
+export type MailTo = { readonly smtpUrl: string } | { readonly folder: string };
+
+/** What the environment says of where mails go; undefined where it says nothing. SMTP counts before a folder. */
+export function mailToOf(said: {
+  readonly SMTP_URL?: string | undefined;
+  readonly MAIL_FOLDER?: string | undefined;
+}): MailTo | undefined {
+  const { SMTP_URL: smtpUrl, MAIL_FOLDER: folder } = said;
+  if (smtpUrl !== undefined) return { smtpUrl };
+  return folder === undefined ? undefined : { folder };
+}
 
 export interface Mail {
   readonly to: string;

@@ -1,0 +1,68 @@
+/** sign-in, put together from its configuration; nothing listens yet. */
+import { createPool, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
+import { type Check, createService, type Service } from '@muster/http';
+import { createMailer } from '@muster/outbound/mail';
+import { toApiError } from '@muster/runtime';
+import { type Logger } from 'pino';
+import { type Config } from './config.ts';
+import { purge } from './data/purge.ts';
+import { addLinks } from './http/links.ts';
+import { cookiesOf, createThrottle, takeForms } from './http/requests.ts';
+import { addSessions } from './http/sessions.ts';
+
+export interface SignIn {
+  readonly service: Service;
+  readonly pool: Pool;
+  /** After the service stopped: the connections. */
+  readonly close: () => Promise<void>;
+}
+
+const mostInFlight = 200;
+const purgeMillis = 3_600_000;
+
+const postgresCheck = (pool: Pool): Check => ({
+  name: 'postgres',
+  needed: true,
+  run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+});
+
+export function createSignIn(config: Config, logger: Logger): SignIn {
+  const pool = createPool({
+    ...{ url: config.DATABASE_URL, max: config.DATABASE_POOL, role: 'muster_sign_in', name: 'sign-in' },
+    onIdleError: (error) => {
+      logger.warn({ err: error }, 'a connection to Postgres was lost');
+    },
+  });
+  const service = createService({
+    ...{ name: 'sign-in', logger, mostInFlight, toApiError },
+    checks: [postgresCheck(pool)],
+    trustProxy: config.TRUST_PROXY ?? false,
+  });
+  service.metrics.pool(pool);
+  const mailer = createMailer(config.mailTo, config.MAIL_FROM, logger);
+  const around = {
+    ...{ pool, logger, mailer },
+    config: { ...config, baseUrl: config.BASE_URL.replace(/\/+$/, '') },
+    cookies: cookiesOf(config.cookie),
+    throttle: createThrottle(config.LIMIT_SIGN_IN),
+  };
+  void service.app.register(async (app) => {
+    takeForms(app);
+    addSessions(app, around);
+    addLinks(app, around);
+  });
+  const purging = setInterval(() => {
+    inSignIn(pool, purge).catch((error: unknown) => {
+      logger.warn({ err: error }, 'what is over could not be removed');
+    });
+  }, purgeMillis).unref();
+  return {
+    service,
+    pool,
+    close: async () => {
+      clearInterval(purging);
+      mailer.close();
+      await pool.end();
+    },
+  };
+}

@@ -1,0 +1,53 @@
+/** Accounts: people whose address was proven, whatever organizations they are in. */
+import { type Db, newId, sql } from '@muster/database';
+
+export interface Account {
+  readonly id: string;
+  readonly email: string;
+  readonly name: string;
+}
+
+const columns = sql.part`a.id, a.email, a.name`;
+
+export const findAccount = (db: Db, email: string): Promise<Account | undefined> =>
+  db.find(sql<Account>`select ${columns} from sign_in.accounts a where lower(a.email) = lower(${email})`);
+
+/** What is known of an address that no account has yet. */
+export interface KnownAddress {
+  /** How a member with this address is called; null where there is none. */
+  readonly memberName: string | null;
+  readonly isInvited: boolean;
+}
+
+export const findAddress = (db: Db, email: string): Promise<KnownAddress> =>
+  db.one(
+    sql<KnownAddress>`select k.member_name as "memberName", k.is_invited as "isInvited" from app.known_address(${email}) k`,
+  );
+
+/** The account of an address that was just proven; a new one where it has none. */
+export async function provideAccount(db: Db, email: string): Promise<Account> {
+  const known = await findAccount(db, email);
+  if (known !== undefined) return known;
+  const { memberName } = await findAddress(db, email);
+  const name = memberName ?? email.slice(0, email.lastIndexOf('@')).slice(0, 120);
+  // Of two who prove it at once, both have the one account.
+  return db.one(
+    sql<Account>`insert into sign_in.accounts as a (id, email, name) values (${newId()}, ${email}, ${name})
+       on conflict (lower(email)) do update set email = a.email returning ${columns}`,
+  );
+}
+
+/** An organization as its member sees it who chooses one. */
+export interface OwnOrganization {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly memberId: string;
+  readonly role: 'owner' | 'admin' | 'member' | 'viewer';
+}
+
+/** The organizations that an account is in, by name. */
+export const listOrganizations = (db: Db, accountId: string): Promise<OwnOrganization[]> =>
+  db.all(
+    sql<OwnOrganization>`select o.org_id as id, o.slug, o.name, o.member_id as "memberId", o.role from app.organizations_of(${accountId}::uuid) o`,
+  );

@@ -1,0 +1,109 @@
+/**
+ * Links by mail. Each is good for a quarter of an hour, once, and in the browser alone that asked for it: there by the link, or
+ * by the code that the mail has besides, for people who read it on another device. Of all three secrets only hashes are kept.
+ */
+import { createHmac, randomBytes, randomInt } from 'node:crypto';
+import { type Db, newId, sql } from '@muster/database';
+import { hashToken } from '@muster/runtime';
+
+export const linkMinutes = 15;
+/** Codes that may be tried, for each link; and mails to one address. */
+export const mostMisses = 3;
+const mostMails = { quarterHour: 5, day: 20 };
+
+const secretShape = /^[\w-]{43}$/;
+const codeShape = /^\d{6}$/;
+
+export interface AskedLink {
+  /** What the browser keeps in a cookie. */
+  readonly nonce: string;
+  /** What the mail has. */
+  readonly secret: string;
+  readonly code: string;
+}
+
+const randomSecret = (): string => randomBytes(32).toString('base64url');
+/** With the nonce in it, which the database does not have: there are a million codes alone. */
+const hashCode = (nonce: string, code: string): Buffer => createHmac('sha256', nonce).update(code).digest();
+
+/** Fresh secrets of a link that is not asked for yet. */
+export const newLink = (): AskedLink => ({
+  nonce: randomSecret(),
+  secret: randomSecret(),
+  code: randomInt(1_000_000).toString().padStart(6, '0'),
+});
+
+/** Whether as many mails went to the address as may; links of unknown addresses count alike. */
+export async function areTooMany(db: Db, email: string): Promise<boolean> {
+  const { lately, today } = await db.one(
+    sql<{ lately: number; today: number }>`select
+         count(*) filter (where created_at > now() - interval '15 minutes') as lately, count(*) as today
+       from sign_in.sign_ins where lower(email) = lower(${email}) and created_at > now() - interval '1 day'`,
+  );
+  return lately >= mostMails.quarterHour || today >= mostMails.day;
+}
+
+export async function keepLink(
+  db: Db,
+  { nonce, secret, code }: AskedLink,
+  { email, returnTo, ip }: { readonly email: string; readonly returnTo: string; readonly ip: string },
+): Promise<string> {
+  const { id } = await db.one(
+    sql<{
+      id: string;
+    }>`insert into sign_in.sign_ins (id, hash, code_hash, nonce_hash, email, return_to, ip, expires_at)
+       values (${newId()}, ${hashToken(secret)}, ${hashCode(nonce, code)}, ${hashToken(nonce)}, ${email}, ${returnTo}, ${ip},
+         now() + make_interval(mins => ${linkMinutes})) returning id`,
+  );
+  return id;
+}
+
+export interface ProvenAddress {
+  readonly email: string;
+  readonly returnTo: string;
+}
+
+/** Whether a link can be used, and here. */
+export type LinkState = 'here' | 'elsewhere' | 'over';
+
+export async function lookAtLink(db: Db, secret: string, nonce: string | undefined): Promise<LinkState> {
+  if (!secretShape.test(secret)) return 'over';
+  const row = await db.find(
+    sql<{ isHere: boolean }>`select nonce_hash = ${hashToken(nonce ?? '')} as "isHere" from sign_in.sign_ins
+       where hash = ${hashToken(secret)} and used_at is null and misses < ${mostMisses} and expires_at > now()`,
+  );
+  if (row === undefined) return 'over';
+  return row.isHere ? 'here' : 'elsewhere';
+}
+
+/** Uses a link up; undefined where it was used, is over, or another browser asked for it. */
+export async function useLink(
+  db: Db,
+  secret: string,
+  nonce: string | undefined,
+): Promise<ProvenAddress | undefined> {
+  if (nonce === undefined || !secretShape.test(secret)) return undefined;
+  return db.find(
+    sql<ProvenAddress>`update sign_in.sign_ins set used_at = now()
+       where hash = ${hashToken(secret)} and nonce_hash = ${hashToken(nonce)} and used_at is null
+         and misses < ${mostMisses} and expires_at > now()
+       returning email, return_to as "returnTo"`,
+  );
+}
+
+/** Uses a link up by its code; undefined where the code is wrong, which counts, or the link is over. */
+export async function useCode(
+  db: Db,
+  code: string,
+  nonce: string | undefined,
+): Promise<ProvenAddress | undefined> {
+  if (nonce === undefined || !codeShape.test(code)) return undefined;
+  const row = await db.find(
+    sql<ProvenAddress & { fits: boolean }>`update sign_in.sign_ins set
+         misses = misses + (code_hash <> ${hashCode(nonce, code)})::int,
+         used_at = case when code_hash = ${hashCode(nonce, code)} then now() end
+       where nonce_hash = ${hashToken(nonce)} and used_at is null and misses < ${mostMisses} and expires_at > now()
+       returning email, return_to as "returnTo", used_at is not null as fits`,
+  );
+  return row?.fits === true ? { email: row.email, returnTo: row.returnTo } : undefined;
+}

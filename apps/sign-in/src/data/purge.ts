@@ -1,0 +1,9 @@
+/** What is over goes: links and flows after a day, sessions and records of clients once they can be of no more use. */
+import { type Db, sql } from '@muster/database';
+
+export async function purge(db: Db): Promise<void> {
+  await db.all(sql`delete from sign_in.sign_ins where created_at < now() - interval '1 day'`);
+  await db.all(sql`delete from sign_in.flows where expires_at < now()`);
+  await db.all(sql`delete from sign_in.sessions where ends_at < now() - interval '1 day'`);
+  await db.all(sql`delete from sign_in.oauth_records where expires_at < now() - interval '1 day'`);
+}

@@ -1,0 +1,97 @@
+/** Sessions: who has proven who they are, in one browser. */
+import { type Db, newId, sql } from '@muster/database';
+import { hashToken, isWellFormedSession, newSessionSecret, sessionTokenHash } from '@muster/runtime';
+import { type Account } from './accounts.ts';
+
+/** How a person proves who they are: a link in a mail, a passkey, or an issuer (`provider:<id>`). */
+export type Proof = 'link' | 'passkey' | `provider:${string}`;
+
+export interface Session {
+  readonly id: string;
+  readonly account: Account;
+  readonly provenAt: string;
+  readonly expiresAt: string;
+}
+
+/** What is kept of the browser that a session is in. */
+export interface Browser {
+  readonly ip: string;
+  readonly userAgent: string | null;
+}
+
+interface Row {
+  id: string;
+  account_id: string;
+  email: string;
+  name: string;
+  proven_at: string;
+  expires_at: string;
+}
+
+const sessionOf = (row: Row): Session => ({
+  id: row.id,
+  account: { id: row.account_id, email: row.email, name: row.name },
+  provenAt: row.proven_at,
+  expiresAt: row.expires_at,
+});
+
+/** The session behind a cookie; undefined where it is over, or never was. */
+export async function findSession(db: Db, secret: string | undefined): Promise<Session | undefined> {
+  if (secret === undefined || !isWellFormedSession(secret)) return undefined;
+  const row = await db.find(
+    sql<Row>`select s.id, s.account_id, a.email, a.name, s.proven_at, s.expires_at
+       from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
+       where s.hash = ${hashToken(secret)} and s.revoked_at is null and s.expires_at > now()`,
+  );
+  return row && sessionOf(row);
+}
+
+/**
+ * What follows from a proof, in one browser: the session that is there goes on under another secret, where it is the same
+ * person's; another person's ends. Answers the secret for the cookie.
+ */
+export async function proveSession(
+  db: Db,
+  account: Account,
+  proof: Proof,
+  { browser, before }: { readonly browser: Browser; readonly before: string | undefined },
+): Promise<string> {
+  const secret = newSessionSecret();
+  const known = await findSession(db, before);
+  if (known?.account.id === account.id) {
+    const renewed = await renewSession(db, known.id, secret, proof);
+    if (renewed) return secret;
+  } else if (known !== undefined) await endSession(db, known.id);
+  await db.all(
+    sql`insert into sign_in.sessions (id, account_id, hash, proofs, user_agent, ip, expires_at, ends_at)
+       values (${newId()}, ${account.id}, ${hashToken(secret)}, ${[proof]}::text[], ${browser.userAgent}, ${browser.ip},
+         now() + interval '30 days', now() + interval '90 days')`,
+  );
+  return secret;
+}
+
+/** A session goes on under another secret, and with it its tokens; false where it ended meanwhile. */
+async function renewSession(db: Db, id: string, secret: string, proof: Proof): Promise<boolean> {
+  const row = await db.find(
+    sql<{
+      id: string;
+    }>`update sign_in.sessions s set hash = ${hashToken(secret)}, proven_at = now(), last_seen_at = now(),
+         expires_at = least(now() + interval '30 days', s.ends_at),
+         proofs = case when ${proof} = any (s.proofs) then s.proofs else s.proofs || ${proof}::text end
+       where s.id = ${id} and s.revoked_at is null returning s.id`,
+  );
+  if (row === undefined) return false;
+  const rows = await db.all(
+    sql<{ orgId: string }>`select o as "orgId" from app.organizations_of_session(${id}::uuid) o order by o`,
+  );
+  const orgIds = rows.map(({ orgId }) => orgId);
+  const hashes = orgIds.map((orgId) => sessionTokenHash(secret, orgId));
+  if (orgIds.length > 0)
+    await db.all(sql`select app.renew_session_tokens(${id}::uuid, ${orgIds}::uuid[], ${hashes}::bytea[])`);
+  return true;
+}
+
+/** Ends a session: its tokens are refused from the COMMIT on. */
+export async function endSession(db: Db, id: string): Promise<void> {
+  await db.all(sql`update sign_in.sessions set revoked_at = now() where id = ${id} and revoked_at is null`);
+}

@@ -1,0 +1,103 @@
+/** Signing in by a link: asking for it, and using it or its code. */
+import { inSignIn } from '@muster/database';
+import { EmailAddress } from '@muster/registry';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { findAccount, findAddress, provideAccount } from '../data/accounts.ts';
+import {
+  areTooMany,
+  keepLink,
+  lookAtLink,
+  newLink,
+  type ProvenAddress,
+  useCode,
+  useLink,
+} from '../data/links.ts';
+import { proveSession } from '../data/sessions.ts';
+import { linkMail } from '../link-mail.ts';
+import { sendPage } from '../pages/layout.ts';
+import { elsewherePage, linkPage, mailPage, overPage, signInPage } from '../pages/pages.ts';
+import { type Parts } from './parts.ts';
+import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+
+export function addLinks(app: FastifyInstance, around: Parts): void {
+  const { pool, config, cookies, mailer, logger, throttle } = around;
+  const onRequest = fromOwnPage(config.cookie);
+
+  /** Whether the address may sign in here at all; the browser that asks is not told. */
+  const mayEnter = (email: string): Promise<boolean> =>
+    inSignIn(pool, async (db) => {
+      if (config.SIGN_UP === 'open' || (await findAccount(db, email)) !== undefined) return true;
+      const { memberName, isInvited } = await findAddress(db, email);
+      return memberName !== null || (isInvited && config.SIGN_UP === 'invited');
+    });
+
+  app.post('/auth/link', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const { email: typed = '', to: named } = formOf(request);
+    const to = pathWithin(named, config.HOME_PATH);
+    const parsed = EmailAddress.safeParse(typed.trim());
+    if (!parsed.success) {
+      const facts = { to, email: typed.slice(0, 320), demo: config.DEMO_ACCOUNT ?? null };
+      return sendPage(reply, signInPage({ ...facts, problem: 'This is no e-mail address.' }));
+    }
+    const email = parsed.data;
+    const link = newLink();
+    const id = await inSignIn(pool, async (db) => {
+      // guard: mails to one address
+      if (await areTooMany(db, email)) return null;
+      return keepLink(db, link, { email, returnTo: to, ip: request.ip });
+    });
+    // Neither what is answered nor when tells whether a mail goes out.
+    if (id !== null) {
+      void mayEnter(email)
+        .then(async (may) => {
+          if (may) await mailer.send(linkMail(email, config.baseUrl, link), id);
+        })
+        .catch((error: unknown) => {
+          logger.error({ err: error, requestId: request.id }, 'a link could not be mailed');
+        });
+    }
+    cookies.set(reply, 'link', link.nonce);
+    return reply.redirect('/sign-in/mail', 303);
+  });
+
+  app.get('/sign-in/mail', (_request, reply) => sendPage(reply, mailPage(null)));
+
+  // Programs that look into mails open links too: to look uses nothing up.
+  app.get('/auth/link', async (request, reply) => {
+    await throttle(request);
+    const { token } = request.query as { token?: unknown };
+    if (typeof token !== 'string') return sendPage(reply, overPage);
+    const state = await inSignIn(pool, (db) => lookAtLink(db, token, cookies.read(request, 'link')));
+    if (state === 'here') return sendPage(reply, linkPage(token));
+    return sendPage(reply, state === 'elsewhere' ? elsewherePage : overPage);
+  });
+
+  app.post('/auth/link/use', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const { token = '' } = formOf(request);
+    const nonce = cookies.read(request, 'link');
+    const proven = await inSignIn(pool, (db) => useLink(db, token, nonce));
+    return proven === undefined ? sendPage(reply, overPage) : signIn(request, reply, proven);
+  });
+
+  app.post('/auth/code', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const code = (formOf(request)['code'] ?? '').replaceAll(/\s/g, '');
+    const nonce = cookies.read(request, 'link');
+    const proven = await inSignIn(pool, (db) => useCode(db, code, nonce));
+    if (proven !== undefined) return signIn(request, reply, proven);
+    const why = 'The code does not fit, or is over. After three codes that do not fit, ask for another mail.';
+    return sendPage(reply, mailPage(why));
+  });
+
+  async function signIn(request: FastifyRequest, reply: FastifyReply, { email, returnTo }: ProvenAddress) {
+    const before = cookies.read(request, 'session');
+    const secret = await inSignIn(pool, async (db) =>
+      proveSession(db, await provideAccount(db, email), 'link', { browser: browserOf(request), before }),
+    );
+    cookies.clear(reply, 'link');
+    cookies.set(reply, 'session', secret);
+    return reply.redirect(returnTo, 303);
+  }
+}

@@ -1,0 +1,70 @@
+/** The page to sign in on, what a page may know of its session, and signing out. */
+import { inSignIn } from '@muster/database';
+import { forbidden, requireSameOrigin } from '@muster/http';
+import { unauthorized } from '@muster/registry';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { listOrganizations, provideAccount } from '../data/accounts.ts';
+import { endSession, findSession, proveSession } from '../data/sessions.ts';
+import { sendPage } from '../pages/layout.ts';
+import { homePage, signInPage } from '../pages/pages.ts';
+import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+import { type Parts } from './parts.ts';
+
+const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);
+
+export function addSessions(app: FastifyInstance, { pool, config, cookies, throttle }: Parts): void {
+  const onRequest = fromOwnPage(config.cookie);
+  const sessionOf = (request: FastifyRequest) =>
+    inSignIn(pool, async (db) => {
+      const session = await findSession(db, cookies.read(request, 'session'));
+      return session && { session, organizations: await listOrganizations(db, session.account.id) };
+    });
+
+  app.get('/sign-in', async (request, reply) => {
+    const { to: named, again } = request.query as { to?: unknown; again?: unknown };
+    const to = pathWithin(named, config.HOME_PATH);
+    // `again` is for who is signed in, and is to prove it anew.
+    const found = again === undefined ? await sessionOf(request) : undefined;
+    if (found === undefined) {
+      const demo = config.DEMO_ACCOUNT ?? null;
+      return sendPage(reply, signInPage({ to, problem: null, email: '', demo }));
+    }
+    if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
+    return sendPage(reply, homePage(found.session.account, found.organizations, config.HOME_PATH));
+  });
+
+  app.get('/auth/session', async (request, reply) => {
+    requireSameOrigin(request, config.cookie);
+    const found = await sessionOf(request);
+    if (found === undefined) throw unauthorized();
+    const { session, organizations } = found;
+    const { id, account, provenAt, expiresAt } = session;
+    return reply
+      .header('cache-control', 'no-store')
+      .header('content-type', 'application/json; charset=utf-8')
+      .send(JSON.stringify({ session: { id, provenAt, expiresAt }, account, organizations }));
+  });
+
+  app.post('/auth/sign-out', { onRequest }, async (request, reply) => {
+    await inSignIn(pool, async (db) => {
+      const session = await findSession(db, cookies.read(request, 'session'));
+      if (session !== undefined) await endSession(db, session.id);
+    });
+    cookies.clear(reply, 'session');
+    return reply.redirect('/sign-in', 303);
+  });
+
+  const { DEMO_ACCOUNT: demo } = config;
+  if (demo === undefined) return;
+  app.post('/auth/demo', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    // guard: a demo is of this machine alone
+    if (!isLoopback(request.ip)) throw forbidden('foreign_host');
+    const before = cookies.read(request, 'session');
+    const secret = await inSignIn(pool, async (db) =>
+      proveSession(db, await provideAccount(db, demo), 'link', { browser: browserOf(request), before }),
+    );
+    cookies.set(reply, 'session', secret);
+    return reply.redirect(pathWithin(formOf(request)['to'], config.HOME_PATH), 303);
+  });
+}

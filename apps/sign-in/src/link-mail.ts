@@ -1,0 +1,29 @@
+/** How the mail with a link reads. */
+import { type Mail } from '@muster/outbound/mail';
+import { type AskedLink, linkMinutes } from './data/links.ts';
+import { html } from './html.ts';
+
+export function linkMail(to: string, baseUrl: string, { secret, code }: AskedLink): Mail {
+  const link = `${baseUrl}/auth/link?token=${secret}`;
+  const typed = `${code.slice(0, 3)} ${code.slice(3)}`;
+  const where = `Open it in the browser in which you asked, within ${linkMinutes} minutes. Do you read this on another device? Then type this code there:`;
+  const why =
+    'Tell no one the code: whoever asks you for it wants to sign in as you. If you did not ask for this mail, leave it alone and nothing happens.';
+  return {
+    to,
+    subject: 'Sign in to Muster',
+    text: `This link signs you in to Muster:\n${link}\n\n${where}\n\n    ${typed}\n\n${why}\n`,
+    html: `<!doctype html>
+${
+  html`<html lang="en">
+    <body style="font-family: sans-serif; line-height: 1.5; max-width: 40em">
+      <p><a href="${link}">Sign in to Muster</a></p>
+      <p>${where}</p>
+      <p style="font-size: 1.6em; letter-spacing: .1em">${typed}</p>
+      <p>${why}</p>
+    </body>
+  </html>`.text
+}
+`,
+  };
+}

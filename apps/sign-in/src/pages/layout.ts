@@ -1,0 +1,81 @@
+/** What all pages have: a frame, one look for light and dark, and headers that let nothing in from elsewhere. */
+import { createHash } from 'node:crypto';
+import { type FastifyReply } from 'fastify';
+import { Html, html } from '../html.ts';
+
+const style = `
+:root { color-scheme: light dark; --ink: #1c1c1e; --quiet: #55555c; --paper: #f5f5f7; --card: #fff; --line: #86868d;
+  --act: #1d4ed8; --on-act: #fff; --bad: #b00020 }
+@media (prefers-color-scheme: dark) { :root { --ink: #f2f2f7; --quiet: #b4b4bd; --paper: #131316; --card: #1e1e22;
+  --line: #85858f; --act: #9db8ff; --on-act: #10131c; --bad: #ffb4ab } }
+* { box-sizing: border-box }
+body { margin: 0; min-height: 100vh; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
+main { max-width: 27rem; margin: 0 auto; padding: 8vh 1rem 2rem }
+.mark { margin: 0 0 1rem; font-weight: 700; letter-spacing: .02em }
+section { padding: 1.5rem; border-radius: 12px; background: var(--card); box-shadow: 0 0 0 1px color-mix(in srgb, var(--line) 35%, transparent) }
+section + section { margin-top: 1rem }
+h1 { margin: 0 0 .5rem; font-size: 1.4rem; line-height: 1.25 }
+h2 { margin: 0 0 .5rem; font-size: 1.05rem }
+p { margin: 0 0 1rem }
+p:last-child, form:last-child { margin-bottom: 0 }
+form { margin: 0 0 1rem }
+label { display: block; margin-bottom: .35rem; font-weight: 600 }
+input { width: 100%; min-height: 2.75rem; margin-bottom: 1rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: 8px;
+  font: inherit; color: inherit; background: transparent }
+input.code { max-width: 11rem; font-size: 1.4rem; letter-spacing: .2em; font-variant-numeric: tabular-nums }
+button, .button { display: inline-block; width: 100%; min-height: 2.75rem; padding: .55rem 1rem; border: 1px solid var(--act); border-radius: 8px;
+  font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--on-act); background: var(--act); cursor: pointer }
+.second { color: var(--act); background: transparent }
+a { color: var(--act) }
+ul { margin: 0 0 1rem; padding: 0; list-style: none }
+li + li { margin-top: .5rem }
+li > a, li > span { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: 8px; overflow-wrap: anywhere }
+.quiet { color: var(--quiet); font-size: .925rem }
+.bad { color: var(--bad); font-weight: 600 }
+.wide { overflow-wrap: anywhere }
+:focus-visible { outline: 3px solid var(--act); outline-offset: 2px }
+`;
+
+const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
+
+export interface Page {
+  readonly title: string;
+  readonly body: Html;
+  readonly status?: number;
+}
+
+const render = ({ title, body }: Page): string =>
+  `<!doctype html>\n${
+    html`<html lang="en">
+      <head>
+        <meta charset="utf-8" />
+        <meta name="viewport" content="width=device-width, initial-scale=1" />
+        <meta name="robots" content="noindex" />
+        <title>${title} · Muster</title>
+        ${new Html(`<style>${style}</style>`)}
+      </head>
+      <body>
+        <main>
+          <p class="mark">Muster</p>
+          ${body}
+        </main>
+      </body>
+    </html>`.text
+  }\n`;
+
+/** Nothing runs, nothing is fetched, forms go back to where the page came from, and no page frames it. */
+const headers = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-store',
+  'content-security-policy': `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+  'cross-origin-opener-policy': 'same-origin',
+  // Forms say where they come from; other sites hear nothing.
+  'referrer-policy': 'same-origin',
+  'x-content-type-options': 'nosniff',
+} as const;
+
+export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
+  reply
+    .code(page.status ?? 200)
+    .headers(headers)
+    .send(render(page));

@@ -1,0 +1,168 @@
+/**
+ * sign-in behind a coordination-api that runs as a process of its own, as people reach it: by one address. What they send is
+ * what browsers send, cookies and Fetch Metadata with it.
+ */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
+import { pino } from 'pino';
+import { request } from 'undici';
+import { createSignIn, type SignIn } from '../src/app.ts';
+import { readConfig } from '../src/config.ts';
+
+export interface Answer {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+  /** Where a redirect leads. */
+  readonly location: string;
+  readonly body: Record<string, unknown>;
+}
+
+/** What is sent besides; undefined leaves a header out. */
+export type Headers = Readonly<Record<string, string | undefined>>;
+
+/** One browser, with its cookies. */
+export interface Browser {
+  readonly cookies: Map<string, string>;
+  /** Opens an address, as a link does. */
+  open(at: string, headers?: Headers): Promise<Answer>;
+  /** Sends a form of a page of the same origin. */
+  submit(at: string, form: Record<string, string>, headers?: Headers): Promise<Answer>;
+  /** Calls the API as a script of a page of the same origin does. */
+  call(orgId: string, operation: string, params?: object, headers?: Headers): Promise<Answer>;
+  /** The cookie of the session; throws where there is none. */
+  session(): string;
+}
+
+export interface MailedLink {
+  readonly token: string;
+  readonly code: string;
+  readonly text: string;
+}
+
+export interface Installation {
+  readonly world: World;
+  /** Where people reach it. */
+  url(): string;
+  browser(): Browser;
+  /** How many mails there are to an address. */
+  mailsTo(email: string): Promise<readonly string[]>;
+  /** The newest link that was mailed to an address, once there are so many. */
+  link(email: string, nth?: number): Promise<MailedLink>;
+  /** Signs in by a link, in a browser. */
+  signIn(email: string, browser?: Browser): Promise<Browser>;
+}
+
+/** Starts it for the spec file that calls it. */
+export function useInstallation(environment: Record<string, string> = {}): Installation {
+  const world = useWorld({});
+  let api: AppProcess | undefined;
+  let signIn: SignIn | undefined;
+  let [base, folder] = ['', ''];
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'muster-sign-in-'));
+    const port = await freePort();
+    base = `http://127.0.0.1:${port}`;
+    const config = readConfig({
+      ...{ DATABASE_URL: world.database.url, BASE_URL: base, MAIL_FOLDER: folder, HOST: '127.0.0.1' },
+      ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', ...environment },
+    });
+    signIn = createSignIn(config, pino({ level: 'silent' }));
+    patient(signIn.pool);
+    const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
+    api = await startApp('apps/coordination-api/src/main.ts', {
+      ...{ PORT: String(port), BASE_URL: base, SIGN_IN_URL: address, DATABASE_URL: world.database.url },
+      LOG_LEVEL: 'info',
+    });
+  });
+  afterAll(async () => {
+    await api?.stop();
+    await signIn?.service.stop();
+    await signIn?.close();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const browser = (): Browser => {
+    const cookies = new Map<string, string>();
+    const send = async (
+      method: 'GET' | 'POST',
+      at: string,
+      headers: Headers,
+      body?: string,
+    ): Promise<Answer> => {
+      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
+      const given: Headers = { ...(cookie !== '' && { cookie }), 'user-agent': 'Spec 1.0', ...headers };
+      const kept = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
+      const answer = await request(new URL(at, base), {
+        ...{ method, headers: Object.fromEntries(kept) },
+        ...(body !== undefined && { body }),
+      });
+      for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
+        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
+        if (/max-age=0/i.test(line)) cookies.delete(name);
+        else cookies.set(name, value);
+      }
+      const text = await answer.body.text();
+      const isJson = String(answer.headers['content-type']).includes('json');
+      return {
+        ...{ status: answer.statusCode, headers: answer.headers, text },
+        location: String(answer.headers['location'] ?? ''),
+        body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
+      };
+    };
+    const ofPage = { origin: base, 'sec-fetch-site': 'same-origin' };
+    return {
+      cookies,
+      open: (at, headers = {}) => send('GET', at, { 'sec-fetch-site': 'none', ...headers }),
+      submit: (at, form, headers = {}) => {
+        const type = { 'content-type': 'application/x-www-form-urlencoded' };
+        return send('POST', at, { ...ofPage, ...type, ...headers }, new URLSearchParams(form).toString());
+      },
+      call: (orgId, operation, params = {}, headers = {}) => {
+        const own = { ...ofPage, 'content-type': 'application/json', 'x-muster-org': orgId };
+        const at = `/api/${operation.replaceAll('.', '/')}`;
+        return send('POST', at, { ...own, ...headers }, JSON.stringify(params));
+      },
+      session: () => {
+        const secret = cookies.get('muster');
+        if (secret === undefined) throw new Error('this browser is not signed in');
+        return secret;
+      },
+    };
+  };
+
+  const mailsTo = async (email: string): Promise<readonly string[]> => {
+    const files = (await readdir(folder)).filter((file) => file.endsWith(`-${email}.eml`)).toSorted();
+    return Promise.all(files.map((file) => readFile(path.join(folder, file), 'utf8')));
+  };
+  const link = async (email: string, nth = 1): Promise<MailedLink> => {
+    let text = '';
+    // A file is there before all of it is.
+    await until(async () => {
+      const mails = await mailsTo(email);
+      // Long lines are folded, and `=` is written out.
+      text = (mails.at(-1) ?? '').replaceAll(/=\r?\n/g, '').replaceAll('=3D', '=');
+      return mails.length >= nth && text.includes('</html>');
+    });
+    const [, token = ''] = /\/auth\/link\?token=([\w-]{43})/.exec(text) ?? [];
+    const [, left = '', right = ''] = /\b(\d{3}) (\d{3})\b/.exec(text) ?? [];
+    return { token, code: left + right, text };
+  };
+
+  return {
+    ...{ world, browser, mailsTo, link },
+    url: () => base,
+    signIn: async (email, into = browser()) => {
+      const before = (await mailsTo(email)).length;
+      await into.submit('/auth/link', { email });
+      const { token } = await link(email, before + 1);
+      const { status } = await into.submit('/auth/link/use', { token });
+      if (status !== 303) throw new Error(`signing in was answered with ${status}`);
+      return into;
+    },
+  };
+}

@@ -1,0 +1,169 @@
+/** Links by mail: who gets one, where it is good, and that neither says who is known. */
+import { describe, expect, it } from '@jest/globals';
+import { useInstallation } from './installation.ts';
+
+const installation = useInstallation();
+const { world } = installation;
+
+let count = 0;
+/** A member whose address is of this test alone. */
+async function someone(): Promise<{ email: string; orgId: string; memberId: string }> {
+  const { orgId, chloe } = await world.org();
+  const email = `chloe-${(count += 1)}@acme.example`;
+  const { memberId } = chloe.me;
+  await world.rows('update members set email = $3 where org_id = $1 and id = $2', orgId, memberId, email);
+  return { email, orgId, memberId };
+}
+
+describe('a link', () => {
+  it('signs in the browser that asked for it, once, and leads to where its person was going', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    expect(await browser.submit('/auth/link', { email, to: '/console/board?a=1' })).toMatchObject({
+      status: 303,
+      location: '/sign-in/mail',
+    });
+    const { token } = await installation.link(email);
+    const page = await browser.open(`/auth/link?token=${token}`, { 'sec-fetch-site': 'cross-site' });
+    expect([page.status, page.text]).toEqual([200, expect.stringContaining('You are nearly in')]);
+    const [asked] = browser.cookies.values();
+    expect(await browser.submit('/auth/link/use', { token })).toMatchObject({
+      status: 303,
+      location: '/console/board?a=1',
+    });
+    expect((await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' })).body).toMatchObject({
+      account: { email },
+    });
+    const again = installation.browser();
+    again.cookies.set('muster-link', asked ?? '');
+    expect((await again.submit('/auth/link/use', { token })).status).toBe(410);
+    expect(again.cookies.has('muster')).toBe(false);
+  });
+
+  it('that was forwarded to another browser signs in nobody there, and still does where it was asked for', async () => {
+    const { email } = await someone();
+    const [own, other] = [installation.browser(), installation.browser()];
+    await own.submit('/auth/link', { email });
+    const { token, code } = await installation.link(email);
+    const page = await other.open(`/auth/link?token=${token}`);
+    expect([page.status, page.text]).toEqual([403, expect.stringContaining('Another browser asked')]);
+    expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
+    expect((await other.submit('/auth/code', { code })).status).toBe(422);
+    // Nor with a link of its own, for another address.
+    await other.submit('/auth/link', { email: (await someone()).email });
+    expect((await other.submit('/auth/link/use', { token })).status).toBe(410);
+    expect((await other.submit('/auth/code', { code })).status).toBe(422);
+    expect(other.cookies.has('muster')).toBe(false);
+    expect((await own.submit('/auth/link/use', { token })).status).toBe(303);
+  });
+
+  it('is not used up by who only looks at it, such as a program that reads mails', async () => {
+    const { email } = await someone();
+    const [own, reader] = [installation.browser(), installation.browser()];
+    await own.submit('/auth/link', { email });
+    const { token } = await installation.link(email);
+    for (const one of [reader, reader, own]) await one.open(`/auth/link?token=${token}`);
+    expect((await own.submit('/auth/link/use', { token })).status).toBe(303);
+  });
+
+  it('is over after a quarter of an hour', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    await browser.submit('/auth/link', { email });
+    const { token, code } = await installation.link(email);
+    await world.rows(`update sign_in.sign_ins set expires_at = now() where email = $1`, email);
+    expect((await browser.open(`/auth/link?token=${token}`)).status).toBe(410);
+    expect((await browser.submit('/auth/link/use', { token })).status).toBe(410);
+    expect((await browser.submit('/auth/code', { code })).status).toBe(422);
+  });
+});
+
+describe('the code of a mail', () => {
+  it('signs in the browser that asked, where the mail was read elsewhere', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    await browser.submit('/auth/link', { email });
+    const { code } = await installation.link(email);
+    const typed = `${code.slice(0, 3)} ${code.slice(3)}`;
+    expect((await browser.submit('/auth/code', { code: typed })).status).toBe(303);
+    expect(browser.session()).toMatch(/^[\w-]{43}$/);
+  });
+
+  it('may be missed three times, and then neither it nor the link is good', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    await browser.submit('/auth/link', { email });
+    const { token, code } = await installation.link(email);
+    const wrong = ((Number(code) + 1) % 1_000_000).toString().padStart(6, '0');
+    for (let miss = 0; miss < 3; miss += 1)
+      expect((await browser.submit('/auth/code', { code: wrong })).status).toBe(422);
+    expect((await browser.submit('/auth/code', { code })).status).toBe(422);
+    expect((await browser.submit('/auth/link/use', { token })).status).toBe(410);
+  });
+});
+
+describe('who asks', () => {
+  it('is answered the same for an address that is known and one that is not; only one of them gets a mail', async () => {
+    const { email } = await someone();
+    const stranger = `stranger-${(count += 1)}@acme.example`;
+    const answers = [];
+    for (const one of [stranger, email]) {
+      const browser = installation.browser();
+      const { status, location, text } = await browser.submit('/auth/link', { email: one });
+      const page = await browser.open('/sign-in/mail');
+      answers.push({ status, location, text, page: page.text, cookies: [...browser.cookies.keys()] });
+    }
+    expect(answers[0]).toEqual(answers[1]);
+    await installation.link(email);
+    expect(await installation.mailsTo(stranger)).toEqual([]);
+  });
+
+  it('gets five mails to an address in a quarter of an hour, and no word that there were no more', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    for (let mail = 1; mail <= 5; mail += 1) {
+      await browser.submit('/auth/link', { email });
+      await installation.link(email, mail);
+    }
+    expect(await browser.submit('/auth/link', { email })).toMatchObject({
+      status: 303,
+      location: '/sign-in/mail',
+    });
+    expect(await world.rows('select id from sign_in.sign_ins where email = $1', email)).toHaveLength(5);
+  });
+
+  it('is led to no other site', async () => {
+    for (const to of [
+      'https://evil.example/',
+      '//evil.example',
+      '/\\evil.example',
+      '/\t/evil.example',
+      'x',
+    ]) {
+      const { email } = await someone();
+      const browser = installation.browser();
+      await browser.submit('/auth/link', { email, to });
+      const { token } = await installation.link(email);
+      expect((await browser.submit('/auth/link/use', { token })).location).toBe('/sign-in');
+    }
+  });
+
+  it('is told of what is no address, with what was typed as text', async () => {
+    const { status, text } = await installation
+      .browser()
+      .submit('/auth/link', { email: '"><script>alert(1)</script>' });
+    expect([status, text.includes('<script>alert')]).toEqual([422, false]);
+  });
+});
+
+it('keeps of links, codes and browsers nothing that lets anybody in', async () => {
+  const { email } = await someone();
+  const browser = installation.browser();
+  await browser.submit('/auth/link', { email });
+  const { token, code } = await installation.link(email);
+  const [row] = await world.rows<{ text: string }>(
+    'select s::text as text from sign_in.sign_ins s where email = $1',
+    email,
+  );
+  for (const secret of [token, code, ...browser.cookies.values()]) expect(row?.text).not.toContain(secret);
+});

@@ -1,0 +1,160 @@
+-- Sessions of people: how one enters an organization, and what an organization's calls see of accounts. All run as the door,
+-- which alone sees both sides.
+
+-- The membership of an account in an organization. One that was made for the account's address is its own from here on: the
+-- address was proven when the account came to be, and whoever made the membership named the address.
+create or replace function app.own_membership(account uuid, organization uuid) returns uuid
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  own uuid;
+begin
+  select m.id into own from members m
+    where m.org_id = organization and m.status = 'active' and m.account_id = account;
+  if found then return own; end if;
+  update members m set account_id = account
+    from sign_in.accounts a
+    where a.id = account and m.org_id = organization and m.status = 'active' and m.account_id is null
+      and lower(m.email) = lower(a.email)
+    returning m.id into own;
+  if found then return own; end if;
+  -- Another call of the same person may have been faster.
+  select m.id into own from members m
+    where m.org_id = organization and m.status = 'active' and m.account_id = account;
+  return own;
+end $$;
+call app.hand_over('app.own_membership(uuid, uuid)', 'muster_door');
+
+-- Who a session is in an organization, as app.identify says it, with the session; no row where it is over, or its person is not
+-- in there. The token of the session there is made when it comes for the first time, and again where its person has come
+-- back. `hash` is of the session's secret together with the organization's id, so no one else can have it.
+create or replace function app.identify_session(session_hash bytea, organization uuid, wanted_hash bytea, new_token uuid)
+returns table (token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[],
+  may_read_inbox boolean, member_name text, agent_name text, session_id uuid, proven_at timestamptz)
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+declare
+  own record;
+  member uuid;
+begin
+  select s.id, s.account_id, s.expires_at, s.proven_at into own from sign_in.sessions s
+    where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
+  if not found or not exists (select from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
+  member := app.own_membership(own.account_id, organization);
+  if member is null then return; end if;
+  if not exists (select from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
+    -- That of a membership that ended keeps its place in the trail, and gives up its hash.
+    update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;
+    insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
+      values (organization, new_token, member, 'session', 'session', wanted_hash, '', '{admin}', own.expires_at, own.id)
+      on conflict (hash) do update set expires_at = excluded.expires_at where t.revoked_at is null;
+  end if;
+  return query select i.*, own.id, own.proven_at from app.identify(wanted_hash) i;
+end $$;
+call app.hand_over('app.identify_session(bytea, uuid, bytea, uuid)', 'muster_door');
+grant execute on function app.identify_session(bytea, uuid, bytea, uuid) to muster_app;
+
+-- A session that is over lets nobody in anywhere: its tokens end in the same transaction.
+create or replace function app.end_session_tokens() returns trigger
+language plpgsql security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update tokens t set revoked_at = now()
+    from (select k.org_id, k.id from tokens k where k.session_id = new.id and k.revoked_at is null
+      order by k.org_id for no key update) ending
+    where t.org_id = ending.org_id and t.id = ending.id;
+  return null;
+end $$;
+call app.hand_over('app.end_session_tokens()', 'muster_door');
+create or replace trigger sessions_ended after update of revoked_at on sign_in.sessions for each row
+  when (old.revoked_at is null and new.revoked_at is not null) execute function app.end_session_tokens();
+
+-- Gives a session another secret, and its tokens the hashes that go with it.
+create or replace function app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[]) returns void
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update public.tokens t set hash = renewed.hash
+  from unnest(organizations, hashes) renewed (org_id, hash)
+  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null
+$$;
+call app.hand_over('app.renew_session_tokens(uuid, uuid[], bytea[])', 'muster_door');
+grant execute on function app.renew_session_tokens(uuid, uuid[], bytea[]) to muster_sign_in;
+
+-- The organizations in which a session has a token.
+create or replace function app.organizations_of_session(session uuid) returns setof uuid
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null
+$$;
+call app.hand_over('app.organizations_of_session(uuid)', 'muster_door');
+grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
+
+-- The organizations that an account is in, by name, those whose membership was made for its address among them.
+create or replace function app.organizations_of(account uuid)
+returns table (org_id uuid, slug text, name text, member_id uuid, role text)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select o.id, o.slug, o.name, m.id, m.role
+  from sign_in.accounts a
+  join public.members m on m.status = 'active'
+    and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+  join public.orgs o on o.id = m.org_id and o.deleted_at is null
+  where a.id = account
+  order by o.name, o.id
+$$;
+call app.hand_over('app.organizations_of(uuid)', 'muster_door');
+grant execute on function app.organizations_of(uuid) to muster_sign_in;
+
+-- What is known of an address in all organizations: whether a member has it, how they are called, and whether it is invited.
+create or replace function app.known_address(address text, out member_name text, out is_invited boolean)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select
+    (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
+      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
+    exists (select from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
+$$;
+call app.hand_over('app.known_address(text)', 'muster_door');
+grant execute on function app.known_address(text) to muster_sign_in;
+
+-- The account of a member of the organization that this transaction is in.
+create or replace function app.account_of(member uuid) returns uuid
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active'
+$$;
+call app.hand_over('app.account_of(uuid)', 'muster_door');
+
+-- The sessions of a member's person that are not over, newest first, those of other organizations too: they are the person's.
+-- `own_token` is the token that asks.
+create or replace function app.sessions_of(member uuid, own_token uuid, before_id uuid, most int)
+returns table (id uuid, is_current boolean, user_agent text, ip text, created_at timestamptz, last_seen_at timestamptz,
+  expires_at timestamptz)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select s.id, exists (select from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+    s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+  from sign_in.sessions s
+  where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
+    and (before_id is null or s.id < before_id)
+  order by s.id desc limit most
+$$;
+call app.hand_over('app.sessions_of(uuid, uuid, uuid, int)', 'muster_door');
+grant execute on function app.sessions_of(uuid, uuid, uuid, int) to muster_app;
+
+-- Ends sessions of a member's person: that one, or all but the one whose token asks. Answers how many were not over; null where
+-- the one is not the person's.
+create or replace function app.end_sessions(member uuid, own_token uuid, session uuid) returns int
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  ended int;
+begin
+  if session is not null
+    and not exists (select from sign_in.sessions s where s.id = session and s.account_id = app.account_of(member)) then
+    return null;
+  end if;
+  update sign_in.sessions s set revoked_at = now()
+    from (select k.id from sign_in.sessions k
+      where k.account_id = app.account_of(member) and k.revoked_at is null and k.expires_at > now()
+        and case when session is not null then k.id = session
+          else not exists (select from tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = k.id) end
+      order by k.id for no key update) ending
+    where s.id = ending.id;
+  get diagnostics ended = row_count;
+  return ended;
+end $$;
+call app.hand_over('app.end_sessions(uuid, uuid, uuid)', 'muster_door');
+grant execute on function app.end_sessions(uuid, uuid, uuid) to muster_app;

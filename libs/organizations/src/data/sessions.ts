@@ -1,0 +1,56 @@
+/** The sessions of a member's person. They are of no organization: functions of the door say what a call may know of them. */
+import { CursorId, type Db, decodeCursor, pageOfRows, sql } from '@muster/database';
+import { notFound, type ParamsOf, type Registry, type Session } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { z } from 'zod';
+
+interface Row {
+  readonly id: string;
+  readonly is_current: boolean;
+  readonly user_agent: string | null;
+  readonly ip: string | null;
+  readonly created_at: string;
+  readonly last_seen_at: string;
+  readonly expires_at: string;
+}
+
+const toSession = (row: Row): Session => ({
+  id: row.id,
+  current: row.is_current,
+  userAgent: row.user_agent,
+  ip: row.ip,
+  createdAt: row.created_at,
+  lastSeenAt: row.last_seen_at,
+  expiresAt: row.expires_at,
+});
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the sessions of the caller's person that are not over, newest first. */
+export async function listSessions(
+  db: Db,
+  { memberId, tokenId }: Caller,
+  { limit, cursor }: ParamsOf<Registry['sessions']['list']>,
+): Promise<{ items: Session[]; nextCursor: string | null }> {
+  const [before = null] = decodeCursor(cursor, Cursor) ?? [];
+  const rows = await db.all(
+    sql<Row>`select s.id, s.is_current, s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+       from app.sessions_of(${memberId}::uuid, ${tokenId}::uuid, ${before}::uuid, ${limit + 1}) s`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toSession);
+}
+
+/** Ends one of the caller's person's sessions, or all but that of the caller; answers how many were not over. 404 for another's. */
+export async function endSessions(
+  db: Db,
+  { memberId, tokenId }: Caller,
+  sessionId: string | null,
+): Promise<number> {
+  const { ended } = await db.one(
+    sql<{
+      ended: number | null;
+    }>`select app.end_sessions(${memberId}::uuid, ${tokenId}::uuid, ${sessionId}::uuid) as ended`,
+  );
+  if (ended === null) throw notFound();
+  return ended;
+}

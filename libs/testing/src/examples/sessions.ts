@@ -1,0 +1,37 @@
+/** What the examples of sessions name: two browsers of Ana's, in which nothing is done. */
+import { randomBytes } from 'node:crypto';
+import { type Makers, type People } from '../world.ts';
+
+const exampleSession = '01936d5c-0000-7000-8000-0000000000c0';
+
+interface SessionsSetUp {
+  readonly orgId: string;
+  readonly ana: People['ana'];
+  /** The id that the example names, or another one. */
+  readonly idOf: (wanted: string) => string;
+}
+
+/** Writes them, with the account that they are of, and answers the id of one. */
+export async function arrangeSessions(
+  { rows }: Makers,
+  { orgId, ana, idOf }: SessionsSetUp,
+): Promise<{ session: string }> {
+  const session = idOf(exampleSession);
+  // The member's own id does for the account.
+  const account = ana.me.memberId;
+  await rows(
+    `insert into sign_in.accounts (id, email, name) values ($1, $2, 'Ana')`,
+    account,
+    `${account}@accounts.example`,
+  );
+  await rows('update members set account_id = id where org_id = $1 and id = $2', orgId, account);
+  await rows(
+    `insert into sign_in.sessions (id, account_id, hash, proofs, user_agent, expires_at, ends_at)
+     select one.id, $1, one.hash, '{link}', 'Old browser', now() + interval '30 days', now() + interval '90 days'
+     from unnest($2::uuid[], $3::bytea[]) one (id, hash)`,
+    account,
+    [session, idOf('01936d5c-0000-7000-8000-0000000000c1')],
+    [randomBytes(32), randomBytes(32)],
+  );
+  return { session };
+}
