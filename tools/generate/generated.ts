@@ -20,6 +20,10 @@ import { statesPage } from './states.ts';
 /** Text by path, relative to the repository. */
 export type GeneratedFiles = ReadonlyMap<string, string>;
 
+/** What people read, a column a line, is schema.sql. */
+const tableALine = (text: string): string =>
+  text.replaceAll(/^export interface \w+ \{\n(?: .*\n)+\}$/gm, (table) => table.replaceAll(/\n\s*/g, ' '));
+
 export async function generatedFiles(): Promise<GeneratedFiles> {
   const postgres = await startPostgres({ durable: false });
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-generate-'));
@@ -32,11 +36,13 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
     return new Map([
       [
         'libs/database/src/schema.generated.ts',
-        await prettier.format(await readFile(types, 'utf8'), {
-          parser: 'typescript',
-          singleQuote: true,
-          printWidth: 110,
-        }),
+        tableALine(
+          await prettier.format(await readFile(types, 'utf8'), {
+            parser: 'typescript',
+            singleQuote: true,
+            printWidth: 110,
+          }),
+        ),
       ],
       ['libs/database/schema.sql', await schemaSql(client)],
       ['libs/registry/surface.generated.json', surfaceText()],

@@ -56,1155 +56,162 @@ export type JsonPrimitive = boolean | number | string | null;
 
 export type JsonValue = JsonArray | JsonObject | JsonPrimitive;
 
-export interface AccessRequests {
-  created_at: Generated<string>;
-  id: string;
-  member_id: string;
-  message: string | null;
-  note: string | null;
-  org_id: string;
-  project_id: string;
-  resolved_at: string | null;
-  resolved_by: Actor | null;
-  role: ProjectRole;
-  state: Generated<AccessRequestState>;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface Activity {
-  actor: Actor;
-  agent_id: string | null;
-  at: Generated<string>;
-  data: Record<string, unknown>;
-  group_id: Generated<string | null>;
-  id: string;
-  kind: string;
-  member_id: string | null;
-  org_id: string;
-  project_id: string | null;
-  seq: number;
-  story_id: string | null;
-  subject: { type: string; id: string; key: string | null; title: string };
-}
-
-export interface AgentRuns {
-  agent_id: string | null;
-  ended_at: string | null;
-  execution_id: string | null;
-  id: string;
-  last_event: RunEvent;
-  last_seen_at: Generated<string>;
-  member_id: string;
-  org_id: string;
-  project_id: string;
-  recent_keys: Generated<string[]>;
-  run_id: string;
-  started_at: Generated<string>;
-  state: RunState;
-  story_id: string | null;
-}
-
-export interface Agents {
-  created_at: Generated<string>;
-  id: string;
-  member_id: string;
-  name: string;
-  org_id: string;
-  retired_at: string | null;
-  slug: string;
-}
-
-export interface Assignments {
-  agent_id: string | null;
-  assigned_by: Generated<Actor>;
-  created_at: Generated<string>;
-  member_id: string | null;
-  org_id: string;
-  project_id: string;
-  target_id: string;
-  target_type: 'story' | 'epic' | 'delivery_group';
-  updated_at: Generated<string>;
-}
-
-export interface Audit {
-  actor: Actor;
-  agent_id: string | null;
-  at: Generated<string>;
-  id: string;
-  ip: string | null;
-  member_id: string | null;
-  operation: string;
-  org_id: string;
-  outcome: 'allowed' | 'denied';
-  reason: string | null;
-  request_id: string;
-  seq: number;
-  target: string | null;
-  token_id: string | null;
-  user_agent: string | null;
-}
-
-export interface BoardColumns {
-  archived_at: string | null;
-  created_at: Generated<string>;
-  id: string;
-  name: string;
-  org_id: string;
-  position: number;
-  project_id: string;
-  status: ColumnStatus;
-  story_count: Generated<number>;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-  wip_limit: number | null;
-}
-
-export interface Broadcasts {
-  created_at: Generated<string>;
-  expires_at: string;
-  id: string;
-  level: 'info' | 'warning' | 'critical';
-  message: string;
-  org_id: string;
-  project_id: string | null;
-  sender: Actor;
-  sender_member_id: string;
-  team_id: string | null;
-}
-
-export interface CatalogAgents {
-  created_at: Generated<string>;
-  id: string;
-  latest_version: string | null;
-  org_id: string;
-  publisher_id: string;
-  slug: string;
-}
-
-export interface CatalogTombstones {
-  deleted_at: Generated<string>;
-  org_id: string;
-  sha256: string;
-  slug: string;
-  version: string;
-}
-
-export interface CatalogVersions {
-  agent_id: string;
-  content: Buffer;
-  content_type: string;
-  created_at: Generated<string>;
-  description: string;
-  encoding: 'utf8' | 'base64';
-  manifest: Record<string, unknown>;
-  name: string;
-  org_id: string;
-  published_by: Actor;
-  sha256: string;
-  size: number;
-  tags: Generated<string[]>;
-  version: string;
-}
-
-export interface CommentReactions {
-  comment_id: string;
-  created_at: Generated<string>;
-  emoji: string;
-  member_id: string;
-  org_id: string;
-}
-
-export interface Comments {
-  anchor: { specVersion: number; line: number } | null;
-  author: Actor;
-  author_member_id: string;
-  body: string | null;
-  created_at: Generated<string>;
-  deleted_at: string | null;
-  directed_to: string | null;
-  edited_at: string | null;
-  id: string;
-  kind: 'comment' | 'question' | 'decision';
-  mentions: Generated<string[]>;
-  org_id: string;
-  parent_id: string | null;
-  resolved_at: string | null;
-  resolved_by: Actor | null;
-  story_id: string;
-  told: Generated<string[]>;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface Contracts {
-  created_at: Generated<string>;
-  id: string;
-  org_id: string;
-  project_id: string;
-  slug: string;
-  version: Generated<number>;
-}
-
-export interface ContractStories {
-  contract_id: string;
-  org_id: string;
-  project_id: string;
-  slug: string;
-  story_id: string;
-}
-
-export interface ContractVersions {
-  content: string;
-  content_hash: string;
-  contract_id: string;
-  created_at: Generated<string>;
-  kind: ContractKind;
-  note: string | null;
-  org_id: string;
-  project_id: string;
-  published_by: Actor;
-  story_id: string | null;
-  version: number;
-}
-
-export interface DeliveryGroups {
-  checkpoint: Checkpoint | null;
-  checkpoint_seq: Generated<number>;
-  created_at: Generated<string>;
-  git: Git | null;
-  id: string;
-  merge_strategy: 'per_story' | 'integration_branch' | 'stacked';
-  name: string;
-  org_id: string;
-  project_id: string;
-  state: Generated<'draft' | 'active' | 'in_review' | 'landed' | 'abandoned'>;
-  told_seq: Generated<number>;
-  updated_at: Generated<string>;
-  upstream: {
-    provider: string;
-    externalId: string;
-    url: string | null;
-    state: string | null;
-    syncedAt: string | null;
-  } | null;
-  version: Generated<number>;
-}
-
-export interface DeliveryGroupStories {
-  group_id: string;
-  open: Generated<boolean>;
-  org_id: string;
-  position: number;
-  project_id: string;
-  story_id: string;
-}
-
-export interface Devices {
-  app_version: string | null;
-  created_at: Generated<string>;
-  device_id: string;
-  id: string;
-  member_id: string;
-  name: string;
-  org_id: string;
-  platform: 'macos' | 'windows' | 'linux' | 'ios' | 'android' | 'web';
-  push_token: string | null;
-  token_id: string;
-  updated_at: Generated<string>;
-}
-
-export interface Epics {
-  color: string | null;
-  created_at: Generated<string>;
-  description: Generated<string>;
-  done_count: Generated<number>;
-  id: string;
-  org_id: string;
-  project_id: string;
-  status: Generated<'open' | 'done' | 'canceled'>;
-  story_count: Generated<number>;
-  target_date: string | null;
-  title: string;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface ExecutionContributors {
-  agent_id: Generated<string>;
-  attempt: number;
-  execution_id: string;
-  member_id: string;
-  org_id: string;
-}
-
-export interface ExecutionEvents {
-  actor: Actor;
-  at: Generated<string>;
-  data: Generated<Record<string, unknown>>;
-  execution_id: string;
-  kind: string;
-  org_id: string;
-  seq: number;
-}
-
-export interface Executions {
-  attempt: Generated<number>;
-  branch: Generated<string | null>;
-  checkpoint: Checkpoint | null;
-  checkpoint_seq: Generated<number>;
-  completed_at: string | null;
-  created_at: Generated<string>;
-  device_id: string | null;
-  epoch: number;
-  failure:
-    | 'agent_error'
-    | 'timeout'
-    | 'context_exhausted'
-    | 'rate_limited'
-    | 'permission_denied'
-    | 'conflict'
-    | 'infra'
-    | null;
-  forge: Generated<ForgeState>;
-  git: Git | null;
-  id: string;
-  last_event_seq: Generated<number>;
-  merge_verified_at: string | null;
-  merged_at: string | null;
-  needs_rework: Generated<boolean>;
-  offer: {
-    toMemberId: string | null;
-    toAgentId: string | null;
-    note: string | null;
-    expiresAt: string;
-  } | null;
-  opened_number: Generated<number | null>;
-  opened_url_hash: Generated<string | null>;
-  org_id: string;
-  outcome: 'submitted' | 'succeeded' | 'failed' | 'canceled' | null;
-  phase: 'planning' | 'implementing' | 'testing' | 'reviewing' | 'merging' | null;
-  progress: Generated<number>;
-  project_id: string;
-  pull_request: { number: number; url: string } | null;
-  run_id: string | null;
-  spec_version: number | null;
-  state: 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed';
-  stop_requested: {
-    seq: number;
-    by: Actor;
-    reason: string | null;
-    at: string;
-    holder: { memberId: string; agentId: string | null; runId: string | null } | null;
-  } | null;
-  submitted_number: Generated<number | null>;
-  submitted_url_hash: Generated<string | null>;
-  summary: string | null;
-  target_id: string;
-  target_type: 'story' | 'delivery_group';
-  told_seq: Generated<number>;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-  waiting_for: string | null;
-}
-
-export interface ForgeChecks {
-  at: string;
-  name: string;
-  noted_at: Generated<string>;
-  org_id: string;
-  repository_id: string;
-  sha: string;
-  state: 'pending' | 'passed' | 'failed';
-  trust: Trust;
-}
-
-export interface ForgeConnections {
-  base_url: string;
-  created_at: Generated<string>;
-  created_by: Actor;
-  credentials: Buffer | null;
-  credentials_kind: 'token' | 'app' | null;
-  deleted_at: string | null;
-  id: string;
-  kind: ForgeKind;
-  last_delivery_at: string | null;
-  last_error: ForgeFailure | null;
-  last_status_at: string | null;
-  name: string;
-  org_id: string;
-  secret: Buffer;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface ForgeDeliveries {
-  connection_id: string;
-  delivery_id: string;
-  done_at: string | null;
-  event: string;
-  id: string;
-  org_id: string;
-  outcome: Generated<ForgeOutcome[]>;
-  payload: string;
-  received_at: Generated<string>;
-  state: Generated<ForgeDeliveryState>;
-  trust: Trust;
-}
-
-export interface ForgeFacts {
-  dedupe_key: string;
-  fact: Json;
-  id: string;
-  keys: string[];
-  org_id: string;
-  parked_at: Generated<string>;
-  repository_id: string;
-  trust: Trust;
-}
-
-export interface ForgeObservations {
-  data: Record<string, unknown> | null;
-  dedupe_key: string;
-  execution_id: string;
-  kind: string;
-  number: number | null;
-  observed_at: string;
-  org_id: string;
-  recorded_at: Generated<string>;
-  recorded_by: Actor;
-  ref: string | null;
-  sha: string | null;
-  trust: Generated<string>;
-  url: string | null;
-}
-
-export interface ForgePulls {
-  branch: string | null;
-  execution_id: string;
-  head_at: string | null;
-  head_key: string | null;
-  head_sha: string | null;
-  heard_at: Generated<string>;
-  is_open: Generated<boolean>;
-  number: number | null;
-  org_id: string;
-  repository_id: string;
-  status_sha: string | null;
-  status_text: string | null;
-  url: string | null;
-}
-
-export interface ForgeRepositories {
-  connection_id: string;
-  created_at: Generated<string>;
-  default_branch: string | null;
-  external_id: string | null;
-  full_name: string | null;
-  id: string;
-  linked_by: Actor;
-  org_id: string;
-  project_id: string;
-  updated_at: Generated<string>;
-  url: string | null;
-  version: Generated<number>;
-}
-
-export interface GamificationState {
-  counted_seq: Generated<number>;
-  job_id: string | null;
-  org_id: string;
-  requested_at: string | null;
-  state: Generated<'queued' | 'running' | 'done'>;
-  synced_at: string | null;
-}
-
-export interface IdempotencyKeys {
-  created_at: Generated<string>;
-  fingerprint: Buffer;
-  key: string;
-  operation: string;
-  org_id: string;
-  response: string | null;
-  sent_texts: Json | null;
-  token_id: string;
-}
-
-export interface IdentityProviderDomains {
-  created_at: Generated<string>;
-  domain: string;
-  org_id: string;
-  proof: string;
-  proven_at: string | null;
-  provider_id: string;
-}
-
-export interface IdentityProviders {
-  client_id: string;
-  created_at: Generated<string>;
-  created_by: Json;
-  id: string;
-  issuer: string;
-  name: string;
-  org_id: string;
-  secret: Buffer | null;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface ImportItems {
-  blocked_by: Generated<string[]>;
-  created_at: Generated<string>;
-  external_id: string;
-  import_id: string;
-  kind: 'story' | 'epic' | 'comment';
-  made_by: string | null;
-  org_id: string;
-  project_id: string;
-  provider: string;
-  record_id: string;
-  record_version: number;
-  source_hash: Buffer | null;
-  updated_at: Generated<string>;
-}
-
-export interface Imports {
-  begun_by: Actor;
-  created: Generated<number>;
-  created_at: Generated<string>;
-  finished_at: string | null;
-  id: string;
-  kept: Generated<number>;
-  name: string;
-  org_id: string;
-  project_id: string;
-  provider: string;
-  refused: Generated<number>;
-  reverted_at: string | null;
-  state: Generated<'open' | 'finished' | 'reverted'>;
-  unchanged: Generated<number>;
-  updated: Generated<number>;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface Invitations {
-  created_at: Generated<string>;
-  email: string;
-  expires_at: string;
-  id: string;
-  invited_by: Actor;
-  member_id: string | null;
-  org_id: string;
-  project_ids: Generated<string[]>;
-  role: GivenRole;
-  sends: Generated<number>;
-  sent_at: Generated<string>;
-  state: Generated<'pending' | 'accepted' | 'revoked'>;
-  team_ids: Generated<string[]>;
-  token_hash: Buffer | null;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface Leases {
-  agent_id: string | null;
-  ended_by: string | null;
-  ended_token_hash: Buffer | null;
-  epoch: Generated<number>;
-  expires_at: string | null;
-  expiry_noted: Generated<boolean>;
-  granted_at: string | null;
-  holder: Actor | null;
-  member_id: string | null;
-  org_id: string;
-  project_id: string;
-  run_id: string | null;
-  state: Generated<'free' | 'held'>;
-  token_hash: Buffer | null;
-  ttl_seconds: number | null;
-  unit_id: string;
-  unit_type: 'story' | 'delivery_group' | 'coordination';
-}
-
-export interface LockCounters {
-  fencing_token: Generated<number>;
-  org_id: string;
-  project_id: string;
-}
-
-export interface Locks {
-  acquired_at: Generated<string>;
-  agent_id: string | null;
-  execution_id: string | null;
-  expires_at: string;
-  fencing_token: number;
-  holder: Actor;
-  id: string;
-  member_id: string;
-  mode: 'exclusive' | 'shared';
-  org_id: string;
-  project_id: string;
-  reason: string | null;
-  resources: string[];
-  run_id: string | null;
-  story_id: string | null;
-}
-
-export interface Members {
-  account_id: string | null;
-  created_at: Generated<string>;
-  email: string;
-  handle: string;
-  id: string;
-  name: string;
-  org_id: string;
-  role: OrgRole;
-  status: 'active' | 'removed';
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface NotificationCounts {
-  changes: Generated<number>;
-  kind: NotificationKind;
-  member_id: string;
-  org_id: string;
-  place_id: Generated<string>;
-  project_id: string | null;
-  unread: number;
-}
-
-export interface NotificationPreferences {
-  channel: NotificationChannel;
-  enabled: boolean;
-  kind: NotificationKind;
-  member_id: string;
-  org_id: string;
-  updated_at: Generated<string>;
-}
-
-export interface Notifications {
-  actor: Actor;
-  body: Generated<string>;
-  created_at: string;
-  id: string;
-  in_inbox: Generated<boolean>;
-  kind: NotificationKind;
-  member_id: string;
-  org_id: string;
-  project_id: string | null;
-  read_at: string | null;
-  subject: { type: string; id: string; key: string | null; title: string } | null;
-  title: string;
-}
-
-export interface Orgs {
-  created_at: Generated<string>;
-  deleted_at: string | null;
-  description: Generated<string>;
-  id: string;
-  name: string;
-  policy: Generated<Record<string, unknown>>;
-  policy_version: Generated<number>;
-  slug: string;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface Outbox {
-  attempts: Generated<number>;
-  created_at: Generated<string>;
-  dead_at: string | null;
-  dispatch_after: Generated<string>;
-  done_at: string | null;
-  error: string | null;
-  id: string;
-  org_id: string;
-  payload: Record<string, unknown>;
-  topic: string;
-  trace_parent: Generated<string | null>;
-}
-
-export interface PointDays {
-  day: string;
-  member_id: string;
-  org_id: string;
-  points: number;
-}
-
-export interface PointEntries {
-  activity_seq: number;
-  at: string;
-  kind: string;
-  member_id: string;
-  org_id: string;
-  points: number;
-  project_id: string | null;
-  subject_id: string;
-  taken_back_seq: number | null;
-}
-
-export interface PointResets {
-  member_id: string;
-  org_id: string;
-  reset_on: string;
-  reset_seq: number;
-}
-
-export interface PointScores {
-  member_id: string;
-  org_id: string;
-  period: 'week' | 'month' | 'all';
-  points: number;
-  scope_id: string;
-  starts_on: string;
-}
-
-export interface PointTallies {
-  kind: string;
-  member_id: string;
-  org_id: string;
-  points: number;
-  times: number;
-}
-
-export interface ProjectCounters {
-  canceled_stories: Generated<number>;
-  last_story_number: Generated<number>;
-  org_id: string;
-  project_id: string;
-}
-
-export interface ProjectMembers {
-  created_at: Generated<string>;
-  member_id: string;
-  org_id: string;
-  project_id: string;
-  role: ProjectRole;
-}
-
-export interface Projects {
-  archived_at: string | null;
-  conversion: { epics: Record<string, string>; stories: Record<string, string> } | null;
-  created_at: Generated<string>;
-  deleted_at: string | null;
-  description: Generated<string>;
-  id: string;
-  key: string;
-  local_project_id: string | null;
-  name: string;
-  org_id: string;
-  origin: 'hosted' | 'converted';
-  repository: { provider: string; url: string; defaultBranch: string } | null;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-  visibility: 'org' | 'private';
-}
-
-export interface ProjectTeams {
-  created_at: Generated<string>;
-  org_id: string;
-  project_id: string;
-  role: ProjectRole;
-  team_id: string;
-}
-
-export interface Prompts {
-  arguments: Generated<{ name: string; description: string; required: boolean }[]>;
-  body: string;
-  created_at: Generated<string>;
-  created_by: Actor;
-  id: string;
-  org_id: string;
-  project_id: string | null;
-  slug: string;
-  tags: Generated<string[]>;
-  title: string;
-  updated_at: Generated<string>;
-  updated_by: Actor;
-  version: Generated<number>;
-}
-
-export interface RightsEpochs {
-  epoch: Generated<string>;
-  org_id: string;
-}
-
-export interface SearchDocuments {
-  id: string;
-  keys: string;
-  kind: string;
-  org_id: string;
-  project_id: string | null;
-}
-
-export interface SearchWords {
-  org_id: string;
-  slips: ArrayType<number>;
-  word: string;
-  written_by: Generated<number>;
-}
-
-export interface SeatLedger {
-  actor: Actor;
-  amount: number;
-  at: string;
-  currency: string;
-  from_seats: number;
-  id: string;
-  lines: ProrationLine[];
-  org_id: string;
-  period_end: string;
-  period_start: string;
-  to_seats: number;
-  version: number;
-}
-
-export interface SignInAccounts {
-  created_at: Generated<string>;
-  email: string;
-  id: string;
-  name: string;
-}
-
-export interface SignInFlows {
-  expires_at: string;
-  hash: Buffer;
-  kind: string;
-  payload: Json;
-}
-
-export interface SignInIdentities {
-  account_id: string;
-  created_at: Generated<string>;
-  email: string | null;
-  issuer: string;
-  last_used_at: Generated<string>;
-  subject: string;
-}
-
-export interface SignInOauthRecords {
-  consumed_at: string | null;
-  created_at: Generated<string>;
-  expires_at: string | null;
-  grant_id: string | null;
-  id_hash: Buffer;
-  model: string;
-  payload: Json;
-  uid: string | null;
-  user_code: string | null;
-}
-
-export interface SignInPasskeys {
-  account_id: string;
-  counter: Generated<number>;
-  created_at: Generated<string>;
-  credential_id: Buffer;
-  id: string;
-  is_synced: Generated<boolean>;
-  last_used_at: string | null;
-  name: string;
-  public_key: Buffer;
-  transports: Generated<string[]>;
-}
-
-export interface SignInSessions {
-  account_id: string;
-  created_at: Generated<string>;
-  ends_at: string;
-  expires_at: string;
-  hash: Buffer;
-  id: string;
-  ip: string | null;
-  last_seen_at: Generated<string>;
-  proofs: string[];
-  proven_at: Generated<string>;
-  revoked_at: string | null;
-  user_agent: string | null;
-}
-
-export interface SignInSignIns {
-  code_hash: Buffer;
-  created_at: Generated<string>;
-  email: string;
-  expires_at: string;
-  hash: Buffer;
-  id: string;
-  ip: string | null;
-  misses: Generated<number>;
-  nonce_hash: Buffer;
-  return_to: string;
-  used_at: string | null;
-}
-
-export interface Stories {
-  blocked: { kind: string; note: string; unblockerMemberId: string } | null;
-  blocked_by: Generated<string[]>;
-  code: CodeUnderReview | null;
-  column_id: string | null;
-  completed_at: string | null;
-  created_at: Generated<string>;
-  created_by: Actor;
-  description: Generated<string>;
-  epic_id: string | null;
-  estimate: number | null;
-  git: Git | null;
-  id: string;
-  labels: Generated<string[]>;
-  number: number;
-  org_id: string;
-  priority: Generated<Priority>;
-  project_id: string;
-  rank: string;
-  spec_version: Generated<number>;
-  status: StoryStatus;
-  title: string;
-  updated_at: Generated<string>;
-  upstream: {
-    provider: string;
-    externalId: string;
-    url: string | null;
-    state: string | null;
-    syncedAt: string | null;
-  } | null;
-  version: Generated<number>;
-}
-
-export interface StoryBlockers {
-  blocker_id: string;
-  org_id: string;
-  project_id: string;
-  story_id: string;
-}
-
-export interface StoryReviewers {
-  agent_id: string | null;
-  code_seq: number | null;
-  created_at: Generated<string>;
-  decided_at: string | null;
-  diff_hash: string | null;
-  head_sha: string | null;
-  id: string;
-  member_id: string | null;
-  note: string | null;
-  org_id: string;
-  project_id: string;
-  spec_version: number | null;
-  story_id: string;
-  updated_at: Generated<string>;
-  verdict: Generated<'pending' | 'approved' | 'changes_requested' | 'commented'>;
-  version: Generated<number>;
-}
-
-export interface StorySelections {
-  device_id: Generated<string>;
-  member_id: string;
-  org_id: string;
-  since: Generated<string>;
-  story_id: string;
-}
-
-export interface StorySpecs {
-  author: Actor;
-  content: string;
-  content_hash: string;
-  created_at: Generated<string>;
-  lines_added: number;
-  lines_removed: number;
-  note: string | null;
-  org_id: string;
-  story_id: string;
-  version: number;
-}
-
-export interface Streams {
-  activity: Generated<number>;
-  audit: Generated<number>;
-  cursor_key: Generated<Buffer>;
-  org_id: string;
-}
-
-export interface Subscriptions {
-  created_at: Generated<string>;
-  current_period_end: Generated<string>;
-  current_period_start: Generated<string>;
-  org_id: string;
-  plan: Plan;
-  seats: number;
-  status: 'trialing' | 'active' | 'past_due' | 'canceled';
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface TeamMembers {
-  created_at: Generated<string>;
-  member_id: string;
-  org_id: string;
-  role: 'lead' | 'member';
-  team_id: string;
-}
-
-export interface Teams {
-  created_at: Generated<string>;
-  description: Generated<string>;
-  id: string;
-  name: string;
-  org_id: string;
-  updated_at: Generated<string>;
-  version: Generated<number>;
-}
-
-export interface Tokens {
-  agent_id: string | null;
-  client_id: string | null;
-  created_at: Generated<string>;
-  expires_at: string | null;
-  grant_id: string | null;
-  hash: Buffer;
-  id: string;
-  kind: Generated<'api' | 'session' | 'oauth'>;
-  last_four: string;
-  last_used_at: string | null;
-  may_read_inbox: Generated<boolean>;
-  member_id: string;
-  name: string;
-  org_id: string;
-  prefix: string | null;
-  project_ids: string[] | null;
-  resource: string | null;
-  revoked_at: string | null;
-  scopes: Scope[];
-  session_id: string | null;
-  warned_at: string | null;
-}
-
-export interface WebhookDeliveries {
-  activity_seq: number | null;
-  answer: string | null;
-  attempts: Generated<number>;
-  created_at: Generated<string>;
-  done_at: string | null;
-  event_at: string;
-  event_id: string;
-  id: string;
-  kind: string;
-  next_at: string | null;
-  org_id: string;
-  seq: number | null;
-  state: Generated<'pending' | 'delivered' | 'failed'>;
-  tries: Generated<WebhookTry[]>;
-  webhook_id: string;
-}
-
-export interface Webhooks {
-  created_at: Generated<string>;
-  cursor_seq: number;
-  deleted_at: string | null;
-  description: Generated<string>;
-  failing: Generated<number>;
-  id: string;
-  is_full: Generated<boolean>;
-  kinds: string[];
-  last_failure_at: string | null;
-  last_success_at: string | null;
-  made_by: Actor;
-  maker_id: string;
-  next_at: string | null;
-  org_id: string;
-  paused_at: string | null;
-  paused_reason: WebhookPause | null;
-  previous_secret: Buffer | null;
-  previous_until: string | null;
-  project_id: string | null;
-  secret: Buffer;
-  send_order: 'parallel' | 'strict';
-  sent_seq: Generated<number>;
-  updated_at: Generated<string>;
-  url: string;
-  version: Generated<number>;
-  worker_epoch: Generated<number>;
-  worker_until: string | null;
-}
-
-export interface DB {
-  access_requests: AccessRequests;
-  activity: Activity;
-  agent_runs: AgentRuns;
-  agents: Agents;
-  assignments: Assignments;
-  audit: Audit;
-  board_columns: BoardColumns;
-  broadcasts: Broadcasts;
-  catalog_agents: CatalogAgents;
-  catalog_tombstones: CatalogTombstones;
-  catalog_versions: CatalogVersions;
-  comment_reactions: CommentReactions;
-  comments: Comments;
-  contract_stories: ContractStories;
-  contract_versions: ContractVersions;
-  contracts: Contracts;
-  delivery_group_stories: DeliveryGroupStories;
-  delivery_groups: DeliveryGroups;
-  devices: Devices;
-  epics: Epics;
-  execution_contributors: ExecutionContributors;
-  execution_events: ExecutionEvents;
-  executions: Executions;
-  forge_checks: ForgeChecks;
-  forge_connections: ForgeConnections;
-  forge_deliveries: ForgeDeliveries;
-  forge_facts: ForgeFacts;
-  forge_observations: ForgeObservations;
-  forge_pulls: ForgePulls;
-  forge_repositories: ForgeRepositories;
-  gamification_state: GamificationState;
-  idempotency_keys: IdempotencyKeys;
-  identity_provider_domains: IdentityProviderDomains;
-  identity_providers: IdentityProviders;
-  import_items: ImportItems;
-  imports: Imports;
-  invitations: Invitations;
-  leases: Leases;
-  lock_counters: LockCounters;
-  locks: Locks;
-  members: Members;
-  notification_counts: NotificationCounts;
-  notification_preferences: NotificationPreferences;
-  notifications: Notifications;
-  orgs: Orgs;
-  outbox: Outbox;
-  point_days: PointDays;
-  point_entries: PointEntries;
-  point_resets: PointResets;
-  point_scores: PointScores;
-  point_tallies: PointTallies;
-  project_counters: ProjectCounters;
-  project_members: ProjectMembers;
-  project_teams: ProjectTeams;
-  projects: Projects;
-  prompts: Prompts;
-  rights_epochs: RightsEpochs;
-  search_documents: SearchDocuments;
-  search_words: SearchWords;
-  seat_ledger: SeatLedger;
-  'sign_in.accounts': SignInAccounts;
-  'sign_in.flows': SignInFlows;
-  'sign_in.identities': SignInIdentities;
-  'sign_in.oauth_records': SignInOauthRecords;
-  'sign_in.passkeys': SignInPasskeys;
-  'sign_in.sessions': SignInSessions;
-  'sign_in.sign_ins': SignInSignIns;
-  stories: Stories;
-  story_blockers: StoryBlockers;
-  story_reviewers: StoryReviewers;
-  story_selections: StorySelections;
-  story_specs: StorySpecs;
-  streams: Streams;
-  subscriptions: Subscriptions;
-  team_members: TeamMembers;
-  teams: Teams;
-  tokens: Tokens;
-  webhook_deliveries: WebhookDeliveries;
-  webhooks: Webhooks;
-}
+export interface AccessRequests { created_at: Generated<string>; id: string; member_id: string; message: string | null; note: string | null; org_id: string; project_id: string; resolved_at: string | null; resolved_by: Actor | null; role: ProjectRole; state: Generated<AccessRequestState>; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface Activity { actor: Actor; agent_id: string | null; at: Generated<string>; data: Record<string, unknown>; group_id: Generated<string | null>; id: string; kind: string; member_id: string | null; org_id: string; project_id: string | null; seq: number; story_id: string | null; subject: { type: string; id: string; key: string | null; title: string }; }
+
+export interface AgentRuns { agent_id: string | null; ended_at: string | null; execution_id: string | null; id: string; last_event: RunEvent; last_seen_at: Generated<string>; member_id: string; org_id: string; project_id: string; recent_keys: Generated<string[]>; run_id: string; started_at: Generated<string>; state: RunState; story_id: string | null; }
+
+export interface Agents { created_at: Generated<string>; id: string; member_id: string; name: string; org_id: string; retired_at: string | null; slug: string; }
+
+export interface Assignments { agent_id: string | null; assigned_by: Generated<Actor>; created_at: Generated<string>; member_id: string | null; org_id: string; project_id: string; target_id: string; target_type: 'story' | 'epic' | 'delivery_group'; updated_at: Generated<string>; }
+
+export interface Audit { actor: Actor; agent_id: string | null; at: Generated<string>; id: string; ip: string | null; member_id: string | null; operation: string; org_id: string; outcome: 'allowed' | 'denied'; reason: string | null; request_id: string; seq: number; target: string | null; token_id: string | null; user_agent: string | null; }
+
+export interface BoardColumns { archived_at: string | null; created_at: Generated<string>; id: string; name: string; org_id: string; position: number; project_id: string; status: ColumnStatus; story_count: Generated<number>; updated_at: Generated<string>; version: Generated<number>; wip_limit: number | null; }
+
+export interface Broadcasts { created_at: Generated<string>; expires_at: string; id: string; level: 'info' | 'warning' | 'critical'; message: string; org_id: string; project_id: string | null; sender: Actor; sender_member_id: string; team_id: string | null; }
+
+export interface CatalogAgents { created_at: Generated<string>; id: string; latest_version: string | null; org_id: string; publisher_id: string; slug: string; }
+
+export interface CatalogTombstones { deleted_at: Generated<string>; org_id: string; sha256: string; slug: string; version: string; }
+
+export interface CatalogVersions { agent_id: string; content: Buffer; content_type: string; created_at: Generated<string>; description: string; encoding: 'utf8' | 'base64'; manifest: Record<string, unknown>; name: string; org_id: string; published_by: Actor; sha256: string; size: number; tags: Generated<string[]>; version: string; }
+
+export interface CommentReactions { comment_id: string; created_at: Generated<string>; emoji: string; member_id: string; org_id: string; }
+
+export interface Comments { anchor: { specVersion: number; line: number } | null; author: Actor; author_member_id: string; body: string | null; created_at: Generated<string>; deleted_at: string | null; directed_to: string | null; edited_at: string | null; id: string; kind: 'comment' | 'question' | 'decision'; mentions: Generated<string[]>; org_id: string; parent_id: string | null; resolved_at: string | null; resolved_by: Actor | null; story_id: string; told: Generated<string[]>; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface Contracts { created_at: Generated<string>; id: string; org_id: string; project_id: string; slug: string; version: Generated<number>; }
+
+export interface ContractStories { contract_id: string; org_id: string; project_id: string; slug: string; story_id: string; }
+
+export interface ContractVersions { content: string; content_hash: string; contract_id: string; created_at: Generated<string>; kind: ContractKind; note: string | null; org_id: string; project_id: string; published_by: Actor; story_id: string | null; version: number; }
+
+export interface DeliveryGroups { checkpoint: Checkpoint | null; checkpoint_seq: Generated<number>; created_at: Generated<string>; git: Git | null; id: string; merge_strategy: 'per_story' | 'integration_branch' | 'stacked'; name: string; org_id: string; project_id: string; state: Generated<'draft' | 'active' | 'in_review' | 'landed' | 'abandoned'>; told_seq: Generated<number>; updated_at: Generated<string>; upstream: { provider: string; externalId: string; url: string | null; state: string | null; syncedAt: string | null; } | null; version: Generated<number>; }
+
+export interface DeliveryGroupStories { group_id: string; open: Generated<boolean>; org_id: string; position: number; project_id: string; story_id: string; }
+
+export interface Devices { app_version: string | null; created_at: Generated<string>; device_id: string; id: string; member_id: string; name: string; org_id: string; platform: 'macos' | 'windows' | 'linux' | 'ios' | 'android' | 'web'; push_token: string | null; token_id: string; updated_at: Generated<string>; }
+
+export interface Epics { color: string | null; created_at: Generated<string>; description: Generated<string>; done_count: Generated<number>; id: string; org_id: string; project_id: string; status: Generated<'open' | 'done' | 'canceled'>; story_count: Generated<number>; target_date: string | null; title: string; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface ExecutionContributors { agent_id: Generated<string>; attempt: number; execution_id: string; member_id: string; org_id: string; }
+
+export interface ExecutionEvents { actor: Actor; at: Generated<string>; data: Generated<Record<string, unknown>>; execution_id: string; kind: string; org_id: string; seq: number; }
+
+export interface Executions { attempt: Generated<number>; branch: Generated<string | null>; checkpoint: Checkpoint | null; checkpoint_seq: Generated<number>; completed_at: string | null; created_at: Generated<string>; device_id: string | null; epoch: number; failure: | 'agent_error' | 'timeout' | 'context_exhausted' | 'rate_limited' | 'permission_denied' | 'conflict' | 'infra' | null; forge: Generated<ForgeState>; git: Git | null; id: string; last_event_seq: Generated<number>; merge_verified_at: string | null; merged_at: string | null; needs_rework: Generated<boolean>; offer: { toMemberId: string | null; toAgentId: string | null; note: string | null; expiresAt: string; } | null; opened_number: Generated<number | null>; opened_url_hash: Generated<string | null>; org_id: string; outcome: 'submitted' | 'succeeded' | 'failed' | 'canceled' | null; phase: 'planning' | 'implementing' | 'testing' | 'reviewing' | 'merging' | null; progress: Generated<number>; project_id: string; pull_request: { number: number; url: string } | null; run_id: string | null; spec_version: number | null; state: 'available' | 'leased' | 'waiting_input' | 'offered' | 'submitted' | 'completed'; stop_requested: { seq: number; by: Actor; reason: string | null; at: string; holder: { memberId: string; agentId: string | null; runId: string | null } | null; } | null; submitted_number: Generated<number | null>; submitted_url_hash: Generated<string | null>; summary: string | null; target_id: string; target_type: 'story' | 'delivery_group'; told_seq: Generated<number>; updated_at: Generated<string>; version: Generated<number>; waiting_for: string | null; }
+
+export interface ForgeChecks { at: string; name: string; noted_at: Generated<string>; org_id: string; repository_id: string; sha: string; state: 'pending' | 'passed' | 'failed'; trust: Trust; }
+
+export interface ForgeConnections { base_url: string; created_at: Generated<string>; created_by: Actor; credentials: Buffer | null; credentials_kind: 'token' | 'app' | null; deleted_at: string | null; id: string; kind: ForgeKind; last_delivery_at: string | null; last_error: ForgeFailure | null; last_status_at: string | null; name: string; org_id: string; secret: Buffer; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface ForgeDeliveries { connection_id: string; delivery_id: string; done_at: string | null; event: string; id: string; org_id: string; outcome: Generated<ForgeOutcome[]>; payload: string; received_at: Generated<string>; state: Generated<ForgeDeliveryState>; trust: Trust; }
+
+export interface ForgeFacts { dedupe_key: string; fact: Json; id: string; keys: string[]; org_id: string; parked_at: Generated<string>; repository_id: string; trust: Trust; }
+
+export interface ForgeObservations { data: Record<string, unknown> | null; dedupe_key: string; execution_id: string; kind: string; number: number | null; observed_at: string; org_id: string; recorded_at: Generated<string>; recorded_by: Actor; ref: string | null; sha: string | null; trust: Generated<string>; url: string | null; }
+
+export interface ForgePulls { branch: string | null; execution_id: string; head_at: string | null; head_key: string | null; head_sha: string | null; heard_at: Generated<string>; is_open: Generated<boolean>; number: number | null; org_id: string; repository_id: string; status_sha: string | null; status_text: string | null; url: string | null; }
+
+export interface ForgeRepositories { connection_id: string; created_at: Generated<string>; default_branch: string | null; external_id: string | null; full_name: string | null; id: string; linked_by: Actor; org_id: string; project_id: string; updated_at: Generated<string>; url: string | null; version: Generated<number>; }
+
+export interface GamificationState { counted_seq: Generated<number>; job_id: string | null; org_id: string; requested_at: string | null; state: Generated<'queued' | 'running' | 'done'>; synced_at: string | null; }
+
+export interface IdempotencyKeys { created_at: Generated<string>; fingerprint: Buffer; key: string; operation: string; org_id: string; response: string | null; sent_texts: Json | null; token_id: string; }
+
+export interface IdentityProviderDomains { created_at: Generated<string>; domain: string; org_id: string; proof: string; proven_at: string | null; provider_id: string; }
+
+export interface IdentityProviders { client_id: string; created_at: Generated<string>; created_by: Json; id: string; issuer: string; name: string; org_id: string; secret: Buffer | null; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface ImportItems { blocked_by: Generated<string[]>; created_at: Generated<string>; external_id: string; import_id: string; kind: 'story' | 'epic' | 'comment'; made_by: string | null; org_id: string; project_id: string; provider: string; record_id: string; record_version: number; source_hash: Buffer | null; updated_at: Generated<string>; }
+
+export interface Imports { begun_by: Actor; created: Generated<number>; created_at: Generated<string>; finished_at: string | null; id: string; kept: Generated<number>; name: string; org_id: string; project_id: string; provider: string; refused: Generated<number>; reverted_at: string | null; state: Generated<'open' | 'finished' | 'reverted'>; unchanged: Generated<number>; updated: Generated<number>; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface Invitations { created_at: Generated<string>; email: string; expires_at: string; id: string; invited_by: Actor; member_id: string | null; org_id: string; project_ids: Generated<string[]>; role: GivenRole; sends: Generated<number>; sent_at: Generated<string>; state: Generated<'pending' | 'accepted' | 'revoked'>; team_ids: Generated<string[]>; token_hash: Buffer | null; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface Leases { agent_id: string | null; ended_by: string | null; ended_token_hash: Buffer | null; epoch: Generated<number>; expires_at: string | null; expiry_noted: Generated<boolean>; granted_at: string | null; holder: Actor | null; member_id: string | null; org_id: string; project_id: string; run_id: string | null; state: Generated<'free' | 'held'>; token_hash: Buffer | null; ttl_seconds: number | null; unit_id: string; unit_type: 'story' | 'delivery_group' | 'coordination'; }
+
+export interface LockCounters { fencing_token: Generated<number>; org_id: string; project_id: string; }
+
+export interface Locks { acquired_at: Generated<string>; agent_id: string | null; execution_id: string | null; expires_at: string; fencing_token: number; holder: Actor; id: string; member_id: string; mode: 'exclusive' | 'shared'; org_id: string; project_id: string; reason: string | null; resources: string[]; run_id: string | null; story_id: string | null; }
+
+export interface Members { account_id: string | null; created_at: Generated<string>; email: string; handle: string; id: string; name: string; org_id: string; role: OrgRole; status: 'active' | 'removed'; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface NotificationCounts { changes: Generated<number>; kind: NotificationKind; member_id: string; org_id: string; place_id: Generated<string>; project_id: string | null; unread: number; }
+
+export interface NotificationPreferences { channel: NotificationChannel; enabled: boolean; kind: NotificationKind; member_id: string; org_id: string; updated_at: Generated<string>; }
+
+export interface Notifications { actor: Actor; body: Generated<string>; created_at: string; id: string; in_inbox: Generated<boolean>; kind: NotificationKind; member_id: string; org_id: string; project_id: string | null; read_at: string | null; subject: { type: string; id: string; key: string | null; title: string } | null; title: string; }
+
+export interface Orgs { created_at: Generated<string>; deleted_at: string | null; description: Generated<string>; id: string; name: string; policy: Generated<Record<string, unknown>>; policy_version: Generated<number>; slug: string; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface Outbox { attempts: Generated<number>; created_at: Generated<string>; dead_at: string | null; dispatch_after: Generated<string>; done_at: string | null; error: string | null; id: string; org_id: string; payload: Record<string, unknown>; topic: string; trace_parent: Generated<string | null>; }
+
+export interface PointDays { day: string; member_id: string; org_id: string; points: number; }
+
+export interface PointEntries { activity_seq: number; at: string; kind: string; member_id: string; org_id: string; points: number; project_id: string | null; subject_id: string; taken_back_seq: number | null; }
+
+export interface PointResets { member_id: string; org_id: string; reset_on: string; reset_seq: number; }
+
+export interface PointScores { member_id: string; org_id: string; period: 'week' | 'month' | 'all'; points: number; scope_id: string; starts_on: string; }
+
+export interface PointTallies { kind: string; member_id: string; org_id: string; points: number; times: number; }
+
+export interface ProjectCounters { canceled_stories: Generated<number>; last_story_number: Generated<number>; org_id: string; project_id: string; }
+
+export interface ProjectMembers { created_at: Generated<string>; member_id: string; org_id: string; project_id: string; role: ProjectRole; }
+
+export interface Projects { archived_at: string | null; conversion: { epics: Record<string, string>; stories: Record<string, string> } | null; created_at: Generated<string>; deleted_at: string | null; description: Generated<string>; id: string; key: string; local_project_id: string | null; name: string; org_id: string; origin: 'hosted' | 'converted'; repository: { provider: string; url: string; defaultBranch: string } | null; updated_at: Generated<string>; version: Generated<number>; visibility: 'org' | 'private'; }
+
+export interface ProjectTeams { created_at: Generated<string>; org_id: string; project_id: string; role: ProjectRole; team_id: string; }
+
+export interface Prompts { arguments: Generated<{ name: string; description: string; required: boolean }[]>; body: string; created_at: Generated<string>; created_by: Actor; id: string; org_id: string; project_id: string | null; slug: string; tags: Generated<string[]>; title: string; updated_at: Generated<string>; updated_by: Actor; version: Generated<number>; }
+
+export interface RightsEpochs { epoch: Generated<string>; org_id: string; }
+
+export interface SearchDocuments { id: string; keys: string; kind: string; org_id: string; project_id: string | null; }
+
+export interface SearchWords { org_id: string; slips: ArrayType<number>; word: string; written_by: Generated<number>; }
+
+export interface SeatLedger { actor: Actor; amount: number; at: string; currency: string; from_seats: number; id: string; lines: ProrationLine[]; org_id: string; period_end: string; period_start: string; to_seats: number; version: number; }
+
+export interface SignInAccounts { created_at: Generated<string>; email: string; id: string; name: string; }
+
+export interface SignInFlows { expires_at: string; hash: Buffer; kind: string; payload: Json; }
+
+export interface SignInIdentities { account_id: string; created_at: Generated<string>; email: string | null; issuer: string; last_used_at: Generated<string>; subject: string; }
+
+export interface SignInOauthRecords { consumed_at: string | null; created_at: Generated<string>; expires_at: string | null; grant_id: string | null; id_hash: Buffer; model: string; payload: Json; uid: string | null; user_code: string | null; }
+
+export interface SignInPasskeys { account_id: string; counter: Generated<number>; created_at: Generated<string>; credential_id: Buffer; id: string; is_synced: Generated<boolean>; last_used_at: string | null; name: string; public_key: Buffer; transports: Generated<string[]>; }
+
+export interface SignInSessions { account_id: string; created_at: Generated<string>; ends_at: string; expires_at: string; hash: Buffer; id: string; ip: string | null; last_seen_at: Generated<string>; proofs: string[]; proven_at: Generated<string>; revoked_at: string | null; user_agent: string | null; }
+
+export interface SignInSignIns { code_hash: Buffer; created_at: Generated<string>; email: string; expires_at: string; hash: Buffer; id: string; ip: string | null; misses: Generated<number>; nonce_hash: Buffer; return_to: string; used_at: string | null; }
+
+export interface Stories { blocked: { kind: string; note: string; unblockerMemberId: string } | null; blocked_by: Generated<string[]>; code: CodeUnderReview | null; column_id: string | null; completed_at: string | null; created_at: Generated<string>; created_by: Actor; description: Generated<string>; epic_id: string | null; estimate: number | null; git: Git | null; id: string; labels: Generated<string[]>; number: number; org_id: string; priority: Generated<Priority>; project_id: string; rank: string; spec_version: Generated<number>; status: StoryStatus; title: string; updated_at: Generated<string>; upstream: { provider: string; externalId: string; url: string | null; state: string | null; syncedAt: string | null; } | null; version: Generated<number>; }
+
+export interface StoryBlockers { blocker_id: string; org_id: string; project_id: string; story_id: string; }
+
+export interface StoryReviewers { agent_id: string | null; code_seq: number | null; created_at: Generated<string>; decided_at: string | null; diff_hash: string | null; head_sha: string | null; id: string; member_id: string | null; note: string | null; org_id: string; project_id: string; spec_version: number | null; story_id: string; updated_at: Generated<string>; verdict: Generated<'pending' | 'approved' | 'changes_requested' | 'commented'>; version: Generated<number>; }
+
+export interface StorySelections { device_id: Generated<string>; member_id: string; org_id: string; since: Generated<string>; story_id: string; }
+
+export interface StorySpecs { author: Actor; content: string; content_hash: string; created_at: Generated<string>; lines_added: number; lines_removed: number; note: string | null; org_id: string; story_id: string; version: number; }
+
+export interface Streams { activity: Generated<number>; audit: Generated<number>; cursor_key: Generated<Buffer>; org_id: string; }
+
+export interface Subscriptions { created_at: Generated<string>; current_period_end: Generated<string>; current_period_start: Generated<string>; org_id: string; plan: Plan; seats: number; status: 'trialing' | 'active' | 'past_due' | 'canceled'; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface TeamMembers { created_at: Generated<string>; member_id: string; org_id: string; role: 'lead' | 'member'; team_id: string; }
+
+export interface Teams { created_at: Generated<string>; description: Generated<string>; id: string; name: string; org_id: string; updated_at: Generated<string>; version: Generated<number>; }
+
+export interface Tokens { agent_id: string | null; client_id: string | null; created_at: Generated<string>; expires_at: string | null; grant_id: string | null; hash: Buffer; id: string; kind: Generated<'api' | 'session' | 'oauth'>; last_four: string; last_used_at: string | null; may_read_inbox: Generated<boolean>; member_id: string; name: string; org_id: string; prefix: string | null; project_ids: string[] | null; resource: string | null; revoked_at: string | null; scopes: Scope[]; session_id: string | null; warned_at: string | null; }
+
+export interface WebhookDeliveries { activity_seq: number | null; answer: string | null; attempts: Generated<number>; created_at: Generated<string>; done_at: string | null; event_at: string; event_id: string; id: string; kind: string; next_at: string | null; org_id: string; seq: number | null; state: Generated<'pending' | 'delivered' | 'failed'>; tries: Generated<WebhookTry[]>; webhook_id: string; }
+
+export interface Webhooks { created_at: Generated<string>; cursor_seq: number; deleted_at: string | null; description: Generated<string>; failing: Generated<number>; id: string; is_full: Generated<boolean>; kinds: string[]; last_failure_at: string | null; last_success_at: string | null; made_by: Actor; maker_id: string; next_at: string | null; org_id: string; paused_at: string | null; paused_reason: WebhookPause | null; previous_secret: Buffer | null; previous_until: string | null; project_id: string | null; secret: Buffer; send_order: 'parallel' | 'strict'; sent_seq: Generated<number>; updated_at: Generated<string>; url: string; version: Generated<number>; worker_epoch: Generated<number>; worker_until: string | null; }
+
+export interface DB { access_requests: AccessRequests; activity: Activity; agent_runs: AgentRuns; agents: Agents; assignments: Assignments; audit: Audit; board_columns: BoardColumns; broadcasts: Broadcasts; catalog_agents: CatalogAgents; catalog_tombstones: CatalogTombstones; catalog_versions: CatalogVersions; comment_reactions: CommentReactions; comments: Comments; contract_stories: ContractStories; contract_versions: ContractVersions; contracts: Contracts; delivery_group_stories: DeliveryGroupStories; delivery_groups: DeliveryGroups; devices: Devices; epics: Epics; execution_contributors: ExecutionContributors; execution_events: ExecutionEvents; executions: Executions; forge_checks: ForgeChecks; forge_connections: ForgeConnections; forge_deliveries: ForgeDeliveries; forge_facts: ForgeFacts; forge_observations: ForgeObservations; forge_pulls: ForgePulls; forge_repositories: ForgeRepositories; gamification_state: GamificationState; idempotency_keys: IdempotencyKeys; identity_provider_domains: IdentityProviderDomains; identity_providers: IdentityProviders; import_items: ImportItems; imports: Imports; invitations: Invitations; leases: Leases; lock_counters: LockCounters; locks: Locks; members: Members; notification_counts: NotificationCounts; notification_preferences: NotificationPreferences; notifications: Notifications; orgs: Orgs; outbox: Outbox; point_days: PointDays; point_entries: PointEntries; point_resets: PointResets; point_scores: PointScores; point_tallies: PointTallies; project_counters: ProjectCounters; project_members: ProjectMembers; project_teams: ProjectTeams; projects: Projects; prompts: Prompts; rights_epochs: RightsEpochs; search_documents: SearchDocuments; search_words: SearchWords; seat_ledger: SeatLedger; 'sign_in.accounts': SignInAccounts; 'sign_in.flows': SignInFlows; 'sign_in.identities': SignInIdentities; 'sign_in.oauth_records': SignInOauthRecords; 'sign_in.passkeys': SignInPasskeys; 'sign_in.sessions': SignInSessions; 'sign_in.sign_ins': SignInSignIns; stories: Stories; story_blockers: StoryBlockers; story_reviewers: StoryReviewers; story_selections: StorySelections; story_specs: StorySpecs; streams: Streams; subscriptions: Subscriptions; team_members: TeamMembers; teams: Teams; tokens: Tokens; webhook_deliveries: WebhookDeliveries; webhooks: Webhooks; }
