@@ -50,10 +50,14 @@ function addOwn(program: Command): void {
     const { fillWork } = await import('./work/command.ts');
     fillWork(command);
   });
-  later('import', 'Bring stories in: a board file, issues of GitHub, CSV', async (command) => {
-    const { fillImport } = await import('./import/command.ts');
-    fillImport(command);
-  });
+  later(
+    'import',
+    'Bring stories in from Linear, Jira, GitHub, Plane, Trello, CSV or a board file',
+    async (command) => {
+      const { fillImport } = await import('./import/command.ts');
+      fillImport(command);
+    },
+  );
   later('completion', 'Print what completes commands and flags in bash, zsh or fish', async (command) => {
     const { fillCompletion } = await import('./completion/command.ts');
     fillCompletion(command, async () => {

@@ -43,8 +43,8 @@ const cases: [typed: string[], offered: string[]][] = [
   ],
   [['admin', 'org', 'create', '--plan', 'f'], ['free']],
   [
-    ['import', 'x', '--format', ''],
-    ['board', 'github', 'csv'],
+    ['import', 'jira', 'x', '--dates', ''],
+    ['mdy', 'dmy'],
   ],
   [['org'], ['orgs']],
 ];

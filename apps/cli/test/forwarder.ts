@@ -1,5 +1,5 @@
 /** Stands between the command line and the API: counts what goes through it, and is away when a spec says so. */
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 
@@ -7,6 +7,8 @@ export interface Forwarder {
   readonly url: string;
   /** How often each path was asked for. */
   readonly asked: (path: string) => number;
+  /** Once a path was asked for so often. */
+  readonly until: (path: string, times: number) => Promise<void>;
   /** Cuts all connections and takes no others, as a service that is started anew. */
   readonly away: () => Promise<void>;
   readonly back: () => Promise<void>;
@@ -14,10 +16,12 @@ export interface Forwarder {
 
 export async function openForwarder(target: string): Promise<Forwarder> {
   const paths: string[] = [];
+  const asking = new EventEmitter();
   const open = async (port: number): Promise<Server> => {
     const server = createServer((incoming, answer) => {
       const { pathname, search } = new URL(incoming.url ?? '/', target);
       paths.push(pathname);
+      asking.emit('asked');
       const { method, headers } = incoming;
       const outgoing = request(new URL(pathname + search, target), { method, headers }, (answered) => {
         answer.writeHead(answered.statusCode ?? 502, answered.headers);
@@ -36,6 +40,9 @@ export async function openForwarder(target: string): Promise<Forwarder> {
   return {
     url: `http://127.0.0.1:${port}`,
     asked: (path) => paths.filter((one) => one === path).length,
+    until: async (path, times) => {
+      while (paths.filter((one) => one === path).length < times) await once(asking, 'asked');
+    },
     away: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -2,7 +2,9 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
+import { openForwarder } from './forwarder.ts';
 import { useMuster } from './muster.ts';
+import { onTerminal, openTerminal } from './terminal.ts';
 
 const muster = useMuster();
 
@@ -18,177 +20,171 @@ beforeEach(async () => {
   await muster.direct(people.chloe).projects.create({ key, name: key });
 });
 
-const bring = async (name: string, content: string, ...args: string[]) => {
+const fileOf = async (name: string, content: string): Promise<string> => {
   const file = path.join(muster.home(), name);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, content);
-  return muster.as(people.chloe, 'import', file, '--project', key, ...args);
+  return file;
 };
+const bring = async (format: string, name: string, content: string, ...args: string[]) =>
+  muster.as(people.chloe, 'import', format, await fileOf(name, content), '--project', key, ...args);
 const stories = async () => {
   const { items } = await muster.direct(people.chloe).stories.list({ projectId: key, limit: 200 });
   return items;
 };
 
-describe('issues of GitHub', () => {
-  const issue = (number: number, more: object = {}) => ({
-    ...{
-      number,
-      title: `Issue ${number}`,
-      body: 'Once upon\r\na time',
-      state: 'OPEN',
-      labels: [{ name: 'bug' }],
-    },
-    url: `https://github.com/acme/web/issues/${number}`,
-    ...more,
-  });
+const csvHead = 'ID,Title,Status,Project,Labels,Blocked by,Assignee,Created\n';
+const linear = (...rows: string[]) => `${csvHead}${rows.join('\n')}\n`;
 
-  it('become stories in their order, with what is known of them, and link back', async () => {
-    const text = JSON.stringify([
-      issue(9, { state: 'CLOSED', stateReason: 'NOT_PLANNED' }),
-      issue(7, { state: 'CLOSED', stateReason: 'COMPLETED', body: null }),
-      issue(5),
-      { ...issue(4), pull_request: { url: 'https://api.github.com/repos/acme/web/pulls/4' } },
-    ]);
-    const { code, out, err } = await bring('issues.json', text, '--format', 'github');
-    expect({ code, out, err }).toEqual({
-      code: 0,
-      err: '',
-      out: `Left out: 1 pull request.\nMade 3 (${key}-1 to ${key}-3); 0 were there already.\n`,
-    });
-    expect(await stories()).toEqual([
-      expect.objectContaining({
-        ...{ key: `${key}-1`, title: 'Issue 5', status: 'backlog', labels: ['bug'] },
-        upstream: {
-          ...{ provider: 'github', externalId: 'acme/web#5', url: 'https://github.com/acme/web/issues/5' },
-          ...{ state: 'open', syncedAt: null },
-        },
-      }),
-      expect.objectContaining({ key: `${key}-2`, title: 'Issue 7', status: 'done' }),
-      expect.objectContaining({ key: `${key}-3`, title: 'Issue 9', status: 'canceled' }),
-    ]);
-    const { story } = await muster.direct(people.chloe).stories.get({ storyId: `${key}-1` });
-    expect(story.description).toBe('Once upon\na time');
-  });
-
-  it('are known again by their numbers, whatever became of them and of the file', async () => {
-    await bring('issues.json', JSON.stringify([issue(1)]), '--format', 'github');
-    await muster.direct(people.chloe).stories.update({ storyId: `${key}-1`, title: 'Renamed here' });
-    const again = await bring(
-      'later.json',
-      JSON.stringify([issue(2), issue(1, { title: 'Renamed there' })]),
-      '--format',
-      'github',
-      '--json',
+describe('muster import', () => {
+  it('shows where statuses go, brings all in, and says what it left out', async () => {
+    const text = linear(
+      'ENG-2,Sign out,Todo,,,,,2024-03-02',
+      'ENG-1,Sign in,In Progress,Accounts,"bug, auth",ENG-2,chloe@example.com,2024-03-01',
+      'ENG-3,Gone,Canceled,,,ENG-9,Zed,2024-03-03',
     );
-    expect(JSON.parse(again.out)).toMatchObject({
-      created: [{ place: 'issue 2', key: `${key}-2` }],
-      present: [{ place: 'issue 1', key: `${key}-1` }],
-      refused: [],
+    const { code, out, err } = await bring('linear', 'export.csv', text);
+    const { items: imports } = await muster.direct(people.chloe).imports.list({ projectId: key });
+    expect({ code, err }).toEqual({ code: 0, err: '' });
+    expect(out).toBe(`3 items, 0 comments, 1 epic.
+
+STATUS THERE  ITEMS  HERE
+Todo          1      ready
+In Progress   1      column In progress
+Canceled      1      canceled
+
+Comments are not in the CSV of Linear; the answer of its API has them.
+Left out: assignee without an address (1: ENG-3)
+ENG-3 does not wait for ENG-9: No item of this provider has become a story under that id.
+Made 3 (${key}-1 to ${key}-3), updated 0, kept 0; 0 were there already.
+muster imports undo --import-id ${imports[0]?.id ?? ''} takes it back.
+`);
+    const [second, first] = (await stories()).filter(({ status }) => status !== 'canceled');
+    expect([first, second].map((story) => story?.title).sort()).toEqual(['Sign in', 'Sign out']);
+    const { story } = await muster.direct(people.chloe).stories.get({ storyId: `${key}-2` });
+    const { story: blocker } = await muster.direct(people.chloe).stories.get({ storyId: `${key}-1` });
+    expect(story).toMatchObject({
+      ...{ title: 'Sign in', status: 'in_progress', labels: ['bug', 'auth'], blockedBy: [blocker.id] },
+      ...{ createdAt: '2024-03-01T00:00:00.000Z', upstream: { provider: 'linear', externalId: 'ENG-1' } },
     });
-    expect((await stories()).map(({ title }) => title)).toEqual(['Renamed here', 'Issue 2']);
   });
 
-  it('that are none are said to be none', async () => {
-    expect(await bring('odd.json', '{"number": 1}', '--format', 'github')).toMatchObject({
-      code: 2,
-      err: expect.stringMatching(/^muster: the file is no list of issues:/),
-    });
+  it('again changes nothing; later it follows the file, unless a story was changed here', async () => {
+    await bring('linear', 'a.csv', linear('A-1,One,Todo,,,,,', 'A-2,Two,Todo,,,,,'));
+    const again = await bring('linear', 'renamed.csv', linear('A-1,One,Todo,,,,,', 'A-2,Two,Todo,,,,,'));
+    expect(again.out).toContain('Made 0, updated 0, kept 0; 2 were there already.\n');
+    await muster.direct(people.chloe).stories.update({ storyId: `${key}-2`, title: 'Mine' });
+    const changed = linear('A-1,One more,Todo,,,,,', 'A-2,Two more,Todo,,,,,');
+    const later = await bring('linear', 'a.csv', changed);
+    expect(later.out).toContain(`Kept ${key}-2 (A-2): It was changed here since the last import.\n`);
+    expect(later.out).toContain('Made 0, updated 1, kept 1; 0 were there already.\n--theirs lets');
+    const theirs = await bring('linear', 'a.csv', changed, '--theirs', '--json');
+    expect(JSON.parse(theirs.out)).toMatchObject({ created: 0, updated: 1, unchanged: 1, kept: [] });
+    expect((await stories()).map(({ title }) => title).sort()).toEqual(['One more', 'Two more']);
   });
-});
 
-describe('rows of a CSV', () => {
-  const text = `\ufeffSummary,Tags,Status,Story Points,Body,Reporter
-"Sign in, with a passkey","auth; ux",In Progress,"2,5","Two
-lines",Ana
-Sign out,,To Do,,,Ben
-`;
-
-  it('become stories, by what their columns are called', async () => {
-    const { code, out } = await bring('backlog.csv', text, '--format', 'csv');
-    expect({ code, out }).toEqual({
-      code: 0,
-      out: `Left out: the columns Reporter.\nMade 2 (${key}-1 to ${key}-2); 0 were there already.\n`,
-    });
-    expect(await stories()).toEqual(
-      expect.arrayContaining([
-        expect.objectContaining({
-          ...{ title: 'Sign in, with a passkey', labels: ['auth', 'ux'] },
-          ...{ status: 'in_progress', estimate: 2.5, upstream: null },
-        }),
-        expect.objectContaining({ title: 'Sign out', labels: [], status: 'ready', estimate: null }),
-      ]),
+  it('changes nothing while a status has no place, and says how it gets one', async () => {
+    const text = linear("A-1,One,QA's,,,,,", 'A-2,Two,Todo,,,,,');
+    // Of its own statuses Linear's table tells the kind; a CSV of any tracker does not.
+    const { code, err, out } = await bring('csv', 'odd.csv', text);
+    expect(code).toBe(2);
+    expect(out).toMatch(/QA's +1 +\?\n/);
+    expect(err).toContain(
+      String.raw`1 status has no place on the board: QA's. Say where: --status 'QA'\''s=in_review'`,
     );
+    expect(await stories()).toEqual([]);
+    const placed = await bring('csv', 'odd.csv', text, '--status', "QA's=In review");
+    expect(placed).toMatchObject({ code: 0, err: '' });
+    expect((await stories()).map(({ status }) => status).sort()).toEqual(['in_review', 'ready']);
   });
 
-  it('are not made twice, also when rows were added before them; two equal rows are two stories', async () => {
-    const twice = 'title\nSame\nSame\n';
-    await bring('twice.csv', twice, '--format', 'csv');
-    const again = await bring('more.csv', 'title\nNew\nSame\nSame\n', '--format', 'csv', '--json');
-    expect(JSON.parse(again.out)).toMatchObject({
-      created: [{ place: 'line 2' }],
-      present: [{ key: `${key}-1` }, { key: `${key}-2` }],
-    });
-    expect((await stories()).map(({ title }) => title)).toEqual(['Same', 'Same', 'New']);
+  it('goes on with the next run where it was cut off, and finishes what waits for what', async () => {
+    const rows = Array.from({ length: 450 }, (_, place) => `A-${place},Story ${place},Todo,,,A-449,,`);
+    const file = await fileOf('many.csv', linear(...rows));
+    const forwarder = await openForwarder(muster.url());
+    const env = { MUSTER_BASE_URL: forwarder.url, MUSTER_TOKEN: people.chloe.me.token };
+    const child = muster.start(['import', 'linear', file, '--project', key], { env });
+    await forwarder.until('/api/imports/put', 2);
+    child.kill('SIGKILL');
+    await child.ended;
+    await forwarder.away();
+    const [open] = (await muster.direct(people.chloe).imports.list({ projectId: key })).items;
+    expect(open?.state).toBe('open');
+    const { code, out } = await muster.as(people.chloe, 'import', 'linear', file, '--project', key);
+    expect(code).toBe(0);
+    expect(out).toContain('Went on with an import that was not finished.');
+    const { items } = await muster.direct(people.chloe).imports.list({ projectId: key });
+    expect(items).toMatchObject([{ id: open?.id, state: 'finished' }]);
+    const all: { blockedBy: readonly string[] }[] = [];
+    for await (const story of muster.direct(people.chloe).stories.list.all({ projectId: key, limit: 200 })) {
+      all.push(story);
+    }
+    expect(all).toHaveLength(450);
+    expect(all.filter(({ blockedBy }) => blockedBy.length === 1)).toHaveLength(449);
   });
 
-  it('are known by their id where they have one', async () => {
-    await bring('ids.csv', 'id,title\n17,Before\n', '--format', 'csv');
-    const again = await bring('ids.csv', 'id,title\n17,Afterwards\n', '--format', 'csv', '--json');
-    expect(JSON.parse(again.out)).toMatchObject({ created: [], present: [{ key: `${key}-1` }] });
-  });
-
-  it('that do not fit are refused by their line, and the others go on', async () => {
-    const { code, out, err } = await bring(
-      'holes.csv',
-      'name,labels,priority\n,a,high\nFine,a,urgent\nOdd,a,asap\n',
-      '--format',
-      'csv',
+  onTerminal('shows on a terminal how far it is, within 80 columns', async () => {
+    const rows = Array.from(
+      { length: 250 },
+      (_, place) => `A-${place},Story,Todo,,,,Somebody without an address,`,
     );
-    expect({ code, err }).toEqual({ code: 3, err: 'muster: 2 of 3 were refused\n' });
-    expect(out).toMatch(/^line 2: title: must not be empty\nline 4: priority: [^\n]+\nMade 1 /);
-    expect(await stories()).toHaveLength(1);
+    const terminal = openTerminal(
+      ['import', 'linear', await fileOf('terminal.csv', linear(...rows)), '--project', key],
+      { HOME: muster.home(), ...muster.environmentOf(people.chloe) },
+      80,
+    );
+    expect(await terminal.ended).toBe(0);
+    expect(terminal.shown()).toMatch(
+      /\r\[#{24}\.{6}\] 200 of 250, \d+ s left\u001b\[K\r\[#{30}\] 250 of 250\u001b\[K\r\u001b\[K/,
+    );
+    for (const line of terminal.shown().split(/[\r\n]/)) {
+      expect(line.replaceAll('\u001b[K', '').length).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it('stops where the project cannot be written, and says how far it came', async () => {
+    const file = await fileOf('one.csv', linear('A-1,One,Todo,,,,,'));
+    const stopped = await muster.as(people.dan, 'import', 'linear', file, '--project', key);
+    expect(stopped).toMatchObject({ code: 3, out: expect.stringContaining('Made 0, ') });
+    expect(stopped.err).toContain('role');
   });
 
   it('can be tried without changing anything, and without an API', async () => {
-    const file = path.join(muster.home(), 'try.csv');
-    await writeFile(file, 'What,Kind\nOne,a\n,b\n');
-    const tried = await muster.run(
-      [
-        'import',
-        file,
-        '--project',
-        key,
-        '--format',
-        'csv',
-        '--map',
-        'title=What',
-        '--map',
-        'labels=Kind',
-        '--dry-run',
-      ],
-      {},
-    );
+    const file = await fileOf('try.csv', 'What,Kind\nOne,a\n,b\n');
+    const flags = ['--project', key, '--map', 'title=What', '--map', 'labels=Kind', '--dry-run'];
+    const tried = await muster.run(['import', 'csv', file, ...flags], {});
     expect(tried).toEqual({
       code: 3,
-      out: 'line 3: title: must not be empty\n1 of 2 would be brought in; nothing was changed.\n',
-      err: 'muster: 1 of 2 were refused\n',
+      out: '1 item, 0 comments, 0 epics.\nNo item has a status: all go to the backlog.\nline 3: title: must not be empty\nNothing was changed.\n',
+      err: 'muster: 1 item was refused\n',
     });
     expect(await stories()).toEqual([]);
+    const unread = await muster.run(['import', 'trello', file, '--project', key, '--dry-run'], {});
+    expect(unread).toMatchObject({ code: 2, err: `muster: ${file}: the file is no JSON\n` });
   });
 
-  it('need a title', async () => {
-    expect(await bring('odd.csv', 'a,b\n1,2\n', '--format', 'csv')).toMatchObject({
-      code: 2,
-      err: 'muster: no column is the title (there are a, b): --map title=<column> says which\n',
+  it('reads issues of GitHub from stdin, with their comments', async () => {
+    const issue = (number: number, more: object = {}) => ({
+      ...{
+        number,
+        title: `Issue ${number}`,
+        state: 'OPEN',
+        url: `https://github.com/acme/web/issues/${number}`,
+      },
+      ...more,
     });
-  });
-
-  it('stop where the project cannot be written, and say how far they came', async () => {
-    const stopped = await muster.as(
-      people.dan,
-      ...['import', path.join(muster.home(), 'backlog.csv'), '--project', key, '--format', 'csv'],
-    );
-    expect(stopped).toMatchObject({ code: 3, out: expect.stringContaining('Made 0;') });
+    const comments = [{ id: 'IC', author: { login: 'zed' }, body: 'Hm', createdAt: '2024-01-01T00:00:00Z' }];
+    const input = JSON.stringify([issue(9, { comments }), issue(7)]);
+    const { code } = await muster.run(['import', 'github', '-', '--project', key], {
+      env: muster.environmentOf(people.chloe),
+      input,
+    });
+    expect(code).toBe(0);
+    expect((await stories()).map(({ title }) => title)).toEqual(['Issue 7', 'Issue 9']);
+    const { items } = await muster.direct(people.chloe).comments.list({ storyId: `${key}-2` });
+    expect(items).toMatchObject([
+      { body: 'Hm', author: { name: 'zed', memberId: null }, createdAt: '2024-01-01T00:00:00.000Z' },
+    ]);
   });
 });
 
@@ -206,13 +202,13 @@ describe('a board file', () => {
     await mkdir(path.join(muster.home(), 'board'), { recursive: true });
     await writeFile(path.join(muster.home(), 'board/spec.md'), '# A queue');
     key = 'BOARD';
-    const first = await bring('board.json', board('A queue', 'Merging'), '--format', 'board');
+    const first = await bring('board', 'board.json', board('A queue', 'Merging'));
     expect(first).toEqual({
       code: 0,
       err: '',
       out: 'Brought in 2 stories and 1 epic as the project Last mile (BOARD).\n',
     });
-    expect(await bring('board.json', board('A queue', 'Merging'), '--format', 'board')).toEqual(first);
+    expect(await bring('board', 'board.json', board('A queue', 'Merging'))).toEqual(first);
     expect((await stories()).map(({ title, status }) => ({ title, status }))).toEqual([
       { title: 'A queue', status: 'ready' },
       { title: 'Merging', status: 'ready' },
@@ -222,7 +218,7 @@ describe('a board file', () => {
   });
 
   it('that does not fit is refused as a whole, by the names that its stories have', async () => {
-    const refused = await bring('bad.json', board('Fine', ''), '--format', 'board', '--dry-run');
+    const refused = await bring('board', 'bad.json', board('Fine', ''), '--dry-run');
     expect(refused).toMatchObject({
       code: 2,
       err: expect.stringMatching(/does not fit:\n {2}story s1, stories\.1\.title: must not be empty\n$/),

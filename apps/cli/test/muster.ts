@@ -53,15 +53,18 @@ async function bundle(): Promise<string> {
   return path.join(folder, 'main.js');
 }
 
-/** Runs the real file as a process; of the environment it knows nothing but what is said here. */
+/** Starts the real file as a process; of the environment it knows nothing but what is said here. */
+const spawnMuster = (args: readonly string[], env: Readonly<Record<string, string>>) =>
+  spawn(process.execPath, [mainFile, ...args], {
+    env: { ...programEnvironment(), ...env },
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
+
 export async function runMuster(
   args: readonly string[],
   { env = {}, input = '' }: RunOptions,
 ): Promise<Outcome> {
-  const child = spawn(process.execPath, [mainFile, ...args], {
-    env: { ...programEnvironment(), ...env },
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const child = spawnMuster(args, env);
   // A command that does not read its input may be over before it is written.
   child.stdin.on('error', () => undefined).end(input);
   const [out, err, exit] = await Promise.all([text(child.stdout), text(child.stderr), once(child, 'exit')]);
@@ -78,6 +81,11 @@ export interface Muster {
   direct(person: Person): Client;
   /** As nobody: no address, no token but what was kept. */
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
+  /** A run that can be killed. */
+  start(
+    args: readonly string[],
+    options: RunOptions,
+  ): { kill(signal: NodeJS.Signals): void; readonly ended: Promise<unknown> };
   /** As somebody, by the environment. */
   as(person: Person, ...args: readonly string[]): Promise<Outcome>;
   environmentOf(person: Person): Record<string, string>;
@@ -108,6 +116,10 @@ export function useMuster(): Muster {
     home: () => home,
     direct: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url(), token })),
     run,
+    start: (args, { env = {} }) => {
+      const child = spawnMuster(args, { HOME: home, XDG_CONFIG_HOME: home, ...env });
+      return { kill: (signal) => void child.kill(signal), ended: once(child, 'exit') };
+    },
     environmentOf,
     as: (person, ...args) => run(args, { env: environmentOf(person) }),
   };

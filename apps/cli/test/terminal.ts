@@ -20,8 +20,12 @@ export interface Terminal {
   readonly ended: Promise<number>;
 }
 
-export function openTerminal(args: readonly string[], env: Readonly<Record<string, string>>): Terminal {
-  const command = ['stty rows 40 cols 120;', process.execPath, mainFile, ...args].join(' ');
+export function openTerminal(
+  args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  columns = 120,
+): Terminal {
+  const command = [`stty rows 40 cols ${columns};`, process.execPath, mainFile, ...args].join(' ');
   const child = spawn(script, ['-qec', command, '/dev/null'], {
     env: { ...programEnvironment(), TERM: 'xterm', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,10 +1,20 @@
 /** A board file becomes a project, all or nothing. */
 import { type BoardFile, NoBoard, readBoardFile } from '@muster/board-file';
 import { type InputOf, registry } from '@muster/registry';
+import { counted, jsonText, plain } from '@muster/terminal';
+import { type Command } from 'commander';
 import { UsageError } from '../failures.ts';
+import { clientOf } from '../operations/run.ts';
+import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
 
-export type BoardParams = InputOf<typeof registry.projects.convertLocal>;
+type BoardParams = InputOf<typeof registry.projects.convertLocal>;
 
+interface BoardFlags extends ConnectionFlags {
+  readonly project: string;
+  readonly name?: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
 const paramsOf = ({ name, epics, stories, specs }: BoardFile, key: string): BoardParams => ({
   // The same board into the same project again answers what the first time answered.
   localProjectId: `board-file/${key}/${name}`,
@@ -28,7 +38,7 @@ const paramsOf = ({ name, epics, stories, specs }: BoardFile, key: string): Boar
 });
 
 /** The board as the contract takes it, and what the contract has against it. */
-export async function readBoard(
+async function readBoard(
   file: string,
   key: string,
   name: string | undefined,
@@ -48,4 +58,40 @@ export async function readBoard(
         return `${localId === undefined ? '' : `story ${localId}, `}${path.join('.')}: ${message}`;
       });
   return { params, issues };
+}
+
+export function fillBoard(command: Command): void {
+  command
+    .description('A board file becomes a new project with its epics, stories and specs, all or nothing.')
+    .argument('<file>', 'the file')
+    .requiredOption('--project <key>', 'the key of the new project')
+    .option('--name <name>', "the new project's name; the board's unless said")
+    .option('--dry-run', 'check the file against the contract, and change nothing')
+    .option('--json', 'print the report as JSON, for scripts')
+    .addHelpText('after', '\nExamples:\n  muster import board board.json --project SHOP');
+  addConnectionFlags(command).action(importBoard);
+}
+async function importBoard(
+  file: string,
+  { project, name, dryRun, json, ...flags }: BoardFlags,
+): Promise<void> {
+  const { params, issues } = await readBoard(file, project, name);
+  if (issues.length > 0) {
+    throw new UsageError(`${file} does not fit:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
+  }
+  const count = `${counted(params.stories?.length ?? 0, 'story', 'stories')} and ${counted(params.epics?.length ?? 0, 'epic')}`;
+  if (dryRun === true) {
+    process.stdout.write(
+      json === true
+        ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length })}\n`
+        : `${count} would be brought in; nothing was changed.\n`,
+    );
+    return;
+  }
+  const result = await clientOf(await findConnection(flags)).projects.convertLocal(params);
+  process.stdout.write(
+    json === true
+      ? `${jsonText(result)}\n`
+      : `Brought in ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
+  );
 }

@@ -1,36 +1,111 @@
 /** muster import. */
-import { readFile } from 'node:fs/promises';
+import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
 import path from 'node:path';
 import { text as readAll } from 'node:stream/consumers';
-import { counted, jsonText, plain } from '@muster/terminal';
+import { createClient, NoAnswer } from '@muster/client';
+import {
+  type Columns,
+  csvFields,
+  type CsvField,
+  type DateOrder,
+  type FileFormat,
+  fileFormats,
+  type Fitting,
+  NoImport,
+  openFile,
+  placesOf,
+  type Source,
+  surveyFile,
+} from '@muster/import-files';
+import { jsonText } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PartlyRefused, UsageError } from '../failures.ts';
-import { clientOf } from '../operations/run.ts';
-import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
-import { readBoard } from './board.ts';
-import { type CsvField, csvFields, readCsv } from './csv.ts';
-import { readIssues } from './github.ts';
+import { transportOf } from '../operations/run.ts';
+import { pageOfStdout } from '../output/show.ts';
+import {
+  addConnectionFlags,
+  type Connection,
+  type ConnectionFlags,
+  findConnection,
+} from '../session/connection.ts';
+import { fillBoard } from './board.ts';
 import { progressOf } from './progress.ts';
-import { type Source } from './rows.ts';
-import { emptyReport, importStories, type Report, whyNot } from './stories.ts';
-
-const formats = ['board', 'github', 'csv'] as const;
+import { emptyReport, importFile } from './run.ts';
+import {
+  jsonReport,
+  leftOutLines,
+  previewLines,
+  summaryLines,
+  unplaced,
+  unplacedText,
+  wrapped,
+} from './words.ts';
 
 interface ImportFlags extends ConnectionFlags {
   readonly project: string;
-  readonly format: (typeof formats)[number];
-  readonly name?: string;
-  readonly map?: ReadonlyMap<CsvField, string>;
+  readonly status?: ReadonlyMap<string, string>;
+  readonly person?: ReadonlyMap<string, string>;
+  readonly dates?: DateOrder;
+  readonly theirs?: boolean;
   readonly dryRun?: boolean;
   readonly json?: boolean;
+  readonly map?: ReadonlyMap<string, string>;
+  readonly source?: string;
+  readonly site?: string;
 }
+
+const about: Readonly<Record<FileFormat, { summary: string; file: string; examples: readonly string[] }>> = {
+  linear: {
+    summary: "The CSV of Linear's settings, or an answer of its API, which has comments",
+    file: "the CSV that Linear's settings export, or the answer of its API to a query for issues",
+    examples: ['muster import linear export.csv --project WEB --dry-run'],
+  },
+  jira: {
+    summary: "The CSV of Jira's search, or an answer of its REST API, version 2",
+    file: 'the CSV of a search with all fields, or what /rest/api/2/search answers (fields=*all, expand=names)',
+    examples: ['muster import jira jira.csv --project WEB --site https://acme.atlassian.net'],
+  },
+  github: {
+    summary: 'Issues of GitHub, or the items of a project',
+    file: 'what gh issue list, the REST API or gh project item-list print as JSON',
+    examples: [
+      'gh issue list --state all --limit 1000 --json number,title,body,labels,state,stateReason,url,comments,milestone,assignees,createdAt,updatedAt | muster import github - --project WEB',
+      'gh project item-list 1 --owner acme --limit 1000 --format json | muster import github - --project WEB',
+    ],
+  },
+  plane: {
+    summary: 'The CSV or JSON that Plane exports',
+    file: 'the CSV or JSON that Plane exports',
+    examples: ['muster import plane export.csv --project WEB'],
+  },
+  trello: {
+    summary: 'The JSON of a board of Trello',
+    file: 'the JSON that Trello exports of a board',
+    examples: ["muster import trello board.json --project WEB --status 'Next week=ready'"],
+  },
+  csv: {
+    summary: 'Rows of any CSV',
+    file: 'a CSV with a head',
+    examples: ['muster import csv backlog.csv --project WEB --map title=What --dry-run'],
+  },
+};
+
+const pairs =
+  (form: string, check: (name: string, value: string) => string | undefined = () => undefined) =>
+  (typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> => {
+    const at = typed.lastIndexOf('=');
+    const [name, value] = [typed.slice(0, Math.max(0, at)).trim(), typed.slice(at + 1).trim()];
+    if (name === '' || value === '') throw new InvalidArgumentError(`It must be ${form}.`);
+    const problem = check(name, value);
+    if (problem !== undefined) throw new InvalidArgumentError(problem);
+    return new Map([...before, [name, value]]);
+  };
 
 const isCsvField = (text: string): text is CsvField => (csvFields as string[]).includes(text);
 
-function toMap(
-  typed: string,
-  before: ReadonlyMap<CsvField, string> = new Map(),
-): ReadonlyMap<CsvField, string> {
+/** A column may have `=` in its name, a field has none. */
+function toMap(typed: string, before: ReadonlyMap<string, string> = new Map()): ReadonlyMap<string, string> {
   const [field = '', ...column] = typed.split('=');
   if (!isCsvField(field) || column.length === 0) {
     throw new InvalidArgumentError(`It must be <field>=<column>, the field one of ${csvFields.join(', ')}.`);
@@ -38,116 +113,146 @@ function toMap(
   return new Map([...before, [field, column.join('=')]]);
 }
 
-export function fillImport(command: Command): void {
-  addConnectionFlags(
-    command
-      .description(
-        `Brings stories in. A board file becomes a new project, all or nothing. Issues of GitHub (\`gh issue list --state all --limit 1000 --json number,title,body,labels,state,stateReason,url\`, or the answer of the REST API) and the rows of a CSV become stories of a project that exists, one by one.
-
-What was brought in before is not made twice: an issue is known by its number, a row by its id; a row without one by what it says, for 24 hours.`,
-      )
-      .argument('<file>', 'the file; - is stdin')
-      .requiredOption('--project <key>', 'the project; of a board file, the key of the new one')
-      .addOption(new Option('--format <format>', 'what the file is').choices(formats).makeOptionMandatory())
-      .option('--name <name>', "of a board file: the new project's name; the board's unless said")
-      .option('--map <field=column>', `of CSV: which column is a field (${csvFields.join(', ')})`, toMap)
-      .option('--dry-run', 'check every row against the contract, and change nothing')
-      .option('--json', 'print the report as JSON, for scripts')
-      .addHelpText(
-        'after',
-        `
-Examples:
-  muster import board.json --project SHOP --format board
-  gh issue list --state all --limit 1000 --json number,title,body,labels,state,stateReason,url | muster import - --project WEB --format github
-  muster import backlog.csv --project WEB --format csv --map title=Summary --dry-run`,
+function addFormat(parent: Command, format: FileFormat): void {
+  const { summary, file, examples } = about[format];
+  const command = parent
+    .command(format)
+    .summary(summary)
+    .description(
+      `${summary}, into a project. What was brought in before is found again: it follows the file, unless it was changed here. A run that was cut off goes on when the command is run again.`,
+    )
+    .argument('<file>', `${file}; - is stdin`)
+    .requiredOption('--project <key>', 'the project')
+    .option(
+      '--status <there=here>',
+      "a status of the file, and where it goes: a status here or a column's name; *=backlog for the rest; repeat it",
+      pairs('<status there>=<status or column here>'),
+    )
+    .option(
+      '--person <name=email>',
+      'the address of a person whom the file knows by name; repeat it',
+      pairs('<name>=<email>', (_, email) =>
+        email.includes('@') ? undefined : 'It must end with an address.',
       ),
-  ).action(importFile);
+    )
+    .addOption(
+      new Option('--dates <order>', 'which comes first in dates such as 01/02/2024').choices(['mdy', 'dmy']),
+    )
+    .option('--theirs', 'let the file count also where a story was changed here');
+  if (format === 'csv') {
+    command.option('--map <field=column>', `which column is a field (${csvFields.join(', ')})`, toMap);
+  }
+  if (format === 'csv' || format === 'plane') {
+    command.option('--source <name>', 'keeps the ids of this file apart from those of another');
+  }
+  if (format === 'jira') command.option('--site <url>', 'the address of the site, for links back');
+  command
+    .option('--dry-run', 'show what would come in and where statuses would go, and change nothing')
+    .option('--json', 'print the report as JSON, for scripts')
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  ${example}`).join('\n')}`);
+  addConnectionFlags(command).action((name: string, flags: ImportFlags) => runImport(format, name, flags));
 }
 
-async function textOf(file: string): Promise<string> {
-  if (file === '-') return readAll(process.stdin);
-  return readFile(file, 'utf8').catch((error: unknown) => {
+export function fillImport(command: Command): void {
+  command.description(
+    'Brings stories in from another tracker: with epics, comments, labels and what waits for what. It is for leads of the project. A board file becomes a new project, all or nothing.',
+  );
+  for (const format of fileFormats) addFormat(command, format);
+  fillBoard(command.command('board').summary('A board file, as a new project'));
+}
+
+/** It is read several times; stdin once, and kept. */
+async function sourceOf(file: string): Promise<Source> {
+  if (file === '-') {
+    const text = await readAll(process.stdin);
+    return async function* kept() {
+      await Promise.resolve();
+      yield text;
+    };
+  }
+  await access(file).catch((error: unknown) => {
     throw new UsageError(`${file} cannot be read: ${(error as Error).message}`);
   });
+  return () => createReadStream(file, 'utf8') as AsyncIterable<string>;
 }
 
-async function importFile(file: string, flags: ImportFlags): Promise<void> {
-  if (flags.format === 'board') {
-    await importBoard(file, flags);
+/** Minutes, not moments: whoever waits for a long import would rather wait for a restart than begin anew. */
+const patienceSeconds = 60;
+
+/** The columns of the board. A trial run does without where no API is at hand. */
+async function columnsOf(
+  project: string,
+  connection: Connection | undefined,
+  isTrial: boolean,
+): Promise<Columns> {
+  if (connection === undefined) return undefined;
+  try {
+    const { items } = await createClient(transportOf(connection)).boardColumns.list({ projectId: project });
+    return items;
+  } catch (error) {
+    if (isTrial && error instanceof NoAnswer) return undefined;
+    throw error;
+  }
+}
+
+async function runImport(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
+  try {
+    await bringIn(format, name, flags);
+  } catch (error) {
+    throw error instanceof NoImport ? new UsageError(`${name}: ${error.message}`) : error;
+  }
+}
+
+async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
+  const { project, dryRun = false, json = false, theirs = false } = flags;
+  const { map, source: ids, site } = flags;
+  const source = await sourceOf(name);
+  const file = await openFile(format, source, { ...(map && { map }), source: ids, site });
+  const connection = await findConnection(flags).catch((error: unknown) => {
+    if (dryRun && error instanceof UsageError) return undefined;
+    throw error;
+  });
+  const people = new Map([...(flags.person ?? [])].map(([person, email]) => [person.toLowerCase(), email]));
+  const columns = await columnsOf(project, connection, dryRun);
+  const fitting: Fitting = { placeOf: placesOf(columns, flags.status), dates: flags.dates, people };
+  const survey = await surveyFile(file, fitting);
+  const without = unplaced(survey);
+  const { width } = pageOfStdout();
+  const say = (lines: readonly string[]): void => {
+    if (!json) process.stdout.write(`${wrapped(lines, width).join('\n')}\n`);
+  };
+
+  say(previewLines(survey));
+  if (dryRun || without.length > 0) {
+    if (json) process.stdout.write(`${jsonText(jsonReport(survey))}\n`);
+    say([...leftOutLines(survey), ...(dryRun ? ['Nothing was changed.'] : [])]);
+    if (without.length > 0) throw new UsageError(unplacedText(without));
+    refuseSome(survey.refused.length);
     return;
   }
-  const text = await textOf(file);
-  const name = path.basename(file);
-  const source =
-    flags.format === 'github' ? readIssues(text, name) : readCsv(text, name, flags.map ?? new Map());
+  if (connection === undefined) throw new Error('only a trial run has no connection');
   const report = emptyReport();
-  if (flags.dryRun === true) checkRows(source, flags.project, report);
-  else {
-    const connection = await findConnection(flags);
-    const progress = progressOf(source.rows.length);
-    try {
-      await importStories(connection, flags.project, source.rows, progress, report);
-    } catch (error) {
-      progress.end();
-      // What was done stays, and is said; the same command goes on from there.
-      show(source, report, flags);
-      throw error;
-    }
+  const progress = progressOf(survey.items + survey.refused.length);
+  const into = {
+    client: createClient(transportOf(connection, { patienceSeconds })),
+    ...{ project, theirs, name: `${format}: ${name === '-' ? 'stdin' : path.basename(name)}`.slice(0, 120) },
+  };
+  const tell = (): void => {
     progress.end();
+    if (json) process.stdout.write(`${jsonText(jsonReport(survey, report))}\n`);
+    say([...leftOutLines(survey, report), ...summaryLines(report)]);
+  };
+  try {
+    await importFile(file, fitting, into, progress, report);
+  } catch (error) {
+    // What was done stays, and is said; the same command goes on from there.
+    tell();
+    throw error;
   }
-  show(source, report, flags);
-  if (report.refused.length > 0) {
-    throw new PartlyRefused(`${report.refused.length} of ${source.rows.length} were refused`);
-  }
+  tell();
+  refuseSome(survey.refused.length + report.refused.length);
 }
 
-function checkRows({ rows }: Source, project: string, report: Report): void {
-  for (const row of rows) {
-    const why = whyNot(project, row);
-    if (why !== undefined) report.refused.push({ place: row.place, why });
-  }
-}
-
-function show(
-  { rows, notes }: Source,
-  { created, present, refused }: Report,
-  { json, dryRun }: ImportFlags,
-): void {
-  if (json === true) {
-    process.stdout.write(`${jsonText({ rows: rows.length, created, present, refused, notes })}\n`);
-    return;
-  }
-  const [first, last] = [created[0]?.key, created.at(-1)?.key];
-  const keys = first === undefined ? '' : first === last ? ` (${first})` : ` (${first} to ${last ?? ''})`;
-  const summary =
-    dryRun === true
-      ? `${rows.length - refused.length} of ${rows.length} would be brought in; nothing was changed.`
-      : `Made ${created.length}${keys}; ${present.length} were there already.`;
-  const lines = [...notes, ...refused.map(({ place, why }) => `${place}: ${why}`), summary];
-  process.stdout.write(`${lines.map(plain).join('\n')}\n`);
-}
-
-async function importBoard(
-  file: string,
-  { project, name, dryRun, json, ...flags }: ImportFlags,
-): Promise<void> {
-  const { params, issues } = await readBoard(file, project, name);
-  if (issues.length > 0) {
-    throw new UsageError(`${file} does not fit:\n${issues.map((issue) => `  ${issue}`).join('\n')}`);
-  }
-  const count = `${counted(params.stories?.length ?? 0, 'story', 'stories')} and ${counted(params.epics?.length ?? 0, 'epic')}`;
-  if (dryRun === true) {
-    process.stdout.write(
-      json === true
-        ? `${jsonText({ stories: params.stories?.length, epics: params.epics?.length })}\n`
-        : `${count} would be brought in; nothing was changed.\n`,
-    );
-    return;
-  }
-  const result = await clientOf(await findConnection(flags)).projects.convertLocal(params);
-  process.stdout.write(
-    json === true
-      ? `${jsonText(result)}\n`
-      : `Brought in ${count} as the project ${plain(result.project.name)} (${result.project.key}).\n`,
-  );
+function refuseSome(count: number): void {
+  if (count > 0) throw new PartlyRefused(`${count} ${count === 1 ? 'item was' : 'items were'} refused`);
 }

@@ -3,15 +3,16 @@ import { progressOf } from './progress.ts';
 
 function shownOn(isTTY: boolean): string {
   let shown = '';
-  const progress = progressOf(4, {
-    isTTY,
-    write: (text: string | Uint8Array) => {
-      shown += String(text);
-      return true;
-    },
-  });
+  const write = (text: string | Uint8Array) => {
+    shown += String(text);
+    return true;
+  };
+  let millis = 0;
+  const progress = progressOf(4000, { isTTY, write }, () => millis);
   progress.show(0);
-  progress.show(2);
+  millis = 150_000;
+  progress.show(2000);
+  progress.show(4000);
   progress.end();
   return shown;
 }
@@ -19,7 +20,7 @@ function shownOn(isTTY: boolean): string {
 it('grows on one line of a terminal, and leaves nothing behind', () => {
   const clear = '\u001b[K';
   expect(shownOn(true)).toBe(
-    `\r[${'.'.repeat(30)}] 0 of 4${clear}\r[${'#'.repeat(15)}${'.'.repeat(15)}] 2 of 4${clear}\r${clear}`,
+    `\r[${'.'.repeat(30)}] 0 of 4,000${clear}\r[${'#'.repeat(15)}${'.'.repeat(15)}] 2,000 of 4,000, 3 min left${clear}\r[${'#'.repeat(30)}] 4,000 of 4,000${clear}\r${clear}`,
   );
 });
 

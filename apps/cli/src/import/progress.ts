@@ -6,15 +6,26 @@ export interface Progress {
   readonly end: () => void;
 }
 
+const remaining = (seconds: number): string =>
+  seconds >= 90 ? `${Math.round(seconds / 60)} min left` : `${Math.max(1, Math.round(seconds))} s left`;
+
+/** `now` tells milliseconds. What is left is told once a fair part of the whole is done. */
 export function progressOf(
   total: number,
   out: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  now: () => number = () => performance.now(),
 ): Progress {
   if (!out.isTTY) return { show: () => undefined, end: () => undefined };
+  const started = now();
+  const number = (count: number): string => count.toLocaleString('en');
   return {
     show: (done) => {
       const filled = Math.round((width * done) / Math.max(1, total));
-      out.write(`\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${done} of ${total}\u001b[K`);
+      const seconds = (((now() - started) / 1000) * (total - done)) / done;
+      const left = done > total / 50 && done < total ? `, ${remaining(seconds)}` : '';
+      out.write(
+        `\r[${'#'.repeat(filled)}${'.'.repeat(width - filled)}] ${number(done)} of ${number(total)}${left}\u001b[K`,
+      );
     },
     end: () => void out.write('\r\u001b[K'),
   };

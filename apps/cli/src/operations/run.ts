@@ -48,11 +48,14 @@ function refuseMissing(flags: readonly Flag[], params: Readonly<Record<string, u
 }
 
 /** How long a command goes on trying before it says that nobody answers; somebody waits for it. */
-const patienceSeconds = 3;
+const usualPatienceSeconds = 3;
 
-/** The way to the API, as patient as somebody at a terminal is. */
-export const transportOf = ({ baseUrl, token }: Connection, fetch = globalThis.fetch) => {
-  const transport = retrying(httpTransport({ baseUrl, token, fetch }), { forSeconds: patienceSeconds });
+/** The way to the API, as patient as somebody at a terminal is unless told otherwise. */
+export const transportOf = (
+  { baseUrl, token }: Connection,
+  { patienceSeconds = usualPatienceSeconds }: { readonly patienceSeconds?: number } = {},
+) => {
+  const transport = retrying(httpTransport({ baseUrl, token }), { forSeconds: patienceSeconds });
   return async (...call: Parameters<typeof transport>): Promise<unknown> => {
     try {
       return await transport(...call);

@@ -1,0 +1,125 @@
+/** What an import says of itself, in lines for people and as JSON for scripts. */
+import { type Survey } from '@muster/import-files';
+import { counted, onOneLine, plain, table } from '@muster/terminal';
+import cliTruncate from 'cli-truncate';
+import { type Report } from './run.ts';
+
+/** As many of a list as are looked at. */
+const mostNamed = 3;
+const mostLines = 20;
+
+const number = (count: number): string => count.toLocaleString('en');
+const many = (count: number, one: string, more?: string): string =>
+  counted(count, one, more).replace(/^\d+/, number(count));
+
+/** `OPS-1, OPS-2, OPS-3 and 9 more` */
+function listed(places: readonly string[]): string {
+  const rest = places.length - mostNamed;
+  const named = places.slice(0, rest === 1 ? mostNamed + 1 : mostNamed).map(onOneLine);
+  return rest > 1 ? `${named.join(', ')} and ${number(rest)} more` : named.join(', ');
+}
+
+/** The first of many lines, and how many there are beside. */
+function firstOf(lines: readonly string[]): string[] {
+  const rest = lines.length - mostLines;
+  return rest > 0
+    ? [...lines.slice(0, mostLines), `... and ${number(rest)} more; --json has all.`]
+    : [...lines];
+}
+
+const placeText = (place: Survey['statuses'][number]['place']): string => {
+  if (place === undefined) return '?';
+  return 'column' in place ? `column ${place.column}` : place.status;
+};
+
+/** What the file has, and where its statuses go. */
+export function previewLines({ items, comments, epics, statuses }: Survey): string[] {
+  const head = `${many(items, 'item')}, ${many(comments, 'comment')}, ${many(epics, 'epic')}.`;
+  if (statuses.length === 0) return [head, 'No item has a status: all go to the backlog.'];
+  const rows = statuses
+    .toSorted((a, b) => b.items - a.items)
+    .map(({ name, items: count, place }) => [
+      cliTruncate(onOneLine(name), 40),
+      number(count),
+      cliTruncate(placeText(place), 30),
+    ]);
+  return [head, '', ...table(['STATUS THERE', 'ITEMS', 'HERE'], rows), ''];
+}
+
+export const unplaced = ({ statuses }: Survey): string[] =>
+  statuses.filter(({ place }) => place === undefined).map(({ name }) => name);
+
+/** How statuses that have no place are given one. */
+export function unplacedText(names: readonly string[]): string {
+  const example = (names[0] ?? '').replaceAll("'", String.raw`'\''`);
+  return `${counted(names.length, 'status has', 'statuses have')} no place on the board: ${names.map(onOneLine).join(', ')}. Say where: --status '${onOneLine(example)}=in_review', a column's name in place of in_review, '*=backlog' for all that are not known.`;
+}
+
+/** What is not brought in, each with the items that have it. */
+export function leftOutLines({ leftOut, notes, refused }: Survey, report?: Report): string[] {
+  const all = [...leftOut.map(({ what, places }) => [what, places] as const), ...(report?.issues ?? [])];
+  return [
+    ...notes,
+    ...all.map(
+      ([what, places]) => `Left out: ${onOneLine(what)} (${number(places.length)}: ${listed(places)})`,
+    ),
+    ...firstOf([...refused, ...(report?.refused ?? [])].map(({ place, why }) => `${place}: ${why}`)),
+    ...firstOf((report?.kept ?? []).map(({ place, key, why }) => `Kept ${key ?? ''} (${place}): ${why}`)),
+    ...firstOf(
+      (report?.leftOut ?? []).map(
+        ({ externalId, blockedBy, reason }) => `${externalId} does not wait for ${blockedBy}: ${reason}`,
+      ),
+    ),
+  ];
+}
+
+export function summaryLines(report: Report): string[] {
+  const { created, updated, unchanged, kept } = report.counts;
+  const [first, last] = [report.made[0], report.made.at(-1)];
+  const keys = first === undefined ? '' : first === last ? ` (${first})` : ` (${first} to ${last ?? ''})`;
+  const hint = kept > 0 ? ['--theirs lets the file count where a story was changed here.'] : [];
+  const id = report.import?.id;
+  const undo =
+    id !== undefined && created > 0 ? [`muster imports undo --import-id ${id} takes it back.`] : [];
+  return [
+    ...(report.isContinued ? ['Went on with an import that was not finished.'] : []),
+    `Made ${number(created)}${keys}, updated ${number(updated)}, kept ${number(kept)}; ${number(unchanged)} were there already.`,
+    ...hint,
+    ...undo,
+  ];
+}
+
+/** Lines no longer than the terminal is wide. */
+export function wrapped(lines: readonly string[], width: number | undefined): string[] {
+  const clean = lines.flatMap((line) => plain(line).split('\n'));
+  if (width === undefined) return clean;
+  return clean.flatMap((line) => {
+    const made: string[] = [];
+    let rest = line;
+    while (rest.length > width) {
+      const space = rest.lastIndexOf(' ', width);
+      const cut = space > width / 2 ? space : width;
+      made.push(rest.slice(0, cut));
+      rest = `  ${rest.slice(cut).trimStart()}`;
+    }
+    return [...made, rest];
+  });
+}
+
+/** For scripts: all of it. */
+export const jsonReport = (survey: Survey, report?: Report): object => ({
+  items: survey.items,
+  comments: survey.comments,
+  epics: survey.epics,
+  statuses: survey.statuses,
+  ...(report && {
+    importId: report.import?.id ?? null,
+    ...report.counts,
+    made: report.made,
+    kept: report.kept,
+    notWaiting: report.leftOut,
+  }),
+  refused: [...survey.refused, ...(report?.refused ?? [])],
+  leftOut: [...survey.leftOut, ...[...(report?.issues ?? [])].map(([what, places]) => ({ what, places }))],
+  notes: survey.notes,
+});

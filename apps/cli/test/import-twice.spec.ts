@@ -1,0 +1,230 @@
+/** What was imported twice was imported once, from every source, whatever the tracker says. */
+import { beforeAll, expect, it } from '@jest/globals';
+import { type FileFormat, fileFormats, openFile, placesOf, type Source } from '@muster/import-files';
+import { type People } from '@muster/testing';
+import fc from 'fast-check';
+import { emptyReport, importFile } from '../src/import/run.ts';
+import { useMuster } from './muster.ts';
+
+const muster = useMuster();
+
+let people: People;
+let project = 0;
+beforeAll(async () => {
+  people = await muster.world.org();
+});
+
+interface Issue {
+  readonly title: string;
+  readonly status: string;
+  readonly label: string | undefined;
+  readonly epic: string | undefined;
+  /** Places of others, of which each may be any, itself too. */
+  readonly blockers: readonly number[];
+  readonly comments: readonly { readonly author: string; readonly body: string }[];
+}
+
+const word = fc.constantFrom('one', 'two', '=x', 'ä🙂', "it's", 'a "b"');
+const issues = fc.array(
+  fc.record({
+    title: word,
+    status: fc.constantFrom('Todo', 'Doing', 'Done', 'Frozen', 'Canceled'),
+    label: fc.option(word, { nil: undefined }),
+    epic: fc.option(word, { nil: undefined }),
+    blockers: fc.array(fc.nat(5), { maxLength: 2 }),
+    comments: fc.array(fc.record({ author: word, body: word }), { maxLength: 3 }),
+  }),
+  { minLength: 1, maxLength: 6 },
+);
+
+const at = '2024-03-01T10:00:00.000Z';
+const cell = (text: string): string => `"${text.replaceAll('"', '""')}"`;
+const table = (rows: readonly (readonly string[])[]): string =>
+  rows.map((row) => row.map(cell).join(',')).join('\r\n');
+const idOf = (place: number): string => `WEB-${place}`;
+const cardOf = (place: number): string => `65e19f00${String(place).padStart(16, '0')}`;
+const gitHub = (place: number): string => `https://github.com/acme/web/issues/${place + 1}`;
+const maybe = (text: string | undefined): string[] => (text === undefined ? [] : [text]);
+
+/** The same issues as each tracker writes them. */
+const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> = {
+  linear: (list) =>
+    JSON.stringify(
+      list.map(({ title, status, label, epic, blockers, comments }, place) => ({
+        ...{ identifier: idOf(place), title, state: { name: status }, createdAt: at },
+        ...{
+          labels: { nodes: maybe(label).map((name) => ({ name })) },
+          project: epic === undefined ? null : { name: epic },
+        },
+        inverseRelations: {
+          nodes: blockers.map((one) => ({ type: 'blocks', issue: { identifier: idOf(one) } })),
+        },
+        comments: {
+          nodes: comments.map(({ author, body }, number) => ({
+            id: `${place}/${number}`,
+            body,
+            createdAt: at,
+            user: { name: author },
+          })),
+        },
+      })),
+    ),
+  jira: (list) => {
+    const epics = [...new Set(list.flatMap(({ epic }) => maybe(epic)))];
+    return table([
+      [
+        'Issue key',
+        'Issue Type',
+        'Summary',
+        'Status',
+        'Labels',
+        'Custom field (Epic Link)',
+        'Created',
+        'Inward issue link (Blocks)',
+        'Inward issue link (Blocks)',
+        'Comment',
+        'Comment',
+        'Comment',
+      ],
+      ...epics.map((epic, place) => [`E-${place}`, 'Epic', epic, 'Todo', '', '', '', '', '', '', '', '']),
+      ...list.map(({ title, status, label, epic, blockers: [first, second], comments }, place) => [
+        ...[
+          idOf(place),
+          'Story',
+          title,
+          status,
+          label ?? '',
+          epic === undefined ? '' : `E-${epics.indexOf(epic)}`,
+          '01/Mar/24 10:00 AM',
+        ],
+        ...[first, second].map((one) => (one === undefined ? '' : idOf(one))),
+        ...[0, 1, 2].map((number) => {
+          const comment = comments[number];
+          return comment === undefined ? '' : `01/Mar/24 10:00 AM;${comment.author};${comment.body}`;
+        }),
+      ]),
+    ]);
+  },
+  github: (list) =>
+    JSON.stringify(
+      list.map(({ title, status, label, epic, blockers, comments }, place) => ({
+        ...{
+          number: place + 1,
+          title,
+          url: gitHub(place),
+          createdAt: at,
+          state: status === 'Done' ? 'CLOSED' : 'OPEN',
+        },
+        ...{
+          labels: maybe(label).map((name) => ({ name })),
+          milestone: epic === undefined ? null : { title: epic },
+        },
+        blockedBy: blockers.map((one) => ({ number: one + 1, url: gitHub(one) })),
+        comments: comments.map(({ author, body }, number) => ({
+          id: `${place}/${number}`,
+          author: { login: author },
+          body,
+          createdAt: at,
+        })),
+      })),
+    ),
+  plane: (list) =>
+    table([
+      [
+        'Identifier',
+        'Sequence Id',
+        'Name',
+        'State Name',
+        'Labels',
+        'Modules',
+        'Relations',
+        'Comments',
+        'Created At',
+      ],
+      ...list.map(({ title, status, label, epic, blockers, comments }, place) => [
+        ...[
+          idOf(place),
+          String(place),
+          title,
+          status,
+          JSON.stringify(maybe(label)),
+          JSON.stringify(maybe(epic)),
+        ],
+        JSON.stringify(blockers.map((one) => ({ type: 'blocked_by', issue: idOf(one) }))),
+        JSON.stringify(
+          comments.map(({ author, body }) => ({ comment: body, created_by: author, created_at: at })),
+        ),
+        at,
+      ]),
+    ]),
+  trello: (list) => {
+    const lists = [...new Set(list.map(({ status }) => status))];
+    return JSON.stringify({
+      name: 'Web',
+      lists: lists.map((name, place) => ({ id: `l${place}`, name, pos: place })),
+      cards: list.map(({ title, status, label }, place) => ({
+        ...{ id: cardOf(place), name: title, idList: `l${lists.indexOf(status)}`, pos: place },
+        labels: maybe(label).map((name) => ({ name })),
+      })),
+      checklists: list.flatMap(({ epic }, place) =>
+        maybe(epic).map((name) => ({ idCard: cardOf(place), name, checkItems: [] })),
+      ),
+      actions: list.flatMap(({ comments }, place) =>
+        comments.map(({ author, body }, number) => ({
+          ...{ id: `${place}/${number}`, type: 'commentCard', date: at },
+          memberCreator: { id: author, fullName: author },
+          data: { text: body, card: { id: cardOf(place) } },
+        })),
+      ),
+    });
+  },
+  csv: (list) =>
+    table([
+      ['title', 'status', 'labels', 'epic', 'created'],
+      ...list.map(({ title, status, label, epic }) => [title, status, label ?? '', epic ?? '', at]),
+    ]),
+};
+
+it.each(fileFormats)('from %s', async (format) => {
+  const client = muster.direct(people.chloe);
+  const bring = async (text: string, key: string) => {
+    const source: Source = async function* whole() {
+      await Promise.resolve();
+      yield text;
+    };
+    const report = emptyReport();
+    const file = await openFile(format, source);
+    const { items: columns } = await client.boardColumns.list({ projectId: key });
+    const fitting = { placeOf: placesOf(columns, new Map([['*', 'backlog']])) };
+    const into = { client, project: key, name: `${format}: x`, theirs: false };
+    await importFile(file, fitting, into, { show: () => undefined, end: () => undefined }, report);
+    return report;
+  };
+  /** All of a project that an import writes. */
+  const contentOf = async (key: string) => {
+    const { items: stories } = await client.stories.list({ projectId: key, limit: 200 });
+    const comments = await Promise.all(
+      stories.map(async ({ id }) => (await client.comments.list({ storyId: id })).items),
+    );
+    const { items: epics } = await client.epics.list({ projectId: key });
+    return { stories, comments, epics };
+  };
+  await fc.assert(
+    fc.asyncProperty(issues, async (list) => {
+      const key = `T${(project += 1)}`;
+      await client.projects.create({ key, name: key });
+      const text = written[format](list);
+      const first = await bring(text, key);
+      expect(first.counts).toMatchObject({ created: list.length, refused: 0 });
+      const once = await contentOf(key);
+      expect(once.stories).toHaveLength(list.length);
+      if (format !== 'csv') {
+        expect(once.comments.flat()).toHaveLength(list.flatMap(({ comments }) => comments).length);
+      }
+      const again = await bring(text, key);
+      expect(again.counts).toEqual({ created: 0, updated: 0, unchanged: list.length, kept: 0, refused: 0 });
+      expect(await contentOf(key)).toEqual(once);
+    }),
+    { numRuns: 8 },
+  );
+});

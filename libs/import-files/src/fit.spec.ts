@@ -1,0 +1,201 @@
+import { describe, expect, it } from '@jest/globals';
+import { ImportItem } from '@muster/registry';
+import fc from 'fast-check';
+import { read } from '../test/reading.ts';
+import { placesOf } from './statuses.ts';
+
+/** As the API of GitHub says it, which has a place for each kind of text. */
+const one = (more: object) => read('github', [{ number: 1, title: 'T', ...more }]);
+
+describe('what is too much for the contract', () => {
+  it('is a title whose whole stands in the description', async () => {
+    const { items, leftOut } = await one({ title: `${'🙂'.repeat(300)}!`, body: 'b' });
+    expect(items[0]?.title).toBe(`${'🙂'.repeat(299)}…`);
+    expect(items[0]?.description).toBe(`${'🙂'.repeat(300)}!\n\nb`);
+    expect(leftOut).toEqual({ 'title longer than 300 characters (whole in the description)': ['issue 1'] });
+  });
+
+  it('is a description whose whole stands in the spec, which itself ends somewhere', async () => {
+    const body = 'ä'.repeat(65_536);
+    const { items, leftOut } = await one({ body });
+    expect(items[0]?.spec).toBe(body);
+    expect(items[0]?.description).toMatch(/^ä{999}…\n\n\(The whole is in the spec\.\)$/);
+    expect(Object.keys(leftOut)).toEqual(['description longer than 20000 characters (whole in the spec)']);
+    const longer = await one({ body: 'ä'.repeat(140_000) });
+    expect(longer.items[0]?.spec).toBe('ä'.repeat(131_072));
+    expect(longer.leftOut).toMatchObject({ 'spec beyond 256 KiB': ['issue 1'] });
+  });
+
+  it('is a comment that goes on in the next', async () => {
+    const comments = [
+      { id: 'c', author: { login: 'z' }, body: 'x'.repeat(45_000), createdAt: '2024-01-01T00:00:00Z' },
+    ];
+    const { items } = await one({ comments });
+    expect(items[0]?.comments.map(({ externalId, body, at }) => [externalId, body.length, at])).toEqual([
+      ['c', 20_000, '2024-01-01T00:00:00.000Z'],
+      ['c/2', 20_000, '2024-01-01T00:00:00.001Z'],
+      ['c/3', 5_000, '2024-01-01T00:00:00.002Z'],
+    ]);
+  });
+
+  it('is labels, blockers and times, each named', async () => {
+    const { items, leftOut } = await one({
+      labels: [...Array.from({ length: 22 }, (_, place) => `l${place}`), 'x'.repeat(51), 'l0'],
+      blockedBy: Array.from({ length: 102 }, (_, place) => ({ number: place + 1 })),
+      created_at: 'yesterday',
+      html_url: 'ftp://x',
+    });
+    expect([items[0]?.labels?.length, items[0]?.blockedBy?.length]).toEqual([20, 100]);
+    expect(Object.keys(leftOut)).toEqual([
+      ...['time of creation that is no time', 'label longer than 50 characters', 'labels beyond 20'],
+      ...['blockers beyond 100', 'address that is none'],
+    ]);
+  });
+});
+
+describe('a status', () => {
+  const columns = [
+    { name: 'Backlog', status: 'backlog' },
+    { name: 'QA Passed', status: 'in_review' },
+    { name: 'Done', status: 'done' },
+  ] as const;
+  it.each([
+    ['a column of its name', { name: 'qa passed' }, { column: 'QA Passed' }],
+    ['what its words say', { name: 'CLOSED' }, { status: 'done' }],
+    [
+      'what the tracker says that it is, before all',
+      { name: 'Done', is: 'canceled' },
+      { status: 'canceled' },
+    ],
+    ['its hint, where its words are not known', { name: 'Frozen', hint: 'backlog' }, { status: 'backlog' }],
+    ['what was said, before all', { name: 'On Hold', hint: 'done' }, { status: 'backlog' }],
+    ['a column that was said', { name: 'Blocked' }, { column: 'QA Passed' }],
+    ['no place where the board has no such column', { name: 'Doing' }, undefined],
+    ['no place where the column that was said is not there', { name: 'Odd' }, undefined],
+    ['no place where none knows it', { name: 'Frozen' }, undefined],
+  ] as const)('goes to %s', (_, status, place) => {
+    const said = new Map([
+      ['on hold', 'backlog'],
+      ['Blocked', 'qa passed'],
+      ['Odd', 'Nowhere'],
+    ]);
+    expect(placesOf(columns, said)(status)).toEqual(place);
+  });
+
+  it('without a place refuses its items, and the survey names it', async () => {
+    const { survey } = await read('csv', 'title,status\nA,Frozen\nB,Frozen\nC,done\n', {
+      placeOf: placesOf(undefined),
+    });
+    expect(survey.statuses).toEqual([
+      { name: 'Frozen', items: 2, place: undefined },
+      { name: 'done', items: 1, place: { status: 'done' } },
+    ]);
+    expect([survey.items, survey.refused]).toEqual([1, []]);
+  });
+});
+
+const hostile = fc.string({ unit: 'binary', maxLength: 20 });
+
+it('what is read fits the contract, whatever stands in the cells', async () => {
+  const heads = {
+    linear:
+      'ID,Title,Description,Status,Estimate,Priority,Project,Assignee,Labels,Created,Parent issue,Blocked by',
+    jira: 'Issue key,Summary,Description,Status,Issue Type,Labels,Comment,Created,Parent,Priority',
+    plane: 'Identifier,Name,Description,State Name,Labels,Modules,Relations,Comments,Estimate,Created At',
+    csv: 'id,title,description,status,labels,estimate,epic,blocked by,url,created',
+  } as const;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...(Object.keys(heads) as (keyof typeof heads)[])),
+      fc.array(fc.array(hostile, { minLength: 12, maxLength: 12 }), { maxLength: 5 }),
+      async (format, rows) => {
+        const width = heads[format].split(',').length;
+        const lines = rows.map((cells) =>
+          cells
+            .slice(0, width)
+            .map((cell) => `"${cell.replaceAll('"', '""')}"`)
+            .join(','),
+        );
+        const { entries, items } = await read(format, `${heads[format]}\n${lines.join('\n')}\n`);
+        for (const item of items) expect(ImportItem.safeParse(item).error).toBeUndefined();
+        // Each row is an item, or is named.
+        const filled = rows.filter((cells) => cells.slice(0, width).some((cell) => cell.trim() !== ''));
+        expect(entries.length).toBeGreaterThanOrEqual(filled.length);
+      },
+    ),
+    { numRuns: 300 },
+  );
+});
+
+it('what stands in a cell is stored, or its column is named', async () => {
+  const names = {
+    linear: [
+      'ID',
+      'Title',
+      'Status',
+      'Description',
+      'Project',
+      'Labels',
+      'Cycle Name',
+      'Due Date',
+      'Related to',
+      'Creator',
+    ],
+    jira: [
+      'Issue key',
+      'Summary',
+      'Status',
+      'Description',
+      'Labels',
+      'Comment',
+      'Sprint',
+      'Fix versions',
+      'Attachment',
+      'Custom field (Team)',
+    ],
+    plane: [
+      'Identifier',
+      'Name',
+      'State Name',
+      'Description',
+      'Labels',
+      'Modules',
+      'Cycles',
+      'Link',
+      'Start Date',
+      'Subscribers',
+    ],
+    csv: ['id', 'title', 'status', 'description', 'labels', 'epic', 'Sprint', 'Reporter', 'Votes', 'spec'],
+  } as const;
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...(Object.keys(names) as (keyof typeof names)[])),
+      fc.array(fc.array(fc.boolean(), { minLength: 10, maxLength: 10 }), { minLength: 1, maxLength: 4 }),
+      async (format, rows) => {
+        const head = names[format];
+        // Each cell has a word of its own; the first three are needed.
+        const cells = rows.map((filled, row) =>
+          head.map((_, column) => (column < 3 || filled[column] === true ? `w${row}x${column}y` : '')),
+        );
+        const written = cells.map((line) =>
+          line.map((word, column) =>
+            head[column] === 'Comment' && word !== '' ? `2024-01-01;z;${word}` : word,
+          ),
+        );
+        const text = [head, ...written].map((line) => line.join(',')).join('\n');
+        const { items, leftOut, survey } = await read(format, text);
+        const stored = JSON.stringify(items) + survey.statuses.map(({ name }) => name).join(' ');
+        const lost = cells.flatMap((line) =>
+          line.flatMap((word, column) => {
+            const name = `column ${head[column] ?? ''}`;
+            return word === '' || stored.includes(word) || leftOut[name] !== undefined
+              ? []
+              : [`${format}: ${name}`];
+          }),
+        );
+        expect(lost).toEqual([]);
+      },
+    ),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,51 @@
+import { describe, expect, it } from '@jest/globals';
+import { read } from '../../test/reading.ts';
+
+describe('rows of any CSV', () => {
+  it('are read by what their columns are called, with whatever stands between cells', async () => {
+    const comma =
+      '\ufeffSummary,Tags,Status,Story Points,Body,Reporter,Priority\n"In, and","a; b",To Do,"2,5","Two\nlines",Ana,asap\n';
+    const expected = {
+      ...{ title: 'In, and', labels: ['a', 'b'], status: 'ready', estimate: 2.5, description: 'Two\nlines' },
+    };
+    const first = await read('csv', comma);
+    expect(first.items).toMatchObject([expected]);
+    expect(first.leftOut).toEqual({ 'column Reporter': ['line 3'], 'priority "asap"': ['line 3'] });
+    for (const between of [';', '\t']) {
+      const cells = ['"In, and"', '"a, b"', 'To Do', '2.5', '"Two\r\nlines"', 'Ana', 'high'];
+      const text = `Summary;Tags;Status;Story Points;Body;Reporter;Priority\r\n${cells.join(';')}\r\n`;
+      expect((await read('csv', text.replaceAll(';', between))).items).toMatchObject([expected]);
+    }
+  });
+
+  it('are known by their id whatever the file is called, and kept apart by a source', async () => {
+    const ids = async (text: string, source?: string) =>
+      (await read('csv', text, {}, { source })).items.map(({ externalId }) => externalId);
+    expect(await ids('id,title\n17,One\nOPS-1,Two\n')).toEqual(['csv:17', 'csv:OPS-1']);
+    expect(await ids('id,title\n17,One\n', 'old')).toEqual(['csv:old:17']);
+  });
+
+  it('without an id are known by what they say, wherever they stand; equal rows are several', async () => {
+    const ids = async (text: string) => (await read('csv', text)).items.map(({ externalId }) => externalId);
+    const [same, again] = await ids('title\nSame\nSame\n');
+    expect(new Set([same, again, undefined]).size).toBe(3);
+    expect((await ids('title\nNew\nSame\n\nSame\n')).slice(1)).toEqual([same, again]);
+  });
+
+  it('that cannot be stories are named by their line', async () => {
+    const { survey } = await read('csv', 'id,title\n1,One\n2,\n1,Again\n');
+    expect(survey.items).toBe(1);
+    expect(survey.refused).toEqual([
+      { place: 'line 3', why: 'title: must not be empty' },
+      { place: 'line 4', why: 'an item above has the same id' },
+    ]);
+  });
+
+  it('need a title, and quotes that end', async () => {
+    await expect(read('csv', 'a,b\n1,2\n')).rejects.toThrow('no column is the title (there are a, b)');
+    await expect(read('csv', 'title\n"open\n')).rejects.toThrow('the file is no CSV: Quote Not Closed');
+    const map = new Map([['title', 'What']]);
+    expect((await read('csv', 'What\nOne\n', {}, { map })).items).toMatchObject([{ title: 'One' }]);
+    await expect(read('csv', 'title\nOne\n', {}, { map })).rejects.toThrow('there is no column "What"');
+  });
+});

@@ -1,0 +1,90 @@
+/** A table with a head, as spreadsheets and trackers that are not known here write it. */
+import { columnName, openTable, type Row, type Table } from '../csv.ts';
+import { type Draft, type Opened, type ReadOptions } from '../draft.ts';
+import { NoImport, type Source } from '../source.ts';
+
+/** What a column may be called, in small letters; the first is the field's own name. */
+const names = {
+  title: ['title', 'summary', 'name', 'subject', 'story'],
+  description: ['description', 'body', 'details', 'notes'],
+  labels: ['labels', 'tags', 'label'],
+  status: ['status', 'state'],
+  priority: ['priority'],
+  estimate: ['estimate', 'points', 'story points', 'size'],
+  spec: ['spec', 'specification'],
+  epic: ['epic', 'epic name', 'initiative'],
+  assignee: ['assignee', 'assignee email', 'owner', 'assigned to'],
+  blockedBy: ['blocked by', 'depends on', 'blockers'],
+  id: ['id', 'key', 'external id', 'issue key', 'number'],
+  url: ['url', 'link'],
+  created: ['created', 'created at', 'creation date'],
+  updated: ['updated', 'updated at', 'last modified'],
+} as const;
+export type CsvField = keyof typeof names;
+export const csvFields = Object.keys(names) as CsvField[];
+
+/** Which column is which field: as was said, else by its name. */
+function columnsOf({ head }: Table, said: ReadonlyMap<string, string>): Map<CsvField, number> {
+  const plain = head.map(columnName);
+  const columns = new Map<CsvField, number>();
+  for (const field of csvFields) {
+    const wanted = said.get(field);
+    const place =
+      wanted === undefined
+        ? plain.findIndex((name) => (names[field] as readonly string[]).includes(name))
+        : head.indexOf(wanted);
+    if (wanted !== undefined && place < 0) throw new NoImport(`there is no column "${wanted}"`);
+    if (place >= 0) columns.set(field, place);
+  }
+  if (!columns.has('title')) {
+    throw new NoImport(
+      `no column is the title (there are ${head.join(', ')}): --map title=<column> says which`,
+    );
+  }
+  return columns;
+}
+
+/** With commas or semicolons between. */
+const listOf = (text = ''): string[] =>
+  text
+    .split(/[,;]/)
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>): Draft {
+  const cell = (field: CsvField): string | undefined => row.at(columns.get(field));
+  const used = new Set(columns.values());
+  const epic = cell('epic');
+  return {
+    place: `line ${row.line}`,
+    externalId: cell('id'),
+    url: cell('url'),
+    title: cell('title') ?? '',
+    description: cell('description'),
+    spec: cell('spec'),
+    status: cell('status'),
+    priority: cell('priority'),
+    estimate: cell('estimate'),
+    labels: listOf(cell('labels')),
+    epic: epic === undefined ? undefined : { externalId: epic.toLowerCase(), title: epic },
+    blockedBy: listOf(cell('blockedBy')),
+    assignees: listOf(cell('assignee')),
+    createdAt: cell('created'),
+    updatedAt: cell('updated'),
+    leftOut: row
+      .filled()
+      .filter(({ place }) => !used.has(place))
+      .map(({ title }) => `column ${title}`),
+  };
+}
+
+export async function openCsv(source: Source, { map = new Map() }: ReadOptions): Promise<Opened> {
+  const table = await openTable(source);
+  const columns = columnsOf(table, map);
+  return {
+    notes: [],
+    async *read() {
+      for await (const row of table.rows()) yield { draft: draftOf(row, columns) };
+    },
+  };
+}

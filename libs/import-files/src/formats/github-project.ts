@@ -1,0 +1,70 @@
+/** A project of GitHub: its columns are what its items have as status. */
+import { z } from 'zod';
+import { type Draft, type Opened, type Read } from '../draft.ts';
+import { isObject, unread } from '../unread.ts';
+import { referenceOf } from './github-reference.ts';
+import { parseEach } from './json.ts';
+
+const Content = z.looseObject({
+  type: z.string(),
+  title: z.string().nullish(),
+  body: z.string().nullish(),
+  number: z.number().nullish(),
+  url: z.string().nullish(),
+});
+const Item = z.looseObject({
+  id: z.string(),
+  title: z.string().nullish(),
+  status: z.string().nullish(),
+  labels: z.array(z.string()).nullish(),
+  assignees: z.array(z.string()).nullish(),
+  milestone: z.union([z.string(), z.looseObject({ title: z.string() })]).nullish(),
+  estimate: z.number().nullish(),
+  priority: z.string().nullish(),
+  content: Content,
+});
+type Item = z.infer<typeof Item>;
+
+const known = new Set([...Object.keys(Item.shape), 'repository', 'linked pull requests']);
+const knownOfContent = new Set([...Object.keys(Content.shape), 'repository', 'id']);
+
+function draftOf(item: Item): Draft {
+  const { content, labels, assignees, milestone } = item;
+  const reference = referenceOf(content.url);
+  const epic = isObject(milestone) ? (milestone as { title: string }).title : milestone;
+  return {
+    place:
+      content.number == null ? `draft "${content.title ?? item.title ?? ''}"` : `issue ${content.number}`,
+    externalId: reference ?? item.id,
+    url: content.url ?? undefined,
+    title: content.title ?? item.title ?? '',
+    description: content.body ?? undefined,
+    status: item.status ?? undefined,
+    priority: item.priority ?? undefined,
+    estimate: item.estimate ?? undefined,
+    labels: labels ?? [],
+    epic: epic == null || epic === '' ? undefined : { externalId: `milestone ${epic}`, title: epic },
+    assignees: assignees ?? [],
+    leftOut: [...unread(item, known).map((field) => `field ${field}`), ...unread(content, knownOfContent)],
+  };
+}
+
+export function openProject(list: readonly unknown[], total: unknown): Opened {
+  const items = parseEach(list, Item, 'item of a project of GitHub');
+  const missing = typeof total === 'number' ? total - items.length : 0;
+  return {
+    notes:
+      missing > 0
+        ? [
+            `The file ends after ${items.length} of ${items.length + missing} items: --limit of gh says how many.`,
+          ]
+        : [],
+    async *read(): AsyncGenerator<Read> {
+      for (const item of items) {
+        if (item.content.type === 'PullRequest') {
+          yield { place: `pull request ${item.content.number ?? item.id}`, skipped: 'pull request' };
+        } else yield { draft: draftOf(item) };
+      }
+    },
+  };
+}

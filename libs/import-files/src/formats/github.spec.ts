@@ -1,0 +1,104 @@
+import { expect, it } from '@jest/globals';
+import { read } from '../../test/reading.ts';
+
+const at = (number: number) => `https://github.com/acme/web/issues/${number}`;
+
+it('issues of gh come with comments, milestones, parts and what blocks them, the oldest first', async () => {
+  const { items, item, leftOut } = await read(
+    'github',
+    [
+      {
+        ...{ number: 9, title: 'Late', state: 'CLOSED', stateReason: 'NOT_PLANNED', url: at(9), labels: [] },
+        ...{ body: 'a\r\nb', blockedBy: { nodes: [{ number: 7, url: at(7) }] }, isPinned: true },
+      },
+      {
+        ...{ number: 7, title: 'Early', state: 'OPEN', url: at(7), labels: [{ name: 'bug' }], body: '' },
+        ...{ milestone: { number: 2, title: 'v2' }, assignees: [{ login: 'Ana' }, { login: 'zed' }] },
+        ...{
+          subIssues: [{ number: 8, url: 'https://github.com/acme/api/issues/8' }],
+          createdAt: '2024-03-01T10:00:00Z',
+        },
+        comments: [
+          { id: 'IC_1', author: { login: 'zed' }, body: 'Hm', createdAt: '2024-03-02T10:00:00Z', url: 'x' },
+          { id: 'IC_2', author: null, body: ' ', createdAt: '2024-03-02T10:00:00Z' },
+        ],
+      },
+    ],
+    { people: new Map([['ana', 'ana@x.org']]) },
+  );
+  expect(items.map(({ externalId }) => externalId)).toEqual(['acme/web#7', 'acme/web#9']);
+  expect(item('acme/web#7')).toEqual({
+    ...{
+      externalId: 'acme/web#7',
+      url: at(7),
+      title: 'Early',
+      description: '',
+      status: 'backlog',
+      labels: ['bug'],
+    },
+    ...{ epic: { externalId: 'acme/web milestone 2', title: 'v2' }, blockedBy: ['acme/api#8'] },
+    ...{ assigneeEmail: 'ana@x.org', createdAt: '2024-03-01T10:00:00.000Z' },
+    comments: [{ externalId: 'IC_1', authorName: 'zed', body: 'Hm', at: '2024-03-02T10:00:00.000Z' }],
+  });
+  expect(item('acme/web#9')).toMatchObject({
+    status: 'canceled',
+    description: 'a\nb',
+    blockedBy: ['acme/web#7'],
+  });
+  expect(leftOut).toEqual({
+    ...{ isPinned: ['issue 9'], 'further assignees': ['issue 7'], 'comment without words': ['issue 7'] },
+  });
+});
+
+it('answers of the REST API count comments and list pull requests; both are named', async () => {
+  const { items, leftOut } = await read('github', [
+    [{ number: 2, title: 'A PR', state: 'open', html_url: at(2), pull_request: { url: 'x' } }],
+    [
+      {
+        ...{ number: 1, title: 'One', state: 'closed', state_reason: 'completed', comments: 3 },
+        ...{ url: 'https://api.github.com/repos/acme/web/issues/1', html_url: at(1), locked: true },
+      },
+    ],
+  ]);
+  expect(items).toMatchObject([{ externalId: 'acme/web#1', status: 'done', url: at(1) }]);
+  expect(leftOut).toEqual({
+    ...{ 'pull request': ['pull request 2'], locked: ['issue 1'] },
+    'comments, which the answer only counts': ['issue 1'],
+  });
+  await expect(read('github', '{"number": 1}')).rejects.toThrow('no list of issues');
+  await expect(read('github', '[{"number": 1}]')).rejects.toThrow(
+    'number 1 of the list is no issue of GitHub',
+  );
+  await expect(read('github', 'no')).rejects.toThrow('no JSON');
+});
+
+it('items of a project have their columns, drafts too, and an end that is told', async () => {
+  const { items, leftOut, survey } = await read('github', {
+    items: [
+      {
+        ...{ id: 'PVTI_1', title: 'One', status: 'In Review', sprint: { title: 'S1' }, labels: ['x'] },
+        content: { type: 'Issue', number: 5, url: at(5), title: 'One', body: 'b', repository: 'acme/web' },
+        milestone: { title: 'v2', description: '' },
+      },
+      { id: 'PVTI_2', title: 'Idea', content: { type: 'DraftIssue', title: 'Idea', body: '', id: 'DI_1' } },
+      { id: 'PVTI_3', title: 'PR', content: { type: 'PullRequest', number: 6, title: 'PR' } },
+    ],
+    totalCount: 30,
+  });
+  expect(items).toEqual([
+    {
+      ...{
+        externalId: 'acme/web#5',
+        url: at(5),
+        title: 'One',
+        description: 'b',
+        status: 'in_review',
+        labels: ['x'],
+      },
+      ...{ epic: { externalId: 'milestone v2', title: 'v2' }, comments: [] },
+    },
+    { externalId: 'PVTI_2', title: 'Idea', description: '', labels: [], comments: [] },
+  ]);
+  expect(leftOut).toEqual({ 'pull request': ['pull request 6'], 'field sprint': ['issue 5'] });
+  expect(survey.notes).toEqual(['The file ends after 3 of 30 items: --limit of gh says how many.']);
+});

@@ -1,0 +1,160 @@
+/** GitHub: `gh issue list --json …`, answers of the REST API, and `gh project item-list --format json`. */
+import { type StoryStatus } from '@muster/registry';
+import { z } from 'zod';
+import { type Draft, type Opened, type Read } from '../draft.ts';
+import { jsonOf, NoImport, type Source } from '../source.ts';
+import { isObject, unread } from '../unread.ts';
+import { nodesOf, parseEach } from './json.ts';
+import { openProject } from './github-project.ts';
+import { referenceOf } from './github-reference.ts';
+
+const Login = z.looseObject({ login: z.string(), name: z.string().nullish() });
+const Milestone = z.looseObject({ number: z.number().nullish(), title: z.string() }).nullish();
+const Related = z.looseObject({ number: z.number(), url: z.string().nullish() });
+const Issue = z.looseObject({
+  number: z.int().positive(),
+  title: z.string(),
+  body: z.string().nullish(),
+  state: z.string().default('open'),
+  /** `gh` writes it in capitals, the API with a low dash in its name. */
+  stateReason: z.string().nullish(),
+  state_reason: z.string().nullish(),
+  labels: nodesOf(z.union([z.string(), z.looseObject({ name: z.string() })])),
+  assignees: nodesOf(Login),
+  milestone: Milestone,
+  /** A list with `gh`, a number with the API. */
+  comments: z
+    .union([
+      z.number(),
+      z.array(
+        z.looseObject({
+          id: z.string().nullish(),
+          author: Login.nullish(),
+          body: z.string().nullish(),
+          createdAt: z.string().nullish(),
+        }),
+      ),
+    ])
+    .nullish(),
+  blockedBy: nodesOf(Related),
+  subIssues: nodesOf(Related),
+  parent: Related.nullish(),
+  createdAt: z.string().nullish(),
+  created_at: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  updated_at: z.string().nullish(),
+  url: z.string().nullish(),
+  html_url: z.string().nullish(),
+  /** The API lists pull requests among the issues. */
+  pull_request: z.unknown().optional(),
+});
+type Issue = z.infer<typeof Issue>;
+
+const known = new Set([
+  ...Object.keys(Issue.shape),
+  // Numbers and addresses of GitHub's own, and what is said by another field.
+  ...[
+    'id',
+    'node_id',
+    'closed',
+    'closedAt',
+    'closed_at',
+    'user',
+    'assignee',
+    'author_association',
+    'repository_url',
+  ],
+  ...[
+    'labels_url',
+    'comments_url',
+    'events_url',
+    'timeline_url',
+    'performed_via_github_app',
+    'sub_issues_summary',
+  ],
+  ...[
+    'subIssuesSummary',
+    'issue_dependencies_summary',
+    'blocking',
+    'repository',
+    'parent_issue_url',
+    'score',
+  ],
+]);
+
+const isPresent = (value: unknown): boolean => value !== undefined && value !== null;
+
+function statusOf(issue: Issue): { status: string; statusIs: StoryStatus } {
+  if (issue.state.toLowerCase() === 'open') return { status: 'open', statusIs: 'backlog' };
+  const reason = (issue.stateReason ?? issue.state_reason ?? '').toLowerCase();
+  return ['not_planned', 'duplicate'].includes(reason)
+    ? { status: `closed (${reason.replace('_', ' ')})`, statusIs: 'canceled' }
+    : { status: 'closed', statusIs: 'done' };
+}
+
+function draftOf(issue: Issue): Draft {
+  const { number, title, body, labels, assignees, milestone, comments } = issue;
+  const url = issue.html_url ?? issue.url ?? undefined;
+  const own = referenceOf(url);
+  /** Where no address says of which repository it is, those of one file are of one. */
+  const of = (other: z.infer<typeof Related>): string =>
+    referenceOf(other.url) ?? `${own?.replace(/#.*/, '') ?? ''}#${other.number}`;
+  const isCount = typeof comments === 'number';
+  return {
+    place: `issue ${number}`,
+    externalId: own ?? `#${number}`,
+    url,
+    title,
+    description: body ?? undefined,
+    ...statusOf(issue),
+    labels: labels.map((label) => (typeof label === 'string' ? label : label.name)),
+    epic: milestone
+      ? {
+          externalId: `${own?.replace(/#.*/, '') ?? ''} milestone ${milestone.number ?? milestone.title}`,
+          title: milestone.title,
+        }
+      : undefined,
+    blockedBy: [...issue.blockedBy, ...issue.subIssues].map(of),
+    assignees: assignees.map(({ login }) => login),
+    createdAt: issue.createdAt ?? issue.created_at ?? undefined,
+    updatedAt: issue.updatedAt ?? issue.updated_at ?? undefined,
+    comments: isCount
+      ? []
+      : (comments ?? []).map((comment) => ({
+          externalId: comment.id ?? undefined,
+          author: comment.author?.login,
+          body: comment.body ?? '',
+          at: comment.createdAt ?? undefined,
+        })),
+    leftOut: [
+      ...unread(issue, known),
+      ...(isCount && comments > 0 ? ['comments, which the answer only counts'] : []),
+    ],
+  };
+}
+
+/** The list, or the lists of several pages. */
+function issuesOf(json: unknown): unknown[] {
+  if (Array.isArray(json)) return json.flat();
+  throw new NoImport('the file is no list of issues');
+}
+
+export async function openGithub(source: Source): Promise<Opened> {
+  const json = await jsonOf(source);
+  if (isObject(json) && Array.isArray(json['items']) && !('incomplete_results' in json)) {
+    return openProject(json['items'], json['totalCount']);
+  }
+  const list = isObject(json) && Array.isArray(json['items']) ? json['items'] : issuesOf(json);
+  // GitHub lists the newest first; a board goes on from what was there first.
+  const issues = parseEach(list, Issue, 'issue of GitHub').toSorted((a, b) => a.number - b.number);
+  return {
+    notes: [],
+    async *read(): AsyncGenerator<Read> {
+      for (const issue of issues) {
+        if (isPresent(issue.pull_request))
+          yield { place: `pull request ${issue.number}`, skipped: 'pull request' };
+        else yield { draft: draftOf(issue) };
+      }
+    },
+  };
+}

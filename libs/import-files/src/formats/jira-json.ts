@@ -1,0 +1,158 @@
+/** Answers of Jira's REST API, version 2: one, a list of them, or the issues themselves. */
+import { z } from 'zod';
+import { type ReadOptions } from '../draft.ts';
+import { NoImport } from '../source.ts';
+import { isObject, type Json, unread } from '../unread.ts';
+import { type JiraIssue } from './jira.ts';
+import { parseEach } from './json.ts';
+
+const Named = z.looseObject({ name: z.string() }).nullish();
+const Person = z
+  .looseObject({ displayName: z.string().nullish(), emailAddress: z.string().nullish() })
+  .nullish();
+const Keyed = z.looseObject({ key: z.string() });
+const Wiki = z
+  .string({ error: 'must be text: version 3 of the API answers otherwise, ask /rest/api/2/search' })
+  .nullish();
+
+const Fields = z.looseObject({
+  summary: z.string(),
+  description: Wiki,
+  issuetype: Named,
+  status: z
+    .looseObject({ name: z.string(), statusCategory: z.looseObject({ key: z.string() }).nullish() })
+    .nullish(),
+  resolution: Named,
+  priority: Named,
+  labels: z.array(z.string()).nullish(),
+  assignee: Person,
+  created: z.string().nullish(),
+  updated: z.string().nullish(),
+  parent: Keyed.extend({ fields: z.looseObject({ summary: z.string().nullish() }).nullish() }).nullish(),
+  comment: z
+    .looseObject({
+      comments: z.array(
+        z.looseObject({ id: z.string(), author: Person, body: Wiki, created: z.string().nullish() }),
+      ),
+      total: z.number().nullish(),
+    })
+    .nullish(),
+  issuelinks: z
+    .array(z.looseObject({ type: Named, inwardIssue: Keyed.nullish(), outwardIssue: Keyed.nullish() }))
+    .nullish(),
+});
+const Issue = z.looseObject({
+  id: z.string().nullish(),
+  key: z.string(),
+  self: z.string().nullish(),
+  fields: Fields,
+});
+type Issue = z.infer<typeof Issue>;
+
+const known = new Set([
+  ...Object.keys(Fields.shape),
+  ...[
+    'project',
+    'subtasks',
+    'statuscategorychangedate',
+    'lastViewed',
+    'resolutiondate',
+    'workratio',
+    'watches',
+  ],
+]);
+
+/** What a team calls fields of its own, where the answer says so (`expand=names`). */
+type Names = Readonly<Record<string, string>>;
+
+const isNamed = (names: Names, key: string, ...words: string[]): boolean =>
+  words.includes((names[key] ?? '').toLowerCase());
+
+function issueOf(issue: Issue, names: Names, site: string | undefined): JiraIssue {
+  const { id, key, self, fields } = issue;
+  const links = fields.issuelinks ?? [];
+  const blocking = links.filter(({ type }) => type?.name.toLowerCase() === 'blocks');
+  const own = Object.keys(fields).filter((field) => field.startsWith('customfield_'));
+  const estimateField = own.find((field) => isNamed(names, field, 'story points', 'story point estimate'));
+  const estimate = fields[estimateField ?? ''];
+  const epicLink = fields[own.find((field) => isNamed(names, field, 'epic link')) ?? ''];
+  const read = new Set([
+    ...known,
+    ...own.filter((field) => isNamed(names, field, 'epic link', 'epic name', 'rank')),
+  ]);
+  if (typeof estimate === 'number' && estimateField !== undefined) read.add(estimateField);
+  const { comments = [], total } = fields.comment ?? {};
+  const missing = (total ?? 0) - comments.length;
+  const address = site ?? (self != null && URL.canParse(self) ? new URL(self).origin : undefined);
+  return {
+    place: key,
+    key,
+    id: id ?? undefined,
+    isEpic: fields.issuetype?.name.toLowerCase() === 'epic',
+    title: fields.summary,
+    description: fields.description ?? undefined,
+    status: fields.status?.name,
+    category: fields.status?.statusCategory?.key,
+    resolution: fields.resolution?.name,
+    priority: fields.priority?.name,
+    labels: fields.labels ?? [],
+    estimate: typeof estimate === 'number' ? estimate : undefined,
+    assignee: fields.assignee?.emailAddress ?? fields.assignee?.displayName ?? undefined,
+    createdAt: fields.created ?? undefined,
+    updatedAt: fields.updated ?? undefined,
+    url: address === undefined ? undefined : `${address.replace(/\/+$/, '')}/browse/${key}`,
+    parents: [
+      ...(typeof epicLink === 'string' ? [epicLink] : []),
+      ...(fields.parent ? [fields.parent.key] : []),
+    ],
+    parentTitle: fields.parent?.fields?.summary ?? undefined,
+    blockedBy: blocking.flatMap(({ inwardIssue }) => inwardIssue?.key ?? []),
+    blocks: blocking.flatMap(({ outwardIssue }) => outwardIssue?.key ?? []),
+    comments: comments.map((comment) => ({
+      id: comment.id,
+      author: comment.author?.displayName ?? undefined,
+      email: comment.author?.emailAddress ?? undefined,
+      body: comment.body ?? '',
+      at: comment.created ?? undefined,
+    })),
+    leftOut: [
+      ...unread(fields as Json, read).map((field) => names[field] ?? field),
+      ...links.flatMap(({ type }) =>
+        type?.name.toLowerCase() === 'blocks' ? [] : [`link ${type?.name ?? ''}`],
+      ),
+      ...(missing > 0 ? ['comments that the answer does not have'] : []),
+    ],
+  };
+}
+
+interface Answer {
+  readonly issues: readonly unknown[];
+  readonly names: Names;
+}
+
+function answersOf(json: unknown): Answer[] {
+  if (Array.isArray(json)) {
+    return json.some((one) => isObject(one) && 'issues' in one)
+      ? json.flatMap(answersOf)
+      : [{ issues: json, names: {} }];
+  }
+  if (!isObject(json) || !Array.isArray(json['issues'])) {
+    throw new NoImport('the file is no answer of Jira: it has no issues');
+  }
+  return [{ issues: json['issues'], names: isObject(json['names']) ? (json['names'] as Names) : {} }];
+}
+
+export function openAnswers(
+  json: unknown,
+  { site }: ReadOptions,
+): { issues: () => AsyncIterable<JiraIssue>; notes: string[] } {
+  const issues = answersOf(json).flatMap((answer) =>
+    parseEach(answer.issues, Issue, 'issue of Jira').map((issue) => issueOf(issue, answer.names, site)),
+  );
+  return {
+    notes: [],
+    issues: async function* all() {
+      yield* issues;
+    },
+  };
+}

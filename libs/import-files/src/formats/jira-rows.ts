@@ -1,0 +1,82 @@
+/** Rows of Jira's CSV. Columns that an issue has several of repeat; descriptions and comments are wiki markup. */
+import { needColumns, openTable, type Row } from '../csv.ts';
+import { type ReadOptions } from '../draft.ts';
+import { type Source } from '../source.ts';
+import { type JiraIssue } from './jira.ts';
+
+/** Columns that are read, and those that say again what others say. */
+const known = new Set([
+  ...[
+    'summary',
+    'issue key',
+    'issue id',
+    'issue type',
+    'status',
+    'status category',
+    'priority',
+    'resolution',
+  ],
+  ...[
+    'assignee',
+    'assignee id',
+    'created',
+    'updated',
+    'resolved',
+    'labels',
+    'description',
+    'comment',
+    'comments',
+  ],
+  ...['parent', 'parent id', 'parent key', 'parent summary', 'inward issue link (blocks)'],
+  ...['outward issue link (blocks)', 'project key', 'project name', 'status category changed', 'last viewed'],
+  ...['custom field (story points)', 'custom field (story point estimate)', 'custom field (epic link)'],
+  ...['custom field (epic name)', 'custom field (rank)', 'reporter id', 'creator id', 'project lead id'],
+]);
+
+/** `01/Mar/24 10:00 AM;author;words` */
+function commentOf(text: string): JiraIssue['comments'][number] {
+  const [, at, author, body] = /^([^;\n]*);([^;\n]*);([^]*)$/.exec(text) ?? [];
+  return body === undefined ? { author: undefined, body: text, at: undefined } : { author, body, at };
+}
+
+function issueOf(row: Row, site: string | undefined): JiraIssue {
+  const key = row.get('issue key');
+  return {
+    place: key ?? `line ${row.line}`,
+    key,
+    id: row.get('issue id'),
+    isEpic: row.get('issue type')?.toLowerCase() === 'epic',
+    title: row.get('summary') ?? row.get('custom field (epic name)') ?? '',
+    description: row.get('description'),
+    status: row.get('status'),
+    category: row.get('status category'),
+    resolution: row.get('resolution'),
+    priority: row.get('priority'),
+    labels: row.all('labels').flatMap((labels) => labels.split(/[\s,]+/)),
+    estimate: row.get('custom field (story points)', 'custom field (story point estimate)'),
+    assignee: row.get('assignee'),
+    createdAt: row.get('created'),
+    updatedAt: row.get('updated'),
+    url: site === undefined || key === undefined ? undefined : `${site.replace(/\/+$/, '')}/browse/${key}`,
+    parents: row.all('custom field (epic link)', 'parent key', 'parent', 'parent id'),
+    parentTitle: row.get('parent summary'),
+    blockedBy: row.all('inward issue link (blocks)'),
+    blocks: row.all('outward issue link (blocks)'),
+    comments: row.all('comment', 'comments').map(commentOf),
+    leftOut: row.filled().flatMap(({ name, title }) => (known.has(name) ? [] : [`column ${title}`])),
+  };
+}
+
+export async function openRows(
+  source: Source,
+  { site }: ReadOptions,
+): Promise<{ issues: () => AsyncIterable<JiraIssue>; notes: string[] }> {
+  const table = await openTable(source);
+  needColumns(table, 'Jira', ['summary'], ['issue key'], ['status']);
+  return {
+    notes: [],
+    issues: async function* issues() {
+      for await (const row of table.rows()) yield issueOf(row, site);
+    },
+  };
+}

@@ -1,0 +1,179 @@
+/** Jira: the CSV of its search, and the answer of its REST API, version 2. */
+import { type StoryStatus } from '@muster/registry';
+import { type Draft, type Opened, type Read, type ReadOptions } from '../draft.ts';
+import { type Source } from '../source.ts';
+import { wikiToMarkdown } from '../wiki.ts';
+import { openAnswers } from './jira-json.ts';
+import { openRows } from './jira-rows.ts';
+import { looksLikeJson } from './json.ts';
+
+/** An issue as both files say it. */
+export interface JiraIssue {
+  readonly place: string;
+  /** Missing in a row without one. */
+  readonly key: string | undefined;
+  /** The number by which rows name their parents. */
+  readonly id: string | undefined;
+  readonly isEpic: boolean;
+  readonly title: string;
+  /** In wiki markup, as comments are. */
+  readonly description: string | undefined;
+  readonly status: string | undefined;
+  /** `To Do`, `In Progress` or `Done`, or the words of the API for them. */
+  readonly category: string | undefined;
+  readonly resolution: string | undefined;
+  readonly priority: string | undefined;
+  readonly labels: readonly string[];
+  readonly estimate: string | number | undefined;
+  readonly assignee: string | undefined;
+  readonly createdAt: string | undefined;
+  readonly updatedAt: string | undefined;
+  readonly url: string | undefined;
+  /** Keys, or numbers, of what it may belong to, the nearest first. */
+  readonly parents: readonly string[];
+  /** What the parent is called, where the file says it. */
+  readonly parentTitle: string | undefined;
+  readonly blockedBy: readonly string[];
+  readonly blocks: readonly string[];
+  readonly comments: readonly {
+    readonly id?: string | undefined;
+    readonly author: string | undefined;
+    readonly email?: string | undefined;
+    readonly body: string;
+    readonly at: string | undefined;
+  }[];
+  readonly leftOut: readonly string[];
+}
+
+/** What one issue has to know of the others. */
+interface Index {
+  /** By key and by number. */
+  readonly keys: Map<string, string>;
+  readonly epics: Map<string, string>;
+  /** By key, what it belongs to. */
+  readonly parents: Map<string, readonly string[]>;
+  /** By key, those that it waits for: its parts, and those that say that they block it. */
+  readonly waits: Map<string, string[]>;
+  /** Epics that an issue belongs to. */
+  readonly used: Set<string>;
+}
+
+async function indexOf(issues: AsyncIterable<JiraIssue>): Promise<Index> {
+  const index: Index = {
+    ...{ keys: new Map(), epics: new Map(), parents: new Map(), waits: new Map(), used: new Set() },
+  };
+  const parts: [parent: string, part: string][] = [];
+  const wait = (key: string, other: string): void => {
+    const list = index.waits.get(key);
+    if (list === undefined) index.waits.set(key, [other]);
+    else list.push(other);
+  };
+  for await (const { key, id, isEpic, title, parents, blocks } of issues) {
+    if (key === undefined) continue;
+    index.keys.set(key, key);
+    if (id !== undefined) index.keys.set(id, key);
+    if (isEpic) index.epics.set(key, title);
+    if (parents.length > 0) index.parents.set(key, parents);
+    for (const other of blocks) wait(other, key);
+    if (!isEpic) for (const parent of parents) parts.push([parent, key]);
+  }
+  for (const [named, part] of parts) {
+    const parent = index.keys.get(named);
+    if (parent === undefined) continue;
+    if (index.epics.has(parent)) index.used.add(parent);
+    else wait(parent, part);
+  }
+  return index;
+}
+
+/** The epic of an issue, or of the issue that it is a part of. */
+function epicOf(issue: JiraIssue, index: Index): Draft['epic'] {
+  const seen = new Set<string>();
+  const open = [...issue.parents];
+  for (let named = open.shift(); named !== undefined; named = open.shift()) {
+    const key = index.keys.get(named);
+    if (key === undefined) {
+      // It is not in the file: an epic where it is named by its title or key, and a number says nothing.
+      if (issue.parentTitle !== undefined) return { externalId: named, title: issue.parentTitle };
+      if (/-\d+$/.test(named)) return { externalId: named, title: named };
+      continue;
+    }
+    const title = index.epics.get(key);
+    if (title !== undefined) return { externalId: key, title };
+    if (!seen.has(key)) open.push(...(index.parents.get(key) ?? []));
+    seen.add(key);
+  }
+  return undefined;
+}
+
+const categories: Readonly<Record<string, StoryStatus>> = {
+  ...{
+    'to do': 'backlog',
+    new: 'backlog',
+    'in progress': 'in_progress',
+    indeterminate: 'in_progress',
+    done: 'done',
+  },
+};
+const notDone =
+  /^(won.?t (do|fix)|duplicate|cannot reproduce|declined|rejected|invalid|abandoned|obsolete|not a bug|incomplete|cancell?ed)$/i;
+
+/** A status that says done with a resolution that says otherwise is another status. */
+function statusOf({
+  status,
+  category,
+  resolution,
+}: JiraIssue): Pick<Draft, 'status' | 'statusIs' | 'statusHint'> {
+  const hint = categories[(category ?? '').toLowerCase()];
+  if (resolution !== undefined && notDone.test(resolution)) {
+    return { status: `${status ?? 'Resolved'} (${resolution})`, statusIs: 'canceled' };
+  }
+  return { status, statusHint: hint };
+}
+
+function draftOf(issue: JiraIssue, index: Index): Draft {
+  const { place, key, title, priority, labels, estimate, createdAt, updatedAt, assignee, url } = issue;
+  const { description, comments, blockedBy, leftOut } = issue;
+  return {
+    ...{ place, externalId: key, url, title, priority, labels, estimate, createdAt, updatedAt, leftOut },
+    ...statusOf(issue),
+    description: description === undefined ? undefined : wikiToMarkdown(description),
+    epic: epicOf(issue, index),
+    blockedBy: [...blockedBy, ...(index.waits.get(key ?? '') ?? [])],
+    assignees: assignee === undefined ? [] : [assignee],
+    comments: comments.map(({ id, body, ...others }) => ({
+      ...others,
+      externalId: id,
+      body: wikiToMarkdown(body),
+    })),
+  };
+}
+
+/** What an epic has beside its title. */
+function leftOfEpic({ description, comments, leftOut }: JiraIssue): string[] {
+  return [
+    ...((description ?? '') === '' ? [] : ['description of an epic']),
+    ...comments.map(() => 'comment on an epic'),
+    ...leftOut,
+  ];
+}
+
+export async function openJira(source: Source, options: ReadOptions): Promise<Opened> {
+  const json = await looksLikeJson(source);
+  const { issues, notes } = json === undefined ? await openRows(source, options) : openAnswers(json, options);
+  const index = await indexOf(issues());
+  return {
+    notes,
+    async *read(): AsyncGenerator<Read> {
+      for await (const issue of issues()) {
+        const { key, place, isEpic } = issue;
+        if (!isEpic || key === undefined) {
+          yield { draft: draftOf(issue, index) };
+          continue;
+        }
+        if (!index.used.has(key)) yield { place, skipped: 'epic without a story' };
+        for (const what of leftOfEpic(issue)) yield { place, skipped: what };
+      }
+    },
+  };
+}

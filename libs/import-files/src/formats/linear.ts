@@ -1,0 +1,206 @@
+/** Linear: the CSV of its settings, and the answer of its API. */
+import { type StoryStatus } from '@muster/registry';
+import { z } from 'zod';
+import { needColumns, openTable, type Row } from '../csv.ts';
+import { type Draft, type Opened, type Read } from '../draft.ts';
+import { NoImport, type Source } from '../source.ts';
+import { isObject, unread } from '../unread.ts';
+import { looksLikeJson, nodesOf, parseEach } from './json.ts';
+
+/** Linear puts `'` before text that a spreadsheet would take for a formula. */
+const unquoted = (text: string | undefined): string | undefined => text?.replace(/^'(?=[+\-=@])/, '');
+
+const columns = new Set([
+  ...[
+    'id',
+    'title',
+    'description',
+    'status',
+    'estimate',
+    'priority',
+    'project',
+    'project id',
+    'assignee',
+    'labels',
+  ],
+  ...['created', 'updated', 'parent issue', 'blocked by', 'url', 'uuid'],
+  // They say when the status was reached, which the status and the last change say here.
+  ...['started', 'triaged', 'completed', 'canceled', 'time in status (minutes)'],
+]);
+
+const listOf = (text = ''): string[] =>
+  text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '');
+
+/** The dates tell what a status of a team's own making is. */
+function hintOf(row: Row): StoryStatus {
+  if (row.get('canceled') !== undefined) return 'canceled';
+  if (row.get('completed') !== undefined) return 'done';
+  return row.get('started') === undefined ? 'backlog' : 'in_progress';
+}
+
+function draftOfRow(row: Row, children: ReadonlyMap<string, readonly string[]>): Draft {
+  const id = row.get('id') ?? '';
+  const project = row.get('project');
+  const assignee = row.get('assignee');
+  return {
+    place: id === '' ? `line ${row.line}` : id,
+    externalId: id === '' ? undefined : id,
+    url: row.get('url'),
+    title: unquoted(row.get('title')) ?? '',
+    description: unquoted(row.get('description')),
+    status: row.get('status'),
+    statusHint: hintOf(row),
+    priority: row.get('priority'),
+    estimate: row.get('estimate'),
+    labels: listOf(row.get('labels')).map((label) => unquoted(label) ?? label),
+    epic:
+      project === undefined
+        ? undefined
+        : { externalId: row.get('project id') ?? project, title: unquoted(project) ?? project },
+    blockedBy: [...listOf(row.get('blocked by')), ...(children.get(id) ?? [])],
+    assignees: assignee === undefined ? [] : [assignee],
+    createdAt: row.get('created'),
+    updatedAt: row.get('updated') ?? row.get('completed') ?? row.get('canceled'),
+    leftOut: row.filled().flatMap(({ name, title }) => (columns.has(name) ? [] : [`column ${title}`])),
+  };
+}
+
+async function openTableOf(source: Source): Promise<Opened> {
+  const table = await openTable(source);
+  needColumns(table, 'Linear', ['id'], ['title'], ['status']);
+  // A parent waits for its parts.
+  const children = new Map<string, string[]>();
+  for await (const row of table.rows()) {
+    const [id, parent] = [row.get('id'), row.get('parent issue')];
+    if (id === undefined || parent === undefined) continue;
+    const list = children.get(parent);
+    if (list === undefined) children.set(parent, [id]);
+    else list.push(id);
+  }
+  return {
+    notes: ['Comments are not in the CSV of Linear; the answer of its API has them.'],
+    async *read() {
+      for await (const row of table.rows()) yield { draft: draftOfRow(row, children) };
+    },
+  };
+}
+
+const Named = z.looseObject({ name: z.string() });
+const Person = z.looseObject({ name: z.string().nullish(), email: z.string().nullish() }).nullish();
+const Related = z.looseObject({ identifier: z.string() });
+const Issue = z.looseObject({
+  identifier: z.string(),
+  title: z.string(),
+  description: z.string().nullish(),
+  url: z.string().nullish(),
+  priority: z.number().nullish(),
+  estimate: z.number().nullish(),
+  state: z.looseObject({ name: z.string(), type: z.string().nullish() }).nullish(),
+  labels: nodesOf(Named),
+  project: z.looseObject({ id: z.string().nullish(), name: z.string() }).nullish(),
+  children: nodesOf(Related),
+  parent: Related.nullish(),
+  assignee: Person,
+  createdAt: z.string().nullish(),
+  updatedAt: z.string().nullish(),
+  comments: nodesOf(
+    z.looseObject({
+      id: z.string(),
+      body: z.string().nullish(),
+      createdAt: z.string(),
+      user: Person,
+      parent: z.looseObject({ id: z.string() }).nullish(),
+    }),
+  ),
+  /** Of an issue that blocks this one, the issue that has the relation. */
+  inverseRelations: nodesOf(z.looseObject({ type: z.string(), issue: Related })),
+});
+type Issue = z.infer<typeof Issue>;
+
+const issueFields = new Set([
+  ...Object.keys(Issue.shape),
+  ...[
+    'id',
+    'number',
+    'priorityLabel',
+    'branchName',
+    'sortOrder',
+    'team',
+    'startedAt',
+    'completedAt',
+    'canceledAt',
+  ],
+]);
+
+const types: Readonly<Record<string, StoryStatus>> = {
+  ...{ triage: 'backlog', backlog: 'backlog', unstarted: 'ready', started: 'in_progress' },
+  ...{ completed: 'done', canceled: 'canceled', duplicate: 'canceled' },
+};
+
+const personOf = (person: Issue['assignee']): string[] => [person?.email ?? person?.name ?? []].flat();
+
+function draftOfIssue(issue: Issue): Draft {
+  const { identifier, state, project, comments, inverseRelations } = issue;
+  const others = inverseRelations
+    .filter(({ type }) => type !== 'blocks')
+    .map(({ type }) => `relation ${type}`);
+  return {
+    place: identifier,
+    externalId: identifier,
+    url: issue.url ?? undefined,
+    title: issue.title,
+    description: issue.description ?? undefined,
+    status: state?.name,
+    statusHint: types[state?.type ?? ''],
+    priority: issue.priority?.toString(),
+    estimate: issue.estimate ?? undefined,
+    labels: issue.labels.map(({ name }) => name),
+    epic: project ? { externalId: project.id ?? project.name, title: project.name } : undefined,
+    blockedBy: [
+      ...inverseRelations
+        .filter(({ type }) => type === 'blocks')
+        .map((relation) => relation.issue.identifier),
+      ...issue.children.map((child) => child.identifier),
+    ],
+    assignees: personOf(issue.assignee),
+    createdAt: issue.createdAt ?? undefined,
+    updatedAt: issue.updatedAt ?? undefined,
+    comments: comments.map(({ id, body, createdAt, user, parent }) => ({
+      externalId: id,
+      author: user?.name ?? undefined,
+      email: user?.email ?? undefined,
+      body: body ?? '',
+      at: createdAt,
+      parent: parent?.id,
+    })),
+    leftOut: [...unread(issue, issueFields), ...others],
+  };
+}
+
+/** The answer of a query, pages of answers, or the issues themselves. */
+function issuesOf(json: unknown): unknown[] {
+  if (Array.isArray(json)) return json.flatMap((one: unknown) => (isAnswer(one) ? issuesOf(one) : [one]));
+  if (!isObject(json)) throw new NoImport('the file is no answer of Linear');
+  const issues = isObject(json['data']) ? json['data']['issues'] : (json['issues'] ?? json);
+  if (Array.isArray(issues)) return issues;
+  if (isObject(issues) && Array.isArray(issues['nodes'])) return issues['nodes'];
+  throw new NoImport('the file is no answer of Linear: it has no issues');
+}
+
+const isAnswer = (json: unknown): boolean =>
+  isObject(json) && ('data' in json || 'nodes' in json || 'issues' in json);
+
+export async function openLinear(source: Source): Promise<Opened> {
+  const json = await looksLikeJson(source);
+  if (json === undefined) return openTableOf(source);
+  const issues = parseEach(issuesOf(json), Issue, 'issue of Linear');
+  return {
+    notes: [],
+    async *read(): AsyncGenerator<Read> {
+      for (const issue of issues) yield { draft: draftOfIssue(issue) };
+    },
+  };
+}

@@ -1,0 +1,193 @@
+/** Plane: the CSV and the JSON of its export, whose lists stand as JSON in a cell. */
+import { columnName, openTable, needColumns, Row } from '../csv.ts';
+import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
+import { NoImport, type Source } from '../source.ts';
+import { isObject } from '../unread.ts';
+import { looksLikeJson } from './json.ts';
+
+const columns = new Set([
+  ...[
+    'id',
+    'identifier',
+    'project',
+    'project name',
+    'project id',
+    'project identifier',
+    'sequence id',
+    'name',
+  ],
+  ...[
+    'description',
+    'state',
+    'state name',
+    'priority',
+    'assignees',
+    'created at',
+    'updated at',
+    'completed at',
+  ],
+  ...[
+    'estimate',
+    'labels',
+    'modules',
+    'module name',
+    'relations',
+    'comments',
+    'parent',
+    'sub issues count',
+    'is draft',
+  ],
+  ...['archived at', 'link count', 'subscribers count'],
+]);
+
+/** A cell that is JSON, or words with commas between. */
+function valueOf(text: string | undefined): unknown {
+  if (text === undefined) return [];
+  if (!/^[[{]/.test(text)) return text.split(/,\s*/).filter((word) => word !== '');
+  try {
+    return JSON.parse(text);
+  } catch {
+    return undefined;
+  }
+}
+
+const wordsOf = (text: string | undefined): string[] => {
+  const value = valueOf(text);
+  return Array.isArray(value) ? value.filter((word): word is string => typeof word === 'string') : [];
+};
+
+const textIn = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+function commentsOf(text: string | undefined): DraftComment[] | undefined {
+  const value = valueOf(text);
+  if (!Array.isArray(value)) return undefined;
+  return value.filter(isObject).map((said) => ({
+    author: textIn(said['created_by']),
+    body: textIn(said['comment']) ?? '',
+    at: textIn(said['created_at']),
+  }));
+}
+
+interface Relation {
+  readonly type: string;
+  readonly other: string;
+}
+
+/** A list of relations, or the other item by the kind of relation. */
+function relationsOf(text: string | undefined): Relation[] {
+  const value = valueOf(text);
+  const list = Array.isArray(value)
+    ? value.filter(isObject).map((one) => [one['type'], one['issue']])
+    : Object.entries(isObject(value) ? value : {});
+  return list.flatMap(([type, other]) =>
+    typeof type === 'string' && typeof other === 'string' ? [{ type: type.toLowerCase(), other }] : [],
+  );
+}
+
+function idOf(row: Row): string | undefined {
+  const own = row.get('identifier', 'id');
+  if (own !== undefined && /-\d+$/.test(own)) return own;
+  const [project, number] = [row.get('project identifier'), row.get('sequence id')];
+  return project === undefined || number === undefined ? own : `${project}-${number}`;
+}
+
+/** By item, those that it waits for because they say so, and its parts. */
+async function waitsOf(rows: () => AsyncIterable<Row>): Promise<Map<string, string[]>> {
+  const waits = new Map<string, string[]>();
+  const wait = (item: string, other: string): void => {
+    const list = waits.get(item);
+    if (list === undefined) waits.set(item, [other]);
+    else list.push(other);
+  };
+  for await (const row of rows()) {
+    const id = idOf(row);
+    if (id === undefined) continue;
+    const parent = row.get('parent');
+    if (parent !== undefined) wait(parent, id);
+    for (const { type, other } of relationsOf(row.get('relations'))) {
+      if (type === 'blocking') wait(other, id);
+    }
+  }
+  return waits;
+}
+
+function draftOf(row: Row, waits: ReadonlyMap<string, readonly string[]>): Draft {
+  const id = idOf(row);
+  const relations = relationsOf(row.get('relations'));
+  const comments = commentsOf(row.get('comments'));
+  const modules = wordsOf(row.get('modules', 'module name'));
+  const [epic] = modules;
+  return {
+    place: id ?? `line ${row.line}`,
+    externalId: id,
+    title: row.get('name') ?? '',
+    description: row.get('description'),
+    status: row.get('state name', 'state'),
+    statusHint: row.get('completed at') === undefined ? undefined : 'done',
+    priority: row.get('priority'),
+    estimate: row.get('estimate'),
+    labels: wordsOf(row.get('labels')),
+    epic: epic === undefined ? undefined : { externalId: epic, title: epic },
+    blockedBy: [
+      ...relations.filter(({ type }) => type === 'blocked_by').map(({ other }) => other),
+      ...(waits.get(id ?? '') ?? []),
+    ],
+    assignees: wordsOf(row.get('assignees')),
+    createdAt: row.get('created at'),
+    updatedAt: row.get('updated at'),
+    comments: comments ?? [],
+    leftOut: [
+      // Empty lists stand as `[]`, and what is counted as 0.
+      ...row.filled().flatMap(({ name, title }) => {
+        const text = row.get(name) ?? '';
+        return columns.has(name) || /^(\[\]|\{\}|0|false)$/i.test(text) ? [] : [`column ${title}`];
+      }),
+      ...relations
+        .filter(({ type }) => type !== 'blocked_by' && type !== 'blocking')
+        .map(({ type }) => `relation ${type}`),
+      ...(modules.length > 1 ? ['further modules'] : []),
+      ...(comments === undefined ? ['comments that are no JSON'] : []),
+    ],
+  };
+}
+
+/** Objects as rows: what is a list in them is JSON in a cell. */
+function rowsOfJson(json: unknown): () => AsyncGenerator<Row> {
+  const list = isObject(json) ? json['results'] : json;
+  if (!Array.isArray(list)) throw new NoImport('the file is no export of Plane');
+  const rows = list.filter(isObject).map((item, place) => {
+    const cells = Object.values(item).map((value) =>
+      typeof value === 'string' ? value : value == null ? '' : JSON.stringify(value),
+    );
+    return new Row(Object.keys(item).map(columnName), cells, place + 1);
+  });
+  if (rows.some((row) => row.get('name') === undefined && row.get('sequence id') === undefined)) {
+    throw new NoImport('the file is no export of Plane: an item has no name');
+  }
+  return async function* all() {
+    yield* rows;
+  };
+}
+
+async function rowsOfTable(source: Source): Promise<() => AsyncGenerator<Row>> {
+  const table = await openTable(source);
+  needColumns(table, 'Plane', ['name'], ['state name', 'state'], ['sequence id', 'identifier', 'id']);
+  return table.rows;
+}
+
+export async function openPlane(source: Source): Promise<Opened> {
+  const json = await looksLikeJson(source);
+  const rows = json === undefined ? await rowsOfTable(source) : rowsOfJson(json);
+  const waits = await waitsOf(rows);
+  return {
+    notes: [],
+    async *read(): AsyncGenerator<Read> {
+      for await (const row of rows()) {
+        const place = idOf(row) ?? `line ${row.line}`;
+        if (row.get('is draft')?.toLowerCase() === 'true') yield { place, skipped: 'draft' };
+        else if (row.get('archived at') !== undefined) yield { place, skipped: 'archived item' };
+        else yield { draft: draftOf(row, waits) };
+      }
+    },
+  };
+}

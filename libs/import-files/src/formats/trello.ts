@@ -1,0 +1,206 @@
+/** Trello: the JSON of a board. */
+import { type StoryStatus } from '@muster/registry';
+import { z } from 'zod';
+import { type Draft, type DraftComment, type Opened, type Read } from '../draft.ts';
+import { jsonOf, NoImport, type Source } from '../source.ts';
+import { unread } from '../unread.ts';
+
+const Person = z.looseObject({
+  id: z.string(),
+  fullName: z.string().nullish(),
+  username: z.string().nullish(),
+});
+const Card = z.looseObject({
+  id: z.string(),
+  name: z.string(),
+  desc: z.string().nullish(),
+  closed: z.boolean().nullish(),
+  isTemplate: z.boolean().nullish(),
+  idList: z.string(),
+  pos: z.number().nullish(),
+  idMembers: z.array(z.string()).nullish(),
+  labels: z.array(z.looseObject({ name: z.string().nullish(), color: z.string().nullish() })).nullish(),
+  shortUrl: z.string().nullish(),
+  url: z.string().nullish(),
+  dateLastActivity: z.string().nullish(),
+});
+type Card = z.infer<typeof Card>;
+const Checklist = z.looseObject({
+  idCard: z.string(),
+  name: z.string(),
+  pos: z.number().nullish(),
+  checkItems: z
+    .array(z.looseObject({ name: z.string(), state: z.string().nullish(), pos: z.number().nullish() }))
+    .nullish(),
+});
+const Action = z.looseObject({
+  id: z.string(),
+  type: z.string(),
+  date: z.string(),
+  memberCreator: Person.nullish(),
+  data: z.looseObject({
+    text: z.string().nullish(),
+    card: z.looseObject({ id: z.string() }).nullish(),
+  }),
+});
+const Board = z.looseObject({
+  name: z.string(),
+  lists: z.array(
+    z.looseObject({
+      id: z.string(),
+      name: z.string(),
+      closed: z.boolean().nullish(),
+      pos: z.number().nullish(),
+    }),
+  ),
+  cards: z.array(Card),
+  checklists: z.array(Checklist).nullish(),
+  members: z.array(Person).nullish(),
+  actions: z.array(Action).nullish(),
+});
+type Board = z.infer<typeof Board>;
+
+/** Trello's export ends after so many. */
+const mostActions = 1000;
+
+const known = new Set([
+  ...Object.keys(Card.shape),
+  ...[
+    'idShort',
+    'idBoard',
+    'shortLink',
+    'badges',
+    'idLabels',
+    'idChecklists',
+    'checkItemStates',
+    'idMembersVoted',
+  ],
+  ...[
+    'cover',
+    'subscribed',
+    'email',
+    'descData',
+    'limits',
+    'nodeId',
+    'manualCoverAttachment',
+    'idAttachmentCover',
+  ],
+  ...[
+    'cardRole',
+    'creationMethod',
+    'mirrorSourceId',
+    'dueComplete',
+    'dueReminder',
+    'pinned',
+    'idOrganization',
+  ],
+  ...[
+    'creationMethodError',
+    'creationMethodLoadingStartedAt',
+    'faviconUrl',
+    'isFullUrl',
+    'customFieldItems',
+    'type',
+  ],
+]);
+
+const byPlace = (a: { pos?: number | null | undefined }, b: { pos?: number | null | undefined }): number =>
+  (a.pos ?? 0) - (b.pos ?? 0);
+
+/** A checklist as the task list that Markdown has. */
+const taskList = ({ name, checkItems }: z.infer<typeof Checklist>): string =>
+  [
+    `## ${name.trim()}`,
+    '',
+    ...(checkItems ?? [])
+      .toSorted(byPlace)
+      .map((item) => `- [${item.state === 'complete' ? 'x' : ' '}] ${item.name.replaceAll(/\s+/g, ' ')}`),
+  ].join('\n');
+
+function groupBy<One>(list: readonly One[], keyOf: (one: One) => string | undefined): Map<string, One[]> {
+  const groups = new Map<string, One[]>();
+  for (const one of list) {
+    const key = keyOf(one);
+    if (key === undefined) continue;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return groups;
+}
+
+/** The first letters of an id are the time at which it was made, in seconds. */
+function madeAt(id: string): string | undefined {
+  const seconds = /^[0-9a-f]{24}$/i.test(id) ? Number.parseInt(id.slice(0, 8), 16) : Number.NaN;
+  return Number.isNaN(seconds) ? undefined : new Date(seconds * 1000).toISOString();
+}
+
+const doneWords = /\b(done|complete[d]?|finished|shipped|released|closed)\b/i;
+
+export async function openTrello(source: Source): Promise<Opened> {
+  const parsed = Board.safeParse(await jsonOf(source));
+  if (!parsed.success)
+    throw new NoImport(`the file is no board of Trello:\n${z.prettifyError(parsed.error)}`);
+  const board: Board = parsed.data;
+  const lists = new Map(board.lists.toSorted(byPlace).map((list, place) => [list.id, { ...list, place }]));
+  const people = new Map((board.members ?? []).map((person) => [person.id, person]));
+  const checklists = groupBy(board.checklists ?? [], ({ idCard }) => idCard);
+  const actions = board.actions ?? [];
+  const comments = groupBy(
+    actions.filter(({ type }) => type === 'commentCard' || type === 'copyCommentCard'),
+    ({ data }) => data.card?.id,
+  );
+  const nameOf = (id: string): string => people.get(id)?.fullName ?? people.get(id)?.username ?? id;
+
+  function statusOf({ idList, closed }: Card): {
+    status: string | undefined;
+    statusHint?: StoryStatus;
+    statusIs?: StoryStatus;
+  } {
+    const list = lists.get(idList);
+    if (list === undefined) return { status: undefined };
+    const isDone = doneWords.test(list.name);
+    if (closed !== true && list.closed !== true)
+      return isDone ? { status: list.name, statusHint: 'done' } : { status: list.name };
+    return { status: `${list.name} (archived)`, statusIs: isDone ? 'done' : 'canceled' };
+  }
+  const draftOf = (card: Card): Draft => ({
+    place: `card "${card.name.slice(0, 40)}"`,
+    externalId: card.id,
+    url: card.shortUrl ?? card.url ?? undefined,
+    title: card.name,
+    description: card.desc ?? undefined,
+    spec: (checklists.get(card.id) ?? []).toSorted(byPlace).map(taskList).join('\n\n'),
+    ...statusOf(card),
+    labels: (card.labels ?? []).flatMap(({ name, color }) => [name || color || []].flat()),
+    assignees: (card.idMembers ?? []).map(nameOf),
+    createdAt: madeAt(card.id),
+    updatedAt: card.dateLastActivity ?? undefined,
+    comments: (comments.get(card.id) ?? []).map(({ id, date, memberCreator, data }): DraftComment => ({
+      externalId: id,
+      author: memberCreator?.fullName ?? memberCreator?.username ?? undefined,
+      body: data.text ?? '',
+      at: date,
+    })),
+    leftOut: [
+      ...unread(card, known),
+      ...(Array.isArray(card['customFieldItems']) ? card['customFieldItems'].map(() => 'custom field') : []),
+    ],
+  });
+  const placeOf = ({ idList }: Card): number => lists.get(idList)?.place ?? lists.size;
+  return {
+    notes:
+      actions.length > 0 && actions.length % mostActions === 0
+        ? [
+            `The file has ${actions.length.toLocaleString('en')} actions, where exports of Trello end: older comments may be missing.`,
+          ]
+        : [],
+    async *read(): AsyncGenerator<Read> {
+      for (const card of board.cards.toSorted((a, b) => placeOf(a) - placeOf(b) || byPlace(a, b))) {
+        if (card.isTemplate === true)
+          yield { place: `card "${card.name.slice(0, 40)}"`, skipped: 'template' };
+        else yield { draft: draftOf(card) };
+      }
+    },
+  };
+}

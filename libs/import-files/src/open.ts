@@ -1,0 +1,94 @@
+/** A file of another tracker, opened: its items as `imports.put` takes them, as often as they are asked for. */
+import { type registry } from '@muster/registry';
+import { type z } from 'zod';
+import { type Draft, type Entry, type Opened, type ReadOptions } from './draft.ts';
+import { fit, type Fitting } from './fit.ts';
+import { openCsv } from './formats/csv.ts';
+import { openGithub } from './formats/github.ts';
+import { openJira } from './formats/jira.ts';
+import { openLinear } from './formats/linear.ts';
+import { openPlane } from './formats/plane.ts';
+import { openTrello } from './formats/trello.ts';
+import { type Source } from './source.ts';
+
+/** Trackers whose files are known, and CSV of any other. */
+export const fileFormats = ['linear', 'jira', 'github', 'plane', 'trello', 'csv'] as const;
+export type FileFormat = (typeof fileFormats)[number];
+
+const formats: Readonly<Record<FileFormat, (source: Source, options: ReadOptions) => Promise<Opened>>> = {
+  ...{ linear: openLinear, jira: openJira, github: openGithub },
+  ...{ plane: openPlane, trello: openTrello, csv: openCsv },
+};
+
+export type Provider = z.output<typeof registry.imports.begin.params>['provider'];
+
+export interface ImportFile {
+  readonly format: FileFormat;
+  readonly provider: Provider;
+  /** What of the file as a whole is left out or cut off. */
+  readonly notes: readonly string[];
+  /** Reads the file anew, in the order in which the board is to have it. Throws NoImport. */
+  entries(fitting: Fitting): AsyncGenerator<Entry>;
+}
+
+/** Trackers that the contract has no word for share one, and are told apart in their ids. */
+function idsOf(format: FileFormat, source: string | undefined): (id: string) => string {
+  const own = format === 'plane' || format === 'trello' || format === 'csv';
+  const prefix = own ? [format, ...(source === undefined ? [] : [source]), ''].join(':') : '';
+  return (id) => `${prefix}${id}`;
+}
+
+async function digestOf(value: unknown): Promise<string> {
+  const bytes = new TextEncoder().encode(JSON.stringify(value));
+  const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes));
+  return [...digest.subarray(0, 16)].map((byte) => byte.toString(16).padStart(2, '0')).join('');
+}
+
+/** Opens a file; throws NoImport where it is none of the format. */
+export async function openFile(
+  format: FileFormat,
+  source: Source,
+  options: ReadOptions = {},
+): Promise<ImportFile> {
+  const { read, notes } = await formats[format](source, options);
+  const idOf = idsOf(format, options.source);
+
+  async function* entries(fitting: Fitting): AsyncGenerator<Entry> {
+    const copies = new Map<string, number>();
+    const seen = new Set<string>();
+    const known = async ({ place: _, ...draft }: Draft): Promise<string> => {
+      if (draft.externalId !== undefined) return draft.externalId;
+      // The same for the same row, wherever in the file it stands; the second of two equal rows is another item.
+      const digest = await digestOf(draft);
+      const copy = (copies.get(digest) ?? 0) + 1;
+      copies.set(digest, copy);
+      return `row-${digest}-${copy}`;
+    };
+    for await (const one of read()) {
+      if ('skipped' in one) {
+        yield { kind: 'skipped', place: one.place, why: one.skipped };
+        continue;
+      }
+      const { draft } = one;
+      const externalId = idOf(await known(draft));
+      if (seen.has(externalId)) {
+        yield { kind: 'refused', place: draft.place, why: 'an item above has the same id', for: 'item' };
+        continue;
+      }
+      seen.add(externalId);
+      const { epic, blockedBy = [] } = draft;
+      yield fit(
+        {
+          ...draft,
+          ...(epic !== undefined && { epic: { ...epic, externalId: idOf(epic.externalId) } }),
+          blockedBy: blockedBy.map(idOf),
+        },
+        externalId,
+        fitting,
+      );
+    }
+  }
+
+  const provider = format === 'linear' || format === 'jira' || format === 'github' ? format : 'other';
+  return { format, provider, notes, entries };
+}

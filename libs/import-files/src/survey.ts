@@ -1,0 +1,67 @@
+/** What an import would do, before it does anything: how many items, which statuses go where, what is left out. */
+import { type Fitting } from './fit.ts';
+import { type ImportFile } from './open.ts';
+import { type FileStatus, type Place } from './statuses.ts';
+
+/** A status that the file has, and its place; undefined where the board has none. */
+export interface StatusPlace {
+  readonly name: string;
+  readonly items: number;
+  readonly place: Place | undefined;
+}
+
+/** What has no place here, and in which items. */
+export interface LeftOut {
+  readonly what: string;
+  readonly places: readonly string[];
+}
+
+export interface Survey {
+  readonly items: number;
+  readonly comments: number;
+  readonly epics: number;
+  readonly statuses: readonly StatusPlace[];
+  /** Items that cannot become stories, but for those whose status has no place. */
+  readonly refused: readonly { readonly place: string; readonly why: string }[];
+  /** What the file has beside items, by why it is left out; and what items have that stories have no place for. */
+  readonly leftOut: readonly LeftOut[];
+  readonly notes: readonly string[];
+}
+
+export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Survey> {
+  // One status may be several things to the tracker itself, and so have several places.
+  const statuses = new Map<string, { name: string; items: number; place: Place | undefined }>();
+  const placeOf = (status: FileStatus): Place | undefined => {
+    const { name } = status;
+    const place = fitting.placeOf(status);
+    const key = JSON.stringify([name, place]);
+    const items = (statuses.get(key)?.items ?? 0) + 1;
+    statuses.set(key, { name, items, place });
+    return place;
+  };
+  const leftOut = new Map<string, string[]>();
+  const leave = (what: string, place: string): void => {
+    const places = leftOut.get(what);
+    if (places === undefined) leftOut.set(what, [place]);
+    else if (places.at(-1) !== place) places.push(place);
+  };
+  const refused: { place: string; why: string }[] = [];
+  const epics = new Set<string>();
+  let [items, comments] = [0, 0];
+  for await (const entry of file.entries({ ...fitting, placeOf })) {
+    if (entry.kind === 'refused') {
+      if (entry.for === 'item') refused.push({ place: entry.place, why: entry.why });
+    } else if (entry.kind === 'skipped') leave(entry.why, entry.place);
+    else {
+      items += 1;
+      comments += entry.item.comments.length;
+      if (entry.item.epic !== undefined) epics.add(entry.item.epic.externalId);
+      for (const note of entry.notes) leave(note, entry.place);
+    }
+  }
+  return {
+    ...{ items, comments, epics: epics.size, refused, notes: file.notes },
+    statuses: [...statuses.values()],
+    leftOut: [...leftOut].map(([what, places]) => ({ what, places })),
+  };
+}

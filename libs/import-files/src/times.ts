@@ -1,0 +1,71 @@
+/** Times as trackers write them. */
+import { NoImport } from './source.ts';
+
+/** Which comes first in `01/02/2024`. */
+export type DateOrder = 'mdy' | 'dmy';
+
+const iso = /^(\d{4}-\d{2}-\d{2})(?:[T ](\d{2}:\d{2})(:\d{2})?(\.\d+)?\s*(Z|[+-]\d{2}:?\d{2})?)?$/i;
+/** `01/Mar/24 10:05 AM`: how Jira writes times unless it is told otherwise. */
+const named =
+  /^(\d{1,2})[/ -]([a-z]{3})[a-z]*[/ -](\d{2}|\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap]m)?)?$/i;
+const slashed =
+  /^(\d{1,2})[/.](\d{1,2})[/.](\d{2}|\d{4})(?:,?\s+(\d{1,2}):(\d{2})(?::(\d{2}))?\s*([ap]m)?)?$/i;
+const months = ['jan', 'feb', 'mar', 'apr', 'may', 'jun', 'jul', 'aug', 'sep', 'oct', 'nov', 'dec'];
+const hasZone = /(?:Z|GMT|UTC|[+-]\d{2}:?\d{2})(?:\s*\(.*\))?$/i;
+
+const yearOf = (text: string): number => (text.length === 2 ? 2000 : 0) + Number(text);
+
+/** Hours of a clock with or without am and pm. */
+function hourOf(text: string | undefined, half: string | undefined): number {
+  const hour = Number(text ?? 0);
+  if (half === undefined) return hour;
+  return (hour % 12) + (half.toLowerCase() === 'pm' ? 12 : 0);
+}
+
+type Clock = readonly (string | undefined)[];
+
+function utc(year: number, month: number, day: number, [hour, minute, second, half]: Clock): number {
+  const time = Date.UTC(year, month, day, hourOf(hour, half), Number(minute ?? 0), Number(second ?? 0));
+  // 31 February is no day.
+  return new Date(time).getUTCDate() === day ? time : Number.NaN;
+}
+
+function millisOf(text: string, order: DateOrder | undefined): number {
+  const isoParts = iso.exec(text);
+  if (isoParts !== null) {
+    const [, day = '', clock = '00:00', seconds = ':00', fraction = '', zone = 'Z'] = isoParts;
+    const zoned = /^[+-]\d{4}$/.test(zone) ? `${zone.slice(0, 3)}:${zone.slice(3)}` : zone.toUpperCase();
+    return Date.parse(`${day}T${clock}${seconds}${fraction.slice(0, 4)}${zoned}`);
+  }
+  const namedParts = named.exec(text);
+  if (namedParts !== null) {
+    const [, day, month = '', year = '', ...clock] = namedParts;
+    return utc(yearOf(year), months.indexOf(month.toLowerCase()), Number(day), clock);
+  }
+  const slashedParts = slashed.exec(text);
+  if (slashedParts !== null) {
+    const [, first, second, year = '', ...clock] = slashedParts;
+    const [one, two] = [Number(first), Number(second)];
+    const isDayFirst = one > 12 || (two <= 12 && order === 'dmy');
+    if (one <= 12 && two <= 12 && one !== two && order === undefined) {
+      throw new NoImport(
+        `times such as ${text} can be read in two ways: say which comes first, the month (mdy) or the day (dmy)`,
+      );
+    }
+    return isDayFirst ? utc(yearOf(year), two - 1, one, clock) : utc(yearOf(year), one - 1, two, clock);
+  }
+  // What JavaScript and mail write: `Fri, 05 Jan 2024 10:00:00 GMT`, with a name of a day or a month in it.
+  return /[a-z]{3}/i.test(text) ? Date.parse(hasZone.test(text) ? text : `${text} UTC`) : Number.NaN;
+}
+
+const earliest = Date.UTC(1970, 0, 1);
+const latest = Date.UTC(2200, 0, 1);
+
+/**
+ * A time as RFC 3339 in UTC; undefined where the text is none. One without a zone is taken for UTC. Throws NoImport where
+ * day and month could be either and no order is given.
+ */
+export function instantOf(text: string, order?: DateOrder): string | undefined {
+  const millis = millisOf(text.trim(), order);
+  return millis >= earliest && millis < latest ? new Date(millis).toISOString() : undefined;
+}

@@ -1,0 +1,78 @@
+/** The markup of Jira as Markdown. What is no markup, and all that stands in code, stays as it is. */
+
+const code = /\{(code|noformat)(?::([^}]*))?\}\n?([^]*?)\n?\{\1\}/g;
+
+/** `title=a|java` names the language without a name. */
+const languageOf = (said: string | undefined): string =>
+  (said ?? '').split('|').find((part) => part !== '' && !part.includes('=')) ?? '';
+
+const lineRules: readonly (readonly [RegExp, (...parts: string[]) => string])[] = [
+  [/^[ \t]*h([1-6])\.[ \t]+(.*)$/, (_, level = '', text = '') => `${'#'.repeat(Number(level))} ${text}`],
+  [/^[ \t]*([*-]+)[ \t]+(.*)$/, (_, marks = '', text = '') => `${'  '.repeat(marks.length - 1)}- ${text}`],
+  [/^[ \t]*(#+)[ \t]+(.*)$/, (_, marks = '', text = '') => `${'   '.repeat(marks.length - 1)}1. ${text}`],
+  [/^[ \t]*bq\.[ \t]+(.*)$/, (_, text = '') => `> ${text}`],
+  [/^[ \t]*-{4,}[ \t]*$/, () => '---'],
+];
+
+// Marks around words of one line: not inside of a word (`snake_case`), and not around space.
+const bold = /(?<![\p{L}\p{N}\\*])\*(?![\s*])([^\n]{0,500}?[^\s\\*])\*(?![\p{L}\p{N}*])/gu;
+const italic = /(?<![\p{L}\p{N}\\_])_(?![\s_])([^\n]{0,500}?[^\s\\_])_(?![\p{L}\p{N}_])/gu;
+const struck = /(?<![\p{L}\p{N}\\\-])-(?![\s\-])([^\n]{0,500}?[^\s\\\-])-(?![\p{L}\p{N}\-])/gu;
+
+function table(line: string): string {
+  const cells = line.trim().replace(/^\|\|/, '').replace(/\|\|$/, '').split('||');
+  return `| ${cells.map((cell) => cell.trim()).join(' | ')} |\n|${' --- |'.repeat(cells.length)}`;
+}
+
+function inline(text: string): string {
+  return text
+    .split(/(\{\{.+?\}\}|https?:\/\/[^\s|\]]+)/)
+    .map((part, place) => {
+      // Addresses and monospaced words are not looked into.
+      if (place % 2 === 1) return part.replace(/^\{\{(.+)\}\}$/, '`$1`');
+      return part
+        .replaceAll(bold, '**$1**')
+        .replaceAll(italic, '*$1*')
+        .replaceAll(struck, '~~$1~~')
+        .replaceAll(/\{color(?::[^}]*)?\}/g, '');
+    })
+    .join('')
+    .replaceAll(/\[([^\]|\n]+)\|((?:https?:|mailto:)[^\]|\s]+)(?:\|[^\]]*)?\]/g, '[$1]($2)')
+    .replaceAll(/\[(https?:[^\]|\s]+)\]/g, '<$1>')
+    .replaceAll(/!(https?:[^!\s|]+)(?:\|[^!\n]*)?!/g, '![]($1)');
+}
+
+function lineOf(line: string): string {
+  if (/^[ \t]*\|\|.*\|\|[ \t]*$/.test(line)) return table(inline(line));
+  for (const [pattern, made] of lineRules) {
+    const parts = pattern.exec(line);
+    if (parts !== null) return inline(made(...parts));
+  }
+  return inline(line);
+}
+
+const quoted = (text: string): string =>
+  text.replaceAll(/\{quote\}\n?([^]*?)\n?\{quote\}/g, (_, said: string) =>
+    said
+      .split('\n')
+      .map((line) => `> ${line}`)
+      .join('\n'),
+  );
+
+const markdown = (text: string): string => quoted(text).split('\n').map(lineOf).join('\n');
+
+/** Jira's wiki markup as Markdown. */
+export function wikiToMarkdown(text: string): string {
+  const clean = text.replaceAll('\r\n', '\n');
+  let made = '';
+  let end = 0;
+  for (const found of clean.matchAll(code)) {
+    const [whole, , said, body = ''] = found;
+    // A fence is longer than what stands in it.
+    const longest = Math.max(2, ...[...body.matchAll(/`{3,}/g)].map(([ticks]) => ticks.length));
+    const fence = '`'.repeat(longest + 1);
+    made += `${markdown(clean.slice(end, found.index))}${fence}${languageOf(said)}\n${body}\n${fence}`;
+    end = found.index + whole.length;
+  }
+  return made + markdown(clean.slice(end));
+}

@@ -1,0 +1,45 @@
+/** Reads a text as a file of a format, in pieces as small as a test wants. */
+import { type Entry, type FileItem, type ReadOptions } from '../src/draft.ts';
+import { type Fitting } from '../src/fit.ts';
+import { type FileFormat, openFile } from '../src/open.ts';
+import { type Source } from '../src/source.ts';
+import { placesOf } from '../src/statuses.ts';
+import { type Survey, surveyFile } from '../src/survey.ts';
+
+export const sourceOf = (text: string, size = 7): Source =>
+  async function* source() {
+    await Promise.resolve();
+    for (let at = 0; at < text.length; at += size) yield text.slice(at, at + size);
+  };
+
+/** Each status has a place: its words, else the backlog. */
+export const anyPlace: Fitting = { placeOf: placesOf(undefined, new Map([['*', 'backlog']])) };
+
+export interface Reading {
+  readonly items: FileItem[];
+  readonly entries: Entry[];
+  readonly survey: Survey;
+  /** Items by their ids. */
+  readonly item: (externalId: string) => FileItem | undefined;
+  /** What is left out, with where. */
+  readonly leftOut: Record<string, readonly string[]>;
+}
+
+export async function read(
+  format: FileFormat,
+  content: string | object,
+  fitting: Partial<Fitting> = {},
+  options: ReadOptions = {},
+): Promise<Reading> {
+  const text = typeof content === 'string' ? content : JSON.stringify(content);
+  const file = await openFile(format, sourceOf(text), options);
+  const entries: Entry[] = [];
+  for await (const entry of file.entries({ ...anyPlace, ...fitting })) entries.push(entry);
+  const items = entries.flatMap((entry) => (entry.kind === 'item' ? [entry.item] : []));
+  const survey = await surveyFile(file, { ...anyPlace, ...fitting });
+  return {
+    ...{ items, entries, survey },
+    item: (externalId) => items.find((one) => one.externalId === externalId),
+    leftOut: Object.fromEntries(survey.leftOut.map(({ what, places }) => [what, places])),
+  };
+}
