@@ -46,6 +46,8 @@ const { metafile } = await build({
   sourcesContent: false,
   metafile: true,
   plugins,
+  // Its main file asks for its parts by a require that no bundler sees.
+  alias: { 'jsonc-parser': 'jsonc-parser/lib/esm/main.js' },
   legalComments: 'linked',
   logLevel: 'warning',
   banner: { js: commonJsNames.trim() },

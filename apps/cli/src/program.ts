@@ -58,6 +58,10 @@ function addOwn(program: Command): void {
       fillImport(command);
     },
   );
+  later('mcp', 'Tell Claude Code, Codex, Cursor and other clients where Muster is', async (command) => {
+    const { fillMcp } = await import('./mcp/command.ts');
+    fillMcp(command);
+  });
   later('completion', 'Print what completes commands and flags in bash, zsh or fish', async (command) => {
     const { fillCompletion } = await import('./completion/command.ts');
     fillCompletion(command, async () => {

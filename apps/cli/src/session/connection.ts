@@ -90,4 +90,10 @@ export async function findConnection({ baseUrl, token, profile }: ConnectionFlag
   return { ...kept, ...(secret !== undefined && { token: secret }) };
 }
 
+/** The address alone, where no token is needed. */
+export async function addressOf(flags: ConnectionFlags): Promise<string> {
+  const environment = flags.profile === undefined ? said(process.env['MUSTER_BASE_URL']) : undefined;
+  return flags.baseUrl ?? environment ?? (await findConnection(flags)).baseUrl;
+}
+
 const originOf = (url: string): string | undefined => (URL.canParse(url) ? new URL(url).origin : undefined);

@@ -1,0 +1,170 @@
+/** Programs that speak the Model Context Protocol, and how each is told of a server. */
+import { homedir } from 'node:os';
+import path from 'node:path';
+import envPaths from 'env-paths';
+
+/** The server as a client is to know it. */
+export interface Server {
+  readonly name: string;
+  readonly url: string;
+  /** The variable that has the token; undefined where the client signs in by OAuth. */
+  readonly variable: string | undefined;
+}
+
+/** A file in which a client keeps its servers. */
+export interface ClientFile {
+  readonly file: string;
+  /** Where the servers are in it. */
+  readonly within: string;
+  readonly format: 'json' | 'toml';
+}
+
+export interface McpClient {
+  readonly title: string;
+  /** Of the user, for all that they work on. */
+  readonly user: () => ClientFile;
+  /** In a repository, for all who work in it; undefined where the client reads none there. */
+  readonly project: ClientFile | undefined;
+  /** The server as it stands in those files. */
+  readonly entry: (server: Server) => Readonly<Record<string, unknown>>;
+  /** What else stands in the file beside the servers: of VS Code the question for a token. */
+  readonly beside?: (
+    server: Server,
+  ) => { readonly within: string; readonly value: { readonly id: string } } | undefined;
+  /** Its own command, which changes the user's servers also while it runs. */
+  readonly command?: {
+    readonly program: string;
+    readonly add: (server: Server) => string[];
+    readonly remove: (server: Server) => string[];
+  };
+  /** Where the variable has to be set. */
+  readonly asks?: string;
+}
+
+const inHome = (...names: string[]): string => path.join(homedir(), ...names);
+
+const bearer = (reference: string) => ({ Authorization: `Bearer ${reference}` });
+const headersOf = ({ variable }: Server, reference: (name: string) => string): object =>
+  variable === undefined ? {} : { headers: bearer(reference(variable)) };
+
+const shell = (name: string): string => `\${${name}}`;
+const ofEnv = (name: string): string => `\${env:${name}}`;
+
+const tokenInput = ({ name }: Server): string => `${name}-token`;
+
+/** The question by which VS Code comes to the token. */
+const inputOf = (server: Server): { readonly id: string } => {
+  const input = {
+    id: tokenInput(server),
+    type: 'promptString',
+    description: 'Token of Muster',
+    password: true,
+  };
+  return input;
+};
+
+/** Where Code keeps what its user has set. */
+function codeFolder(): string {
+  if (process.platform === 'darwin') return inHome('Library', 'Application Support', 'Code', 'User');
+  if (process.platform === 'win32')
+    return path.join(process.env['APPDATA'] ?? inHome('AppData', 'Roaming'), 'Code', 'User');
+  return path.join(path.dirname(envPaths('Code', { suffix: '' }).config), 'Code', 'User');
+}
+
+export const mcpClients = {
+  claude: {
+    title: 'Claude Code',
+    user: () => ({ file: inHome('.claude.json'), within: 'mcpServers', format: 'json' }),
+    project: { file: '.mcp.json', within: 'mcpServers', format: 'json' },
+    entry: (server) => ({ type: 'http', url: server.url, ...headersOf(server, shell) }),
+    command: {
+      program: 'claude',
+      add: ({ name, url, variable }) => [
+        ...['mcp', 'add', '--transport', 'http', '--scope', 'user', name, url],
+        ...(variable === undefined ? [] : ['--header', `Authorization: Bearer ${shell(variable)}`]),
+      ],
+      remove: ({ name }) => ['mcp', 'remove', '--scope', 'user', name],
+    },
+  },
+  codex: {
+    title: 'Codex',
+    user: () => ({
+      file: path.join(process.env['CODEX_HOME'] ?? inHome('.codex'), 'config.toml'),
+      ...{ within: 'mcp_servers', format: 'toml' },
+    }),
+    project: { file: '.codex/config.toml', within: 'mcp_servers', format: 'toml' },
+    entry: ({ url, variable }) => ({
+      url,
+      ...(variable !== undefined && { bearer_token_env_var: variable }),
+    }),
+    command: {
+      program: 'codex',
+      add: ({ name, url, variable }) => [
+        ...['mcp', 'add', name, '--url', url],
+        ...(variable === undefined ? [] : ['--bearer-token-env-var', variable]),
+      ],
+      remove: ({ name }) => ['mcp', 'remove', name],
+    },
+  },
+  cursor: {
+    title: 'Cursor',
+    user: () => ({ file: inHome('.cursor', 'mcp.json'), within: 'mcpServers', format: 'json' }),
+    project: { file: '.cursor/mcp.json', within: 'mcpServers', format: 'json' },
+    entry: (server) => ({ url: server.url, ...headersOf(server, ofEnv) }),
+  },
+  vscode: {
+    title: 'VS Code',
+    user: () => ({ file: path.join(codeFolder(), 'mcp.json'), within: 'servers', format: 'json' }),
+    project: { file: '.vscode/mcp.json', within: 'servers', format: 'json' },
+    entry: (server) => ({
+      type: 'http',
+      url: server.url,
+      ...(server.variable !== undefined && { headers: bearer(`\${input:${tokenInput(server)}}`) }),
+    }),
+    beside: (server) =>
+      server.variable === undefined
+        ? undefined
+        : {
+            within: 'inputs',
+            value: inputOf(server),
+          },
+    asks: 'VS Code asks for the token once, and keeps it.',
+  },
+  gemini: {
+    title: 'Gemini CLI',
+    user: () => ({ file: inHome('.gemini', 'settings.json'), within: 'mcpServers', format: 'json' }),
+    project: { file: '.gemini/settings.json', within: 'mcpServers', format: 'json' },
+    entry: (server) => ({ httpUrl: server.url, ...headersOf(server, shell) }),
+    command: {
+      program: 'gemini',
+      add: ({ name, url, variable }) => [
+        ...['mcp', 'add', '--scope', 'user', '--transport', 'http'],
+        ...(variable === undefined ? [] : ['--header', `Authorization: Bearer ${shell(variable)}`]),
+        ...[name, url],
+      ],
+      remove: ({ name }) => ['mcp', 'remove', '--scope', 'user', name],
+    },
+  },
+  windsurf: {
+    title: 'Windsurf',
+    user: () => ({
+      file: inHome('.codeium', 'windsurf', 'mcp_config.json'),
+      ...{ within: 'mcpServers', format: 'json' },
+    }),
+    project: undefined,
+    entry: (server) => ({ serverUrl: server.url, ...headersOf(server, ofEnv) }),
+  },
+  opencode: {
+    title: 'OpenCode',
+    user: () => ({ file: inHome('.config', 'opencode', 'opencode.json'), within: 'mcp', format: 'json' }),
+    project: { file: 'opencode.json', within: 'mcp', format: 'json' },
+    entry: (server) => ({
+      ...{ type: 'remote', url: server.url, enabled: true },
+      ...headersOf(server, (name) => `{env:${name}}`),
+    }),
+  },
+} as const satisfies Readonly<Record<string, McpClient>>;
+
+export type McpClientName = keyof typeof mcpClients;
+export const mcpClientNames = Object.keys(mcpClients) as McpClientName[];
+export const mcpClientOf = (name: McpClientName): McpClient => mcpClients[name];

@@ -1,0 +1,127 @@
+/** Changes one entry of a file that people keep: all else in it stays, comments too. */
+import { applyEdits, type JSONPath, modify, parse as parseJsonc, type ParseError } from 'jsonc-parser';
+import { parse as parseToml, stringify } from 'smol-toml';
+import { UsageError } from '../failures.ts';
+
+type Entry = Readonly<Record<string, unknown>>;
+
+const isObject = (value: unknown): value is Entry =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** As the file is indented already. */
+function indentationOf(text: string): { insertSpaces: boolean; tabSize: number; eol: string } {
+  const [, indent = '  '] = /^([ \t]+)\S/m.exec(text) ?? [];
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  return {
+    insertSpaces: !indent.startsWith('\t'),
+    tabSize: indent.startsWith('\t') ? 4 : indent.length,
+    eol,
+  };
+}
+
+function read(text: string, file: string): unknown {
+  const errors: ParseError[] = [];
+  const value: unknown = parseJsonc(text, errors, { allowTrailingComma: true });
+  if (errors.length > 0 || !isObject(value)) {
+    throw new UsageError(`${file} is no JSON object; it was left as it is`);
+  }
+  return value;
+}
+
+/** Sets what a path of the file has; `undefined` takes it out. A text that is empty begins a file. Throws UsageError. */
+export function editJson(text: string, file: string, path: JSONPath, value: unknown): string {
+  const mark = text.startsWith('\uFEFF') ? '\uFEFF' : '';
+  const body = text.slice(mark.length);
+  const start = body.trim() === '' ? '{}\n' : body;
+  const before = read(start, file);
+  const style = indentationOf(start);
+  const plainly = modify(start, path, value, {});
+  const [edit] = plainly;
+  const depth = path.findIndex((_, at) => follow(before, path.slice(0, at + 1)) === undefined) + 1;
+  // The library lays out the lines of the neighbors anew, too; beside a neighbor, only what is new is laid out.
+  const isBeside = depth > 0 && plainly.length === 1 && edit?.content.startsWith(',') === true;
+  if (isBeside) {
+    const unit = style.insertSpaces ? ' '.repeat(style.tabSize) : '\t';
+    const rest = path
+      .slice(depth)
+      .reduceRight((inner, step) => (typeof step === 'number' ? [inner] : { [step]: inner }), value);
+    const key = path[depth - 1];
+    const made = JSON.stringify(rest, null, unit).replaceAll('\n', style.eol + unit.repeat(depth));
+    const named = typeof key === 'string' ? `${JSON.stringify(key)}: ${made}` : made;
+    return mark + applyEdits(start, [{ ...edit, content: `,${style.eol}${unit.repeat(depth)}${named}` }]);
+  }
+  const siblings = follow(before, path.slice(0, -1));
+  const isOneOfMany = isObject(siblings) && Object.keys(siblings).length > 1;
+  if (value === undefined && isOneOfMany) return mark + applyEdits(start, plainly);
+  return mark + applyEdits(start, modify(start, path, value, { formattingOptions: style }));
+}
+
+/** The value at a path of a value; undefined where there is none. */
+function follow(whole: unknown, path: JSONPath): unknown {
+  let value = whole;
+  for (const step of path) {
+    if (Array.isArray(value) && typeof step === 'number') value = (value as unknown[])[step];
+    else value = isObject(value) ? value[String(step)] : undefined;
+  }
+  return value;
+}
+
+/** The value at a path; undefined where there is none. */
+export function valueAt(text: string, file: string, path: JSONPath): unknown {
+  return follow(text.trim() === '' ? {} : read(text.replace(/^\uFEFF/, ''), file), path);
+}
+
+function readToml(text: string, file: string): Entry {
+  try {
+    return parseToml(text);
+  } catch {
+    throw new UsageError(`${file} is no TOML; it was left as it is`);
+  }
+}
+
+/** Everything in it but one server. */
+function withoutServer(toml: Entry, within: string, name: string): Entry {
+  const { [within]: servers, ...others } = toml;
+  const { [name]: _, ...rest } = isObject(servers) ? servers : {};
+  return Object.keys(rest).length === 0 ? others : { ...others, [within]: rest };
+}
+
+/**
+ * Sets the table of a server, `[mcp_servers.muster]`; `undefined` takes it out. Lines of other tables are not touched: a
+ * server that stands otherwise in the file, such as inline, is refused with UsageError.
+ */
+export function editToml(
+  text: string,
+  file: string,
+  { within, name }: { readonly within: string; readonly name: string },
+  value: Entry | undefined,
+): string {
+  const before = readToml(text, file);
+  const eol = text.includes('\r\n') ? '\r\n' : '\n';
+  const kept: string[] = [];
+  let isOurs = false;
+  for (const line of text.split(/\r?\n/)) {
+    const [, table] = /^\s*\[\[?\s*([^\]]+?)\s*\]\]?\s*(?:#.*)?$/.exec(line) ?? [];
+    if (table !== undefined) {
+      const path = table.replaceAll(/["'\s]/g, '');
+      isOurs = path === `${within}.${name}` || path.startsWith(`${within}.${name}.`);
+    }
+    if (!isOurs) kept.push(line);
+  }
+  const rest = kept.join(eol).trimEnd();
+  const table =
+    value === undefined ? '' : `[${within}.${name}]\n${stringify(value)}`.trimEnd().replaceAll('\n', eol);
+  const made = [rest, table].filter((part) => part !== '').join(eol + eol);
+  const after = made === '' ? '' : made + eol;
+  const isKept =
+    JSON.stringify(withoutServer(readToml(after, file), within, name)) ===
+    JSON.stringify(withoutServer(before, within, name));
+  const servers = readToml(after, file)[within];
+  const isGone = value !== undefined || !isObject(servers) || !(name in servers);
+  if (!isKept || !isGone) {
+    throw new UsageError(
+      `${file} has ${within}.${name} in a form that is not changed here; change it by hand (--print shows how)`,
+    );
+  }
+  return after;
+}

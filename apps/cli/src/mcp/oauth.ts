@@ -1,0 +1,37 @@
+/** Whether the installation lets clients sign in by OAuth: it says so itself (RFC 9728). */
+import { z } from 'zod';
+
+const Metadata = z.object({
+  resource: z.string(),
+  authorization_servers: z.array(z.string()).min(1),
+});
+
+/** As long as an answer is waited for. */
+const patienceMillis = 5000;
+
+async function metadataAt(url: URL): Promise<z.infer<typeof Metadata> | undefined> {
+  try {
+    const answer = await fetch(url, { signal: AbortSignal.timeout(patienceMillis), redirect: 'error' });
+    const parsed = Metadata.safeParse(answer.ok ? await answer.json() : undefined);
+    return parsed.data;
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * Asks the address of the MCP server for the metadata of its protected resource, at the path of the resource and at the
+ * root. Metadata of another resource does not count.
+ */
+export async function hasOAuth(server: string): Promise<boolean> {
+  const { origin, pathname } = new URL(server);
+  for (const path of [
+    `/.well-known/oauth-protected-resource${pathname}`,
+    '/.well-known/oauth-protected-resource',
+  ]) {
+    const found = await metadataAt(new URL(path, origin));
+    if (found !== undefined && URL.canParse(found.resource) && new URL(found.resource).origin === origin)
+      return true;
+  }
+  return false;
+}
