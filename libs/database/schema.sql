@@ -346,7 +346,9 @@ create table public.forge_connections (
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  quiet_until timestamp(3) with time zone,
+  app_id text
 );
 create table public.forge_deliveries (
   org_id uuid not null,
@@ -398,8 +400,7 @@ create table public.forge_pulls (
   head_at timestamp(3) with time zone,
   head_key text,
   heard_at timestamp(3) with time zone not null default now(),
-  status_sha text,
-  status_text text
+  etag text
 );
 create table public.forge_repositories (
   org_id uuid not null,
@@ -414,6 +415,17 @@ create table public.forge_repositories (
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
+);
+create table public.forge_statuses (
+  org_id uuid not null,
+  connection_id uuid not null,
+  external_id text not null,
+  sha text not null,
+  state text,
+  description text,
+  held_by uuid,
+  held_until timestamp(3) with time zone,
+  changed_at timestamp(3) with time zone not null default now()
 );
 create table public.gamification_state (
   org_id uuid not null,
@@ -1121,6 +1133,9 @@ alter table forge_repositories add constraint forge_repositories_check CHECK (((
 alter table forge_repositories add constraint forge_repositories_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES forge_connections(org_id, id) ON DELETE CASCADE;
 alter table forge_repositories add constraint forge_repositories_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table forge_repositories add constraint forge_repositories_pkey PRIMARY KEY (org_id, id);
+alter table forge_statuses add constraint forge_statuses_org_id_connection_id_fkey FOREIGN KEY (org_id, connection_id) REFERENCES forge_connections(org_id, id) ON DELETE CASCADE;
+alter table forge_statuses add constraint forge_statuses_pkey PRIMARY KEY (org_id, connection_id, external_id, sha);
+alter table forge_statuses add constraint forge_statuses_state_check CHECK ((state = ANY (ARRAY['success'::text, 'pending'::text, 'failure'::text])));
 alter table gamification_state add constraint gamification_state_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table gamification_state add constraint gamification_state_pkey PRIMARY KEY (org_id);
 alter table gamification_state add constraint gamification_state_state_check CHECK ((state = ANY (ARRAY['queued'::text, 'running'::text, 'done'::text])));
@@ -1401,6 +1416,7 @@ CREATE INDEX forge_facts_old ON public.forge_facts USING btree (parked_at);
 CREATE INDEX forge_pulls_head ON public.forge_pulls USING btree (org_id, repository_id, head_sha);
 CREATE INDEX forge_pulls_quiet ON public.forge_pulls USING btree (heard_at) WHERE (is_open AND (number IS NOT NULL));
 CREATE INDEX forge_repositories_project ON public.forge_repositories USING btree (org_id, project_id, id);
+CREATE INDEX forge_statuses_old ON public.forge_statuses USING btree (changed_at);
 CREATE INDEX idempotency_keys_age ON public.idempotency_keys USING btree (created_at);
 CREATE INDEX identities_account ON sign_in.identities USING btree (account_id);
 CREATE INDEX identity_provider_domains_proven ON public.identity_provider_domains USING btree (domain) WHERE (proven_at IS NOT NULL);
@@ -1602,6 +1618,32 @@ begin
 end $function$
 ;
 alter function app.claim_key(uuid,uuid,text,text,bytea) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.claim_next(org uuid, ids uuid[], waits boolean)
+ RETURNS integer
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  claim bigint;
+begin
+  for nth in 1 .. cardinality(ids) loop
+    claim := hashtextextended('next ' || ids[nth]::text, 0);
+    if waits then
+      perform pg_advisory_xact_lock(claim);
+    elsif not pg_try_advisory_xact_lock(claim) then
+      continue;
+    end if;
+    -- Statements of their own: each sees what was committed while this looked or waited.
+    if not exists (
+        select from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
+          and l.state = 'held' and l.expires_at > clock_timestamp()) then
+      return nth;
+    end if;
+  end loop;
+  return 0;
+end $function$
+;
+alter function app.claim_next(uuid,uuid[],boolean) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.count_read()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -3205,6 +3247,7 @@ alter table forge_facts enable row level security, force row level security;
 alter table forge_observations enable row level security, force row level security;
 alter table forge_pulls enable row level security, force row level security;
 alter table forge_repositories enable row level security, force row level security;
+alter table forge_statuses enable row level security, force row level security;
 alter table gamification_state enable row level security, force row level security;
 alter table idempotency_keys enable row level security, force row level security;
 alter table identity_provider_domains enable row level security, force row level security;
@@ -3323,6 +3366,8 @@ create policy own_organization on forge_pulls for all to muster_app using (org_i
 create policy worker on forge_pulls for all to muster_worker using true;
 create policy own_organization on forge_repositories for all to muster_app using (org_id = app.org_id());
 create policy worker on forge_repositories for all to muster_worker using true;
+create policy own_organization on forge_statuses for all to muster_app using (org_id = app.org_id());
+create policy worker on forge_statuses for all to muster_worker using true;
 create policy own_organization on gamification_state for all to muster_app using (org_id = app.org_id());
 create policy worker on gamification_state for all to muster_worker using true;
 create policy own_organization on idempotency_keys for all to muster_app using (org_id = app.org_id());
@@ -3482,6 +3527,7 @@ grant delete on forge_facts to muster_worker;
 grant delete on forge_observations to muster_worker;
 grant delete on forge_pulls to muster_worker;
 grant delete on forge_repositories to muster_worker;
+grant delete on forge_statuses to muster_worker;
 grant delete on gamification_state to muster_worker;
 grant delete on idempotency_keys to muster_worker;
 grant delete on identity_provider_domains to muster_worker;
@@ -3545,6 +3591,7 @@ grant delete, insert, select, update on forge_connections to muster_app;
 grant delete, insert, select, update on forge_facts to muster_app;
 grant delete, insert, select, update on forge_pulls to muster_app;
 grant delete, insert, select, update on forge_repositories to muster_app;
+grant delete, insert, select, update on forge_statuses to muster_app;
 grant delete, insert, select, update on gamification_state to muster_app;
 grant delete, insert, select, update on idempotency_keys to muster_app;
 grant delete, insert, select, update on identity_provider_domains to muster_app;
@@ -3649,6 +3696,7 @@ grant execute on function app.bar_of(uuid) to public;
 grant execute on function app.begin_first_epoch() to public;
 grant execute on function app.cancel_runs(uuid,uuid,uuid,text) to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
+grant execute on function app.claim_next(uuid,uuid[],boolean) to public;
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;

@@ -3,6 +3,7 @@ import { authority } from './properties/authority.ts';
 import { deletion } from './properties/deletion.ts';
 import { dependencies } from './properties/dependencies.ts';
 import { feeds } from './properties/feeds.ts';
+import { forge } from './properties/forge.ts';
 import { fuzzing } from './properties/fuzzing.ts';
 import { idempotency } from './properties/idempotency.ts';
 import { interleavings } from './properties/interleavings.ts';
@@ -32,6 +33,7 @@ export const properties: readonly Property[] = [
   feeds,
   stream,
   webhooks,
+  forge,
   idempotency,
   licenseRace,
   overload,

@@ -87,6 +87,8 @@ export interface SiteOptions {
 const copiesOfApi = 2;
 /** Receivers of webhooks are on this machine. */
 const webhooksTo = { WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
+/** Forges deliver as much as is tried. */
+const fromForges = { LIMIT_DELIVERIES: '100000/1' };
 const grounds = new WeakMap<Scope, Promise<Ground>>();
 
 /** An organization of its own. What runs is shared by all runs that change no SQL. */
@@ -189,7 +191,7 @@ async function layGround(scope: Scope, removals: readonly Removal[]): Promise<Gr
     const databaseUrl = toDatabase.through(url);
     const api = await Breakable.start((port) =>
       startThrowAwayApi({
-        ...{ main, databaseUrl, log: 'warn', environment: webhooksTo },
+        ...{ main, databaseUrl, log: 'warn', environment: { ...webhooksTo, ...fromForges } },
         ...(port === undefined ? {} : { port }),
       }),
     );

@@ -30,6 +30,14 @@ export const neverNull: Readonly<Record<string, readonly [readonly string[], str
   'libs/board/src/data/live-leases.ts': [['holder', 'expiresAt'], 'a lease that is held has both'],
   'libs/delivery/src/data/expiries.ts': [['holder', 'member_id'], 'a lease that is held has both'],
   'libs/delivery/src/data/granting-locks.ts': [['executionId'], 'it reads what goes with an execution'],
+  'libs/forges/src/data/quiet-pulls.ts': [
+    ['externalId', 'number', 'credentials'],
+    'it reads what can be asked about',
+  ],
+  'libs/forges/src/data/statuses.ts': [
+    ['credentials', 'externalId', 'sha'],
+    'it reads heads that can be told',
+  ],
   'libs/organizations/src/data/tokens.ts': [['expires_at'], 'a token is made with its end'],
   'libs/organizations/src/operators/dead-jobs.ts': [['deadAt'], 'it reads those that died'],
   'libs/organizations/src/operators/tokens.ts': [['revokedAt'], 'it was written right then'],

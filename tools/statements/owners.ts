@@ -31,6 +31,7 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
       'forge_facts',
       'forge_pulls',
       'forge_repositories',
+      'forge_statuses',
     ],
   ],
   'libs/notifications': [
@@ -55,6 +56,8 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
     ['apps/delivery-worker/src/relay.ts', runsJobs],
     ['apps/delivery-worker/src/token-ends.ts', asksForJobs],
     ['libs/forges/src/data/parked.ts', asksForJobs],
+    ['libs/forges/src/data/quiet-pulls.ts', asksForJobs],
+    ['libs/forges/src/data/statuses.ts', asksForJobs],
     ['libs/notifications/src/data/write-notifications.ts', asksForJobs],
     ['libs/organizations/src/operators/dead-jobs.ts', 'an operator has dead jobs tried again'],
   ],

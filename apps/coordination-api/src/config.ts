@@ -70,8 +70,9 @@ export const environment = {
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /**
-   * Networks besides the public ones that webhooks may be sent to, such as `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443
-   * and 8443, or at the one after it, or all (`*`). The API and the worker need the same.
+   * Networks besides the public ones that webhooks may be sent to and forges called in, such as
+   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API and the worker
+   * need the same.
    */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */

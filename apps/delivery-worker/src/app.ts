@@ -9,6 +9,7 @@ import { createAuthenticator, toApiError } from '@muster/runtime';
 import { type Check, createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
+import { createAskForge } from './ask-forge.ts';
 import { addDashboard } from './dashboard.ts';
 import { addFigures } from './figures.ts';
 import { type Loop, startLoop } from './loop.ts';
@@ -116,6 +117,7 @@ export function createDeliveryWorker(
     () => tries.failed,
   );
   const webhooks = webhooksSetUpOf(config);
+  const forgeSender = createSender({ networks: webhooks.networks });
   const sending = createRunner({
     pool,
     sender: createSender({ networks: webhooks.networks }),
@@ -143,6 +145,8 @@ export function createDeliveryWorker(
       pusher,
       baseUrl: config.BASE_URL,
       retentionDays: config.RETENTION_DAYS,
+      askForge: createAskForge(forgeSender),
+      webhooks,
       removed: (_table, rows) => {
         rowsRemoved += rows;
       },
@@ -246,6 +250,7 @@ export function createDeliveryWorker(
       await lastSent;
       await Promise.all(working.map((one) => one.close(closeGraceMillis)));
       redis.close();
+      forgeSender.close();
       mailer.close();
       await authenticator.close();
       await pool.end();

@@ -43,8 +43,9 @@ export const environment = {
   /** Hosts, or host:port, that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
   PUSH_HOSTS: z.string().default(pushServices).transform(list),
   /**
-   * Networks besides the public ones that webhooks may be sent to, such as `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443
-   * and 8443, or at the one after it, or all (`*`). The API and the worker need the same.
+   * Networks besides the public ones that webhooks may be sent to and forges called in, such as
+   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API and the worker
+   * need the same.
    */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /**

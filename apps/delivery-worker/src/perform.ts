@@ -6,15 +6,7 @@
  * Mails and pushes cannot be taken back, so they go out after that transaction, and a second one marks the row done.
  * Meanwhile the row is held: no relay dispatches it. Only a process that dies between the two sends a message twice.
  */
-import {
-  type Db,
-  inOrganizationAsSystem,
-  of,
-  type PlainDb,
-  type Pool,
-  type Query,
-  sql,
-} from '@muster/database';
+import { inOrganizationAsSystem, of, type PlainDb, type Pool, type Query, sql } from '@muster/database';
 import {
   type JobName,
   jobOf,
@@ -35,13 +27,13 @@ export interface RowWork<Payload> {
 }
 
 /** Goes out after the commit; may answer with what is to be written about it. */
-export type Sending = (signal: AbortSignal) => Promise<((db: Db) => Promise<void>) | undefined>;
+export type Sending = (signal: AbortSignal) => Promise<((db: PlainDb) => Promise<void>) | undefined>;
 
 /** Does its work in the transaction, or prepares there what is to be sent. */
 export type RowWorker<Payload> = (work: RowWork<Payload>) => Promise<Sending | undefined>;
 /** Does its work in the transaction, which it shares with others of its kind. */
 export type BatchWorker<Payload> = (work: RowWork<Payload>) => Promise<void>;
-export type OrganizationWorker = (work: { readonly db: Db; readonly orgId: string }) => Promise<void>;
+export type OrganizationWorker = (work: { readonly db: PlainDb; readonly orgId: string }) => Promise<void>;
 export type ScheduledWorker = (signal: AbortSignal) => Promise<void>;
 
 /** Who does each job: one without a worker does not compile. */

@@ -123,6 +123,11 @@ export const retention: Readonly<Record<string, Retention>> = {
   forge_observations: forGood(works, 'a fact must be known again by its key; it goes with its execution'),
   forge_pulls: capped('forges', 'one for each execution'),
   forge_repositories: capped('leads', '200 for each project'),
+  forge_statuses: purged('forges', '14 days; of a head that is there still it is sent again', {
+    key: ['org_id', 'connection_id', 'external_id', 'sha'],
+    due: () => sql.part`t.changed_at < now() - interval '14 days'`,
+    oldestFirst: sql.part`t.changed_at`,
+  }),
   gamification_state: capped('nobody', 'one for each organization'),
   idempotency_keys: purged('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],

@@ -8,5 +8,6 @@ export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'retention.purge': hour,
   'deletions.remove': 60,
   'tokens.warn': hour,
+  'forge.reconcile': 10 * 60,
   'seats.report': 24 * hour,
 };

@@ -1,8 +1,18 @@
 /** Every job and who does it, on one page. One that is missing does not compile. */
 import { type Pool } from '@muster/database';
-import { replayFacts, translateDelivery } from '@muster/forges';
+import {
+  askAboutPull,
+  type AskForge,
+  createForgeCalls,
+  lookAtHeads,
+  reconcile,
+  replayFacts,
+  sendStatus,
+  translateDelivery,
+} from '@muster/forges';
 import { syncPoints } from '@muster/gamification';
 import { handlers, performable, reactions } from '@muster/operations';
+import { linkTo, type WebhooksSetUp } from '@muster/notifications';
 import { type Logger } from 'pino';
 import {
   deliverInvitation,
@@ -29,12 +39,21 @@ export interface WorkerContext extends Channels {
   readonly logger: Logger;
   /** How long what is over is kept. */
   readonly retentionDays: number;
+  /** Calls a forge, where it may be called. */
+  readonly askForge: AskForge;
+  /** How secrets of connections are sealed, and where people see stories. */
+  readonly webhooks: Pick<WebhooksSetUp, 'seals' | 'subjectUrl'>;
   /** Told of rows that were removed, because what they hang on was deleted. */
   readonly removed: (table: string, rows: number) => void;
 }
 
 export function createWorkers(context: WorkerContext): Workers {
-  const { pool, logger, retentionDays, removed } = context;
+  const { pool, logger, retentionDays, removed, webhooks } = context;
+  const forges = createForgeCalls({
+    ...{ pool, surroundings, seals: webhooks.seals, ask: context.askForge },
+    linkTo: ({ projectId, ...story }) =>
+      linkTo(webhooks.subjectUrl, { projectId, subject: { type: 'story', ...story } }),
+  });
 
   const monthsLater = (error: unknown): [] => {
     logger.warn({ err: error }, 'the months of tables are kept at the next turn');
@@ -62,6 +81,10 @@ export function createWorkers(context: WorkerContext): Workers {
       await replayFacts({ db, orgId, surroundings }, executionId);
       return undefined;
     },
+    'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),
+    'forge.statuses': (work) => lookAtHeads(forges, work),
+    'forge.ask': ({ payload: { executionId }, ...job }) => askAboutPull(forges, job, executionId),
+    'forge.reconcile': (signal) => reconcile(pool, signal),
 
     'retention.purge': async (signal) => {
       await endAbandoned(pool, signal);

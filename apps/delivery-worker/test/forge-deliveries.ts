@@ -97,6 +97,18 @@ export async function readAll(world: World, orgId: string): Promise<void> {
   }
 }
 
+/** An organization that believes the forge alone, with a project of which GitHub has a repository. */
+export async function withGithub(
+  world: World,
+  link: { readonly url: string } | { readonly externalId: string },
+): Promise<{ people: People; github: Connected }> {
+  const people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+  const github = await connect(people, 'github');
+  await people.ana.forges.repositories.link({ projectId: 'WEB', connectionId: github.id, ...link });
+  return { people, github };
+}
+
 export async function connect(people: People, kind: ForgeKind, baseUrl?: string): Promise<Connected> {
   const { connection, setup } = await people.ana.forges.connect({
     kind,

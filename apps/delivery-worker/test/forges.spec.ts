@@ -5,13 +5,13 @@ import { replayFacts, translateDelivery } from '@muster/forges';
 import { handlers, performable, reactions } from '@muster/operations';
 import { type People, type Person, useWorld } from '@muster/testing';
 import {
-  connect,
   type Connected,
   deliver,
   readAll,
   seals,
   signed,
   surroundings,
+  withGithub,
 } from './forge-deliveries.ts';
 import {
   acmeApi,
@@ -24,7 +24,7 @@ import {
   second,
   shaOf,
   suiteEvent,
-} from './github-pull.ts';
+} from '@muster/testing/github';
 import { openLine, until } from './line.ts';
 import { receiveDelivery } from '@muster/forges';
 
@@ -40,13 +40,8 @@ let held: { executionId: string; leaseToken: string };
 let life: PullLife;
 
 beforeEach(async () => {
-  people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
+  ({ people, github } = await withGithub(world, { url: 'https://github.com/Acme/API.git' }));
   ({ chloe } = people);
-  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
-  github = await connect(people, 'github');
-  await people.ana.forges.repositories.link({
-    ...{ projectId: 'WEB', connectionId: github.id, url: 'https://github.com/Acme/API.git' },
-  });
   const { story } = await people.ana.stories.create({
     projectId: 'WEB',
     title: 'Land',
@@ -218,6 +213,12 @@ describe('the execution of a fact', () => {
     const outcome = await named({});
     expect(outcome).toMatchObject({ result: 'noted', executionId: null });
     expect(outcome?.reason).toContain(other.executionId);
+    for (const one of [held, other]) {
+      const { signals } = await chloe.deliveryExecutions.renew(one);
+      expect(signals.filter((signal) => signal.kind === 'forge')).toMatchObject([
+        { data: { ambiguous: true, kind: 'pr_opened', number: 7, ref: 'topic' } },
+      ]);
+    }
   });
 
   it('is not that of a pull request from elsewhere that calls its branch so', async () => {

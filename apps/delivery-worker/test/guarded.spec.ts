@@ -13,13 +13,16 @@ const loopback = parseNetworks('127.0.0.0/8:*');
 const post = { headers: { 'webhook-id': 'one' }, body: '{"type":"x","data":{}}' };
 let receiver: Receiver;
 let senders: Sender[];
+let closing: (() => Promise<void>)[];
 
 beforeEach(async () => {
   receiver = await openReceiver();
   senders = [];
+  closing = [];
 });
 afterEach(async () => {
   for (const sender of senders) sender.close();
+  for (const close of closing) await close();
   await receiver.close();
 });
 
@@ -29,6 +32,39 @@ const senderWith = (options: Parameters<typeof createSender>[0]): Sender => {
   return sender;
 };
 const to = (host: string): string => receiver.url.replace('127.0.0.1', host);
+
+describe('an answer that is read', () => {
+  const answering = (body: Buffer): Promise<string> =>
+    new Promise((resolve) => {
+      const server = createServer((request, response) => {
+        response.writeHead(request.method === 'GET' ? 200 : 405, { etag: '"one"' }).end(body);
+      });
+      closing.push(() => new Promise((done) => server.close(() => done())));
+      server.listen(0, '127.0.0.1', () => {
+        resolve(`http://127.0.0.1:${(server.address() as AddressInfo).port}/`);
+      });
+    });
+
+  it('is whole, with its headers', async () => {
+    const url = await answering(Buffer.alloc(1024 * 1024, 'x'));
+    const { status, headers, text } = await senderWith({ networks: loopback }).ask({
+      ...{ method: 'GET', url, headers: {} },
+    });
+    expect([status, headers['etag'], text.length]).toEqual([200, '"one"', 1024 * 1024]);
+  });
+
+  it('is none where it is longer than what is read', async () => {
+    const url = await answering(Buffer.alloc(1024 * 1024 + 1, 'x'));
+    const asking = senderWith({ networks: loopback }).ask({ method: 'GET', url, headers: {} });
+    await expect(asking).rejects.toThrow('longer than what is read');
+  });
+
+  it('is asked of no forbidden address', async () => {
+    const url = await answering(Buffer.from('here'));
+    const asking = senderWith({ networks: [] }).ask({ method: 'GET', url, headers: {} });
+    await expect(asking).rejects.toThrow('not sent');
+  });
+});
 
 describe('a name', () => {
   it('that leads to a forbidden address is not connected to', async () => {

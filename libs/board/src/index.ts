@@ -3,6 +3,7 @@ import { boardColumns } from './operations/boardColumns/handlers.ts';
 import { comments } from './operations/comments/handlers.ts';
 import { contracts } from './operations/contracts/handlers.ts';
 import { beginStory } from './operations/inside/beginStory.ts';
+import { mergeGate } from './operations/inside/mergeGate.ts';
 import { nextStories } from './operations/inside/nextStories.ts';
 import { epics } from './operations/epics/handlers.ts';
 import { imports } from './operations/imports/handlers.ts';
@@ -34,7 +35,7 @@ export const boardHandlers = {
 };
 
 /** What other domains ask of this one, on no surface. */
-export const insideBoard = { beginStory, nextStories };
+export const insideBoard = { beginStory, nextStories, mergeGate };
 
 /** The life of a request for access, of a review and of a story, each as the table that the code goes by. */
 export { accessRequestLife } from './rules/access-request-states.ts';

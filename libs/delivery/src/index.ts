@@ -3,6 +3,7 @@ import { agents } from './operations/agents/handlers.ts';
 import { deliveryExecutions } from './operations/deliveryExecutions/handlers.ts';
 import { endWork } from './operations/inside/endWork.ts';
 import { observeForge } from './operations/inside/observeForge.ts';
+import { tellForgeDoubt } from './operations/inside/tellForgeDoubt.ts';
 import { workAround } from './operations/inside/workAround.ts';
 import { locks } from './operations/locks/handlers.ts';
 import { deliveryGroups } from './operations/deliveryGroups/handlers.ts';
@@ -16,6 +17,6 @@ export { groupMoves } from './rules/group-states.ts';
 export { eventMakes, isFinal, stalledAfterSeconds, stateAfter } from './rules/run-states.ts';
 
 /** What other domains ask of this one, and nobody outside. */
-export const insideHandlers = { workAround, endWork, observeForge };
+export const insideHandlers = { workAround, endWork, observeForge, tellForgeDoubt };
 
 export const deliveryHandlers = { locks, deliveryExecutions, deliveryGroups, agents };

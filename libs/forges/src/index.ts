@@ -9,3 +9,6 @@ export { forgeReactions } from './reactions.ts';
 export { type Delivered, receiveDelivery } from './receive.ts';
 export { type ForgesSetUp, hookPath } from './operations/set-up.ts';
 export { type ForgeWork, replayFacts, translateDelivery } from './translate.ts';
+export { type AskForge, ForgeRefusal } from './calls/call.ts';
+export { askAboutPull, reconcile } from './reconcile.ts';
+export { createForgeCalls, type ForgeCalls, lookAtHeads, sendStatus } from './statuses.ts';

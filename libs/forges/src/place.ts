@@ -86,6 +86,18 @@ async function record(
 const isArchived = (error: unknown): boolean =>
   error instanceof ApiError && error.details.reason === 'archived';
 
+/** Who works on them hears that they have to be told apart; in an archived project no one does. */
+async function tellDoubt(
+  { perform, repository: { projectId } }: Placing,
+  { kind, branch: ref, number, url }: Fact,
+  executionIds: string[],
+): Promise<void> {
+  const params = { projectId, executionIds, fact: { kind, ref, number, url } };
+  await perform(inside.tellForgeDoubt, { id: projectId, projectId }, params).catch((error: unknown) => {
+    if (!isArchived(error)) throw error;
+  });
+}
+
 /** Records a fact of the one execution that it is about, or puts it aside. */
 export async function placeFact(placing: Placing, fact: Fact): Promise<ForgeOutcome> {
   const { db, repository, trust } = placing;
@@ -101,8 +113,10 @@ export async function placeFact(placing: Placing, fact: Fact): Promise<ForgeOutc
     return outcomeOf(kind, 'parked', null, 'no execution is known by it yet');
   }
   if (found.length > 1) {
-    const ids = found.map(({ id }) => id).join(', ');
-    return outcomeOf(kind, 'noted', null, `it could be about any of ${found.length} executions: ${ids}`);
+    const ids = found.map(({ id }) => id);
+    await tellDoubt(placing, fact, ids);
+    const reason = `it could be about any of ${found.length} executions: ${ids.join(', ')}`;
+    return outcomeOf(kind, 'noted', null, reason);
   }
   const elsewhere = isElsewhere(execution, fact, repository);
   if (elsewhere !== undefined) return outcomeOf(kind, 'noted', execution.id, elsewhere);

@@ -1,6 +1,11 @@
-/** What forges have to do with what happens to executions: facts that waited for one are looked at again. */
+/**
+ * What forges have to do with what happens: facts that waited for an execution are looked at again, and what a forge was
+ * told of a head is sent anew where it is not so any more.
+ */
+import { type Happening, type Query } from '@muster/database';
 import { type Reaction } from '@muster/runtime';
 import { askForReplay } from './data/parked.ts';
+import { askForLook, askForStatusOfExecution, askForStatusOfStory } from './data/statuses.ts';
 
 /** Events after which an execution may be known by more than before. */
 const telling: ReadonlySet<string> = new Set([
@@ -9,10 +14,30 @@ const telling: ReadonlySet<string> = new Set([
   'execution.updated',
 ]);
 
-export const forgeReactions: Reaction = async ({ db, happenings }) => {
-  for (const { kind, subject, data } of happenings) {
-    const executionId = data['executionId'];
-    if (!telling.has(kind) || subject.projectId === null || typeof executionId !== 'string') continue;
-    db.later(askForReplay(subject.projectId, executionId));
+/** Events after which something else may be so of the work on their story. */
+const judging: ReadonlySet<string> = new Set([
+  ...['spec.updated', 'spec.restored', 'review.decided', 'review.retracted', 'reviewer.removed'],
+  ...['story.gitMetaUpdated', 'assignment.changed', 'assignment.cleared'],
+]);
+/** Of an execution, which they name. */
+const moving: ReadonlySet<string> = new Set([
+  ...['execution.observed', 'execution.submitted', 'execution.completed'],
+]);
+/** Of any work of their project, or of the organization. */
+const shaking: ReadonlySet<string> = new Set([
+  ...['lock.acquired', 'lock.released', 'policy.updated', 'member.removed', 'member.departed'],
+]);
+
+function* askedBy({ kind, subject, data }: Happening): Generator<Query<unknown>> {
+  const executionId = data['executionId'];
+  if (typeof executionId === 'string') {
+    if (telling.has(kind) && subject.projectId !== null) yield askForReplay(subject.projectId, executionId);
+    if (moving.has(kind)) yield askForStatusOfExecution(executionId);
   }
+  if (judging.has(kind) && subject.type === 'story') yield askForStatusOfStory(subject.id);
+  if (shaking.has(kind)) yield askForLook(subject.projectId);
+}
+
+export const forgeReactions: Reaction = async ({ db, happenings }) => {
+  for (const happening of happenings) for (const query of askedBy(happening)) db.later(query);
 };

@@ -26,7 +26,7 @@ export interface ForgeWork {
 }
 
 /** Who tells of it: the forge, by the name that people know. */
-const forgeActor = (kind: ForgeKind): Actor => ({
+export const forgeActor = (kind: ForgeKind): Actor => ({
   ...{ kind: 'system', memberId: null, agentId: null },
   name: forgeNames[kind],
 });
@@ -55,6 +55,9 @@ function stateOf(outcome: readonly ForgeOutcome[]): ForgeDeliveryState {
   return results.has('parked') ? 'parked' : 'ignored';
 }
 
+/** What an app says of a head itself comes back as its check suite. */
+const ownSuite = (appId: string | null): string => `suite:${appId ?? ''}`;
+
 /** Reads a delivery, and records what it says. Again it changes nothing. */
 export async function translateDelivery(
   { db, orgId, surroundings }: ForgeWork,
@@ -62,7 +65,7 @@ export async function translateDelivery(
 ): Promise<void> {
   const delivery = await lockDelivery(db, deliveryId);
   if (delivery === undefined) return;
-  const { kind, event, payload, connectionId, trust, receivedAt } = delivery;
+  const { kind, event, payload, connectionId, appId, trust, receivedAt } = delivery;
   const reading = readSafely(kind, event, payload);
   if ('failed' in reading) {
     db.later(setOutcome(deliveryId, 'failed', [ignoredFor(reading.failed)]));
@@ -85,7 +88,8 @@ export async function translateDelivery(
     for (const repository of linked) {
       const placing = { db, perform, repository, trust, receivedAt };
       for (const fact of reading.facts) outcome.push(await placeFact(placing, fact));
-      for (const check of reading.checks) outcome.push(...(await placeCheck(placing, check)));
+      for (const check of reading.checks.filter(({ name }) => name !== ownSuite(appId)))
+        outcome.push(...(await placeCheck(placing, check)));
     }
     db.later(setOutcome(deliveryId, stateOf(outcome), outcome));
   });

@@ -3,6 +3,12 @@ import { z } from 'zod';
 import { type Job, perBatch, perOrganization, perRow, scheduled } from './job.ts';
 
 const Empty = z.strictObject({});
+/** A commit of a repository, as the forge of a connection calls them. */
+const ForgeHead = z.strictObject({
+  connectionId: z.uuid(),
+  externalId: z.string().min(1).max(100),
+  sha: z.string().min(1).max(255),
+});
 
 export const jobs = {
   event: perOrganization({
@@ -64,6 +70,29 @@ export const jobs = {
     queue: 'sync',
     payload: z.strictObject({ executionId: z.uuid() }),
     timeoutSeconds: 30,
+  }),
+  'forge.status': perRow({
+    summary: 'Send a forge what is so of the work at the head of a pull request',
+    queue: 'deliver',
+    payload: ForgeHead,
+    timeoutSeconds: 30,
+  }),
+  'forge.statuses': perOrganization({
+    summary: 'Ask for statuses of the heads of which something else was sent to a forge than is so',
+    queue: 'sync',
+    payload: Empty,
+    timeoutSeconds: 30,
+  }),
+  'forge.ask': perRow({
+    summary: 'Ask a forge about a pull request of which nothing was heard for a while',
+    queue: 'deliver',
+    payload: z.strictObject({ executionId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
+  'forge.reconcile': scheduled({
+    summary: 'Find open pull requests of which nothing was heard for a while, and ask for a look at each',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
   }),
   'retention.purge': scheduled({
     summary: 'Remove rows that are past their day, of each table as the retention says',

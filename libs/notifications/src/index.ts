@@ -11,6 +11,7 @@ export { notify } from './notify.ts';
 export { type Delivery, prepareNotification } from './prepare-notification.ts';
 export { dueWebhooks, hold as holdWebhook, holdSeconds } from './data/webhook-turns.ts';
 export { keptDays as webhookDeliveriesKeptDays } from './data/webhook-deliveries.ts';
+export { linkTo } from './rules/webhook-message.ts';
 export { webhooksWith } from './operations/webhooks/handlers.ts';
 export { SubjectUrl, webhooksSetUpOf } from './operations/webhooks/environment.ts';
 export { usualWebhooks, type WebhooksSetUp } from './operations/webhooks/set-up.ts';

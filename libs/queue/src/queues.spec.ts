@@ -75,6 +75,7 @@ describe('queues', () => {
       'deletions.remove': 3_600,
       'seats.report': 3_600,
       'tokens.warn': 3_600,
+      'forge.reconcile': 3_600,
     };
     const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
     await queues.keepSchedule(schedule);

@@ -144,7 +144,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/forges': {
-    sha256: 'a5829aa39cdec59070c878728fad67681fbf70804705e03d13dcb1e936dd7575',
+    sha256: 'f7c70892b696f6869eb9872cbd95b2f82bde754535212c9586c4746d9e2cdf21',
     since: '2026-11-23',
   },
   'reference/forges.repositories': {

@@ -7,7 +7,7 @@ import { org, project } from './kernel/access.ts';
 import { operation } from './kernel/operation.ts';
 import { Id, ProjectRef, StoryRef } from './kernel/values.ts';
 import { Collision, PassedOver } from './records/context.ts';
-import { Execution, Observation, ObservationInput } from './records/execution.ts';
+import { Execution, Observation, ObservationInput, ObservationKind } from './records/execution.ts';
 import { Lock } from './records/lock.ts';
 import { StoryStatus } from './records/project.ts';
 import { Label } from './records/story.ts';
@@ -67,6 +67,50 @@ export const inside = {
       observation: { dedupeKey: 'delivery-1', kind: 'pr_merged', observedAt: '2026-11-21T09:30:00.000Z' },
       trust: 'verified',
     },
+  }),
+  tellForgeDoubt: operation({
+    name: 'inside.tellForgeDoubt',
+    effect: 'write',
+    summary: 'Tell executions that a forge told of something that could be about any of them',
+    description: `It is recorded of none. Each that is not over hears of it by a signal of the kind forge, with ambiguous and the others.`,
+    access: project('contributor'),
+    params: z.strictObject({
+      projectId: ProjectRef,
+      executionIds: z.array(Id).min(2).max(1_000),
+      fact: z.strictObject({
+        kind: ObservationKind,
+        ref: z.string().nullable(),
+        number: z.int().nullable(),
+        url: z.string().nullable(),
+      }),
+    }),
+    result: z.object({ told: z.int() }),
+    refusals: ['archived'],
+    example: {
+      projectId: 'WEB',
+      executionIds: ['01936d5c-0000-7000-8000-000000000090', '01936d5c-0000-7000-8000-000000000091'],
+      fact: { kind: 'pr_opened', ref: 'topic', number: 7, url: null },
+    },
+  }),
+  mergeGate: operation({
+    name: 'inside.mergeGate',
+    effect: 'read',
+    summary: 'Find what is missing before the work on a story may be merged',
+    description: `What the way into done asks of reviews, by the spec and the code as they are now.`,
+    access: project('viewer'),
+    params: z.strictObject({ storyId: StoryRef }),
+    result: z.object({
+      key: z.string(),
+      specVersion: z.int(),
+      requiredApprovals: z.int(),
+      freshApprovals: z.int(),
+      freshChangesRequested: z.int(),
+      /** Approvals and demands of an older spec or other code. */
+      staleVerdicts: z.int(),
+      /** Of the code under review; null: it is not known. */
+      headSha: z.string().nullable(),
+    }),
+    example: { storyId: 'WEB-2' },
   }),
   nextStories: operation({
     name: 'inside.nextStories',

@@ -37,7 +37,10 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
   ...{ scopes: ['admin'], projectIds: null },
 });
 
-/** Runs `work`, and then writes what follows from it, if it performed anything: reactions, activity, outbox and audit. */
+/**
+ * Runs `work`, and then writes what follows from it, if it performed anything that writes: reactions, activity, outbox and
+ * audit.
+ */
 export async function asSystem<Result>(
   { db, orgId, actor, facts }: SystemWork,
   surroundings: Surroundings,
@@ -51,7 +54,7 @@ export async function asSystem<Result>(
     const { at } = await db.one(enter(on));
     if (isBarred(operation) && (await holdOpen(db))) throw refusal('archived');
     const parsed = parseParams(operation, params);
-    performed.push(operation.name);
+    if (operation.effect === 'write') performed.push(operation.name);
     const entry = async () => ({
       ...{ at, orgRole: 'admin' as const, targetId: on.id, projectId: on.projectId },
     });

@@ -7,6 +7,7 @@ import { lookup as lookUp } from 'node:dns/promises';
 import {
   Agent as HttpAgent,
   type ClientRequest,
+  type IncomingHttpHeaders,
   type IncomingMessage,
   request as httpRequest,
 } from 'node:http';
@@ -18,6 +19,8 @@ import { type Destination, destinationOf, type NamedNetwork, refusedAddress } fr
 const timeoutMillis = 10_000;
 const mostAnswerBytes = 64 * 1024;
 const mostKeptBytes = 2 * 1024;
+/** Of an answer that is read: a pull request with all that a forge says of it is some 30 KiB. */
+const mostReadBytes = 1024 * 1024;
 /** A connection on which nothing is sent is closed after so long. */
 const idleMillis = 4_000;
 const mostIdleConnections = 64;
@@ -45,9 +48,21 @@ export interface Answered {
   readonly text: string;
 }
 
+export interface Request extends Omit<Post, 'body'> {
+  readonly method: 'GET' | 'POST';
+  readonly body?: string;
+}
+
+export interface Read extends Answered {
+  /** By their names in lower case. */
+  readonly headers: IncomingHttpHeaders;
+}
+
 export interface Sender {
   /** Answers what came back, whatever its status. Throws where nothing did, or nothing was sent. */
   post(post: Post): Promise<Answered>;
+  /** The same, for an answer that is read: its text is whole. Throws for one of more than 1 MiB, too. */
+  ask(request: Request): Promise<Read>;
   close(): void;
 }
 
@@ -87,17 +102,19 @@ const guardedLookup =
     );
   };
 
-async function readAnswer(response: IncomingMessage): Promise<Answered> {
+async function readAnswer(response: IncomingMessage, isWhole: boolean): Promise<Read> {
+  const [kept, read] = isWhole ? [mostReadBytes, mostReadBytes] : [mostKeptBytes, mostAnswerBytes];
   const chunks: Buffer[] = [];
   let bytes = 0;
   // The rest of what is too long is not waited for: its connection is closed.
   for await (const chunk of response as AsyncIterable<Buffer>) {
-    if (bytes < mostKeptBytes) chunks.push(chunk);
+    if (bytes < kept) chunks.push(chunk);
     bytes += chunk.length;
-    if (bytes > mostAnswerBytes) break;
+    if (bytes > read) break;
   }
-  const kept = Buffer.concat(chunks).subarray(0, mostKeptBytes);
-  return { status: response.statusCode ?? 0, text: cleanText(kept) };
+  if (isWhole && bytes > read) throw new Error('the answer is longer than what is read of one');
+  const text = cleanText(Buffer.concat(chunks).subarray(0, kept));
+  return { status: response.statusCode ?? 0, text, headers: response.headers };
 }
 
 /** As the database takes it: no NUL, and no character that was cut. */
@@ -112,6 +129,10 @@ const cleanText = (bytes: Buffer): string =>
 const isStaleConnection = (request: ClientRequest, error: unknown): boolean =>
   request.reusedSocket && ['ECONNRESET', 'EPIPE'].includes((error as NodeJS.ErrnoException).code ?? '');
 
+interface Asked extends Request {
+  readonly isWhole: boolean;
+}
+
 export function createSender(options: SenderOptions): Sender {
   const common = { keepAlive: true, timeout: idleMillis, maxFreeSockets: mostIdleConnections };
   const agents = {
@@ -119,8 +140,9 @@ export function createSender(options: SenderOptions): Sender {
     'https:': new HttpsAgent(common),
   };
 
-  const once = (post: Post, signal: AbortSignal, agent: HttpAgent | false): Promise<Answered> => {
-    const { isAddress, host, ...destination } = destinationOf(post.url);
+  const once = (asked: Asked, signal: AbortSignal, agent: HttpAgent | false): Promise<Read> => {
+    const { url, method, headers, body, isWhole } = asked;
+    const { isAddress, host, ...destination } = destinationOf(url);
     if (isAddress) {
       // An address is connected to without a look-up.
       const refused = refusedAddress(host, destination, options.networks);
@@ -128,25 +150,28 @@ export function createSender(options: SenderOptions): Sender {
     }
     const send = destination.protocol === 'https:' ? httpsRequest : httpRequest;
     return new Promise((resolve, reject) => {
-      const request = send(post.url, {
-        ...{ method: 'POST', agent, signal, lookup: guardedLookup(options, destination) },
-        headers: { ...post.headers, 'content-length': Buffer.byteLength(post.body) },
+      const request = send(url, {
+        ...{ method, agent, signal, lookup: guardedLookup(options, destination) },
+        headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
       });
       request.on('error', (error) => {
-        if (isStaleConnection(request, error) && agent !== false) resolve(once(post, signal, false));
+        if (isStaleConnection(request, error) && agent !== false) resolve(once(asked, signal, false));
         else reject(signal.aborted ? new Error('no answer within 10 s') : error);
       });
       request.on('response', (response) => {
-        readAnswer(response).then(resolve, (error: unknown) => {
+        readAnswer(response, isWhole).then(resolve, (error: unknown) => {
           reject(signal.aborted ? new Error('no whole answer within 10 s') : (error as Error));
         });
       });
-      request.end(post.body);
+      request.end(body);
     });
   };
 
+  const send = (asked: Asked): Promise<Read> =>
+    once(asked, AbortSignal.timeout(timeoutMillis), agents[destinationOf(asked.url).protocol]);
   return {
-    post: (post) => once(post, AbortSignal.timeout(timeoutMillis), agents[destinationOf(post.url).protocol]),
+    post: (post) => send({ ...post, method: 'POST', isWhole: false }),
+    ask: (request) => send({ ...request, isWhole: true }),
     close: () => {
       for (const agent of Object.values(agents)) agent.destroy();
     },

@@ -31,7 +31,7 @@ export const recordObservation = async (
   (await db.find(
     sql`insert into forge_observations
          (org_id, execution_id, trust, dedupe_key, kind, ref, sha, number, url, data, observed_at, recorded_by)
-       values (${organization}, ${executionId}, ${trust}, ${keyOf(observation.dedupeKey, trust)}, ${observation.kind}, ${observation.ref ?? null}, ${observation.sha ?? null}, ${observation.number ?? null}, ${observation.url ?? null}, ${observation.data ?? null}, ${observation.observedAt}, ${by})
+       values (${organization}, ${executionId}, /*guard: a token reports, and verifies nothing*/${trust}/*end*/, ${keyOf(observation.dedupeKey, trust)}, ${observation.kind}, ${observation.ref ?? null}, ${observation.sha ?? null}, ${observation.number ?? null}, ${observation.url ?? null}, ${observation.data ?? null}, ${observation.observedAt}, ${by})
        on conflict (org_id, execution_id, dedupe_key) do nothing returning dedupe_key`,
   )) !== undefined;
 

@@ -29,6 +29,7 @@ export const connections = record('forge_connections', 'c', {
   secret: { hidden: true },
   credentials: { hidden: true, initial: null },
   credentials_kind: { initial: null },
+  app_id: { hidden: true, initial: null },
   created_by: { hidden: true },
   last_delivery_at: { initial: null },
   last_status_at: { initial: null },

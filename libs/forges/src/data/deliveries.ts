@@ -60,6 +60,8 @@ export const insertDelivery = async (
 export interface Unread {
   readonly connectionId: string;
   readonly kind: ForgeKind;
+  /** Of the app that the connection is called as. */
+  readonly appId: string | null;
   readonly event: string;
   readonly trust: Trust;
   readonly payload: string;
@@ -69,7 +71,7 @@ export interface Unread {
 /** Undefined where it is gone, or its connection is. */
 export const lockDelivery = (db: Db, id: string): Promise<Unread | undefined> =>
   db.find(
-    sql<Unread>`select d.connection_id as "connectionId", c.kind, d.event, d.trust, d.payload, d.received_at as "receivedAt"
+    sql<Unread>`select d.connection_id as "connectionId", c.kind, c.app_id as "appId", d.event, d.trust, d.payload, d.received_at as "receivedAt"
        from forge_deliveries d
        join forge_connections c on c.org_id = d.org_id and c.id = d.connection_id and c.deleted_at is null
        where ${of('d')} and d.id = ${id} for no key update of d`,

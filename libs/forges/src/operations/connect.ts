@@ -9,7 +9,14 @@ import {
   getOrganizationKey,
   toConnection,
 } from '../data/connections.ts';
-import { type ForgesSetUp, freshSecret, sealedCredentials, setupAgain, setupOf } from './set-up.ts';
+import {
+  type ForgesSetUp,
+  freshSecret,
+  noCredentials,
+  sealedCredentials,
+  setupAgain,
+  setupOf,
+} from './set-up.ts';
 
 const mostConnections = 50;
 
@@ -36,7 +43,7 @@ export const connect = (setUp: ForgesSetUp) =>
       const { secret, sealed } = freshSecret(setUp, { id, kind }, organizationKey);
       const sealedOnes =
         credentials === undefined
-          ? { credentials: null, credentials_kind: null }
+          ? noCredentials
           : sealedCredentials(setUp, id, organizationKey, credentials);
       const connection = connections.make(
         {
@@ -45,6 +52,7 @@ export const connect = (setUp: ForgesSetUp) =>
           baseUrl: bareUrl(params.baseUrl ?? forgeHomes[kind] ?? ''),
           credentials: sealedOnes.credentials,
           credentialsKind: sealedOnes.credentials_kind,
+          appId: sealedOnes.app_id,
         },
         at,
       );

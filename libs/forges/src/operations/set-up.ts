@@ -39,10 +39,14 @@ export const sealedCredentials = (
   id: string,
   organizationKey: Buffer,
   credentials: ForgeCredentials,
-): Pick<ConnectionRow, 'credentials' | 'credentials_kind'> => ({
+): Pick<ConnectionRow, 'credentials' | 'credentials_kind' | 'app_id'> => ({
   credentials: seals.seal(credentialsOwner(organizationKey, id), JSON.stringify(credentials)),
   credentials_kind: credentials.token === undefined ? 'app' : 'token',
+  app_id: credentials.appId === undefined ? null : String(credentials.appId),
 });
+
+/** It is called with nothing. */
+export const noCredentials = { credentials: null, credentials_kind: null, app_id: null } as const;
 
 /** What to enter at the forge, once more, for a call that is repeated by its Idempotency-Key. */
 export async function setupAgain(db: Db, setUp: ForgesSetUp, connection: ConnectionRow): Promise<ForgeSetup> {

@@ -8,8 +8,16 @@ import {
   lockConnection,
   toConnection,
 } from '../data/connections.ts';
+import { callAnew } from '../data/statuses.ts';
 import { bareUrl } from './connect.ts';
-import { type ForgesSetUp, freshSecret, sealedCredentials, setupAgain, setupOf } from './set-up.ts';
+import {
+  type ForgesSetUp,
+  freshSecret,
+  noCredentials,
+  sealedCredentials,
+  setupAgain,
+  setupOf,
+} from './set-up.ts';
 
 export const update = (setUp: ForgesSetUp) =>
   handle(
@@ -30,7 +38,7 @@ export const update = (setUp: ForgesSetUp) =>
       const changes = {
         name: changed.name,
         base_url: changed.base_url,
-        ...(credentials === null && { credentials: null, credentials_kind: null }),
+        ...(credentials === null && noCredentials),
         ...(credentials != null && sealedCredentials(setUp, connection.id, organizationKey, credentials)),
         ...(fresh !== undefined && { secret: fresh.sealed }),
       };
@@ -42,6 +50,8 @@ export const update = (setUp: ForgesSetUp) =>
       const setup = fresh === undefined ? null : setupOf(setUp, connection.id, fresh.secret);
       if (said.length === 0) return { connection: toConnection(connection), setup };
       const after = connections.save(db, connection, changes, at);
+      // What was refused may be taken now.
+      for (const query of callAnew(connection.id)) db.later(query);
       emit('forge.updated', aboutConnection(after), { fields: said });
       return { connection: toConnection(after), setup };
     },

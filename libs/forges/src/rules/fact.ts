@@ -55,6 +55,13 @@ export type Reader = (payload: unknown) => Reading;
 /** What a forge sends: how each event is read, or why none of it matters. */
 export type Translation = Readonly<Record<string, Reader | string>>;
 
+/** Why much of what a forge sends is not read. */
+export const ofBoard = 'it says nothing of the state of work';
+
+/** Events of which none is read, for the same reason. */
+export const ignored = (reason: string, ...events: readonly string[]): Translation =>
+  Object.fromEntries(events.map((event) => [event, reason]));
+
 const trailer =
   /^[ \t]*Muster-Execution:[ \t]*([0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12})[ \t]*$/gim;
 const mostTrailers = 10;

@@ -1,18 +1,16 @@
 /** Events of Gitea and Forgejo, by either name that a delivery has for them. */
 import { z } from 'zod';
-import { ForgeTime, type Reading, type Translation } from './fact.ts';
+import { ForgeTime, ignored, ofBoard, type Reading, type Translation } from './fact.ts';
 import {
   factOf,
   factsOf,
-  PullRequest,
+  PullRequestEvent,
   type PullAction,
   reading,
   readPush,
   readStatus,
   Repository,
 } from './pull-requests.ts';
-
-const board = 'it says nothing of the state of work';
 
 export const giteaActions: Readonly<Record<string, PullAction>> = {
   opened: 'opened',
@@ -22,13 +20,11 @@ export const giteaActions: Readonly<Record<string, PullAction>> = {
   closed: 'closed',
 };
 
-const PullRequestEvent = z.object({ action: z.string(), pull_request: PullRequest, repository: Repository });
-
 function readPullRequest(payload: unknown): Reading {
   const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
   const told = giteaActions[action];
   return told === undefined
-    ? { ignored: board }
+    ? { ignored: ofBoard }
     : reading(repository, { facts: factsOf(pull, repository, told) });
 }
 
@@ -63,9 +59,6 @@ function readWorkflowRun(payload: unknown): Reading {
   return reading(repository, { checks: [{ name, sha: run.head_sha, state, at }] });
 }
 
-const ignored = (reason: string, ...events: readonly string[]): Translation =>
-  Object.fromEntries(events.map((event) => [event, reason]));
-
 export const gitea: Translation = {
   push: readPush,
   status: readStatus,
@@ -79,7 +72,7 @@ export const gitea: Translation = {
   ...ignored('its workflow run says it', 'workflow_job'),
   ...ignored('the push says it', 'create', 'delete'),
   ...ignored(
-    board,
+    ofBoard,
     ...[
       'fork',
       'issues',

@@ -1,10 +1,11 @@
 /** GitHub's events: what is read of each, and which say nothing of the state of work. */
 import { z } from 'zod';
-import { type Check, ForgeTime, type Reading, type Translation } from './fact.ts';
+import { type Check, ForgeTime, ignored, ofBoard, type Reading, type Translation } from './fact.ts';
 import {
   factOf,
   factsOf,
   PullRequest,
+  PullRequestEvent,
   type PullAction,
   reading,
   readPush,
@@ -12,7 +13,6 @@ import {
   Repository,
 } from './pull-requests.ts';
 
-const board = 'it says nothing of the state of work';
 const settings = 'it is about the forge itself';
 
 /** What actions on a pull request tell; those that are text have a reason to be ignored. */
@@ -38,11 +38,9 @@ export const pullRequestActions: Readonly<Record<string, PullAction | { readonly
       ],
       ...['review_requested', 'review_request_removed', 'auto_merge_enabled', 'auto_merge_disabled'],
       ...['enqueued', 'dequeued'],
-    ].map((action) => [action, { ignored: board }]),
+    ].map((action) => [action, { ignored: ofBoard }]),
   ),
 };
-
-const PullRequestEvent = z.object({ action: z.string(), pull_request: PullRequest, repository: Repository });
 
 function readPullRequest(payload: unknown): Reading {
   const { action, pull_request: pull, repository } = PullRequestEvent.parse(payload);
@@ -124,9 +122,6 @@ function readWorkflowRun(payload: unknown): Reading {
     : reading(repository, { checks: [check] });
 }
 
-const ignored = (reason: string, ...events: readonly string[]): Translation =>
-  Object.fromEntries(events.map((event) => [event, reason]));
-
 export const github: Translation = {
   push: readPush,
   pull_request: readPullRequest,
@@ -139,7 +134,7 @@ export const github: Translation = {
   ...ignored('a queue of merges ends in a merge, or in none', 'merge_group'),
   ...ignored('the push says it', 'create', 'delete'),
   ...ignored(
-    board,
+    ofBoard,
     ...[
       'commit_comment',
       'issue_comment',

@@ -5,12 +5,11 @@ import {
   type Fact,
   ForgeTime,
   type NamedRepository,
+  ofBoard,
   type Reading,
   trailersIn,
   type Translation,
 } from './fact.ts';
-
-const board = 'it says nothing of the state of work';
 
 const Project = z.object({
   id: z.int(),
@@ -88,7 +87,7 @@ const MergeRequest = z.object({
 
 function readMergeRequest(payload: unknown): Reading {
   const { project, object_attributes: merge } = MergeRequest.parse(payload);
-  const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: board };
+  const told = mergeRequestActions[merge.action ?? ''] ?? { ignored: ofBoard };
   if (typeof told !== 'string') return told;
   const fact: Fact = {
     kind: told,
@@ -175,6 +174,6 @@ export const gitlab: Translation = {
         'System Hook',
       ],
       'Resource Access Token Hook',
-    ].map((event) => [event, board]),
+    ].map((event) => [event, ofBoard]),
   ),
 };

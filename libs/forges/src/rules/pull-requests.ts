@@ -35,6 +35,13 @@ export const PullRequest = z.object({
 });
 export type PullRequest = z.infer<typeof PullRequest>;
 
+/** What tells of a pull request. */
+export const PullRequestEvent = z.object({
+  action: z.string(),
+  pull_request: PullRequest,
+  repository: Repository,
+});
+
 export const named = (repository: z.infer<typeof Repository>): NamedRepository => ({
   externalId: String(repository.id),
   url: repository.html_url,

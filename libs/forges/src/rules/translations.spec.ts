@@ -1,88 +1,12 @@
 /** Each event of a forge is read, or ignored for a reason; GitHub's are real deliveries, the others as they are documented. */
-import { createRequire } from 'node:module';
 import { describe, expect, it } from '@jest/globals';
 import { type ForgeKind } from '@muster/registry';
+import { githubEvents, ignored, mapped, recordedDeliveries } from '@muster/testing/github';
 import { giteaPull, giteaPush, giteaStatus, giteaRun } from '../../test/gitea-payloads.ts';
 import { gitlabMerge, gitlabPipeline, gitlabPush } from '../../test/gitlab-payloads.ts';
 import { type Reading } from './fact.ts';
 import { pullRequestActions } from './github.ts';
 import { read, translations } from './translations.ts';
-
-interface Example {
-  readonly name: string;
-  readonly examples: readonly { readonly action?: string }[];
-}
-const examples = createRequire(import.meta.url)('@octokit/webhooks-examples') as readonly Example[];
-
-/** What GitHub's recorded deliveries come to, by event and action; an event in neither list fails. */
-const mapped: Readonly<Record<string, readonly string[]>> = {
-  push: ['branch_pushed', 'ignored'],
-  'pull_request opened': ['pr_opened'],
-  'pull_request synchronize': ['pr_updated', 'pr_updated merge_conflict'],
-  'pull_request edited': ['pr_updated'],
-  'pull_request ready_for_review': ['pr_updated'],
-  'pull_request converted_to_draft': ['pr_updated'],
-  'pull_request reopened': ['pr_reopened', 'pr_reopened merge_conflict'],
-  'pull_request closed': ['pr_merged', 'pr_closed'],
-  'pull_request_review submitted': ['review_approved', 'changes_requested', 'ignored'],
-  'check_suite completed': ['check passed', 'check failed'],
-  'check_suite requested': ['check pending'],
-  'check_suite rerequested': ['check pending'],
-  // One of them came without a conclusion.
-  'workflow_run completed': ['check passed', 'check failed', 'check pending'],
-  'workflow_run requested': ['check pending'],
-  'workflow_run in_progress': ['check pending'],
-  status: ['check pending', 'check passed', 'check failed'],
-};
-const ignored: readonly string[] = [
-  ...['branch_protection_rule', 'check_run', 'code_scanning_alert', 'commit_comment', 'create', 'delete'],
-  ...['dependabot_alert', 'deploy_key', 'deployment', 'deployment_review', 'deployment_status', 'discussion'],
-  ...[
-    'discussion_comment',
-    'fork',
-    'github_app_authorization',
-    'gollum',
-    'installation',
-    'installation_repositories',
-  ],
-  ...[
-    'issue_comment',
-    'issues',
-    'label',
-    'marketplace_purchase',
-    'member',
-    'membership',
-    'merge_group',
-    'meta',
-  ],
-  ...['milestone', 'organization', 'org_block', 'package', 'page_build', 'ping', 'project', 'project_card'],
-  ...[
-    'project_column',
-    'projects_v2_item',
-    'public',
-    'pull_request_review_comment',
-    'pull_request_review_thread',
-  ],
-  ...['release', 'repository', 'repository_dispatch', 'repository_import', 'repository_vulnerability_alert'],
-  ...[
-    'security_advisory',
-    'sponsorship',
-    'star',
-    'team',
-    'team_add',
-    'watch',
-    'workflow_dispatch',
-    'workflow_job',
-  ],
-  ...['pull_request assigned', 'pull_request unassigned', 'pull_request labeled', 'pull_request unlabeled'],
-  ...['pull_request locked', 'pull_request unlocked', 'pull_request review_requested'],
-  ...[
-    'pull_request review_request_removed',
-    'pull_request auto_merge_enabled',
-    'pull_request auto_merge_disabled',
-  ],
-  ...['pull_request_review dismissed', 'pull_request_review edited'],
-];
 
 /** Such as `pr_updated merge_conflict`, `check failed`, `ignored`. */
 function said(reading: Reading): string {
@@ -91,31 +15,23 @@ function said(reading: Reading): string {
   return [...reading.facts.map(({ kind }) => kind), ...checks].join(' ');
 }
 
-const all = examples.flatMap(({ name, examples: payloads }) =>
-  payloads.map((payload, index) => {
-    const withAction = `${name} ${payload.action ?? ''}`;
-    const key = withAction in mapped || ignored.includes(withAction) ? withAction : name;
-    return { event: name, key, index, payload };
-  }),
-);
-
 describe('deliveries that were recorded of GitHub', () => {
   it('are all in one of the lists: those that are read, and those that are ignored', () => {
-    const keys = new Set(all.map(({ key }) => key));
+    const keys = new Set(recordedDeliveries.map(({ key }) => key));
     const listed = [...Object.keys(mapped), ...ignored];
     expect([...keys].filter((key) => !listed.includes(key))).toEqual([]);
     expect(Object.keys(mapped).filter((key) => ignored.includes(key))).toEqual([]);
-    expect(examples.length).toBeGreaterThanOrEqual(58);
+    expect(githubEvents.length).toBeGreaterThanOrEqual(58);
   });
 
-  it.each(all)('say what is known of them: $key ($index)', ({ event, key, payload }) => {
+  it.each(recordedDeliveries)('say what is known of them: $key ($index)', ({ event, payload, says }) => {
     const words = said(read('github', event, payload));
-    expect(mapped[key] ?? ['ignored']).toContain(words);
+    expect(says).toContain(words);
   });
 
   it('have no event and no action of a pull request that is not known by name', () => {
-    expect(examples.map(({ name }) => name).filter((name) => !(name in translations.github))).toEqual([]);
-    const actions = all.flatMap(({ event, payload }) =>
+    expect(githubEvents.map(({ name }) => name).filter((name) => !(name in translations.github))).toEqual([]);
+    const actions = recordedDeliveries.flatMap(({ event, payload }) =>
       event === 'pull_request' ? [payload.action ?? ''] : [],
     );
     expect(actions.filter((action) => !(action in pullRequestActions))).toEqual([]);

@@ -11,8 +11,13 @@ export interface Numbered {
 /** Where people see what an event is about: `https://app.acme.example/{type}/{key}`. */
 export type LinkTemplate = string | undefined;
 
+type Linked = Pick<ActivityItem['subject'], 'type' | 'id' | 'key'>;
+
 /** The address of a subject; null where the installation named none. */
-export function linkTo(template: LinkTemplate, { subject, projectId }: ActivityItem): string | null {
+export function linkTo(
+  template: LinkTemplate,
+  { subject, projectId }: Pick<ActivityItem, 'projectId'> & { readonly subject: Linked },
+): string | null {
   if (template === undefined) return null;
   const words: Readonly<Record<string, string | null>> = {
     type: subject.type,

@@ -36,7 +36,7 @@ export const forges = {
     effect: 'write',
     summary: 'Connect a forge, so that what it signs is known as its own',
     keywords: 'github gitlab gitea forgejo webhook integration app repository',
-    description: `Answers what to enter at the forge: the address of its webhook, and the secret, once. Then forges.repositories.link says whose work a repository has. Credentials are written and never read. At most 50 in an organization.`,
+    description: `Answers what to enter at the forge: the address of its webhook, and the secret, once. Then forges.repositories.link says whose work a repository has. Credentials are written and never read; with them the forge is told what is missing at each head, and asked what it did not deliver. At most 50 in an organization.`,
     auditsRefusal: true,
     params: z
       .strictObject({
@@ -65,7 +65,7 @@ export const forges = {
     effect: 'read',
     summary: 'Get a connection to a forge, with how it fares',
     keywords: 'github gitlab status health error',
-    description: `When it was last heard of, and which credentials it has.`,
+    description: `When it was last heard of and told something, what went wrong since, and which credentials it has.`,
     params: z.strictObject({ connectionId: Id }),
     result: z.object({ connection: ForgeConnection }),
     example: { connectionId },

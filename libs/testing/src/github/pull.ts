@@ -1,4 +1,11 @@
 /** The life of a pull request as GitHub sends it: the shape of its payloads, cut to what they say of the work. */
+
+/** As it is delivered: the header's event, and the body. */
+export interface GithubEvent {
+  readonly event: string;
+  readonly payload: unknown;
+}
+
 export interface PullLife {
   readonly repository: {
     readonly id: number;
@@ -97,3 +104,17 @@ export const reviewEvent = (life: PullLife, state: string, sha: string, seconds:
     repository: life.repository,
   },
 });
+
+/** Pushed, opened, failed, pushed again, run again, approved, merged. */
+export const recordedLife = (life: PullLife, a: string, b: string): GithubEvent[] => [
+  pushEvent(life, a, 1),
+  pullEvent(life, 'opened', a, 2),
+  suiteEvent(life, a, { app: 1, conclusion: 'failure', seconds: 3 }),
+  pushEvent(life, b, 5),
+  pullEvent(life, 'synchronize', b, 6),
+  suiteEvent(life, b, { app: 1, conclusion: 'failure', seconds: 8 }),
+  suiteEvent(life, b, { app: 2, conclusion: 'success', seconds: 9 }),
+  suiteEvent(life, b, { app: 1, conclusion: 'success', seconds: 9 }),
+  reviewEvent(life, 'approved', b, 10),
+  mergedEvent(life, b, 12),
+];

@@ -1,0 +1,84 @@
+/** Every delivery that was recorded of GitHub, signed and sent over HTTP: what is read of each, and what is ignored and why. */
+import { createHmac } from 'node:crypto';
+import { beforeAll, expect, it } from '@jest/globals';
+import { inOrganizationAsSystem } from '@muster/database';
+import { translateDelivery } from '@muster/forges';
+import { handlers, performable, reactions } from '@muster/operations';
+import { type ForgeDelivery } from '@muster/registry';
+import { recordedDeliveries } from '@muster/testing/github';
+import { useApi } from './api.ts';
+
+const api = useApi({ LIMIT_DELIVERIES: '10000/1' });
+const idOf = (key: string, index: number): string => `${key} ${index}`.replaceAll(' ', '-');
+let deliveries: ReadonlyMap<string, ForgeDelivery>;
+const answers: number[] = [];
+
+beforeAll(async () => {
+  const people = await api.org();
+  const ana = api.client(people.ana.me.token);
+  await ana.projects.create({ key: 'WEB', name: 'Web' });
+  const { connection, setup } = await ana.forges.connect({ kind: 'github' });
+  const repositories = new Set(
+    recordedDeliveries.flatMap(({ payload }) => {
+      const { repository } = payload as { repository?: { id?: number } };
+      return repository?.id === undefined ? [] : [String(repository.id)];
+    }),
+  );
+  for (const externalId of repositories)
+    await ana.forges.repositories.link({ projectId: 'WEB', connectionId: connection.id, externalId });
+  for (const { event, key, index, payload } of recordedDeliveries) {
+    const body = JSON.stringify(payload);
+    const signature = createHmac('sha256', setup.secret).update(body).digest('hex');
+    const { status } = await api.request(new URL(setup.webhookUrl).pathname, {
+      ...{ method: 'POST', token: null, body },
+      headers: {
+        'content-type': 'application/json',
+        'x-github-event': event,
+        'x-github-delivery': idOf(key, index),
+        'x-hub-signature-256': `sha256=${signature}`,
+      },
+    });
+    answers.push(status);
+  }
+  const jobs = await api.world.rows<{ id: string }>(
+    `select payload ->> 'deliveryId' as id from outbox where org_id = $1 and topic = 'forge.translate' order by id`,
+    people.orgId,
+  );
+  const surroundings = { handlers: performable(handlers), reactions };
+  for (const { id } of jobs) {
+    await inOrganizationAsSystem(api.world.database.app, people.orgId, (db) =>
+      translateDelivery({ db, orgId: people.orgId, surroundings }, id),
+    );
+  }
+  const kept: ForgeDelivery[] = [];
+  for (let cursor: string | undefined; ;) {
+    const page = await ana.forges.deliveries.list({
+      ...{ connectionId: connection.id, limit: 200 },
+      ...(cursor !== undefined && { cursor }),
+    });
+    kept.push(...page.items);
+    if (page.nextCursor === null) break;
+    cursor = page.nextCursor;
+  }
+  deliveries = new Map(kept.map((delivery) => [delivery.deliveryId, delivery]));
+}, 120_000);
+
+it('takes each, and keeps each once', () => {
+  expect(answers).toEqual(recordedDeliveries.map(() => 202));
+  expect(deliveries.size).toBe(recordedDeliveries.length);
+});
+
+/** The kinds of facts; a word about a check is one, whatever it says. */
+const kindsOf = (words: string): string => (words.startsWith('check ') ? 'check' : words);
+
+it.each(recordedDeliveries)('reads what is read, and says why it ignores the rest: $key ($index)', (one) => {
+  const delivery = deliveries.get(idOf(one.key, one.index));
+  const { state, trust, outcome = [] } = delivery ?? {};
+  expect(trust).toBe('verified');
+  const kinds = outcome.map(({ kind }) => kind ?? 'ignored').join(' ');
+  expect(one.says.map(kindsOf)).toContain(kinds);
+  expect(state).not.toBe('failed');
+  if (kinds !== 'ignored') return;
+  expect(state).toBe('ignored');
+  expect(outcome[0]?.reason).toMatch(/\w+ \w+/);
+});

@@ -1,0 +1,81 @@
+/** For specs: the jobs about forges, done as the worker does them, one row of the outbox after the other. */
+import { lookAtHeads, reconcile, replayFacts, sendStatus, translateDelivery } from '@muster/forges';
+import { askAboutPull, createForgeCalls } from '@muster/forges';
+import { type OutboxJobName } from '@muster/jobs';
+import { parseNetworks } from '@muster/outbound';
+import { type World } from '@muster/testing';
+import { createAskForge } from '../src/ask-forge.ts';
+import { performer } from '../src/perform.ts';
+import { createSender } from '../src/webhooks/guarded.ts';
+import { seals, surroundings } from './forge-deliveries.ts';
+import { workersWith } from './line.ts';
+
+export interface ForgeRow {
+  readonly id: string;
+  readonly topic: OutboxJobName;
+  readonly payload: Record<string, string>;
+  readonly error: string | null;
+  /** Whole seconds. */
+  readonly dueIn: number;
+}
+
+export interface ForgeJobs {
+  /** Of the organization, which are not done; the oldest first. */
+  waiting(orgId: string): Promise<ForgeRow[]>;
+  /** Does one of them; throws what it throws. */
+  perform(orgId: string, row: Pick<ForgeRow, 'id' | 'topic'>): Promise<string>;
+  /** Does all that are due, those that they ask for included, or that are due soon. */
+  settle(orgId: string): Promise<void>;
+  reconcile(): Promise<void>;
+  close(): void;
+}
+
+const soonSeconds = 10;
+
+export function openForgeJobs(world: World, networks = '127.0.0.0/8:*'): ForgeJobs {
+  const sender = createSender({ networks: parseNetworks(networks) });
+  const pool = world.database.app;
+  const calls = createForgeCalls({
+    ...{ pool, surroundings, seals, ask: createAskForge(sender) },
+    linkTo: ({ key }) => `https://muster.example/stories/${key}`,
+  });
+  const run = performer(
+    pool,
+    workersWith({
+      'forge.translate': async ({ db, orgId, payload }) => {
+        await translateDelivery({ db, orgId, surroundings }, payload.deliveryId);
+        return undefined;
+      },
+      'forge.replay': async ({ db, orgId, payload }) => {
+        await replayFacts({ db, orgId, surroundings }, payload.executionId);
+        return undefined;
+      },
+      'forge.status': ({ payload, ...job }) => sendStatus(calls, job, payload),
+      'forge.statuses': (work) => lookAtHeads(calls, work),
+      'forge.ask': ({ payload, ...job }) => askAboutPull(calls, job, payload.executionId),
+    }),
+  );
+  const waiting = (orgId: string) =>
+    world.rows<ForgeRow>(
+      `select id, topic, payload, error, round(extract(epoch from dispatch_after - now()))::int as "dueIn" from outbox
+       where org_id = $1 and topic like 'forge.%' and done_at is null order by id`,
+      orgId,
+    );
+  const perform: ForgeJobs['perform'] = (orgId, { id, topic }) =>
+    run(topic, { orgId, rowId: id }, new AbortController().signal);
+  return {
+    waiting,
+    perform,
+    settle: async (orgId) => {
+      for (;;) {
+        const due = (await waiting(orgId)).find(({ dueIn }) => dueIn <= soonSeconds);
+        if (due === undefined) return;
+        await perform(orgId, due);
+      }
+    },
+    reconcile: () => reconcile(pool, new AbortController().signal),
+    close: () => {
+      sender.close();
+    },
+  };
+}

@@ -1,0 +1,221 @@
+/** What a forge did not deliver is asked of it, by its API. */
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { handlers, performable, reactions } from '@muster/operations';
+import { type ForgeKind } from '@muster/registry';
+import { type People, useWorld } from '@muster/testing';
+import { type Connected, deliver } from './forge-deliveries.ts';
+import { type ForgeJobs, openForgeJobs } from './forge-jobs.ts';
+import { type ForgeServer, openForge, replyWith } from './forge-server.ts';
+import {
+  acmeApi,
+  mergedEvent,
+  pullEvent,
+  type PullLife,
+  pullUrl,
+  second,
+  shaOf,
+} from '@muster/testing/github';
+
+const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
+const [a, b] = [shaOf('a'), shaOf('b')];
+const life: PullLife = {
+  ...{ repository: acmeApi, number: 7, branch: 'topic', base: 'main', title: 'Land it', body: null },
+};
+/** As GitHub, Gitea and Forgejo answer: the pull request of a delivery, with its repository and its state. */
+const told = ({ payload }: ReturnType<typeof pullEvent>, state: 'open' | 'closed') => ({
+  ...{ ...payload.pull_request, state },
+  base: { ...payload.pull_request.base, repo: acmeApi },
+});
+
+let people: People;
+let forge: ForgeServer;
+let jobs: ForgeJobs;
+let connection: Connected;
+let storyId: string;
+let held: { executionId: string; leaseToken: string };
+
+beforeEach(async () => {
+  forge = await openForge();
+  jobs = openForgeJobs(world);
+  people = await world.org({ policy: { requireMergeProof: true, mergeProof: 'verified' } });
+  await people.ana.projects.create({ key: 'WEB', name: 'Web' });
+});
+afterEach(async () => {
+  jobs.close();
+  await forge.close();
+});
+
+/** Work that was handed in with a pull request that is open, and of which nothing was heard for an hour. */
+async function begin(kind: ForgeKind = 'github', credentials: { token: string } | null = { token: 't' }) {
+  const { connection: made, setup } = await people.ana.forges.connect({
+    ...{ kind, baseUrl: forge.url },
+    ...(credentials !== null && { credentials }),
+  });
+  connection = { id: made.id, kind, secret: setup.secret };
+  await people.ana.forges.repositories.link({
+    ...{ projectId: 'WEB', connectionId: made.id, externalId: String(acmeApi.id) },
+  });
+  const { story } = await people.ana.stories.create({
+    projectId: 'WEB',
+    title: 'Land',
+    status: 'in_progress',
+  });
+  storyId = story.id;
+  const { execution, leaseToken } = await people.chloe.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: storyId },
+  });
+  held = { executionId: execution.id, leaseToken };
+  const url = kind === 'gitlab' ? mergeUrl : pullUrl(life);
+  await people.chloe.deliveryExecutions.complete({
+    ...{ ...held, outcome: 'submitted', pullRequest: { number: 7, url } },
+  });
+  await deliver(world, people, connection, kind === 'gitlab' ? openedMerge : pullEvent(life, 'opened', a, 1));
+  await jobs.settle(people.orgId);
+  forge.asked.length = 0;
+  await beQuiet();
+}
+const beQuiet = (minutes = 60) =>
+  world.rows(
+    `update forge_pulls set heard_at = now() - make_interval(mins => $2) where org_id = $1`,
+    people.orgId,
+    minutes,
+  );
+const turn = async () => {
+  await jobs.reconcile();
+  await jobs.settle(people.orgId);
+};
+const asked = () => forge.asked.filter(({ method }) => method === 'GET');
+const executionNow = async () =>
+  (await people.ana.deliveryExecutions.get({ executionId: held.executionId })).execution;
+const deliveries = async () =>
+  (await people.ana.forges.deliveries.list({ connectionId: connection.id })).items;
+const answers = (json: unknown, headers: Record<string, string> = {}) =>
+  forge.answer(({ method }, response) => {
+    if (method === 'GET') replyWith(response, 200, json, headers);
+    else replyWith(response, 201);
+  });
+
+const mergeUrl = `${acmeApi.html_url}/-/merge_requests/7`;
+const merge = {
+  ...{ iid: 7, title: 'Land it', description: null, source_branch: 'topic', target_branch: 'main' },
+  ...{ source_project_id: acmeApi.id, target_project_id: acmeApi.id },
+  ...{ created_at: second(1), updated_at: second(1) },
+};
+const openedMerge = {
+  event: 'Merge Request Hook',
+  payload: {
+    project: {
+      ...{ id: acmeApi.id, web_url: acmeApi.html_url },
+      ...{ path_with_namespace: 'acme/api', default_branch: 'main' },
+    },
+    object_attributes: { ...merge, url: mergeUrl, action: 'open', last_commit: { id: a } },
+  },
+};
+
+describe('a merge that was not delivered', () => {
+  it.each(['github', 'gitea', 'forgejo'] as const)('lands the story when %s is asked', async (kind) => {
+    await begin(kind);
+    answers(told(mergedEvent(life, a, 5), 'closed'));
+    await turn();
+    const api = kind === 'github' ? '/api/v3' : '/api/v1';
+    expect(asked().map(({ path }) => path)).toEqual([`${api}/repos/acme/api/pulls/7`]);
+    expect(await executionNow()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+    expect((await people.ana.stories.get({ storyId })).story.status).toBe('done');
+    expect((await deliveries())[0]).toMatchObject({
+      ...{ event: 'pull_request', trust: 'verified', state: 'recorded' },
+      outcome: [{ kind: 'pr_merged', result: 'recorded' }],
+    });
+  });
+
+  it('lands the story when GitLab is asked', async () => {
+    await begin('gitlab');
+    const merged = { state: 'merged', sha: a, merge_commit_sha: shaOf('f'), merged_at: second(5) };
+    answers({ ...merge, ...merged, web_url: mergeUrl });
+    await turn();
+    expect(asked().map(({ path }) => path)).toEqual([`/api/v4/projects/${acmeApi.id}/merge_requests/7`]);
+    expect(await executionNow()).toMatchObject({ state: 'completed', outcome: 'succeeded' });
+  });
+
+  it('is the same fact when it is delivered after all', async () => {
+    await begin();
+    answers(told(mergedEvent(life, a, 5), 'closed'));
+    await turn();
+    const { outcome } = await deliver(world, people, connection, mergedEvent(life, a, 5));
+    expect(outcome).toMatchObject([{ kind: 'pr_merged', result: 'repeated' }]);
+  });
+});
+
+it('learns of another head of one that is open, and keeps nothing where there is no news', async () => {
+  await begin();
+  answers(told(pullEvent(life, 'edited', a, 3), 'open'));
+  await turn();
+  expect(await deliveries()).toHaveLength(1);
+  answers(told(pullEvent(life, 'edited', b, 4), 'open'));
+  await beQuiet();
+  await turn();
+  expect((await executionNow()).git?.headSha).toBe(b);
+  answers(told(pullEvent(life, 'edited', b, 5, { mergeable_state: 'dirty' }), 'open'));
+  await beQuiet();
+  await turn();
+  expect((await executionNow()).needsRework).toBe(true);
+});
+
+it('asks whether anything changed, which costs the forge nothing', async () => {
+  await begin();
+  answers(told(pullEvent(life, 'edited', a, 3), 'open'), { etag: '"one"' });
+  await turn();
+  forge.answer({ status: 304 });
+  await beQuiet();
+  await turn();
+  expect(asked().map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"one"']);
+  expect(await deliveries()).toHaveLength(1);
+  expect((await people.ana.forges.get({ connectionId: connection.id })).connection.lastError).toBeNull();
+});
+
+describe('nothing is asked', () => {
+  it('of what was heard within half an hour, or asked about', async () => {
+    await begin();
+    await beQuiet(29);
+    await turn();
+    expect(asked()).toEqual([]);
+    await beQuiet();
+    answers(told(pullEvent(life, 'edited', a, 3), 'open'));
+    await turn();
+    await turn();
+    expect(asked()).toHaveLength(1);
+  });
+
+  it('of work that is over, and of what is closed', async () => {
+    await begin();
+    await deliver(world, people, connection, mergedEvent(life, a, 5));
+    await beQuiet();
+    await turn();
+    expect(asked()).toEqual([]);
+  });
+
+  it('of a forge that cannot be called', async () => {
+    await begin('github', null);
+    await turn();
+    expect(await jobs.waiting(people.orgId)).toEqual([]);
+  });
+
+  it('before the time that the forge named', async () => {
+    await begin();
+    forge.answer({ status: 429, headers: { 'retry-after': '600' } });
+    await turn();
+    await beQuiet();
+    await turn();
+    expect(asked()).toHaveLength(1);
+    const { lastError } = (await people.ana.forges.get({ connectionId: connection.id })).connection;
+    expect(lastError).toMatchObject({ doing: 'reconcile' });
+  });
+});
+
+it('is told of by its error where what came back is no pull request', async () => {
+  await begin();
+  answers({ hello: 'world' });
+  await turn();
+  const { lastError } = (await people.ana.forges.get({ connectionId: connection.id })).connection;
+  expect(lastError).toMatchObject({ doing: 'reconcile' });
+  expect(lastError?.message).toContain('does not document: number');
+});

@@ -1,0 +1,69 @@
+/** For specs: a forge's API, as a server of the spec's own that knows what it was asked. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { type AddressInfo } from 'node:net';
+
+export interface Asked {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Parsed; null where there was none. */
+  readonly body: unknown;
+}
+
+/** Answers a request, or leaves it to a later moment. */
+export type Answering = (asked: Asked, response: ServerResponse) => void;
+
+export interface ForgeServer {
+  readonly url: string;
+  readonly asked: Asked[];
+  /** How it answers from now on: with this status and JSON, or by itself. */
+  answer: (how: Answering | { status: number; headers?: Record<string, string>; json?: unknown }) => void;
+  close(): Promise<void>;
+}
+
+export const replyWith = (
+  response: ServerResponse,
+  status: number,
+  json: unknown = {},
+  headers: Record<string, string> = {},
+): void => {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(status === 304 ? undefined : JSON.stringify(json));
+};
+
+export async function openForge(): Promise<ForgeServer> {
+  const asked: Asked[] = [];
+  let answering: Answering = (_, response) => {
+    replyWith(response, 201);
+  };
+  const server = createServer((request, response) => {
+    const chunks: Buffer[] = [];
+    request.on('data', (chunk: Buffer) => chunks.push(chunk));
+    request.on('end', () => {
+      const text = Buffer.concat(chunks).toString();
+      const { method = '', url: path = '', headers } = request;
+      const one = { method, path, headers, body: text === '' ? null : (JSON.parse(text) as unknown) };
+      asked.push(one);
+      answering(one, response);
+    });
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    asked,
+    answer: (how) => {
+      answering =
+        typeof how === 'function'
+          ? how
+          : (_, response) => {
+              replyWith(response, how.status, how.json, how.headers);
+            };
+    },
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((done) => server.close(done));
+    },
+  };
+}

@@ -1,0 +1,26 @@
+/** What a forge told of that could be about several works: each hears of it. */
+import { type Db, of, sql } from '@muster/database';
+import { type Actor } from '@muster/registry';
+import { appendEvents } from '../leases/events.ts';
+import { isOpenSql } from '../leases/states-sql.ts';
+
+/** Appends to the streams of those that are not over; executions by id, as everybody locks them. Answers how many. */
+export const signalForgeDoubt = async (
+  db: Db,
+  actor: Actor,
+  executionIds: readonly string[],
+  data: Record<string, unknown>,
+): Promise<number> =>
+  (
+    await db.all(
+      sql<{ id: string }>`with w as materialized (
+           select e.id from executions e where ${of('e')} and e.id = any (${executionIds}::uuid[]) and ${isOpenSql}
+           order by e.id for no key update of e),
+         u as (update executions e set last_event_seq = e.last_event_seq + 1 from w
+           where ${of('e')} and e.id = w.id returning e.id, e.last_event_seq as seq)
+         ${appendEvents(
+           sql.part`(select u.id, u.seq, 'forge' as kind, ${JSON.stringify(data)}::jsonb as data, clock_timestamp() as at from u)`,
+           actor,
+         )} returning execution_id as id`,
+    )
+  ).length;

@@ -1,0 +1,86 @@
+/** Where each forge takes a status, and where it tells of a pull request. */
+import { type ForgeKind } from '@muster/registry';
+import { ownStatus } from '../rules/pull-requests.ts';
+import { type Standing } from '../rules/standing.ts';
+
+export interface NamedAtForge {
+  readonly kind: ForgeKind;
+  readonly baseUrl: string;
+  /** The forge's own id. */
+  readonly externalId: string;
+  readonly fullName: string;
+}
+
+const roots: Readonly<Record<ForgeKind, string>> = {
+  github: '/api/v3',
+  gitlab: '/api/v4',
+  gitea: '/api/v1',
+  forgejo: '/api/v1',
+};
+
+/** Without a slash at the end. GitHub's own is at a host of its own. */
+export const apiRoot = (kind: ForgeKind, baseUrl: string): string =>
+  kind === 'github' && new URL(baseUrl).host === 'github.com'
+    ? 'https://api.github.com'
+    : `${baseUrl}${roots[kind]}`;
+
+/** A status that is `failed` would fail GitLab's whole pipeline, which is no failure of the work's checks. */
+const gitlabStates = { success: 'success', pending: 'pending', failure: 'pending' } as const;
+
+/** A check run of an app that waits is under way. */
+const runOf = {
+  success: { status: 'completed', conclusion: 'success' },
+  pending: { status: 'in_progress' },
+  failure: { status: 'completed', conclusion: 'failure' },
+} as const;
+
+/** `owner/name` as a part of a path. */
+export const pathOf = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
+
+export interface StatusToSend extends Standing {
+  readonly sha: string;
+  /** Where people see the story. */
+  readonly link: string | null;
+}
+
+/** An app has checks, everything else commit statuses. */
+export function statusRequest(
+  at: NamedAtForge,
+  { sha, state, description, link }: StatusToSend,
+  isApp: boolean,
+): { readonly url: string; readonly body: string } {
+  const { kind, baseUrl, externalId, fullName } = at;
+  const root = apiRoot(kind, baseUrl);
+  const name = ownStatus;
+  if (kind === 'gitlab') {
+    const url = `${root}/projects/${encodeURIComponent(externalId)}/statuses/${encodeURIComponent(sha)}`;
+    const said = {
+      state: gitlabStates[state],
+      name,
+      description,
+      ...(link !== null && { target_url: link }),
+    };
+    return { url, body: JSON.stringify(said) };
+  }
+  if (isApp) {
+    const output = { title: description, summary: description };
+    const said = {
+      name,
+      head_sha: sha,
+      ...runOf[state],
+      output,
+      ...(link !== null && { details_url: link }),
+    };
+    return { url: `${root}/repos/${pathOf(fullName)}/check-runs`, body: JSON.stringify(said) };
+  }
+  const said = { state, context: name, description, ...(link !== null && { target_url: link }) };
+  return {
+    url: `${root}/repos/${pathOf(fullName)}/statuses/${encodeURIComponent(sha)}`,
+    body: JSON.stringify(said),
+  };
+}
+
+export const pullUrl = ({ kind, baseUrl, externalId, fullName }: NamedAtForge, number: number): string =>
+  kind === 'gitlab'
+    ? `${apiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}/merge_requests/${number}`
+    : `${apiRoot(kind, baseUrl)}/repos/${pathOf(fullName)}/pulls/${number}`;

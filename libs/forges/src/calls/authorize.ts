@@ -1,0 +1,76 @@
+/** What a forge is called with: a token as it is, or the one of a GitHub App's installation, which is asked for. */
+import { ForgeCredentials, type ForgeKind } from '@muster/registry';
+import githubAppJwt from 'universal-github-app-jwt';
+import { z } from 'zod';
+import { apiRoot, pathOf } from './api.ts';
+import { type AskForge, expectGood, ForgeRefusal } from './call.ts';
+
+export interface Called {
+  readonly kind: ForgeKind;
+  readonly baseUrl: string;
+  readonly fullName: string;
+  /** As they were opened; undefined: no key of the installation opens them. */
+  readonly credentials: string | undefined;
+}
+
+/** Headers that say who calls. */
+export type Authorize = (called: Called) => Promise<Readonly<Record<string, string>>>;
+
+const agent = { 'user-agent': 'Muster', accept: 'application/json' };
+const github = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+
+const headersWith = (kind: ForgeKind, token: string): Readonly<Record<string, string>> => ({
+  ...agent,
+  ...(kind === 'github' && github),
+  authorization: kind === 'gitea' || kind === 'forgejo' ? `token ${token}` : `Bearer ${token}`,
+});
+
+const Installation = z.object({ id: z.int() });
+const InstallationToken = z.object({ token: z.string(), expires_at: z.string() });
+
+const mostTokens = 1_000;
+/** A token is not used in its last minutes. */
+const marginMillis = 5 * 60_000;
+
+export function credentialsOf(text: string | undefined): ForgeCredentials {
+  if (text === undefined) {
+    const message = 'no SECRETS_KEY of the installation opens the credentials';
+    throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
+  }
+  return ForgeCredentials.parse(JSON.parse(text));
+}
+
+/** Remembers the tokens of installations, which live for an hour. */
+export function createAuthorize(ask: AskForge): Authorize {
+  const tokens = new Map<string, { readonly token: string; readonly until: number }>();
+
+  const installationToken = async (
+    { kind, baseUrl, fullName }: Called,
+    { appId, privateKey }: { readonly appId: number; readonly privateKey: string },
+  ): Promise<string> => {
+    const { token: jwt } = await githubAppJwt({ id: appId, privateKey }).catch(() => {
+      const message = 'the private key of the app is none';
+      throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
+    });
+    const headers = headersWith(kind, jwt);
+    const root = apiRoot(kind, baseUrl);
+    const url = `${root}/repos/${pathOf(fullName)}/installation`;
+    const found = expectGood(url, await ask({ method: 'GET', url, headers }));
+    const { id } = Installation.parse(JSON.parse(found.text));
+    const tokenUrl = `${root}/app/installations/${id}/access_tokens`;
+    const made = expectGood(tokenUrl, await ask({ method: 'POST', url: tokenUrl, headers }));
+    const { token, expires_at: until } = InstallationToken.parse(JSON.parse(made.text));
+    if (tokens.size >= mostTokens) tokens.clear();
+    tokens.set(`${root} ${appId} ${fullName}`, { token, until: Date.parse(until) });
+    return token;
+  };
+
+  return async (called) => {
+    const { kind, baseUrl, fullName } = called;
+    const { token, appId = 0, privateKey = '' } = credentialsOf(called.credentials);
+    if (token !== undefined) return headersWith(kind, token);
+    const known = tokens.get(`${apiRoot(kind, baseUrl)} ${appId} ${fullName}`);
+    const isGood = known !== undefined && known.until - marginMillis > Date.now();
+    return headersWith(kind, isGood ? known.token : await installationToken(called, { appId, privateKey }));
+  };
+}

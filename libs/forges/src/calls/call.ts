@@ -1,0 +1,99 @@
+/** One call of a forge: with its credentials, and what its answer means. */
+import { type ForgeFailure } from '@muster/registry';
+
+export interface ForgeRequest {
+  readonly method: 'GET' | 'POST';
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+export interface ForgeAnswer {
+  readonly status: number;
+  /** By their names in lower case. */
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly text: string;
+}
+
+/** Sends to addresses that people name, and refuses those that may not be sent to; throws where nothing came back. */
+export type AskForge = (request: ForgeRequest) => Promise<ForgeAnswer>;
+
+/** What the forge did not do. */
+export class ForgeRefusal extends Error {
+  /** Not before then may it be asked again; null: at any time. */
+  readonly quietUntil: string | null;
+  /** Trying again would not help, until people change something. */
+  readonly isFinal: boolean;
+
+  constructor(message: string, { quietUntil, isFinal }: Pick<ForgeRefusal, 'quietUntil' | 'isFinal'>) {
+    super(message);
+    this.name = 'ForgeRefusal';
+    this.quietUntil = quietUntil;
+    this.isFinal = isFinal;
+  }
+}
+
+const mostMessage = 300;
+
+const headerOf = ({ headers }: ForgeAnswer, name: string): string | undefined => {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
+};
+
+const mostPatienceMillis = 60 * 60_000;
+const afterRefusalMillis = 15 * 60_000;
+const usualPatienceMillis = 60_000;
+
+/** Until when a forge wants to be left alone, by the headers of GitHub, GitLab, Gitea; null: it does not say so. */
+export function patienceOf(answer: ForgeAnswer, now: number): string | null {
+  const { status } = answer;
+  if (status !== 429 && status !== 403) return null;
+  const after = Number(headerOf(answer, 'retry-after') ?? Number.NaN);
+  const isUsedUp = ['x-ratelimit-remaining', 'ratelimit-remaining'].some(
+    (name) => headerOf(answer, name) === '0',
+  );
+  const reset = Number(
+    headerOf(answer, 'x-ratelimit-reset') ?? headerOf(answer, 'ratelimit-reset') ?? Number.NaN,
+  );
+  const millis = Number.isFinite(after)
+    ? after * 1_000
+    : isUsedUp && Number.isFinite(reset)
+      ? reset * 1_000 - now
+      : status === 429 || isUsedUp
+        ? usualPatienceMillis
+        : null;
+  return millis === null
+    ? null
+    : new Date(now + Math.min(Math.max(millis, 1_000), mostPatienceMillis)).toISOString();
+}
+
+/** What forges put into their errors: `message`, or `error`. */
+function wordsOf({ text }: ForgeAnswer): string {
+  try {
+    const { message, error } = JSON.parse(text) as { message?: unknown; error?: unknown };
+    const said = message ?? error;
+    return typeof said === 'string' ? said : said === undefined ? '' : JSON.stringify(said);
+  } catch {
+    return '';
+  }
+}
+
+/** The answer, if it is a good one, or 304; else throws what it means. */
+export function expectGood(url: string, answer: ForgeAnswer, now = Date.now()): ForgeAnswer {
+  const { status } = answer;
+  if ((status >= 200 && status < 300) || status === 304) return answer;
+  const words = wordsOf(answer);
+  const said = `${new URL(url).host} answered ${status}${words === '' ? '' : `: ${words}`}`;
+  const patience = patienceOf(answer, now);
+  const isRefused = status === 401 || status === 403;
+  throw new ForgeRefusal(said.slice(0, mostMessage), {
+    quietUntil: patience ?? (isRefused ? new Date(now + afterRefusalMillis).toISOString() : null),
+    isFinal: patience === null && status >= 300 && status < 500,
+  });
+}
+
+/** As the connection shows it. */
+export const failureOf = (doing: ForgeFailure['doing'], error: unknown): ForgeFailure => ({
+  ...{ at: new Date().toISOString(), doing },
+  message: (error instanceof Error ? error.message : String(error)).slice(0, mostMessage),
+});

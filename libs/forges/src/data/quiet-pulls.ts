@@ -1,0 +1,67 @@
+/** Open pull requests of which nothing was heard for a while: a forge may have delivered nothing. */
+import { type Db, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type Callee } from './statuses.ts';
+
+/** So long nothing is asked: what happens is delivered within seconds. */
+const quietMinutes = 30;
+/** Of which nothing was heard for longer, nothing is expected. */
+const mostDays = 90;
+/** More in one turn wait for the next; of one connection no more, so that one organization does not take up a turn. */
+const mostInTurn = 1_000;
+const mostOfConnection = 100;
+
+/** Pull requests `p` that are quiet. By the index of those that are open. */
+const isQuiet: Part = sql.part`p.is_open and p.number is not null
+  and p.heard_at between now() - make_interval(days => ${sql.literal(mostDays)}) and now() - make_interval(mins => ${sql.literal(quietMinutes)})`;
+
+/** Those that can be asked about, across organizations: the longest quiet first. */
+export const quietPulls = (): Query<{ orgId: string; executionId: string }> =>
+  sql<{
+    orgId: string;
+    executionId: string;
+  }>`select q.org_id as "orgId", q.execution_id as "executionId" from (
+      select p.org_id, p.execution_id, p.heard_at,
+        row_number() over (partition by r.org_id, r.connection_id order by p.heard_at) as nth
+      from forge_pulls p
+      join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id
+      join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
+        and c.credentials_kind is not null
+      where ${isQuiet}) q
+    where q.nth <= ${sql.literal(mostOfConnection)} order by q.heard_at limit ${sql.literal(mostInTurn)}`;
+
+/** Asks for a look at each that is quiet still; it counts as heard of, so that no other turn asks meanwhile. */
+export const askAbout = (executionIds: readonly string[]): Query<unknown> =>
+  sql`with asked as (
+      update forge_pulls p set heard_at = now()
+      where ${of('p')} and p.execution_id = any (${executionIds}::uuid[]) and ${isQuiet} returning p.execution_id)
+    insert into outbox (org_id, id, topic, payload)
+    select ${organization}, gen_random_uuid(), 'forge.ask', jsonb_build_object('executionId', a.execution_id) from asked a`;
+
+export interface AskedPull extends Callee {
+  readonly connectionId: string;
+  readonly externalId: string;
+  readonly url: string;
+  readonly defaultBranch: string | null;
+  readonly number: number;
+  readonly headSha: string | null;
+  readonly etag: string | null;
+}
+
+/** One to ask about; undefined where it is closed, its work is over, or its forge cannot be called. */
+export const findAskedPull = (db: Db, executionId: string): Promise<AskedPull | undefined> =>
+  db.find(
+    sql<AskedPull>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
+        c.credentials as credentials, t.cursor_key as "organizationKey", c.quiet_until as "quietUntil",
+        c.id as "connectionId", r.external_id as "externalId", coalesce(r.url, '') as url,
+        r.default_branch as "defaultBranch", p.number as number, p.head_sha as "headSha", p.etag
+      from forge_pulls p
+      join executions e on e.org_id = p.org_id and e.id = p.execution_id and e.state <> 'completed'
+      join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id and r.external_id is not null
+      join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
+        and c.credentials is not null
+      join streams t on t.org_id = p.org_id
+      where ${of('p')} and p.execution_id = ${executionId} and p.is_open and p.number is not null`,
+  );
+
+export const noteEtag = (executionId: string, etag: string | null): Query<unknown> =>
+  sql`update forge_pulls set etag = ${etag} where ${of()} and execution_id = ${executionId} and etag is distinct from ${etag}`;

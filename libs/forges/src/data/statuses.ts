@@ -1,0 +1,171 @@
+/** What forges are sent of heads: what is due, who sends it, and what was sent last. */
+import { type Db, newId, of, organization, type Part, type Query, sql } from '@muster/database';
+import { type ForgeKind } from '@muster/registry';
+import { type Standing } from '../rules/standing.ts';
+
+/** A commit that is the head of an open pull request. */
+export interface Head {
+  readonly connectionId: string;
+  /** The forge's own id of the repository. */
+  readonly externalId: string;
+  readonly sha: string;
+}
+
+/** How the forge is called. */
+export interface Callee {
+  readonly kind: ForgeKind;
+  readonly baseUrl: string;
+  readonly fullName: string;
+  /** Sealed. */
+  readonly credentials: Buffer;
+  readonly organizationKey: Buffer;
+  /** The forge asked for patience until then. */
+  readonly quietUntil: string | null;
+}
+
+export interface WorkAtHead {
+  readonly executionId: string;
+  readonly projectId: string;
+  readonly endedAs: string | null;
+  readonly storyIds: readonly string[];
+}
+
+/** Open pull requests `p` of repositories `r` whose forge `c` can be called. */
+const open = sql.part`forge_pulls p
+  join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id and r.external_id is not null
+  join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
+    and c.credentials is not null
+  where ${of('p')} and p.is_open and p.number is not null and p.head_sha is not null`;
+
+const isAt = ({ connectionId, externalId, sha }: Head): Part =>
+  sql.part`${of()} and connection_id = ${connectionId} and external_id = ${externalId} and sha = ${sha}`;
+
+/** The stories that the work `e` is about: its own, or those of its group. */
+const storiesOf = sql.part`array(
+  select s.id from stories s where s.org_id = e.org_id and e.target_type = 'story' and s.id = e.target_id
+  union all
+  select m.story_id from delivery_group_stories m where m.org_id = e.org_id and e.target_type = 'delivery_group'
+    and m.group_id = e.target_id and m.open)`;
+
+/** The forge of a head and the work at it; undefined where there is none any more, or no way to call it. */
+export async function readHead(
+  db: Db,
+  { connectionId, externalId, sha }: Head,
+): Promise<{ callee: Callee; works: WorkAtHead[] } | undefined> {
+  const rows = await db.all(
+    sql<Callee & WorkAtHead>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
+         c.credentials as "credentials", (select t.cursor_key from streams t where t.org_id = p.org_id) as "organizationKey",
+         c.quiet_until as "quietUntil", p.execution_id as "executionId", e.project_id as "projectId",
+         case when e.state = 'completed' and e.outcome <> 'succeeded' then e.outcome end as "endedAs",
+         ${storiesOf} as "storyIds"
+       from executions e join (select p.org_id, p.execution_id, p.repository_id from ${open}
+           and r.connection_id = ${connectionId} and r.external_id = ${externalId} and p.head_sha = ${sha}) p
+         on p.org_id = e.org_id and p.execution_id = e.id
+       join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id
+       join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id
+       where ${of('e')} order by e.id`,
+  );
+  const [first] = rows;
+  return first && { callee: first, works: rows };
+}
+
+/** Somewhat longer than an attempt of the job may take. */
+const holdSeconds = 45;
+
+/** What was sent last of a head that this row of the outbox sends to now; undefined while another one does. */
+export const holdHead = (
+  db: Db,
+  { connectionId, externalId, sha }: Head,
+  rowId: string,
+): Promise<{ state: Standing['state'] | null; description: string | null } | undefined> =>
+  db.find(
+    sql<{
+      state: Standing['state'] | null;
+      description: string | null;
+    }>`insert into forge_statuses as t (org_id, connection_id, external_id, sha, held_by, held_until)
+       values (${organization}, ${connectionId}, ${externalId}, ${sha}, ${rowId},
+         clock_timestamp() + make_interval(secs => ${sql.literal(holdSeconds)}))
+       on conflict (org_id, connection_id, external_id, sha) do update
+         set held_by = excluded.held_by, held_until = excluded.held_until, changed_at = now()
+         where t.held_by is null or t.held_until <= clock_timestamp() or t.held_by = excluded.held_by
+       returning t.state, t.description`,
+  );
+
+export const freeHead = (head: Head, rowId: string): Query<unknown> =>
+  sql`update forge_statuses set held_by = null, held_until = null where ${isAt(head)} and held_by = ${rowId}`;
+
+/** Notes what was sent, or refused, and frees the head: who waited for it sees what comes of it. */
+export const settleHead = (
+  db: Db,
+  head: Head,
+  { state, description }: Standing,
+  rowId: string,
+): Promise<unknown> =>
+  db.all(
+    sql`update forge_statuses set state = ${state}, description = ${description}, held_by = null, held_until = null,
+         changed_at = now() where ${isAt(head)} and held_by = ${rowId}`,
+  );
+
+/** Asks for a status to be sent, at once or at a time. */
+export const askForStatus = (head: Head, at: string | null = null): Query<unknown> =>
+  sql`insert into outbox (org_id, id, topic, payload, dispatch_after)
+     values (${organization}, ${newId()}, 'forge.status', ${JSON.stringify(head)}::jsonb, coalesce(${at}::timestamptz, now()))`;
+
+const asked = sql.part`insert into outbox (org_id, id, topic, payload)
+  select ${organization}, gen_random_uuid(), 'forge.status',
+    jsonb_build_object('connectionId', h.connection_id, 'externalId', h.external_id, 'sha', h.head_sha)
+  from (select distinct r.connection_id, r.external_id, p.head_sha from ${open}`;
+
+export const askForStatusOfExecution = (executionId: string): Query<unknown> =>
+  sql`${asked} and p.execution_id = ${executionId}) h`;
+
+/** Of the work on a story, its own or its group's. */
+export const askForStatusOfStory = (storyId: string): Query<unknown> =>
+  sql`${asked} and p.execution_id in (
+       select e.id from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId}
+       union all
+       select e.id from delivery_group_stories m
+         join executions e on e.org_id = m.org_id and e.target_type = 'delivery_group' and e.target_id = m.group_id
+         where ${of('m')} and m.story_id = ${storyId} and m.open)) h`;
+
+const soon = sql.part`now() + interval '5 seconds'`;
+
+/** Asks for a look at all heads, where any is open; those who ask within seconds ask for one. */
+export const askForLook = (projectId: string | null): Query<unknown> =>
+  sql`insert into outbox (org_id, id, topic, payload, dispatch_after)
+     select ${organization}, ${newId()}, 'forge.statuses', '{}', ${soon}
+     where exists (select from ${open} and (${projectId}::uuid is null or r.project_id = ${projectId}::uuid))`;
+
+/** More open pull requests of an organization are not looked at in one turn: the newest that were heard of. */
+const mostHeads = 500;
+
+export const openHeads = (
+  db: Db,
+): Promise<(Head & { state: Standing['state'] | null; description: string | null })[]> =>
+  db.all(
+    sql<
+      Head & { state: Standing['state'] | null; description: string | null }
+    >`select h.connection_id as "connectionId", h.external_id as "externalId", h.head_sha as sha, t.state, t.description
+       from (select r.connection_id, r.external_id, p.head_sha, max(p.heard_at) as heard_at from ${open}
+         group by r.connection_id, r.external_id, p.head_sha order by max(p.heard_at) desc limit ${sql.literal(mostHeads)}) h
+       left join forge_statuses t on ${of('t')} and t.connection_id = h.connection_id
+         and t.external_id = h.external_id and t.sha = h.head_sha`,
+  );
+
+/** For a connection that is called otherwise from now on: nothing counts as sent, and all is sent soon. */
+export const callAnew = (connectionId: string): readonly Query<unknown>[] => [
+  sql`update forge_statuses set state = null, description = null where ${of()} and connection_id = ${connectionId}`,
+  sql`update forge_connections set quiet_until = null where ${of()} and id = ${connectionId} and quiet_until is not null`,
+  askForLook(null),
+];
+
+export const keepQuiet = (connectionId: string, until: string): Query<unknown> =>
+  sql`update forge_connections set quiet_until = greatest(quiet_until, ${until}::timestamptz)
+     where ${of()} and id = ${connectionId}`;
+
+/** Noted every few seconds at most: all that is sent would wait for one row. */
+export const noteWorking = (connectionId: string, isStatus: boolean): Query<unknown> =>
+  sql`update forge_connections set last_error = null,
+       last_status_at = case when ${isStatus} then now() else last_status_at end
+     where ${of()} and id = ${connectionId} and (last_error is not null
+       or (${isStatus} and (last_status_at is null or last_status_at < now() - interval '5 seconds')))`;

@@ -1,0 +1,85 @@
+/** A pull request as a forge's API tells of it, made into what the forge would have delivered. */
+import { type ForgeKind } from '@muster/registry';
+import { z } from 'zod';
+import { ForgeTime, type NamedRepository } from './fact.ts';
+import { PullRequest, Repository } from './pull-requests.ts';
+
+export interface AsDelivered {
+  readonly event: string;
+  readonly payload: unknown;
+  /** Of what it tells: the same again is known by it. */
+  readonly says: readonly (string | null)[];
+  readonly isOpen: boolean;
+  readonly hasConflict: boolean;
+  readonly headSha: string | null;
+}
+
+const Pull = PullRequest.extend({
+  state: z.string(),
+  base: PullRequest.shape.base.extend({ repo: Repository }),
+});
+
+/** GitHub, Gitea and Forgejo deliver what they tell when asked. */
+function pullAsDelivered(payload: unknown): AsDelivered {
+  const pull = Pull.parse(payload);
+  const isOpen = pull.state !== 'closed';
+  // Gitea calls the same otherwise; either is read by `edited`.
+  const action = isOpen ? 'edited' : 'closed';
+  return {
+    event: 'pull_request',
+    payload: { action, pull_request: payload, repository: pull.base.repo },
+    says: [pull.state, pull.head.sha ?? null, pull.updated_at],
+    ...{ isOpen, hasConflict: pull.mergeable_state === 'dirty', headSha: pull.head.sha ?? null },
+  };
+}
+
+const MergeRequest = z.object({
+  iid: z.int(),
+  web_url: z.string(),
+  title: z.string(),
+  description: z.string().nullish(),
+  state: z.string(),
+  source_branch: z.string(),
+  target_branch: z.string(),
+  source_project_id: z.int().nullish(),
+  target_project_id: z.int().nullish(),
+  sha: z.string().nullish(),
+  merge_commit_sha: z.string().nullish(),
+  squash_commit_sha: z.string().nullish(),
+  detailed_merge_status: z.string().nullish(),
+  created_at: ForgeTime,
+  updated_at: ForgeTime,
+  merged_at: ForgeTime.nullish(),
+  closed_at: ForgeTime.nullish(),
+});
+
+const mergeActions: Readonly<Record<string, string>> = { merged: 'merge', closed: 'close' };
+
+/** GitLab calls the same by other names when it is asked. */
+function mergeAsDelivered(payload: unknown, repository: NamedRepository): AsDelivered {
+  const { web_url: url, sha = null, state, ...merge } = MergeRequest.parse(payload);
+  const isOpen = mergeActions[state] === undefined;
+  const at = state === 'merged' ? merge.merged_at : state === 'closed' ? merge.closed_at : null;
+  const { externalId, fullName, defaultBranch } = repository;
+  return {
+    event: 'Merge Request Hook',
+    payload: {
+      project: {
+        ...{ id: Number(externalId), web_url: repository.url },
+        ...{ path_with_namespace: fullName, default_branch: defaultBranch },
+      },
+      object_attributes: {
+        ...merge,
+        ...{ url, action: mergeActions[state] ?? 'update', updated_at: at ?? merge.updated_at },
+        merge_commit_sha: merge.merge_commit_sha ?? merge.squash_commit_sha ?? null,
+        ...(sha !== null && { last_commit: { id: sha } }),
+      },
+    },
+    says: [state, sha, at ?? merge.updated_at],
+    ...{ isOpen, hasConflict: merge.detailed_merge_status === 'conflict', headSha: sha },
+  };
+}
+
+/** Throws a ZodError where it is not what the forge documents. */
+export const asDelivered = (kind: ForgeKind, payload: unknown, repository: NamedRepository): AsDelivered =>
+  kind === 'gitlab' ? mergeAsDelivered(payload, repository) : pullAsDelivered(payload);

@@ -1,0 +1,85 @@
+/** What a forge is told of the work at a head: whether it may be merged, and what is missing, in a line. */
+import { type inside, isSameCommit, type ResultOf } from '@muster/registry';
+
+export interface Standing {
+  readonly state: 'success' | 'pending' | 'failure';
+  /** At most 140 characters, which is what GitHub takes. */
+  readonly description: string;
+}
+
+/** What is known of a story whose work it is. */
+export interface StoryStanding extends ResultOf<typeof inside.mergeGate> {
+  /** Files of its work that others have locked. */
+  readonly lockedPaths: readonly string[];
+  /** There are more locks than were looked at. */
+  readonly moreLocks: boolean;
+}
+
+/** Work whose head it is. */
+export interface WorkStanding {
+  /** What it ended with, where that was no success. */
+  readonly endedAs: string | null;
+  readonly stories: readonly StoryStanding[];
+}
+
+const mostCharacters = 140;
+const weights = { success: 0, pending: 1, failure: 2 } as const;
+
+/** Whole characters: half of one is no text. */
+function cut(text: string): string {
+  const characters = Array.from(text);
+  return characters.length <= mostCharacters ? text : `${characters.slice(0, mostCharacters - 1).join('')}…`;
+}
+
+/** The fresh approvals of it that are about this commit: those of other code are none. */
+const approvalsOf = ({ freshApprovals, headSha }: StoryStanding, sha: string): number =>
+  headSha === null || isSameCommit(headSha, sha) ? freshApprovals : 0;
+
+function approvalWords(story: StoryStanding, sha: string): string {
+  const { requiredApprovals: required, staleVerdicts: stale } = story;
+  const fresh = approvalsOf(story, sha);
+  const counted = required === 0 && fresh === 0 ? 'no approval needed' : `${fresh} of ${required} approvals`;
+  return stale === 0 ? counted : `${counted}, ${stale} stale`;
+}
+
+function lockWords({ lockedPaths, moreLocks }: StoryStanding): string {
+  const [path] = lockedPaths;
+  if (path === undefined) return moreLocks ? 'more locks than were looked at' : 'no lock conflict';
+  return lockedPaths.length === 1
+    ? `${path} is locked by others`
+    : `${path} and ${lockedPaths.length - 1} more are locked by others`;
+}
+
+function ofStory(story: StoryStanding, sha: string): Standing {
+  const against = story.freshChangesRequested > 0;
+  const isShort = approvalsOf(story, sha) < story.requiredApprovals;
+  const isLocked = story.lockedPaths.length > 0;
+  const parts = [
+    ...(against ? [`changes requested by ${story.freshChangesRequested}`] : []),
+    `spec v${story.specVersion}`,
+    approvalWords(story, sha),
+    lockWords(story),
+  ];
+  return {
+    state: against || isLocked ? 'failure' : isShort ? 'pending' : 'success',
+    description: parts.join(' · '),
+  };
+}
+
+/** Of all work at the head: what is worst stands first, and decides. */
+export function standingOf(works: readonly WorkStanding[], sha: string): Standing {
+  const ended = works.find(({ endedAs }) => endedAs !== null);
+  if (ended !== undefined) return { state: 'failure', description: `the work ended: ${ended.endedAs}` };
+  const stories = works.flatMap((work) => work.stories);
+  const judged = stories
+    .map((story) => ({ key: story.key, ...ofStory(story, sha) }))
+    .toSorted((a, b) => weights[b.state] - weights[a.state]);
+  const [worst] = judged;
+  if (worst === undefined) return { state: 'pending', description: 'no story is in this work' };
+  const missing = judged.filter(({ state }) => state !== 'success');
+  const shown = missing.length > 0 ? missing : judged;
+  const lines = shown.map(({ key, description }) =>
+    judged.length === 1 ? description : `${key}: ${description}`,
+  );
+  return { state: worst.state, description: cut(lines.join('; ')) };
+}

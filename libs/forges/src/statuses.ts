@@ -1,0 +1,212 @@
+/**
+ * What forges are sent of heads. A status is what is so when it is sent, whatever asked for it; one job at a time sends to
+ * a head, and looks again when it has: so what is newer stands in the end, however they race.
+ */
+import { type PlainDb, type Pool, inOrganizationAsSystem, systemFacts } from '@muster/database';
+import { type Seals } from '@muster/outbound';
+import { ApiError, type ForgeFailure, inside } from '@muster/registry';
+import { asSystem, type PerformAsSystem, type Surroundings } from '@muster/runtime';
+import { statusRequest } from './calls/api.ts';
+import { type Authorize, createAuthorize } from './calls/authorize.ts';
+import { type AskForge, expectGood, failureOf, type ForgeAnswer, ForgeRefusal } from './calls/call.ts';
+import { credentialsOwner, noteFailure } from './data/connections.ts';
+import {
+  askForStatus,
+  type Callee,
+  freeHead,
+  type Head,
+  holdHead,
+  keepQuiet,
+  noteWorking,
+  openHeads,
+  readHead,
+  settleHead,
+  type WorkAtHead,
+} from './data/statuses.ts';
+import { forgeActor } from './translate.ts';
+import { type Standing, standingOf, type StoryStanding, type WorkStanding } from './rules/standing.ts';
+
+/** Of a story, for links to it. */
+export interface LinkedStory {
+  readonly id: string;
+  readonly key: string;
+  readonly projectId: string;
+}
+
+/** What calls of forges stand on. */
+export interface ForgeCalls {
+  readonly pool: Pool;
+  readonly surroundings: Surroundings;
+  readonly seals: Seals;
+  readonly ask: AskForge;
+  readonly authorize: Authorize;
+  /** Where people see a story; null: the installation named no place. */
+  readonly linkTo: (story: LinkedStory) => string | null;
+}
+
+export const createForgeCalls = (options: Omit<ForgeCalls, 'authorize'>): ForgeCalls => ({
+  ...options,
+  authorize: createAuthorize(options.ask),
+});
+
+/** What a job does after its transaction; what it answers is written in another one. */
+export type Sending = () => Promise<((db: PlainDb) => Promise<void>) | undefined>;
+
+export interface Job {
+  readonly db: PlainDb;
+  readonly orgId: string;
+  readonly rowId: string;
+}
+
+const statusWork = (db: PlainDb, orgId: string, kind: Callee['kind'], head: Head) => ({
+  ...{ db, orgId, actor: forgeActor(kind) },
+  facts: systemFacts('forge.status', head.connectionId),
+});
+
+async function storyStanding(
+  perform: PerformAsSystem,
+  projectId: string,
+  storyId: string,
+): Promise<StoryStanding | undefined> {
+  try {
+    const on = { id: storyId, projectId };
+    const gate = await perform(inside.mergeGate, on, { storyId });
+    const { collisions, moreLocks } = await perform(inside.workAround, on, { storyId });
+    const lockedPaths = collisions.filter(({ kind }) => kind === 'lock').map(({ path }) => path);
+    return { ...gate, moreLocks, lockedPaths: [...new Set(lockedPaths)] };
+  } catch (error) {
+    // It was deleted meanwhile.
+    if (error instanceof ApiError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+interface Present {
+  readonly callee: Callee;
+  readonly standing: Standing;
+  readonly story: LinkedStory | undefined;
+}
+
+/** What is so now of a head; undefined: it is none any more, or its forge cannot be called. */
+async function presentOf(
+  { surroundings }: ForgeCalls,
+  { db, orgId }: Omit<Job, 'rowId'>,
+  head: Head,
+): Promise<Present | undefined> {
+  const found = await readHead(db, head);
+  if (found === undefined) return undefined;
+  const { callee, works } = found;
+  const ofWork = async (perform: PerformAsSystem, { endedAs, projectId, storyIds }: WorkAtHead) => {
+    const stories: (StoryStanding & LinkedStory)[] = [];
+    for (const id of storyIds) {
+      const standing = await storyStanding(perform, projectId, id);
+      if (standing !== undefined) stories.push({ ...standing, id, projectId });
+    }
+    return { endedAs, stories } satisfies WorkStanding;
+  };
+  const standings = await asSystem(
+    statusWork(db, orgId, callee.kind, head),
+    surroundings,
+    async (perform) => {
+      const all: Awaited<ReturnType<typeof ofWork>>[] = [];
+      for (const work of works) all.push(await ofWork(perform, work));
+      return all;
+    },
+  );
+  const story = standings.flatMap(({ stories }) => stories)[0];
+  return { callee, standing: standingOf(standings, head.sha), story };
+}
+
+const isSame = (one: Standing, other: { state: string | null; description: string | null }): boolean =>
+  one.state === other.state && one.description === other.description;
+
+/** GitLab takes a status twice only where it becomes another. */
+const standsAlready = (answer: ForgeAnswer): boolean =>
+  answer.status === 400 && answer.text.includes('Cannot transition status');
+
+/** Notes on the connection what went wrong, and throws it on unless trying again is of no use. */
+export async function notingFailure<Result>(
+  { pool }: ForgeCalls,
+  { orgId, connectionId }: { readonly orgId: string; readonly connectionId: string },
+  doing: ForgeFailure['doing'],
+  work: () => Promise<Result>,
+): Promise<Result | ForgeRefusal> {
+  try {
+    return await work();
+  } catch (error) {
+    await inOrganizationAsSystem(pool, orgId, async (db) => {
+      db.later(noteFailure(connectionId, failureOf(doing, error)));
+      if (error instanceof ForgeRefusal && error.quietUntil !== null)
+        db.later(keepQuiet(connectionId, error.quietUntil));
+    });
+    if (error instanceof ForgeRefusal && (error.isFinal || error.quietUntil !== null)) return error;
+    throw error;
+  }
+}
+
+/** Opens what the connection is called with. */
+export const openCredentials = (
+  { seals }: ForgeCalls,
+  connectionId: string,
+  { credentials, organizationKey }: Pick<Callee, 'credentials' | 'organizationKey'>,
+): string | undefined => seals.open(credentialsOwner(organizationKey, connectionId), credentials);
+
+/** Sends the status of a head as it is now, unless that is what was sent last, or another job is at it, which looks again. */
+export async function sendStatus(calls: ForgeCalls, job: Job, head: Head): Promise<Sending | undefined> {
+  const { db, orgId, rowId } = job;
+  const before = await holdHead(db, head, rowId);
+  if (before === undefined) return undefined;
+  const present = await presentOf(calls, job, head);
+  if (present === undefined || isSame(present.standing, before)) {
+    db.later(freeHead(head, rowId));
+    return undefined;
+  }
+  const { callee, standing, story } = present;
+  const { quietUntil } = callee;
+  if (quietUntil !== null && Date.parse(quietUntil) > Date.now()) {
+    db.later(freeHead(head, rowId));
+    db.later(askForStatus(head, quietUntil));
+    return undefined;
+  }
+  const credentials = openCredentials(calls, head.connectionId, callee);
+  const at = { ...callee, externalId: head.externalId };
+  const link = story === undefined ? null : calls.linkTo(story);
+  const send = async (): Promise<undefined> => {
+    const headers = await calls.authorize({ ...callee, credentials });
+    const isApp = credentials?.includes('"appId"') === true;
+    const { url, body } = statusRequest(at, { ...standing, sha: head.sha, link }, isApp);
+    const request = {
+      method: 'POST',
+      url,
+      headers: { ...headers, 'content-type': 'application/json' },
+      body,
+    };
+    const answer = await calls.ask(request as Parameters<AskForge>[0]);
+    if (!standsAlready(answer)) expectGood(url, answer);
+  };
+  return async () => {
+    const where = { orgId, connectionId: head.connectionId };
+    const refusal = await notingFailure(calls, where, 'sendStatus', send);
+    return async (after) => {
+      if (refusal?.isFinal === false) {
+        after.later(freeHead(head, rowId));
+        after.later(askForStatus(head, refusal.quietUntil));
+        return;
+      }
+      // Who asked meanwhile left it to this job.
+      await settleHead(after, head, standing, rowId);
+      const now = await presentOf(calls, { db: after, orgId }, head);
+      if (now !== undefined && !isSame(standing, now.standing)) after.later(askForStatus(head));
+      if (refusal === undefined) after.later(noteWorking(head.connectionId, true));
+    };
+  };
+}
+
+/** Asks for a status of each head of the organization of which something else was sent than is so. */
+export async function lookAtHeads(calls: ForgeCalls, work: Omit<Job, 'rowId'>): Promise<void> {
+  for (const { state, description, ...head } of await openHeads(work.db)) {
+    const present = await presentOf(calls, work, head);
+    if (present !== undefined && !isSame(present.standing, { state, description }))
+      work.db.later(askForStatus(head));
+  }
+}

@@ -1,0 +1,2 @@
+export * from './pull.ts';
+export * from './recorded.ts';

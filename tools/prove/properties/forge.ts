@@ -1,0 +1,259 @@
+/**
+ * The life of a pull request, as GitHub delivers it, to many works at once: each in an order of its own, with any of it
+ * delivered again, late, or several at a time, and the work named and handed in at any moment before the merge. All come
+ * to one end. Of some a token reports the merge before the forge does: it lands nothing.
+ */
+import { createHmac } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Client, MusterError } from '@muster/client';
+import { type GithubEvent, type PullLife, pullUrl, recordedLife, second } from '@muster/testing/github';
+import { Dice } from '../../dev/dice.ts';
+import { type Removal, without } from '../guards.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { comesToBe, openSite, type Site } from '../site.ts';
+
+interface Extent {
+  readonly lives: number;
+  /** Of so many lives one has its merge reported by a token first. */
+  readonly oneReportedOf: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { lives: 16, oneReportedOf: 4 },
+  long: { lives: 1_000, oneReportedOf: 10 },
+};
+
+const livesAtOnce = 8;
+const repositories = 8;
+const mostAtOnce = 3;
+const mostDelayMillis = 40;
+const settledWithinMillis = 600_000;
+
+interface Forge {
+  readonly url: string;
+  readonly secret: string;
+}
+
+interface Counts {
+  deliveries: number;
+  reports: number;
+}
+
+interface Course {
+  readonly site: Site;
+  readonly api: Client;
+  readonly forge: Forge;
+  readonly counts: Counts;
+}
+
+const numberOf = (nth: number): number => 10_000 + nth;
+const shaOf = (letter: 'a' | 'b', number: number): string => number.toString(16).padStart(40, letter);
+const repositoryOf = (nth: number) => {
+  const name = `acme/api-${nth % repositories}`;
+  return {
+    ...{ id: 4_711 + (nth % repositories), html_url: `https://github.com/${name}` },
+    ...{ full_name: name, default_branch: 'main' },
+  };
+};
+const lifeOf = (nth: number): PullLife => ({
+  ...{ repository: repositoryOf(nth), number: numberOf(nth), branch: `topic-${numberOf(nth)}` },
+  ...{ base: 'main', title: 'Land it', body: null },
+});
+
+async function run(
+  { seed, services }: Setting,
+  { lives, oneReportedOf }: Extent,
+  removals: readonly Removal[] = [],
+): Promise<Report> {
+  const dice = new Dice(seed);
+  const site = await openSite(services, { people: 1, removals });
+  const worker = await site.startWorker();
+  const [owner] = site.people;
+  const [copy] = site.copies;
+  if (owner === undefined || copy === undefined) throw new Error('nobody is there');
+  const api = site.clientOf(owner);
+  await api.policy.update({ requireMergeProof: true, mergeProof: 'verified' });
+  const { connection, setup } = await api.forges.connect({ kind: 'github' });
+  for (let nth = 0; nth < repositories; nth += 1) {
+    const { id } = repositoryOf(nth);
+    await api.forges.repositories.link({
+      ...{ projectId: site.projectId, connectionId: connection.id, externalId: String(id) },
+    });
+  }
+  const forge = { url: `${copy.api.url}${new URL(setup.webhookUrl).pathname}`, secret: setup.secret };
+  const course: Course = { site, api, forge, counts: { deliveries: 0, reports: 0 } };
+  const wrong: string[] = [];
+  let next = 0;
+  const liveOn = async (): Promise<void> => {
+    const mine = dice.another();
+    for (;;) {
+      const nth = next;
+      next += 1;
+      if (nth >= lives) return;
+      wrong.push(...(await live(course, mine, { nth, isReported: nth % oneReportedOf === 1 })));
+    }
+  };
+  await Promise.all(Array.from({ length: livesAtOnce }, liveOn));
+  const settled = await comesToBe(() => isSettled(site), settledWithinMillis);
+  site.requireMet();
+  worker.requireMet();
+  return {
+    violations: [
+      ...wrong,
+      ...(settled ? [] : ['deliveries were not read within ten minutes']),
+      ...(await otherEnds(site, lives)),
+    ],
+    figures: {
+      ...{ lives, deliveries: course.counts.deliveries },
+      'merges that a token reported': course.counts.reports,
+    },
+  };
+}
+
+async function deliver({ forge, counts }: Course, { event, payload }: GithubEvent): Promise<void> {
+  counts.deliveries += 1;
+  const body = JSON.stringify(payload);
+  const answer = await fetch(forge.url, {
+    ...{ method: 'POST', body },
+    headers: {
+      'content-type': 'application/json',
+      'x-github-event': event,
+      'x-github-delivery': `prove ${counts.deliveries}`,
+      'x-hub-signature-256': `sha256=${createHmac('sha256', forge.secret).update(body).digest('hex')}`,
+    },
+  });
+  if (answer.status !== 202) throw new Error(`a delivery was answered ${answer.status}`);
+}
+
+/** The first of all lives is in order; of the others each event comes once or twice, anywhere. */
+function orderOf(events: readonly GithubEvent[], dice: Dice, nth: number): GithubEvent[] {
+  if (nth === 0) return [...events];
+  const all = [...events, ...events.filter(() => dice.between(0, 1) === 1)];
+  for (let last = all.length - 1; last > 0; last -= 1) {
+    const other = dice.between(0, last);
+    const [one, two] = [all[last], all[other]];
+    if (one !== undefined && two !== undefined) [all[last], all[other]] = [two, one];
+  }
+  return all;
+}
+
+/** One work and its pull request, from its beginning until all was delivered. Answers what must not be. */
+async function live(
+  course: Course,
+  dice: Dice,
+  { nth, isReported }: { readonly nth: number; readonly isReported: boolean },
+): Promise<string[]> {
+  const { api, site } = course;
+  const life = lifeOf(nth);
+  const events = recordedLife(life, shaOf('a', life.number), shaOf('b', life.number));
+  const merge = events.at(-1);
+  const drawn = orderOf(events, dice, nth);
+  // Where a token says it first, the forge's own word comes last.
+  const order = isReported ? [...drawn.filter((one) => one !== merge), ...events.slice(-1)] : drawn;
+  const mergedAt = order.findIndex((one) => one === merge);
+  const handedInAt = dice.between(0, mergedAt);
+  const namedAt = dice.between(0, handedInAt);
+
+  const { story } = await api.stories.create({
+    ...{ projectId: site.projectId, title: `Life ${nth}`, status: 'in_progress' },
+  });
+  const { execution, leaseToken } = await api.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: story.id, runId: `life ${nth}` },
+  });
+  const held = { executionId: execution.id, leaseToken };
+  const wrong: string[] = [];
+  for (let at = 0; at <= order.length;) {
+    if (at === namedAt) await api.deliveryExecutions.update({ ...held, git: { branch: life.branch } });
+    if (at === handedInAt) {
+      const pullRequest = { number: life.number, url: pullUrl(life) };
+      await api.deliveryExecutions.complete({ ...held, outcome: 'submitted', pullRequest });
+    }
+    if (at === mergedAt && isReported)
+      wrong.push(...(await report(course, held.executionId, story.id, life)));
+    // As many as one likes at a time, up to the next thing that happens here.
+    const until = [namedAt, handedInAt, mergedAt, order.length].filter((stop) => stop > at);
+    const most = Math.min(mostAtOnce, ...until.map((stop) => stop - at));
+    const together = at === order.length ? 1 : dice.between(1, most);
+    await Promise.all(order.slice(at, at + together).map((one) => deliver(course, one)));
+    at += together;
+    if (nth > 0) await pause(dice.between(0, mostDelayMillis));
+  }
+  return wrong;
+}
+
+/** A token says that it was merged, and would have the story done by that. */
+async function report(
+  { api, counts }: Course,
+  executionId: string,
+  storyId: string,
+  life: PullLife,
+): Promise<string[]> {
+  counts.reports += 1;
+  await api.deliveryExecutions.recordForgeObservation({
+    executionId,
+    observation: {
+      ...{ dedupeKey: `report ${life.number}`, kind: 'pr_merged', number: life.number },
+      ...{ url: pullUrl(life), observedAt: second(11) },
+    },
+  });
+  try {
+    await api.stories.updateStatus({ storyId, status: 'done' });
+    return [`life ${life.number} was done by the word of a token`];
+  } catch (error) {
+    if (error instanceof MusterError && error.reason === 'policy') return [];
+    throw error;
+  }
+}
+
+const isSettled = async ({ database, orgId }: Site): Promise<boolean> => {
+  const { rows } = await database.owner.query(
+    `select 1 from outbox where org_id = $1 and topic like 'forge.%' and done_at is null limit 1`,
+    [orgId],
+  );
+  return rows.length === 0;
+};
+
+/** What is known of each work at the end, in the words of the first; which differ. */
+async function otherEnds({ database, orgId }: Site, lives: number): Promise<string[]> {
+  const { rows } = await database.owner.query<{ nth: number; end: string }>(
+    `select substr(s.title, 6)::int as nth, jsonb_build_object('state', e.state, 'outcome', e.outcome,
+       'needsRework', e.needs_rework, 'git', e.git, 'forge', e.forge, 'status', s.status)::text as end
+     from executions e join stories s on s.org_id = e.org_id and s.id = e.target_id
+     where e.org_id = $1 order by 1`,
+    [orgId],
+  );
+  const ends = rows.map(({ nth, end }) => {
+    const number = numberOf(nth);
+    return end
+      .replaceAll(shaOf('a', number), 'a')
+      .replaceAll(shaOf('b', number), 'b')
+      .replaceAll(repositoryOf(nth).full_name, 'acme/api')
+      .replaceAll(String(number), '1');
+  });
+  const [first = ''] = ends;
+  const others = ends.filter((end) => end !== first);
+  const isWanted =
+    first.includes('"state": "completed"') && first.includes('"status": "done"') && ends.length === lives;
+  return [
+    ...(isWanted ? [] : [`the life in order ended as ${first}, one of ${ends.length}`]),
+    ...(others.length > 0
+      ? [`${others.length} of ${lives} lives ended otherwise: ${others[0] ?? ''}, not ${first}`]
+      : []),
+  ];
+}
+
+export const forge: Property = {
+  name: 'forge',
+  promise:
+    'What a forge signs of a pull request comes to one end in any order, doubled, late and at once, and no token lands work by reporting it merged.',
+  run: (setting) => run(setting, extents[setting.scale]),
+  controls: [
+    {
+      name: 'the report of a token is kept as the word of the forge',
+      run: (setting) =>
+        run(setting, { lives: 4, oneReportedOf: 2 }, [
+          without('a token reports, and verifies nothing', (trust) => `coalesce('verified', ${trust}::text)`),
+        ]),
+    },
+  ],
+};
