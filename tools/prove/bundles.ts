@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
-import { type AppName } from '../dev/ports.ts';
+import { type AppName as Service } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { type Removal } from './guards.ts';
 import { type Scope } from './services.ts';
@@ -13,6 +13,9 @@ const run = promisify(execFile);
 
 /** Another line of code in place of a guard, so that what happens without it is seen without a switch in the product. */
 export type Alteration = Removal<string>;
+
+/** What is bundled: services, and the command line. */
+type AppName = Service | 'cli';
 
 const made = new WeakMap<Scope, Map<AppName, Promise<string>>>();
 

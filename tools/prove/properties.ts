@@ -16,6 +16,7 @@ import { overload } from './properties/overload.ts';
 import { reclaim } from './properties/reclaim.ts';
 import { rights } from './properties/rights.ts';
 import { rollingStop } from './properties/rolling-stop.ts';
+import { runner } from './properties/runner.ts';
 import { slowClients } from './properties/slow-clients.ts';
 import { stream } from './properties/stream.ts';
 import { waiting } from './properties/waiting.ts';
@@ -34,6 +35,7 @@ export const properties: readonly Property[] = [
   stream,
   webhooks,
   forge,
+  runner,
   idempotency,
   licenseRace,
   overload,

@@ -73,8 +73,7 @@ export async function runAgent(run: ReadyRun, note: string | undefined): Promise
       session.say.pass(work.key, line);
     },
     onReady: async (leader) => {
-      // guard: the journal goes before the deed
-      await own.write({ step: 'running', agent: leader, tries: entry.tries + 1 });
+      await own.intend({ step: 'running', agent: leader, tries: entry.tries + 1 });
     },
   });
   session.say.tell(work.key, 'started', `${entry.agentName} is at work`);

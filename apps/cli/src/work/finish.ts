@@ -161,7 +161,6 @@ export async function giveBack(
     return undefined;
   }
   if (outcome === 'failed' || outcome === 'lost') return 'somebody may want to look at it';
-  // guard: only what the remote has is given back
   const why = await whyKept(repository, worktree, work, async () => {
     await saveSnapshot(worktree, { ref: work.ref, message: `Checkpoint of ${work.key}`, author });
   });

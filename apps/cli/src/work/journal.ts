@@ -71,8 +71,10 @@ export type Entry = z.infer<typeof Entry>;
 export interface OwnEntry {
   readonly folder: string;
   get(): Entry;
-  /** Written, and on the disk, when it returns. */
+  /** What has been done: on the disk when it returns. */
   write(change: Partial<Entry>): Promise<Entry>;
+  /** What is about to be done: on the disk when it returns. */
+  intend(change: Partial<Entry>): Promise<void>;
   /** Forgets it: nothing is left to be done. */
   drop(): Promise<void>;
 }
@@ -146,17 +148,24 @@ async function follow(folder: string, generation: number): Promise<boolean> {
 
 function ownEntry(folder: string, first: Entry): OwnEntry {
   let entry = first;
+  const put = async (next: Entry): Promise<void> => {
+    const draft = path.join(folder, 'run.json.new');
+    await writeThrough(draft, `${JSON.stringify(next, null, 2)}\n`);
+    await rename(draft, path.join(folder, 'run.json'));
+    await syncFolder(folder);
+  };
   return {
     folder,
     get: () => entry,
     write: async (change) => {
-      const next = Entry.parse({ ...entry, ...change });
-      const draft = path.join(folder, 'run.json.new');
-      await writeThrough(draft, `${JSON.stringify(next, null, 2)}\n`);
-      await rename(draft, path.join(folder, 'run.json'));
-      await syncFolder(folder);
-      entry = next;
+      entry = Entry.parse({ ...entry, ...change });
+      await put(entry);
       return entry;
+    },
+    intend: async (change) => {
+      entry = Entry.parse({ ...entry, ...change });
+      // guard: the journal goes before the deed
+      await put(entry);
     },
     drop: async () => {
       await unlink(path.join(folder, 'run.json'));

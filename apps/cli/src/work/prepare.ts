@@ -154,8 +154,7 @@ export async function prepare(
   }
   try {
     const planned = before.work ?? (await plan(session, { own, lease, config, base }, story));
-    // guard: the journal goes before the deed
-    await own.write({ step: 'taken', work: planned });
+    await own.intend({ step: 'taken', work: planned });
     const worktree = before.here
       ? await openHere(run, planned)
       : await addWorktree(session.repository, planned);

@@ -216,7 +216,9 @@ export async function whyKept(
   await save();
   const sha = await git(['rev-parse', '--verify', ref]);
   const trouble = await push(repository, sha, ref, true);
-  if (trouble !== undefined) return `${remote} does not have it: ${trouble}`;
+  const no = `${remote} does not have it: ${trouble ?? ''}`;
+  // guard: only what the remote has is given back
+  if (trouble !== undefined) return no;
   const inside = await repositoriesIn(git, sha);
   const known = new Set(await repositoriesIn(git, baseSha));
   const strange = inside.find((name) => !known.has(name));

@@ -1,0 +1,358 @@
+/** Runners of agents are killed, with their agents and without, and started again, here and on another machine. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { type Client, connect } from '@muster/client';
+import { Dice } from '../../dev/dice.ts';
+import { startThrowAwayApi } from '../../dev/throw-away-api.ts';
+import { type Alteration, findBundle } from '../bundles.ts';
+import { without } from '../guards.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+import { comesToBe, foundOrganization } from '../site.ts';
+import { type AgentName, agentNames, agents, losesFiles } from './runner/agents.ts';
+import {
+  git,
+  kill,
+  type Machine,
+  makeOrigin,
+  openMachine,
+  processesOf,
+  type Working,
+} from './runner/machine.ts';
+
+const shell = promisify(execFile);
+
+type Victim = 'runner' | 'agent' | 'machine';
+
+interface Kill {
+  readonly victim: Victim;
+  /** So long after the start, or after the runner told of this. */
+  readonly after: 'start' | 'taken' | 'hook' | 'checkpoint';
+  readonly millis: number;
+}
+
+/** One story, from its first runner to its end. */
+interface Life {
+  readonly agent: AgentName;
+  readonly kills: readonly Kill[];
+  /** After the last kill another machine goes on. */
+  readonly goesElsewhere?: boolean;
+  /** The runner is asked to end once the agent has written all. */
+  readonly isLeft?: boolean;
+  /** The remote takes no push. */
+  readonly isRefused?: boolean;
+}
+
+interface Extent {
+  readonly lives: number;
+  readonly atOnce: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { lives: 2, atOnce: 6 },
+  long: { lives: 500, atOnce: 6 },
+};
+
+const config = `agent: { idle: 4s, tries: 1 }
+hooks: { after_create: sleep 0.3 }
+checkpoint: 1s
+`;
+const patienceMillis = 90_000;
+const leaseSeconds = 5;
+
+/** Of each kind that a seed may not draw, one. */
+const chosen: readonly Life[] = [
+  { agent: 'writes and ends', kills: [{ victim: 'runner', after: 'hook', millis: 0 }] },
+  {
+    agent: 'writes and ends',
+    kills: [{ victim: 'machine', after: 'checkpoint', millis: 0 }],
+    goesElsewhere: true,
+  },
+  { agent: 'commits, then waits', kills: [], isLeft: true, isRefused: true },
+];
+
+const draw = (dice: Dice): Life => {
+  const victims: readonly Victim[] = ['runner', 'runner', 'machine', 'agent'];
+  const kills = Array.from({ length: dice.between(0, 2) }, () => ({
+    victim: dice.pick(victims),
+    after: dice.pick(['start', 'taken', 'taken', 'taken'] as const),
+    millis: dice.between(0, 2_500),
+  }));
+  const agent = dice.pick(agentNames.filter((name) => name !== 'commits, then waits'));
+  const goesElsewhere = kills.at(-1)?.victim === 'machine' && dice.chance(0.5);
+  return { agent, kills, goesElsewhere };
+};
+
+interface House {
+  readonly home: string;
+  readonly main: string;
+  readonly api: { readonly url: string; readonly token: string };
+  readonly client: Client;
+  readonly origins: Readonly<Record<'open' | 'deaf', string>>;
+}
+
+async function strike(
+  house: House,
+  key: string,
+  working: Working,
+  { victim, after, millis }: Kill,
+): Promise<void> {
+  if (after !== 'start') await working.until(after);
+  await Promise.race([pause(millis), working.ended]);
+  if (victim !== 'agent') kill(working.pid);
+  if (victim !== 'runner') for (const pid of await processesOf(house.home, key)) kill(pid);
+  if (victim !== 'agent') await working.ended;
+}
+
+const executionOf = async ({ client }: House, key: string) =>
+  (await client.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
+
+const isHeld = async (house: House, key: string): Promise<boolean> =>
+  ['leased', 'stalled'].includes((await executionOf(house, key))?.state ?? 'none');
+
+/** Starts, kills, and starts again, until a runner came to its end by itself. Answers how often it was killed. */
+async function live(
+  house: House,
+  machine: Machine,
+  key: string,
+  life: Life,
+  script: string,
+): Promise<number> {
+  const begin = ['--json', key, '--', 'sh', '-c', script];
+  let [args, killed] = [begin, 0];
+  for (const one of life.kills) {
+    const working = machine.start(args);
+    await strike(house, key, working, one);
+    if ((await working.ended) === null) killed += 1;
+    // What was handed in would be taken again by its name.
+    args = (await executionOf(house, key)) === null ? begin : ['--json', '--adopt'];
+  }
+  if (life.goesElsewhere === true && (await isHeld(house, key))) return killed;
+  const last = machine.start(args);
+  if (life.isLeft === true) {
+    await last.until('checkpoint');
+    await comesToBe(
+      async () => (await machine.git('log', '--all', '--format=%s')).includes('All of it'),
+      patienceMillis,
+    );
+    kill(last.pid, 'SIGINT');
+  }
+  const code = await last.ended;
+  if (code !== 0 && code !== 1)
+    throw new Error(`it ended with ${code ?? 'a signal'}: ${JSON.stringify(last.told.at(-1))}`);
+  return killed;
+}
+
+/** What was at the remote when the first machine was gone, as names of blobs. */
+const blobsAt = async ({ home }: House, origin: string, ref: string): Promise<string[]> =>
+  (await git(home, origin, 'ls-tree', '-r', ref).catch(() => ''))
+    .split('\n')
+    .filter((line) => line.includes('\twork-'))
+    .map((line) => line.split(/\s/)[2] ?? '');
+
+async function goOn(
+  house: House,
+  origin: string,
+  key: string,
+  first: Machine,
+  script: string,
+): Promise<string[]> {
+  const before = await executionOf(house, key);
+  if (before === null || !(await isHeld(house, key))) return [];
+  const checkpoint = await blobsAt(house, origin, `refs/muster/${before.id}/1`);
+  await comesToBe(async () => (await executionOf(house, key))?.state === 'stalled', patienceMillis);
+  const { home, main } = house;
+  const second = await openMachine({ home, origin, main }, `${key}-b`, house.api);
+  await second.start(['--json', key, '--', 'sh', '-c', script]).ended;
+  const after = await executionOf(house, key);
+  const found: string[] = [];
+  if (after?.attempt !== 2) found.push(`the second machine had attempt ${after?.attempt ?? 0}`);
+  const has = new Set(await blobsAt(house, origin, after?.git?.branch ?? ''));
+  const missing = checkpoint.filter((blob) => !has.has(blob)).length;
+  if (missing > 0) found.push(`the second machine went on without ${missing} files of the checkpoint`);
+  // The first comes back, and finds that another has its story.
+  await first.start(['--json', '--adopt']).ended;
+  return found;
+}
+
+/** Every blob that is at the remote, or in a folder of the machine. */
+async function keptBlobs({ home }: House, origin: string, machine: Machine): Promise<Set<string>> {
+  const remote = await git(home, origin, 'rev-list', '--objects', '--all', '--no-object-names');
+  const find = [
+    '-c',
+    'find ../web.worktrees -type f -name "*.txt" 2>/dev/null | git hash-object --stdin-paths',
+  ];
+  const { stdout } = await shell('sh', find, { cwd: machine.folder });
+  return new Set([...remote.split('\n'), ...stdout.split('\n')]);
+}
+
+async function lookAt(
+  house: House,
+  origin: string,
+  machine: Machine,
+  key: string,
+  life: Life,
+): Promise<string[]> {
+  const found: string[] = [];
+  const execution = await executionOf(house, key);
+  if (!(await comesToBe(async () => (await processesOf(house.home, key)).length === 0, 15_000))) {
+    found.push('processes of the agent are left');
+  }
+  const state = execution?.state ?? 'none';
+  const wanted = life.isLeft === true ? ['available'] : ['submitted', 'completed'];
+  if (!wanted.includes(state)) found.push(`the work is ${state}`);
+  if (life.goesElsewhere !== true && execution?.attempt !== 1)
+    found.push(`there were ${execution?.attempt ?? 0} owners`);
+  const branches = (
+    await git(
+      house.home,
+      origin,
+      'for-each-ref',
+      '--format=%(objectname) %(refname:short)',
+      `refs/heads/muster/${key}-*`,
+    )
+  ).split('\n');
+  const names = branches.filter((line) => line !== '').map((line) => line.split(' ')[1] ?? '');
+  const epochs = names.map((name) => /-e(\d+)-/.exec(name)?.[1]);
+  if (new Set(epochs).size < names.length) found.push(`an epoch has two branches: ${names.join(', ')}`);
+  const handedIn = `${execution?.git?.headSha ?? ''} ${execution?.git?.branch ?? ''}`;
+  if (state === 'submitted' && !branches.includes(handedIn))
+    found.push('what was handed in is not at the remote');
+  const ledger = (await readFile(path.join(house.home, `${key}.ledger`), 'utf8').catch(() => ''))
+    .split('\n')
+    .filter((line) => line !== '');
+  const kept = await keptBlobs(house, origin, machine);
+  const lost = losesFiles(life.agent) ? [] : ledger.filter((blob) => !kept.has(blob));
+  if (lost.length > 0) found.push(`${lost.length} of ${ledger.length} files that were written are nowhere`);
+  const journal = await git(house.home, machine.folder, 'rev-parse', '--git-common-dir');
+  const { stdout: entries } = await shell('sh', ['-c', 'cat muster/runs/*/run.json 2>/dev/null || true'], {
+    cwd: path.resolve(machine.folder, journal),
+  });
+  const listed = (await machine.git('worktree', 'list', '--porcelain'))
+    .split('\n')
+    .filter((line) => line.startsWith('worktree '));
+  for (const folder of listed.slice(1).map((line) => line.slice('worktree '.length))) {
+    if (!entries.includes(`"folder": "${folder}"`))
+      found.push(`the journal does not know ${path.basename(folder)}`);
+  }
+  await machine
+    .git('fsck', '--connectivity-only', '--no-dangling')
+    .catch((error: unknown) => found.push(String(error)));
+  const again = machine.start(['--json', '--adopt']);
+  if ((await again.ended) !== 0 || again.told.some(({ event }) => event === 'over'))
+    found.push('what was over is gone on with again');
+  return found.map(
+    (what) =>
+      `${key} (${life.agent}, ${life.kills.map(({ victim, after, millis }) => `${victim} killed ${millis} ms after ${after}`).join(', ')}): ${what}`,
+  );
+}
+
+async function run(
+  setting: Setting,
+  lives: readonly Life[],
+  atOnce: number,
+  alterations: readonly Alteration[] = [],
+): Promise<Report> {
+  const { services, note } = setting;
+  const home = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-prove-runner-')));
+  services.onStop(() => rm(home, { recursive: true, force: true }));
+  const database = await services.database();
+  const [main, { people }] = [
+    await findBundle(services, 'cli', alterations),
+    await foundOrganization(database, 1),
+  ];
+  const api = await startThrowAwayApi({
+    main: await findBundle(services, 'coordination-api'),
+    databaseUrl: database.url,
+    log: 'warn',
+  });
+  services.onStop(() => api.stop());
+  const token = people[0]?.token ?? '';
+  const client = connect({ baseUrl: api.url, token });
+  await client.policy.update({ defaultLeaseTtlSeconds: leaseSeconds, wipLimits: 'off' });
+  await client.projects.create({ key: 'RUN', name: 'Runners' });
+  const origin = await makeOrigin(home, config);
+  const deaf = path.join(home, 'deaf.git');
+  await git(home, home, 'clone', '--quiet', '--bare', origin, deaf);
+  const refuses = path.join(deaf, 'hooks/pre-receive');
+  await writeFile(refuses, '#!/bin/sh\nexit 1\n', { mode: 0o755 });
+  const house: House = { home, main, client, api: { url: api.url, token }, origins: { open: origin, deaf } };
+  const violations: string[] = [];
+  let [killed, written] = [0, 0];
+  const left = [...lives];
+  const next = async (): Promise<void> => {
+    for (let life = left.shift(); life !== undefined; life = left.shift()) {
+      const { story } = await client.stories.create({ projectId: 'RUN', title: 'Go on', status: 'ready' });
+      const { key } = story;
+      const ledger = path.join(home, `${key}.ledger`);
+      const script = agents[life.agent](ledger);
+      const place = house.origins[life.isRefused === true ? 'deaf' : 'open'];
+      const machine = await openMachine({ home, origin: place, main }, `${key}-a`, house.api);
+      try {
+        const kills = await live(house, machine, key, life, script);
+        killed += kills;
+        if (life.goesElsewhere === true) {
+          violations.push(
+            ...(await goOn(house, place, key, machine, script)).map((what) => `${key}: ${what}`),
+          );
+        }
+        violations.push(...(await lookAt(house, place, machine, key, life)));
+      } catch (error) {
+        violations.push(
+          `${key} (${life.agent}): ${error instanceof Error ? (error.stack ?? '') : String(error)}`,
+        );
+      }
+      const lines = await readFile(ledger, 'utf8').catch(() => '');
+      written += lines.split('\n').length - 1;
+      if (lives.length > 20 && left.length % 20 === 0)
+        note(`${lives.length - left.length} of ${lives.length} runs begun`);
+    }
+  };
+  await Promise.all(Array.from({ length: atOnce }, next));
+  return { violations, figures: { runs: lives.length, 'runners killed': killed, 'files written': written } };
+}
+
+const journalAfter = [without('the journal goes before the deed', 'await Promise.resolve();')];
+const noChanges = [
+  without(
+    'only what the remote has is given back',
+    "if ((await worktree.git(['status', '--porcelain'])) !== '') return no;",
+  ),
+];
+const only = (isWanted: (life: Life) => boolean): readonly Life[] => chosen.filter(isWanted);
+
+export const runner: Property = {
+  name: 'runner',
+  promise:
+    'Whatever is killed of a runner, its agent and its machine: what was written is kept, a story has one owner, no process stays, and the run comes to its end.',
+  run: (setting) => {
+    const { lives, atOnce } = extents[setting.scale];
+    const dice = new Dice(setting.seed);
+    return run(setting, [...chosen, ...Array.from({ length: lives }, () => draw(dice))], atOnce);
+  },
+  controls: [
+    {
+      name: 'the journal goes after the deed',
+      run: (setting) =>
+        run(
+          setting,
+          only(({ kills }) => kills[0]?.after === 'hook'),
+          1,
+          journalAfter,
+        ),
+    },
+    {
+      name: 'a worktree without changes is given back',
+      run: (setting) =>
+        run(
+          setting,
+          only(({ isRefused }) => isRefused === true),
+          1,
+          noChanges,
+        ),
+    },
+  ],
+};

@@ -1,0 +1,127 @@
+/** A machine of the property: a clone of its own in which `muster work` is started, killed and started again. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { createInterface } from 'node:readline';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+/** Of the settings of this machine nothing counts. */
+const environment = (home: string): NodeJS.ProcessEnv => ({
+  ...{ PATH: process.env['PATH'], NODE_COMPILE_CACHE: process.env['NODE_COMPILE_CACHE'] },
+  ...{ HOME: home, XDG_CONFIG_HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
+});
+
+export const git = async (home: string, folder: string, ...args: string[]): Promise<string> =>
+  (await run('git', args, { cwd: folder, env: environment(home), maxBuffer: 2 ** 26 })).stdout.trim();
+
+/** A bare repository with a first commit, and who commits. */
+export async function makeOrigin(home: string, config: string): Promise<string> {
+  await writeFile(path.join(home, '.gitconfig'), '[user]\n\tname = Prove\n\temail = prove@example.com\n');
+  const [origin, first] = [path.join(home, 'origin.git'), path.join(home, 'first')];
+  await git(home, home, 'init', '--quiet', '--bare', '--initial-branch=main', origin);
+  await git(home, home, 'init', '--quiet', '--initial-branch=main', first);
+  await mkdir(path.join(first, '.muster'));
+  await writeFile(path.join(first, '.muster/work.yaml'), config);
+  await git(home, first, 'add', '.');
+  await git(home, first, 'commit', '--quiet', '-m', 'Begin');
+  await git(home, first, 'push', '--quiet', origin, 'main');
+  return origin;
+}
+
+interface Living {
+  readonly pid: number;
+  readonly environ: string;
+}
+
+async function living(): Promise<Living[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const all = await Promise.all(
+    pids.map(async (pid) => {
+      const environ = await readFile(`/proc/${pid}/environ`, 'latin1').catch(() => '');
+      return { pid: Number(pid), environ };
+    }),
+  );
+  return all.filter(({ environ }) => environ !== '');
+}
+
+/** Processes of agents and hooks that work on a story in a folder below that one. */
+export const processesOf = async (home: string, key: string): Promise<number[]> =>
+  (await living())
+    .filter(({ environ }) => {
+      const variables = environ.split('\0');
+      return variables.includes(`MUSTER_STORY=${key}`) && variables.includes(`HOME=${home}`);
+    })
+    .map(({ pid }) => pid);
+
+export const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
+  try {
+    process.kill(pid, signal);
+  } catch {
+    // It ended by itself.
+  }
+};
+
+export interface Told {
+  readonly event: string;
+  readonly message: string;
+}
+
+export interface Working {
+  readonly told: Told[];
+  readonly pid: number;
+  /** When such a thing is told, or it is over. */
+  until(event: string): Promise<void>;
+  /** Null where it was killed. */
+  readonly ended: Promise<number | null>;
+}
+
+export interface Machine {
+  readonly folder: string;
+  start(args: readonly string[]): Working;
+  git(...args: string[]): Promise<string>;
+}
+
+export async function openMachine(
+  { home, origin, main }: { home: string; origin: string; main: string },
+  name: string,
+  api: { readonly url: string; readonly token: string },
+): Promise<Machine> {
+  const folder = path.join(home, name, 'web');
+  await git(home, home, 'clone', '--quiet', origin, folder);
+  const start = (args: readonly string[]): Working => {
+    const child = spawn(process.execPath, [main, 'work', ...args], {
+      cwd: folder,
+      env: { ...environment(home), MUSTER_BASE_URL: api.url, MUSTER_TOKEN: api.token },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const told: Told[] = [];
+    let heard = (): void => undefined;
+    createInterface({ input: child.stdout }).on('line', (line) => {
+      told.push(JSON.parse(line) as Told);
+      heard();
+    });
+    createInterface({ input: child.stderr }).on('line', (message) => {
+      told.push({ event: 'stderr', message });
+    });
+    let isOver = false;
+    const ended = once(child, 'close').then(([code]) => {
+      isOver = true;
+      heard();
+      return code as number | null;
+    });
+    return {
+      ...{ told, ended, pid: child.pid ?? 0 },
+      until: (event) =>
+        new Promise((resolve) => {
+          heard = () => {
+            if (isOver || told.some((one) => one.event === event)) resolve();
+          };
+          heard();
+        }),
+    };
+  };
+  return { folder, start, git: (...args) => git(home, folder, ...args) };
+}
