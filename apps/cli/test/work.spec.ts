@@ -242,11 +242,14 @@ describe('muster work', () => {
       'NXT',
       '--parallel',
       '2',
+      '--agent',
+      'Pair',
       ...sh('echo good > answer.txt'),
     );
     for (const key of ['NXT-1', 'NXT-2', 'NXT-3'])
       await working.until('over', new RegExp(`handed in: ${key} `));
     await working.until('none');
+    expect(working.told.filter(({ event }) => event === 'warning')).toEqual([]);
     working.kill('SIGTERM');
     expect(await working.ended).toBe(0);
     const { items } = await chloe.deliveryExecutions.list({ projectId: 'NXT' });
@@ -267,6 +270,8 @@ describe('muster work', () => {
 
   it('says what is wrong with the command line, the place and the wishes of the repository', async () => {
     const clone = await runner.clone();
+    expect(await start(clone, 'WEB-9999', ...sh('true')).ended).toBe(3);
+    expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
     const failing = async (...args: string[]): Promise<string> => {
       const working = start(clone, ...args);
       expect(await working.ended).toBe(2);

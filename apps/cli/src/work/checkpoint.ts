@@ -1,5 +1,6 @@
 /** Checkpoints of a run: its files as a commit under a ref of their own, at the remote, and said to Muster. */
 import { isRefusal } from '@muster/client';
+import { counted } from '@muster/terminal';
 import { type ReadyRun } from './session.ts';
 import { changedFiles, push, saveSnapshot } from './worktree.ts';
 
@@ -21,11 +22,14 @@ function wordsOf({ lease }: ReadyRun): { summary: string; nextSteps: string[] } 
   return { summary: checkpoint.summary, nextSteps: checkpoint.nextSteps };
 }
 
+const differing = (files: number, base: string): string =>
+  `${counted(files, 'file')} ${files === 1 ? 'differs' : 'differ'} from ${base}`;
+
 async function factsOf({ worktree, work }: ReadyRun, head: string, files: number): Promise<string> {
   const commits = Number(await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`]));
   const subject =
     commits === 0 ? '' : `; the last commit: ${await worktree.git(['show', '-s', '--format=%s', head])}`;
-  return `${files} files differ from ${work.base}, ${commits} commits${subject}`.slice(0, mostSummary);
+  return `${differing(files, work.base)}, ${counted(commits, 'commit')}${subject}`.slice(0, mostSummary);
 }
 
 /**
@@ -56,7 +60,7 @@ export async function writeCheckpoint(run: ReadyRun): Promise<boolean> {
       // Lost, or not heard: the files are saved all the same.
       if (!isRefusal(error, 'stale_lease')) session.say.warn(`${work.key}: ${(error as Error).message}`);
     });
-  session.say.tell(work.key, 'checkpoint', `checkpoint: ${files.length} files differ from ${work.base}`, {
+  session.say.tell(work.key, 'checkpoint', `checkpoint: ${differing(files.length, work.base)}`, {
     ...{ commit, ref: work.ref, pushed: trouble === undefined },
   });
   return true;

@@ -1,5 +1,5 @@
 /** As whom a run works: an agent of the caller, by a token of the run's own that reaches one project. */
-import { type Client, MusterError } from '@muster/client';
+import { type Client, isRefusal, MusterError } from '@muster/client';
 import { findOrMakeAgent } from '../operations/shortcuts.ts';
 
 export interface RunIdentity {
@@ -29,7 +29,11 @@ export async function identifyRun(
   const { member, token } = await client.session.identity();
   if (token.agentId !== null) return { token: given.token, holderId: token.agentId, agentId: token.agentId };
   try {
-    const agent = await findOrMakeAgent(client, given.agentName);
+    const agent = await findOrMakeAgent(client, given.agentName).catch((error: unknown) => {
+      // Another run made it between the look and the making.
+      if (isRefusal(error, 'already_exists')) return findOrMakeAgent(client, given.agentName);
+      throw error;
+    });
     const { secret } = await client.tokens.create({
       ...{ name: nameOf(given.runId), scopes: ['write'], projectIds: [given.project] },
       ...{ agentId: agent.id, expiresInDays: days },

@@ -1,6 +1,6 @@
 /** A run from its story to its end, and the same from wherever a runner died. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Acquired, holdLease, isRefusal } from '@muster/client';
+import { type Acquired, holdLease, isRefusal, MusterError } from '@muster/client';
 import { type Ending, endLeftovers, runAgent } from './agent.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { type Config } from './config.ts';
@@ -50,7 +50,13 @@ export async function work(
 ): Promise<Verdict | undefined> {
   const { connection, caller, say } = session;
   const { runId, project, agentName } = own.get();
-  const identity = await identifyRun(caller, { token: connection.token, runId, project, agentName });
+  const forgetRefused = async (error: unknown): Promise<never> => {
+    // What was refused was not done: nothing is to be gone on with.
+    if (wanted !== undefined && error instanceof MusterError && error.status < 500) await own.drop();
+    throw error;
+  };
+  const given = { token: connection.token, runId, project, agentName };
+  const identity = await identifyRun(caller, given).catch(forgetRefused);
   if (identity.note !== undefined) say.warn(identity.note);
   try {
     await own.write({ holderId: identity.holderId });
@@ -78,7 +84,7 @@ export async function work(
       const taken = await take(
         { client, waiting, entry: own.get(), leaving: session.leaving, onNone },
         wanted,
-      );
+      ).catch(forgetRefused);
       if (taken === undefined) {
         await own.drop();
         return undefined;
