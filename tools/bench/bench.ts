@@ -8,6 +8,7 @@
 //   --licenses      activation and check of licenses instead
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
+//   --webhooks      webhooks instead
 //   --growth        reads at 1,000 and at 100,000 stories, and as many of all else, instead
 //   --json          the results as JSON on standard output; progress goes to standard error
 //
@@ -33,6 +34,7 @@ import { startCounter } from './round-trips.ts';
 import { Services } from './services.ts';
 import { connections, type Work } from './work.ts';
 import { measureStreams, renderStreams } from './streams.ts';
+import { measureWebhooks, renderWebhooks } from './webhooks.ts';
 import { works } from './works.ts';
 
 const orgCount = 8;
@@ -48,6 +50,7 @@ const { values: options } = parseArgs({
     only: { type: 'string' },
     growth: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
+    webhooks: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -289,6 +292,12 @@ async function run(): Promise<void> {
       const streams = await measureStreams(services, { say });
       if (options.json) process.stdout.write(`${JSON.stringify({ streams }, null, 2)}\n`);
       else say(`\n${renderStreams(streams)}`);
+      return;
+    }
+    if (options.webhooks) {
+      const webhooks = await measureWebhooks(services, { say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ webhooks }, null, 2)}\n`);
+      else say(`\n${renderWebhooks(webhooks)}`);
       return;
     }
     const { chosen, withOutbox } = choose();

@@ -7,6 +7,7 @@ import { createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { Agent, type Dispatcher, request } from 'undici';
+import { backlog, quantiles, type Quantiles, whenWritten, writeBacklog, writes } from './events.ts';
 import { readServerUse } from './processor-time.ts';
 import { whole } from './report.ts';
 import { type Services } from './services.ts';
@@ -21,17 +22,13 @@ const openedAtOnce = 40;
 /** Longer than the time after which a quiet stream says its id, so that each has said one. */
 const idleMillis = 20_000;
 
-const writes = 300;
-/** Between two of them: they come at any moment of the tick. */
-const writePauseMillis = { least: 20, most: 120 };
 const readersOfWrites = 20;
 
-const backlog = 20_000;
 const readersOfBacklog = [1, 20];
 
 export interface StreamsSummary {
   /** From the answer of a write to its event, at each of the readers. */
-  readonly lateMillis: { readonly p50: number; readonly p99: number };
+  readonly lateMillis: Quantiles;
   readonly throughput: readonly { readonly readers: number; readonly eventsPerSecond: number }[];
   readonly idle: {
     readonly streams: number;
@@ -132,7 +129,6 @@ async function readEvents(
 async function measureLateness(url: string, open: Open, org: BenchMembers) {
   const client = clientOf(url, org);
   await client.projects.create({ key: 'WEB', name: 'Website' });
-  const answered = new Map<string, number>();
   const came: { readonly title: string; readonly at: number }[] = [];
   const readers = await Promise.all(
     org.tokens.slice(0, readersOfWrites).map((token) => open(token, '?personal=false&kinds=story.created')),
@@ -144,34 +140,11 @@ async function measureLateness(url: string, open: Open, org: BenchMembers) {
       return (count += 1) < writes;
     });
   });
-  for (let made = 0; made < writes; made += 1) {
-    const title = `Story ${made}`;
-    await client.stories.create({ projectId: 'WEB', title });
-    answered.set(title, performance.now());
-    const { least, most } = writePauseMillis;
-    await pause(least + Math.random() * (most - least));
-  }
+  const answered = await whenWritten(client);
   await Promise.all(reading);
-  const late = came
-    // An event may overtake the answer of the call that made it.
-    .map(({ title, at }) => Math.max(0, at - (answered.get(title) ?? NaN)))
-    .sort((a, b) => a - b);
-  const quantile = (part: number): number => late[Math.floor(late.length * part)] ?? NaN;
-  return { p50: quantile(0.5), p99: quantile(0.99) };
+  // An event may overtake the answer of the call that made it.
+  return quantiles(came.map(({ title, at }) => Math.max(0, at - (answered.get(title) ?? NaN))));
 }
-
-/** As transactions would have written them, with what an event usually carries. */
-const writeBacklog = (owner: Pool, orgId: string) =>
-  owner.query(
-    `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
-     insert into activity (org_id, seq, id, kind, actor, member_id, subject, data, at)
-     select $1, s.activity - $2 + n, gen_random_uuid(), 'story.updated',
-       jsonb_build_object('kind', 'member', 'memberId', m.id, 'agentId', null, 'name', m.name), m.id,
-       jsonb_build_object('type', 'story', 'id', gen_random_uuid(), 'key', 'WEB-' || n, 'title', 'Story ' || n),
-       '{"fields": ["title", "description"]}', now()
-     from s, generate_series(1, $2::int) n, (select id, name from members where org_id = $1 limit 1) m`,
-    [orgId, backlog],
-  );
 
 /** Events a second that all readers got together. */
 async function measureBacklog(open: Open, org: BenchMembers, cursor: string, readers: number) {
