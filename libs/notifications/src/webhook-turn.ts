@@ -108,9 +108,9 @@ function pauseOf(
 /** Where the walk came to, and whether it goes on. */
 function placeAfter(
   { cursor_seq: cursor, stands }: HeldWebhook,
-  { waiting, looked, lookedUpTo, chosen, chosenUpTo }: Walked,
+  { waiting, isEnough, looked, lookedUpTo, chosen, chosenUpTo }: Walked,
 ): { readonly cursorSeq: number; readonly isFull: boolean; readonly more: boolean } {
-  const isFull = waiting + chosen >= mostWaiting;
+  const isFull = isEnough || waiting + chosen >= mostWaiting;
   if (isFull) return { cursorSeq: chosenUpTo ?? cursor, isFull, more: false };
   const more = looked === mostLookedAt;
   return { cursorSeq: more ? (lookedUpTo ?? cursor) : stands, isFull, more };

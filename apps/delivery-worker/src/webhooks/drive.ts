@@ -14,8 +14,8 @@ import {
 
 const mostInFlight = 8;
 /** Ready ones that are fetched ahead, and how few of them are left when more are. */
-const fetched = 64;
-const fewLeft = 16;
+const fetched = 128;
+const fewLeft = 32;
 /** Longer than a try may take: none is begun that could still be under way when another worker takes the endpoint. */
 const tryMillis = 11_000;
 /** At least so often what came back is kept, and the endpoint is held anew. */

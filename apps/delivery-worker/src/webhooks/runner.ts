@@ -4,6 +4,7 @@ import {
   dueWebhooks,
   holdWebhook,
   isDelivered,
+  passOverWebhooks,
   takeTurn,
   type SentMessage,
   type TurnAnswer,
@@ -89,9 +90,16 @@ export function createRunner({ pool, sender, setUp, onTried, onFault }: RunnerOp
       const room = mostEndpoints - driven.size;
       if (isStopping || room === 0) return 'rest';
       const due = await acrossOrganizations(pool, (db) => db.all(dueWebhooks(room)));
-      for (const { orgId, id } of due.slice(0, room)) {
-        const held = await inTurn(() => inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, id)));
-        if (held !== undefined) begin(orgId, id, held.worker_epoch);
+      const byOrganization = Map.groupBy(due.slice(0, room), ({ orgId }) => orgId);
+      for (const [orgId, webhooks] of byOrganization) {
+        const ids = webhooks.map(({ id }) => id);
+        const passed = await inTurn(() =>
+          inOrganizationAsSystem(pool, orgId, (db) => db.all(passOverWebhooks(ids))),
+        );
+        for (const id of ids.filter((one) => passed.every(({ id: other }) => other !== one))) {
+          const held = await inTurn(() => inOrganizationAsSystem(pool, orgId, (db) => holdWebhook(db, id)));
+          if (held !== undefined) begin(orgId, id, held.worker_epoch);
+        }
       }
       return 'rest';
     },

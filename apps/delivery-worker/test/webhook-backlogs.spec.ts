@@ -1,0 +1,95 @@
+/** Webhooks whose organization goes on without them, or faster than they do. */
+import { describe, expect, it } from '@jest/globals';
+import { until } from '@muster/testing';
+import { upTo, useWebhooks } from './webhook-world.ts';
+
+const hooks = useWebhooks();
+
+interface Place {
+  readonly cursor_seq: number;
+  readonly worker_epoch: number;
+  readonly stands: number;
+}
+
+const placeOf = async (webhookId: string): Promise<Place> => {
+  const [place] = await hooks.world.rows<Place>(
+    `select w.cursor_seq::int, w.worker_epoch::int, s.activity::int as stands
+     from webhooks w join streams s on s.org_id = w.org_id where w.id = $1`,
+    webhookId,
+  );
+  if (place === undefined) throw new Error('the webhook is gone');
+  return place;
+};
+const keepsUp = async (webhookId: string): Promise<boolean> => {
+  const { cursor_seq: cursor, stands } = await placeOf(webhookId);
+  return cursor === stands;
+};
+
+/** So many events at once, as transactions would have written them. */
+const happen = (count: number): Promise<unknown> =>
+  hooks.world.rows(
+    `with s as (update streams set activity = activity + $2 where org_id = $1 returning activity)
+     insert into activity (org_id, seq, id, kind, actor, subject, data, at)
+     select $1, s.activity - $2 + n, gen_random_uuid(), 'story.updated', '{"kind": "system", "name": "Muster"}',
+       jsonb_build_object('type', 'story', 'id', gen_random_uuid(), 'key', null, 'title', 'Story'), '{"fields": ["title"]}', now()
+     from s, generate_series(1, $2::int) n`,
+    hooks.people.orgId,
+    count,
+  );
+
+describe('what a webhook is not to hear of', () => {
+  it('passes it by without a turn, and nothing that comes after', async () => {
+    await hooks.people.ana.projects.create({ key: 'API', name: 'Api', visibility: 'org' });
+    const { webhook: ofOtherKinds } = await hooks.createWebhook({ kinds: ['comment.created'] });
+    const { webhook: ofOtherProject } = await hooks.createWebhook({ projectId: 'API' });
+    hooks.startWorker();
+    await hooks.createStories(3);
+    for (const { id } of [ofOtherKinds, ofOtherProject]) {
+      await until(() => keepsUp(id));
+      expect((await placeOf(id)).worker_epoch).toBe(0);
+    }
+    await hooks.createStories(1, 'API');
+    await hooks.arrived(1);
+    expect(hooks.receiver.received[0]?.body.data).toMatchObject({ seq: 1, subject: { key: 'API-1' } });
+    const { items } = await hooks.people.ana.stories.list({ projectId: 'API' });
+    await hooks.people.ana.comments.create({ storyId: items[0]?.id ?? '', body: 'Heard.' });
+    await hooks.arrived(2);
+    expect(hooks.receiver.received[1]).toMatchObject({ seq: 1, type: 'comment.created' });
+  });
+});
+
+describe('more than can be sent', () => {
+  /** What waits, and whether some of it is due. */
+  const waiting = async (webhookId: string) => {
+    const [found] = await hooks.world.rows<{ count: number; due: boolean; full: boolean }>(
+      `select count(*)::int as count, coalesce(bool_or(d.next_at <= now()), false) as due,
+         (select w.is_full from webhooks w where w.id = $1) as full
+       from webhook_deliveries d where d.webhook_id = $1 and d.state = 'pending'`,
+      webhookId,
+    );
+    return found;
+  };
+
+  it.each([
+    // In strict order nothing is taken up while what is there could be sent but for the first.
+    ['strict', 500],
+    ['parallel', 1_000],
+  ] as const)('waits in the activity (%s), and comes whole later', async (order, most) => {
+    const { webhook } = await hooks.createWebhook({ order, kinds: ['story.updated'] });
+    hooks.receiver.answer(503);
+    hooks.startWorker();
+    await happen(1_200);
+    await until(async () => {
+      const found = await waiting(webhook.id);
+      return found?.count === most && found.full && (order === 'strict' || !found.due);
+    });
+    hooks.receiver.answer(204);
+    hooks.receiver.received.length = 0;
+    await until(async () => {
+      await hooks.makeDue(webhook.id);
+      return hooks.receiver.received.length >= 1_200;
+    });
+    const seqs = hooks.seqs();
+    expect(order === 'strict' ? seqs : seqs.toSorted((a, b) => a - b)).toEqual(upTo(1_200));
+  });
+});
