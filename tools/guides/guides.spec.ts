@@ -1,13 +1,16 @@
 /** What the guides tell people to paste does what they say: every block marked `run` is run, in order, page by page. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { freePort } from '@muster/testing/ports';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { type Redis, startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
@@ -42,7 +45,9 @@ beforeAll(async () => {
   scratch = await mkdtemp(path.join(tmpdir(), 'muster-guides-'));
   postgres = await startPostgres({ durable: false });
   await migrate(postgres.url);
-  api = await startThrowAwayApi({ databaseUrl: postgres.url, log: 'warn' });
+  // Receivers of webhooks are on this machine.
+  const webhooksTo = { WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
+  api = await startThrowAwayApi({ databaseUrl: postgres.url, log: 'warn', environment: webhooksTo });
   gateway = await startThrowAwayApp('mcp-gateway', {
     log: 'warn',
     environment: { COORDINATION_API_URL: api.url },
@@ -56,7 +61,7 @@ beforeAll(async () => {
     log: 'warn',
     environment: {
       ...{ DATABASE_URL: postgres.url, REDIS_URL: redis.url, BASE_URL: api.url },
-      MAIL_FOLDER: path.join(scratch, 'mail'),
+      ...{ MAIL_FOLDER: path.join(scratch, 'mail'), ...webhooksTo },
     },
   });
   environment = {
@@ -104,18 +109,26 @@ async function makeTokens(): Promise<Readonly<Record<'TOKEN' | 'AGENT_TOKEN' | '
   }
 }
 
-/** A block of TypeScript finds the client as a project that installed it does. */
-async function runTypeScript(code: string, name: string): Promise<void> {
+/** What a page shows finds its packages as a project that installed them does. */
+async function withProgram(
+  code: string,
+  name: string,
+  work: (file: string) => Promise<unknown>,
+): Promise<void> {
   const folder = path.join(repositoryRoot, 'dist/guides');
   await mkdir(folder, { recursive: true });
-  const file = path.join(folder, `${name}-${process.pid}.ts`);
+  const [base, extension] = name.split('.');
+  const file = path.join(folder, `${base}-${process.pid}.${extension}`);
   await writeFile(file, code);
   try {
-    await run(process.execPath, [file], { env: environment });
+    await work(file);
   } finally {
     await rm(file);
   }
 }
+
+const runTypeScript = (code: string, name: string): Promise<void> =>
+  withProgram(code, `${name}.ts`, (file) => run(process.execPath, [file], { env: environment }));
 
 describe.each(pages)('%s', (page) => {
   it('does what it says', async () => {
@@ -134,6 +147,31 @@ describe.each(pages)('%s', (page) => {
     expect(blocks.every(({ code }) => code.trim() !== '')).toBe(true);
   }, 120_000);
 });
+
+it('shows a receiver of webhooks that takes what Muster signed, and nothing else', async () => {
+  const page = await readFile(path.join(guides, 'webhooks.md'), 'utf8');
+  const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+  const port = await freePort();
+  const muster = connect({ baseUrl: api.url, token: environment['ADMIN_TOKEN'] ?? '' });
+  const url = `http://127.0.0.1:${port}/`;
+  const { secret } = await muster.webhooks.create({ projectId: 'WEB', url, kinds: ['story.created'] });
+  await withProgram(code, 'receiver.mjs', async (file) => {
+    const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
+    const receiver = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(receiver, 'exit');
+    try {
+      const told = once(createInterface(receiver.stdout), 'line');
+      const { story } = await muster.stories.create({ projectId: 'WEB', title: 'Heard of by webhook' });
+      // The first try may come before it listens: the second comes five seconds later.
+      expect(await Promise.race([told, ended])).toEqual([`1 story.created ${story.key}`]);
+      const headers = { 'webhook-id': 'x', 'webhook-timestamp': '1', 'webhook-signature': 'v1,made-up' };
+      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(400);
+    } finally {
+      receiver.kill();
+      await ended;
+    }
+  });
+}, 60_000);
 
 it('has guides that are run', async () => {
   const all = await Promise.all(pages.map((page) => readFile(path.join(guides, page), 'utf8')));

@@ -100,22 +100,23 @@ export const shortened = (page: object, count: number): object | undefined => sh
 
 /**
  * What follows a page: the items of the page and the cursor of the next, from `limit + 1` rows. `goesOnAfter` is the
- * place that was looked through up to, where there are no more rows because nobody looked further.
+ * place that was looked through up to, where there are no more rows because the search ended there. `encode` writes cursors.
  */
-export function pageOfRows<Row, Item>(
+export function pageOfRows<Row, Item, RowKey extends Key = Key>(
   rows: readonly Row[],
   limit: number,
-  keyOf: (row: Row) => Key,
+  keyOf: (row: Row) => RowKey,
   toItem: (row: Row) => Item,
-  goesOnAfter?: Key,
+  goesOnAfter?: RowKey,
+  encode: (key: RowKey) => string = encodeCursor,
 ): Page<Item> {
   const shown = rows.slice(0, limit);
   const items = shown.map(toItem);
   const cursorAfter = (count: number): string | null => {
     const last = shown[count - 1];
-    return last === undefined ? null : encodeCursor(keyOf(last));
+    return last === undefined ? null : encode(keyOf(last));
   };
-  const end = goesOnAfter === undefined ? null : encodeCursor(goesOnAfter);
+  const end = goesOnAfter === undefined ? null : encode(goesOnAfter);
   const last = rows.at(-1) as Measured | undefined;
   const goesOn = rows.length > limit || last?.more_follow === true;
   return shortenable({ items, nextCursor: goesOn ? cursorAfter(shown.length) : end }, (count) => ({
@@ -127,6 +128,8 @@ export function pageOfRows<Row, Item>(
 export const encodeCursor = (key: Key): string => Buffer.from(JSON.stringify(key)).toString('base64url');
 
 /** Reads a cursor back, checked against the shape of this list's key. Throws BadCursor. */
+export function decodeCursor<Key>(cursor: string, shape: z.ZodType<Key>): Key;
+export function decodeCursor<Key>(cursor: string | undefined, shape: z.ZodType<Key>): Key | undefined;
 export function decodeCursor<Key>(cursor: string | undefined, shape: z.ZodType<Key>): Key | undefined {
   if (cursor === undefined) return undefined;
   try {

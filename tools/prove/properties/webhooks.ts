@@ -17,6 +17,8 @@ interface Extent {
   readonly events: number;
   readonly writers: number;
   readonly workers: number;
+  /** So many comments on a story, and then another one. In strict order each that fails stops those after it. */
+  readonly commentsOnEach: number;
   readonly faults: readonly FaultName[];
   readonly betweenFaults: { readonly least: number; readonly most: number };
   /** After so long what is not there is lost. */
@@ -25,7 +27,7 @@ interface Extent {
 
 const extents: Readonly<Record<Scale, Extent>> = {
   short: {
-    ...{ events: 240, writers: 4, workers: 2, faults: faultNames },
+    ...{ events: 240, writers: 4, workers: 2, commentsOnEach: 20, faults: faultNames },
     ...{ betweenFaults: { least: 100, most: 600 }, lostAfterMillis: 60_000 },
   },
   long: {
@@ -33,6 +35,7 @@ const extents: Readonly<Record<Scale, Extent>> = {
       events: 200_000,
       writers: 24,
       workers: 2,
+      commentsOnEach: 100,
       faults: Array.from({ length: 4 }, () => faultNames).flat(),
     },
     ...{ betweenFaults: { least: 4_000, most: 12_000 }, lostAfterMillis: 900_000 },
@@ -40,8 +43,6 @@ const extents: Readonly<Record<Scale, Extent>> = {
 };
 
 const failsOfHundred = 30;
-/** So many comments on a story, and then another one. */
-const commentsOnEach = 20;
 const awayMillis = { least: 200, most: 1_000 };
 const bringForwardMillis = 250;
 
@@ -168,7 +169,7 @@ async function bringForward({ database, orgId }: Site, signal: AbortSignal): Pro
 }
 
 /** Comments by all writers, and now and then another story to comment on. */
-async function write({ site }: Course, { events, writers }: Extent): Promise<void> {
+async function write({ site }: Course, { events, writers, commentsOnEach }: Extent): Promise<void> {
   const [owner] = site.people;
   if (owner === undefined) throw new Error('no member is there');
   const api = site.clientOf(owner);

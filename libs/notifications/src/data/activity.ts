@@ -3,6 +3,7 @@ import { type Db, type Part, projectIdOf, sql, storyIdOf, view } from '@muster/d
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { ofActor } from './actors.ts';
+import { type EventCursors } from './event-cursors.ts';
 import { walkDown } from './streams.ts';
 import { isVisible } from './visible.ts';
 
@@ -14,7 +15,12 @@ export const items = view('activity', 'e', ['id', 'kind', 'actor', 'project_id',
  * A page of the activity, newest first. A project or story that is named is not checked here: a caller who may see it
  * may see all of its stream.
  */
-export async function listActivity(db: Db, caller: Caller, params: ParamsOf<List>): Promise<ResultOf<List>> {
+export async function listActivity(
+  db: Db,
+  caller: Caller,
+  params: ParamsOf<List>,
+  cursors: EventCursors,
+): Promise<ResultOf<List>> {
   const { projectId, storyId, actorId, kinds, since, limit, cursor } = params;
   // The narrowest stream is walked down; what else was asked for is looked at on the way.
   const filters: Part[][] = [];
@@ -37,6 +43,7 @@ export async function listActivity(db: Db, caller: Caller, params: ParamsOf<List
       from,
       limit,
       cursor,
+      cursors,
       bytes: sql.part`octet_length(q.data::text) + octet_length(q.subject::text)`,
     },
     items.shown,

@@ -2,7 +2,7 @@
 import { type Db, type Part, sql, view } from '@muster/database';
 import { type ParamsOf, type Registry, type ResultOf } from '@muster/registry';
 import { ofActor } from './actors.ts';
-import { walkDown } from './streams.ts';
+import { bareCursors, walkDown } from './streams.ts';
 
 type List = Registry['audit']['list'];
 
@@ -45,6 +45,7 @@ export async function listAudit(db: Db, params: ParamsOf<List>): Promise<ResultO
       to,
       limit,
       cursor,
+      cursors: bareCursors,
     },
     entries.shown,
   );

@@ -1,6 +1,6 @@
 /**
- * Cursors of the event stream. The numbers of an organization's activity have no gaps, so a bare one would tell every
- * caller how much happens where it may not look. Sealed, two cursors of one place do not even look alike.
+ * Cursors of the activity. The numbers of an organization's activity have no gaps, so a bare one would tell every caller
+ * how much happens where it may not look. Sealed, two cursors of one place do not even look alike.
  */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
 import { BadCursor, type Db, of, sql } from '@muster/database';
@@ -32,13 +32,19 @@ export async function organizationKeyOf(db: Db, orgId: string): Promise<Buffer> 
   return key;
 }
 
-export const cursorsOf = async (db: Db, orgId: string): Promise<EventCursors> =>
-  createEventCursors(await organizationKeyOf(db, orgId));
+/** Lists that read in another direction do not take one another's cursors. */
+export type Direction = 'up' | 'down';
 
-export const createEventCursors = (key: Buffer): EventCursors => ({
+export const cursorsOf = async (db: Db, orgId: string, direction: Direction = 'up'): Promise<EventCursors> =>
+  createEventCursors(await organizationKeyOf(db, orgId), direction);
+
+const bound: Readonly<Record<Direction, Buffer>> = { up: Buffer.alloc(0), down: Buffer.from('down') };
+
+export const createEventCursors = (key: Buffer, direction: Direction = 'up'): EventCursors => ({
   seal: (seq) => {
     const nonce = randomBytes(nonceBytes);
     const cipher = createCipheriv(algorithm, key, nonce, authTag);
+    cipher.setAAD(bound[direction]);
     const plain = Buffer.alloc(seqBytes);
     plain.writeBigUInt64BE(BigInt(seq));
     const sealed = [nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()];
@@ -50,6 +56,7 @@ export const createEventCursors = (key: Buffer): EventCursors => ({
     // guard: a cursor is opened
     if (bytes.length !== nonceBytes + seqBytes + tagBytes) throw new BadCursor();
     const decipher = createDecipheriv(algorithm, key, bytes.subarray(0, nonceBytes), authTag);
+    decipher.setAAD(bound[direction]);
     decipher.setAuthTag(bytes.subarray(-tagBytes));
     const plain = decipher.update(bytes.subarray(nonceBytes, -tagBytes));
     try {

@@ -7,6 +7,7 @@ import {
   type DB,
   type Db,
   decodeCursor,
+  encodeCursor,
   of,
   type Page,
   pageOfRows,
@@ -16,6 +17,7 @@ import {
 } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { z } from 'zod';
+import { type EventCursors } from './event-cursors.ts';
 
 /**
  * A page looks at so many entries at most. Filters that few entries pass would else read the stream to its end; so
@@ -36,11 +38,18 @@ interface Walk<From extends Table> {
   readonly to?: Part | undefined;
   readonly limit: number;
   readonly cursor?: string | undefined;
+  readonly cursors: EventCursors;
   /** SQL for what the large parts of the entry `q` measure, where it has any. */
   readonly bytes?: Part | undefined;
 }
 
 const SeqCursor = z.tuple([CursorSeq]);
+
+/** Bare numbers, for a stream of which every reader may see all. */
+export const bareCursors: EventCursors = {
+  seal: (seq) => encodeCursor([seq]),
+  open: (cursor) => decodeCursor(cursor, SeqCursor)[0],
+};
 
 /**
  * The entries of a transaction carry the time it began, so times follow the numbers but for the length of a
@@ -72,10 +81,10 @@ export async function walkDown<From extends Table, Item>(
 ): Promise<Page<Item>> {
   const { limit } = walk;
   const table = sql.word(walk.table);
-  const before = decodeCursor(walk.cursor, SeqCursor);
+  const before = walk.cursor === undefined ? undefined : walk.cursors.open(walk.cursor);
   const bounds: Part[] = [];
   const where = [...walk.where];
-  if (before !== undefined) bounds.push(sql.part`e.seq < ${before[0]}`);
+  if (before !== undefined) bounds.push(sql.part`e.seq < ${before}::bigint`);
   if (walk.from !== undefined) {
     bounds.push(sql.part`e.seq > ${lastSeqBefore(table, sql.part`${walk.from} - ${longestTransaction}`)}`);
     where.push(sql.part`e.at >= ${walk.from}`);
@@ -104,9 +113,10 @@ export async function walkDown<From extends Table, Item>(
   return pageOfRows(
     found,
     limit,
-    (row) => [row.seq],
+    (row): readonly [number] => [row.seq],
     toItem,
-    signpost === undefined ? undefined : [signpost.seq + 1],
+    signpost === undefined ? undefined : ([signpost.seq + 1] as const),
+    ([seq]) => walk.cursors.seal(seq),
   );
 }
 

@@ -123,7 +123,10 @@ export interface Walked {
   readonly chosenUpTo: number | null;
 }
 
-/** Looks through the activity after the endpoint's place, and gives what it is to hear of the next numbers. */
+/**
+ * Looks through the activity after the endpoint's place, and gives what it is to hear of the next numbers. The column of
+ * times rounds to milliseconds, so what is due now is cut to them: rounded up, it would not be due in this turn.
+ */
 export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
   const stream: Part[] = [of('e'), sql.part`e.seq > ${w.cursor_seq}::bigint`];
   if (w.project_id !== null) stream.push(sql.part`e.project_id = ${w.project_id}::uuid`);
@@ -142,7 +145,7 @@ export function walkOn(db: Db, w: HeldWebhook): Promise<Walked> {
         order by l.seq limit ${sql.literal(mostWaiting)} - (select n from waiting)),
       numbered as (
         insert into webhook_deliveries (org_id, webhook_id, id, seq, activity_seq, event_at, event_id, kind, next_at)
-        select ${organization}, ${w.id}::uuid, app.new_id(clock_timestamp()), ${w.sent_seq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, now()
+        select ${organization}, ${w.id}::uuid, app.new_id(clock_timestamp()), ${w.sent_seq}::bigint + c.nth, c.seq, c.at, c.id, c.kind, date_trunc('milliseconds', now())
         from chosen c order by c.seq)
       select (select n from waiting) as waiting, (select is_enough from waiting) as "isEnough", (select count(*) from looked) as looked, (select max(l.seq) from looked l) as "lookedUpTo",
         (select count(*) from chosen) as chosen, (select max(c.seq) from chosen c) as "chosenUpTo"`,

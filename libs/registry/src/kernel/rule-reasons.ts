@@ -52,7 +52,7 @@ export const conflict = {
     remedy: 'Begin another run, with an id of its own.',
   },
   reserved: {
-    meaning: 'The work is offered to somebody else for a while.',
+    meaning: 'The work is offered to another member or agent for a few minutes.',
     remedy: 'Take other work, or come back when details.offer has ended.',
     retryable: true,
   },

@@ -39,7 +39,7 @@ export const StoryCard = StorySummary.pick({
       .object({
         id: z.string(),
         state: ExecutionState,
-        holder: Actor.nullable().describe('null where nobody holds the lease'),
+        holder: Actor.nullable().describe('null where the lease is free'),
         expiresAt: Time.nullable(),
         progress: z.int(),
         needsRework: z.boolean(),

@@ -52,9 +52,9 @@ const obstacleNames = Object.keys(obstacles) as [Obstacle, ...Obstacle[]];
 /** Why a story is passed over by a caller who asks for the next one: an obstacle, or it is kept for others. */
 export const passedOver = {
   ...obstacles,
-  reserved: 'It is offered to somebody else for a while.',
+  reserved: 'It is offered to another member or agent for a few minutes.',
   in_active_group: 'It is delivered together with others, in an open group.',
-  assigned_to_another: 'It is assigned to somebody else.',
+  assigned_to_another: 'It is assigned to another member or agent.',
 } as const;
 export type PassedOverReason = keyof typeof passedOver;
 const passedOverReasons = Object.keys(passedOver) as [PassedOverReason, ...PassedOverReason[]];

@@ -4,9 +4,10 @@ import { eventKinds, registry } from '@muster/registry';
 import { type People, type Person, useWorld } from '@muster/testing';
 import { arrangeStream, type Entry } from '../../../test/stream.ts';
 import { mostLookedAt } from '../../data/streams.ts';
+import { events } from '../events/handlers.ts';
 import { activity } from './handlers.ts';
 
-const world = useWorld({ activity });
+const world = useWorld({ activity, events });
 
 let people: People;
 beforeEach(async () => {
@@ -189,15 +190,32 @@ describe('activity.list', () => {
   });
 
   it('takes no cursor that it did not give, and no kind that there is not', async () => {
-    for (const cursor of [
-      'x',
-      Buffer.from('["a"]').toString('base64url'),
-      Buffer.from('[1.5]').toString('base64url'),
-    ]) {
+    await happen({}, {}, {});
+    const { nextCursor } = await people.dan.activity.list({ limit: 1 });
+    const { cursor: ofEvents } = await people.dan.events.list();
+    const other = await world.org();
+    const given = String(nextCursor);
+    const changed = `${given.startsWith('A') ? 'B' : 'A'}${given.slice(1)}`;
+    const bare = Buffer.from('[2]').toString('base64url');
+    for (const cursor of ['x', bare, changed, given.slice(0, -4), ofEvents])
       await expect(people.dan.activity.list({ cursor })).rejects.toMatchObject({ status: 400 });
-    }
+    await expect(other.ana.activity.list({ cursor: given })).rejects.toMatchObject({ status: 400 });
+    await expect(people.dan.events.list({ after: given })).rejects.toMatchObject({ status: 400 });
     const kinds = ['story.exploded'] as unknown as typeof eventKinds;
     await expect(people.dan.activity.list({ kinds })).rejects.toMatchObject({ status: 400 });
-    expect(await seen(people.dan, { kinds: eventKinds })).toEqual([]);
+    expect(await seen(people.dan, { kinds: eventKinds })).toHaveLength(3);
+  });
+
+  it('gives cursors that never look the same, and tell nothing of what is hidden', async () => {
+    const hidden = await arrangeStory('HID', 'private');
+    await happen({}, {});
+    const calm = await people.dan.activity.list({ limit: 1 });
+    const again = await people.dan.activity.list({ limit: 1 });
+    await happen(...Array.from({ length: 300 }, () => hidden), {});
+    const busy = await people.dan.activity.list({ limit: 1 });
+    const cursors = [calm, again, busy].map(({ nextCursor }) => String(nextCursor));
+    expect(new Set(cursors).size).toBe(3);
+    expect(new Set(cursors.map(({ length }) => length)).size).toBe(1);
+    for (const cursor of cursors) expect(Buffer.from(cursor, 'base64url').toString()).not.toMatch(/^\[\d/);
   });
 });

@@ -1,11 +1,13 @@
 import { registry } from '@muster/registry';
 import { handle, requireProject } from '@muster/runtime';
 import { listActivity } from '../../data/activity.ts';
+import { cursorsOf } from '../../data/event-cursors.ts';
 import { requireStory } from '../../data/visible.ts';
 
 export const list = handle(registry.activity.list, async ({ params, caller, db }) => {
+  const cursors = await cursorsOf(db, caller.orgId, 'down');
   const [page] = await Promise.all([
-    listActivity(db, caller, params),
+    listActivity(db, caller, params, cursors),
     params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
     params.storyId === undefined ? undefined : requireStory(db, caller, params.storyId),
   ]);
