@@ -4,7 +4,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
-    sha256: 'd1f079c9c7d6dec734195fc466b5977f602f05b30b73bc23b127d607b8f4087b',
+    sha256: 'c59bd353b814720b7119c951a233dae387c7775294d1ecad046d0d650af43f0a',
     since: '2026-11-23',
   },
   'reference/deliveryGroups': {
@@ -188,11 +188,11 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: '7d27345e6627614ea7aaeaf03167c56f801feb9a6d4dbf0ad95856150ba1e3f0',
+    sha256: 'ffa29f6614a1e25adf439bf6c47a817c93fe9040f54dbb632663190792ede90e',
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '9b7897a9dee2776e77a125344e1b7145138f60251043b294d830ff5d7e68a6df',
+    sha256: 'c917125c8d0cd4ea76037da912d660a0832c10c50f3bab4ed01a5d70dbf84b80',
     since: '2026-11-23',
   },
   'reference/event-kinds': {
