@@ -9,7 +9,12 @@ export const notificationsHandlers = { activity, audit, broadcasts, events, noti
 
 export { notify } from './notify.ts';
 export { type Delivery, prepareNotification } from './prepare-notification.ts';
-export { dueWebhooks, hold as holdWebhook, holdSeconds, passOver as passOverWebhooks } from './data/webhook-turns.ts';
+export {
+  dueWebhooks,
+  hold as holdWebhook,
+  holdSeconds,
+  passOver as passOverWebhooks,
+} from './data/webhook-turns.ts';
 export { keptDays as webhookDeliveriesKeptDays } from './data/webhook-deliveries.ts';
 export { linkTo } from './rules/webhook-message.ts';
 export { webhooksWith } from './operations/webhooks/handlers.ts';
