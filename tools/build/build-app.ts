@@ -6,6 +6,7 @@ import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { build, type Plugin } from 'esbuild';
+import { repositoryOf } from './repository.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const [projectRoot, outputFolder, pluginsFrom] = process.argv.slice(2);
@@ -34,6 +35,18 @@ const { plugins } =
 await rm(outdir, { recursive: true, force: true });
 await mkdir(outdir, { recursive: true });
 
+interface AppManifest {
+  readonly name: string;
+  readonly description?: string;
+  readonly bin?: Readonly<Record<string, string>>;
+  readonly engines?: { readonly node: string };
+}
+const manifest = JSON.parse(
+  await readFile(path.join(workspaceRoot, projectRoot, 'package.json'), 'utf8'),
+) as AppManifest;
+// Images bring their own Node; what is installed takes that of the machine.
+const target = `node${/\d+/.exec(manifest.engines?.node ?? '')?.[0] ?? '24'}`;
+
 const { metafile } = await build({
   absWorkingDir: workspaceRoot,
   entryPoints,
@@ -41,7 +54,7 @@ const { metafile } = await build({
   bundle: true,
   platform: 'node',
   format: 'esm',
-  target: 'node24',
+  target,
   sourcemap: 'linked',
   sourcesContent: false,
   metafile: true,
@@ -56,11 +69,18 @@ const { metafile } = await build({
 const { version } = JSON.parse(await readFile(path.join(workspaceRoot, 'package.json'), 'utf8')) as {
   version?: string;
 };
+const { bin } = manifest;
+/** An app with a command is a package that others install; its version is that of the product. */
+const installed = bin && {
+  ...{ name: manifest.name, version: process.env['PRODUCT_VERSION'] ?? version, afterRelease: version },
+  ...{ description: manifest.description, license: 'Apache-2.0' },
+  ...{ type: 'module', engines: manifest.engines, repository: repositoryOf(projectRoot) },
+  bin: Object.fromEntries(Object.keys(bin).map((command) => [command, './main.js'])),
+};
 await writeFile(
   path.join(outdir, 'package.json'),
-  `${JSON.stringify({ private: true, type: 'module', version }, null, 2)}\n`,
+  `${JSON.stringify(installed ?? { private: true, type: 'module', version }, null, 2)}\n`,
 );
-
 // An app with a schema of its own, or that bundles the database, migrates it from the SQL files beside it.
 const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');
 const bundlesDatabase = Object.keys(metafile.inputs).some((file) => file.startsWith('libs/database/'));

@@ -6,6 +6,7 @@ import path from 'node:path';
 import { build } from 'esbuild';
 import prettier from 'prettier';
 import ts from 'typescript';
+import { repositoryOf } from './repository.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
 const [projectRoot, outputFolder] = process.argv.slice(2);
@@ -84,7 +85,7 @@ const { name, version, description, license } = JSON.parse(
   await readFile(path.join(root, 'package.json'), 'utf8'),
 ) as { name: string; version: string; description: string; license: string };
 const manifest = {
-  ...{ name, version, description, license, type: 'module' },
+  ...{ name, version, description, license, type: 'module', repository: repositoryOf(projectRoot) },
   exports: {
     '.': { types: './index.d.ts', default: './index.js' },
     ...(usesContract && { './contract': { types: './contract.d.ts' } }),

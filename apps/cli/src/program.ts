@@ -1,11 +1,11 @@
 /** The whole command line as a tree; what a command needs is loaded when it is used. */
-import { apiVersion } from '@muster/registry';
 import { Command } from 'commander';
 import { operators, type OperatorsWord } from './admin/words.ts';
 import { exitCodes } from './failures.ts';
 import { addCall, addOperations } from './operations/commands.ts';
 import { onOpening, openAll } from './opening.ts';
 import { addSession } from './session/commands.ts';
+import { versionText } from './version.ts';
 
 const afterHelp = `
 Tables are for people; --json prints the same for scripts, errors too (on stderr).
@@ -74,7 +74,7 @@ function addOwn(program: Command): void {
 export function createProgram(): Command {
   const program = new Command('muster')
     .description('Muster on the command line: every operation of the contract, for people and for scripts.')
-    .version(apiVersion)
+    .version(versionText())
     .enablePositionalOptions()
     .exitOverride()
     .configureHelp({ showGlobalOptions: false })

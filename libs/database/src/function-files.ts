@@ -36,10 +36,15 @@ export function functionFiles(): FunctionFile[] {
  */
 export function releaseBefore(): string {
   for (const place of ['package.json', '../../../package.json']) {
-    const { version } = JSON.parse(readIfThere(path.join(import.meta.dirname, place)) ?? '{}') as {
+    const { version, afterRelease } = JSON.parse(
+      readIfThere(path.join(import.meta.dirname, place)) ?? '{}',
+    ) as {
+      /** In a package whose own version is that of the release that it is. */
+      readonly afterRelease?: string;
       version?: string;
     };
-    if (version !== undefined) return version;
+    const release = afterRelease ?? version;
+    if (release !== undefined) return release;
   }
   throw new Error('package.json with the version is missing beside this program');
 }

@@ -1,0 +1,26 @@
+/** What Node has since 22 and the command line uses, for Node 20: as the standard says, without what is not used of it. */
+
+function withResolvers<Value>(this: PromiseConstructor): PromiseWithResolvers<Value> {
+  let resolve: PromiseWithResolvers<Value>['resolve'] | undefined;
+  let reject: PromiseWithResolvers<Value>['reject'] | undefined;
+  const promise = new this<Value>((...both) => {
+    [resolve, reject] = both;
+  });
+  if (resolve === undefined || reject === undefined) throw new TypeError('a promise calls back at once');
+  return { promise, resolve, reject };
+}
+
+async function fromAsync<Value, Made = Value>(
+  list: AsyncIterable<Value>,
+  make?: (value: Value, place: number) => Made,
+): Promise<(Value | Made)[]> {
+  const made: (Value | Made)[] = [];
+  for await (const value of list) made.push(make === undefined ? value : make(value, made.length));
+  return made;
+}
+
+const missing = (of: object, name: string, value: unknown): void => {
+  if (!(name in of)) Object.defineProperty(of, name, { value, configurable: true, writable: true });
+};
+missing(Promise, 'withResolvers', withResolvers);
+missing(Array, 'fromAsync', fromAsync);

@@ -1,0 +1,112 @@
+// What is published: the tarball alone, installed by npm into an empty folder of a machine that has Node and nothing else.
+import { execFile, execFileSync } from 'node:child_process';
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { useMuster } from './muster.ts';
+
+const muster = useMuster();
+const run = promisify(execFile);
+const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
+
+let people: People;
+let folder: string;
+let installed: string;
+beforeAll(async () => {
+  people = await muster.world.org();
+  await muster.direct(people.chloe).projects.create({ key: 'WEB', name: 'Web' });
+  folder = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-package-')));
+  await run(process.execPath, ['tools/build/pack.ts', folder, 'apps/cli'], {
+    cwd: workspaceRoot,
+    env: { ...process.env, PRODUCT_VERSION: '7.8.9', GITHUB_REPOSITORY: 'acme/muster' },
+  });
+  const [tarball = ''] = (await readdir(folder)).filter((name) => name.endsWith('.tgz'));
+  const quiet = ['--offline', '--no-audit', '--no-fund', '--silent', '--cache', path.join(folder, 'cache')];
+  await run(
+    'npm',
+    ['install', '--global', '--prefix', path.join(folder, 'machine'), ...quiet, path.join(folder, tarball)],
+    {
+      cwd: folder,
+    },
+  );
+  installed = path.join(folder, 'machine/lib/node_modules/@muster/cli');
+}, 120_000);
+afterAll(() => rm(folder, { recursive: true }));
+
+/** The oldest Node that is promised, where this machine has it. */
+function oldestNode(): string | undefined {
+  const places = (process.env['PATH'] ?? '').split(path.delimiter).concat('/usr/bin', '/usr/local/bin');
+  return places
+    .map((place) => path.join(place, 'node'))
+    .find((node) => {
+      try {
+        return execFileSync(node, ['--version'], { encoding: 'utf8' }).startsWith('v20.');
+      } catch {
+        return false;
+      }
+    });
+}
+
+const as = (node: string, ...args: string[]) =>
+  run(node, [path.join(installed, 'main.js'), ...args], {
+    cwd: folder,
+    env: { HOME: folder, PATH: path.dirname(node), ...muster.environmentOf(people.chloe) },
+  });
+
+it('brings a command, a license and a page, and asks for no other package', async () => {
+  const manifest = JSON.parse(await readFile(path.join(installed, 'package.json'), 'utf8')) as object;
+  expect(manifest).toMatchObject({
+    name: '@muster/cli',
+    bin: { muster: './main.js' },
+    engines: { node: '>=20' },
+  });
+  // Its version is that of the tag; the migrations that it brings go by the release before.
+  const { version } = JSON.parse(await readFile(path.join(workspaceRoot, 'package.json'), 'utf8')) as {
+    version: string;
+  };
+  expect(manifest).toMatchObject({
+    ...{ version: '7.8.9', afterRelease: version, license: 'Apache-2.0' },
+    repository: { url: 'git+https://github.com/acme/muster.git' },
+  });
+  expect(manifest).not.toHaveProperty('dependencies');
+  expect(manifest).not.toHaveProperty('private');
+  expect(await readdir(installed)).toEqual(expect.arrayContaining(['LICENSE', 'README.md', 'main.js']));
+  expect(await readdir(path.join(folder, 'machine/bin'))).toEqual(['muster']);
+});
+
+const nodes: [string, string | undefined][] = [
+  ['the Node that runs this', process.execPath],
+  ['Node 20', oldestNode()],
+];
+for (const [name, node = ''] of nodes) {
+  (node === '' ? it.skip : it)(`runs on ${name}: version, help, calls, imports and views`, async () => {
+    expect((await as(node, '--version')).stdout).toMatch(
+      /^7\.8\.9 \(API \d+\.\d+\.\d+, Node \d+\.\d+\.\d+\)\n$/,
+    );
+    expect((await as(node, '--help')).stdout).toContain('delivery-executions');
+    expect((await as(node, 'projects', 'list')).stdout).toContain('WEB');
+    expect((await as(node, 'watch')).stdout).toContain('WEB');
+    const script = path.join(installed, 'package.json');
+    await expect(as(node, 'import', 'trello', script, '--project', 'WEB', '--dry-run')).rejects.toMatchObject(
+      {
+        code: 2,
+        stderr: expect.stringContaining('no board of Trello'),
+      },
+    );
+    expect((await as(node, 'mcp', 'install', 'cursor', '--auth', 'token', '--print')).stdout).toContain(
+      'mcpServers',
+    );
+  });
+}
+
+it('uses nothing that Node 20 lacks, but what it brings itself', async () => {
+  const code = await readFile(path.join(installed, 'main.js'), 'utf8');
+  const newer =
+    /\b(?:Promise\.(?:withResolvers|try)|Array\.fromAsync|(?:Object|Map)\.groupBy|RegExp\.escape|Iterator\.(?:from|concat)|Math\.sumPrecise|Error\.isError|Uint8Array\.fromBase64)\(/g;
+  const used = new Set([...code.matchAll(newer)].map(([name]) => name));
+  const brought = ['Promise.withResolvers(', 'Array.fromAsync('];
+  expect([...used].filter((name) => !brought.includes(name))).toEqual([]);
+});
