@@ -92,7 +92,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/stories': {
-    sha256: '1e8dcb1cf76234891fa18757811c604fd23f10c63608bfa102144676e49bb0c2',
+    sha256: '2d6deff0663633d8a5b0ead1903464dac3fe452c638a3b1c624de5cb2766f693',
     since: '2026-11-23',
   },
   'reference/storySpec': {
@@ -192,7 +192,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '9b7897a9dee2776e77a125344e1b7145138f60251043b294d830ff5d7e68a6df',
+    sha256: 'b4047e92a8224b65568d8efc95967052df6624d1d777eb5d173490ac179f3483',
     since: '2026-11-23',
   },
   'reference/event-kinds': {
