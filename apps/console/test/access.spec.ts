@@ -37,9 +37,15 @@ journey.each(['light', 'dark'] as const)(
     await chloe.comments.create({ storyId: 'WEB-1', body: 'Which **one**?', kind: 'question' });
     await chloe.storySpec.update({ storyId: 'WEB-1', content: '# One\n\nIt is `small`.\n\n- [a](b)\n' });
     await chloe.storySpec.update({ storyId: 'WEB-1', content: '# One\n\nIt is `large`.\n\n- [a](b)\n' });
-    await house
-      .client(people.robo.me.token)
-      .deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-4', runId: 'run-1' });
+    const robo = house.client(people.robo.me.token);
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-4', runId: 'run-1' },
+    });
+    const held = { executionId: execution.id, leaseToken };
+    await robo.deliveryExecutions.checkpoint({ ...held, summary: 'The form is there' });
+    const { comment } = await robo.comments.create({ storyId: 'WEB-4', body: 'Which?', kind: 'question' });
+    await robo.deliveryExecutions.update({ ...held, waitingFor: { questionId: comment.id }, progress: 40 });
+    await chloe.reviewers.add({ storyId: 'WEB-4', memberId: people.ana.me.memberId });
     for (const [width, height] of [
       [1440, 900],
       [320, 640],
@@ -50,7 +56,8 @@ journey.each(['light', 'dark'] as const)(
       await gate.page.evaluate(axe);
       expect([await brokenRules(gate.page), await overhang(gate.page)]).toEqual([[], 0]);
       await gate.close();
-      const { page, faults, close } = await house.open(people.ana.me.token, '/p/WEB', options);
+      const window = await house.open(people.ana.me.token, '/p/WEB', options);
+      const { page, faults } = window;
       await page.evaluate(axe);
       for (const [address, sign] of pages) {
         await house.go(page, address);
@@ -64,13 +71,17 @@ journey.each(['light', 'dark'] as const)(
         };
         expect(seen).toEqual({ address, width, broken: [], overhang: 0, faults: [] });
       }
-      await close();
+      await window.close();
     }
   },
 );
 
 /** Each page with a text by which it is known to be there. */
 const pages = [
+  ['/', 'Waits for an answer'],
+  ['/agents', 'The form is there'],
+  ['/inbox', 'Needs you'],
+  ['/activity', 'created'],
   ['/p/WEB', 'Delta'],
   ['/p/WEB?q=nothing', 'Nothing fits'],
   ['/p/NOPE', 'Not found'],

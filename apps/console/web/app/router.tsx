@@ -1,18 +1,8 @@
-import {
-  createRootRoute,
-  createRoute,
-  createRouter,
-  lazyRouteComponent,
-  Navigate,
-} from '@tanstack/react-router';
-import { useQuery } from '@tanstack/react-query';
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { BoardPage } from '../board/board-page.tsx';
 import { boardSearchOf } from '../board/filter.ts';
-import { useClient } from '../data/context.ts';
-import { projectsQuery } from '../data/queries.ts';
 import { NotFoundError } from '@muster/client';
-import { Empty, Failed, Loading } from '../parts/states.tsx';
-import { t } from '../texts/index.ts';
+import { Failed } from '../parts/states.tsx';
 import { Shell } from './shell.tsx';
 
 const absent = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
@@ -23,16 +13,26 @@ const root = createRootRoute({
   errorComponent: ({ error, reset }) => <Failed error={error} again={reset} />,
 });
 
-function First() {
-  const projects = useQuery(projectsQuery(useClient()));
-  if (projects.isError) return <Failed error={projects.error} again={() => void projects.refetch()} />;
-  if (projects.data === undefined) return <Loading label={t.board.loading} />;
-  const [project] = projects.data;
-  if (project === undefined) return <Empty title={t.nav.noBoards} />;
-  return <Navigate to="/p/$projectKey" params={{ projectKey: project.key }} replace />;
-}
-
-const now = createRoute({ getParentRoute: () => root, path: '/', component: First });
+const now = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/now-page.tsx'), 'NowPage'),
+});
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox',
+  component: lazyRouteComponent(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
+});
+const activity = createRoute({
+  getParentRoute: () => root,
+  path: '/activity',
+  component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+});
 const board = createRoute({
   getParentRoute: () => root,
   path: '/p/$projectKey',
@@ -53,7 +53,7 @@ const story = createRoute({
 });
 
 export const router = createRouter({
-  routeTree: root.addChildren([now, board, story]),
+  routeTree: root.addChildren([now, inbox, agents, activity, board, story]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

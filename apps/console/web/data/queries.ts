@@ -1,5 +1,5 @@
 /** What pages read, each under one key; events of the stream say which keys are old. */
-import { queryOptions } from '@tanstack/react-query';
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type Project } from '@muster/registry';
 
@@ -59,4 +59,58 @@ export const timelineQuery = (client: Client, storyKey: string, executionId: str
   queryOptions({
     queryKey: ['story', storyKey, 'timeline', executionId],
     queryFn: async () => (await client.deliveryExecutions.eventsSince({ executionId, limit: 200 })).items,
+  });
+
+const underWay = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
+
+/** All work that somebody holds, held, or was offered. Renewals are no events, so clocks are asked for again. */
+export const workQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['work', 'under-way'],
+    queryFn: async () => (await client.deliveryExecutions.list({ state: [...underWay], limit: 200 })).items,
+    refetchInterval: 30_000,
+  });
+
+export const reworkQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['work', 'rework'],
+    queryFn: async () =>
+      (
+        await client.deliveryExecutions.list({
+          state: ['submitted', 'available'],
+          needsRework: true,
+          limit: 50,
+        })
+      ).items,
+  });
+
+export const reviewsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['reviews'],
+    queryFn: async () => (await client.reviewers.listForUser({ verdict: 'pending', limit: 100 })).items,
+  });
+
+export const inboxQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['inbox'],
+    queryFn: async () => (await client.notifications.list({ limit: 100 })).items,
+  });
+
+export const unreadQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['unread'],
+    queryFn: async () => (await client.notifications.unreadCount()).unread,
+  });
+
+export const activityQuery = (client: Client, projectId?: string) =>
+  infiniteQueryOptions({
+    queryKey: ['activity', projectId ?? null],
+    queryFn: ({ pageParam }) =>
+      client.activity.list({
+        limit: 50,
+        ...(projectId !== undefined && { projectId }),
+        ...(pageParam !== null && { cursor: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
   });

@@ -9,6 +9,36 @@ export type Operations = Registry;
 const several = (count: number, one: string, more: string): string =>
   `${count.toLocaleString()} ${count === 1 ? one : more}`;
 
+const happenings: Readonly<Record<string, string>> = {
+  'story.created': 'created',
+  'story.updated': 'changed',
+  'story.statusChanged': 'moved',
+  'story.reordered': 'put elsewhere in its column',
+  'story.deleted': 'deleted',
+  'spec.updated': 'wrote the spec of',
+  'spec.restored': 'restored the spec of',
+  'comment.created': 'commented on',
+  'comment.updated': 'edited a comment on',
+  'comment.deleted': 'deleted a comment on',
+  'comment.reacted': 'reacted to a comment on',
+  'comment.resolved': 'resolved a thread of',
+  'comment.reopened': 'opened a thread again of',
+  'assignment.changed': 'assigned',
+  'assignment.cleared': 'unassigned',
+  'reviewer.added': 'asked for a review of',
+  'reviewer.removed': 'took back a review of',
+  'review.decided': 'reviewed',
+  'execution.acquired': 'took up',
+  'execution.checkpointed': 'wrote a checkpoint of',
+  'execution.updated': 'went on with',
+  'execution.stopRequested': 'asked to stop',
+  'execution.offered': 'offered',
+  'execution.released': 'let go of',
+  'execution.submitted': 'handed in',
+  'execution.completed': 'ended work on',
+  'execution.superseded': 'took over',
+};
+
 export const en = {
   product: 'Muster',
   skip: 'Skip to content',
@@ -231,6 +261,76 @@ export const en = {
     asked: (name: string) => `${name}: a stop is requested`,
     heard: 'The holder hears it with its next call, and cannot take the work again.',
     failed: (name: string) => `${name}: the stop could not be requested`,
+  },
+  /** Between who did it and what it was done to; of what has no words of its own, its name. */
+  happened: (kind: string) =>
+    happenings[kind] ??
+    `${kind
+      .replaceAll(/([A-Z])/g, ' $1')
+      .replaceAll(/[._]/g, ' ')
+      .toLowerCase()}:`,
+  agents: {
+    loading: 'Loading the work under way',
+    empty: 'No work is under way',
+    emptyWhy: 'As soon as a person or an agent takes a story, it stands here with its lease.',
+    noCheckpoint: 'no checkpoint yet',
+  },
+  now: {
+    loading: 'Loading what waits for you',
+    empty: 'Nothing waits for you',
+    emptyWhy: 'Questions, reviews, offers and work that stalled come here, each with what can be done.',
+    questions: 'Waits for an answer',
+    asks: 'a question is open',
+    answer: 'Answer',
+    offers: 'Offered to you',
+    offered: 'reserved for you for a while',
+    reviews: 'For you to review',
+    asked: (when: string) => `asked ${when}`,
+    review: 'Review',
+    stalled: 'Stalled',
+    expired: 'the lease is over and was not renewed',
+    rework: 'Needs rework',
+    look: 'Look',
+  },
+  inbox: {
+    loading: 'Loading the inbox',
+    empty: 'The inbox is empty',
+    emptyWhy: 'You are told here when you are mentioned, assigned or asked, and when work of yours stalls.',
+    needs: 'Needs you',
+    known: 'Good to know',
+    read: 'Done',
+    done: 'Done',
+    allDone: 'All done',
+    notDone: 'This could not be marked as done',
+  },
+  activity: {
+    loading: 'Loading what happened',
+    empty: 'Nothing happened yet',
+    older: 'Show older',
+  },
+  palette: {
+    title: 'Go to',
+    hint: 'A page, a board, a key, or words of a story',
+    results: 'Places and stories',
+    none: 'Nothing fits.',
+  },
+  help: {
+    title: 'Keyboard shortcuts',
+    single: 'Keys without Ctrl or ⌘',
+    keys: [
+      ['⌘K', 'Go to a page, a board or a story'],
+      ['?', 'These shortcuts'],
+      ['g n', 'Now'],
+      ['g i', 'Inbox'],
+      ['g w', 'Agents at work'],
+      ['g a', 'Activity'],
+      ['h j k l', 'Walk the board, as the arrows do'],
+      ['Enter', 'Open the story'],
+      ['m', 'Move the card: arrows choose, Space drops, Esc returns'],
+      ['c', 'Add a story'],
+      ['/', 'Filter'],
+      ['e', 'In the inbox: done'],
+    ] as readonly (readonly [string, string])[],
   },
   people: {
     unassigned: 'Unassigned',
