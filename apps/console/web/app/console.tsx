@@ -5,6 +5,7 @@ import { useEffect, useMemo, useState } from 'react';
 import { Boards } from '../data/boards.ts';
 import { type Console, ConsoleContext } from '../data/context.ts';
 import { startLive } from '../data/live.ts';
+import { refresh } from '../data/refresh.ts';
 import { staleBy } from '../data/stale.ts';
 import { openSession, type Session } from '../data/session.ts';
 import { Empty } from '../parts/states.tsx';
@@ -75,14 +76,18 @@ function Inside({ session, onSignOut }: { readonly session: Session; readonly on
     const live = startLive(session, {
       event: (event) => {
         boards.hear(event);
-        for (const queryKey of staleBy(event)) void queries.invalidateQueries({ queryKey });
+        for (const queryKey of staleBy(event)) void refresh(queries, queryKey);
       },
       resync: () => {
         boards.resync();
-        void queries.invalidateQueries();
+        void refresh(queries, []);
       },
-      notification: () => void queries.invalidateQueries({ queryKey: ['inbox'] }),
-      unread: (count) => queries.setQueryData(['unread'], count),
+      notification: () => void refresh(queries, ['inbox']),
+      // Notifications that came while there was no connection are not told again: the count is.
+      unread: (count) => {
+        queries.setQueryData(['unread'], count);
+        void refresh(queries, ['inbox']);
+      },
       signedOut: onSignOut,
     });
     setInside({ session, live, boards, signOut: onSignOut });
