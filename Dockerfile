@@ -47,6 +47,10 @@ RUN node tools/build/build-app.ts apps/sign-in
 # A volume takes its owner from the folder that it covers.
 RUN mkdir mail
 
+FROM sources AS build-console
+COPY apps/console apps/console
+RUN node tools/build/build-app.ts apps/console
+
 FROM sources AS build-cli
 COPY apps/cli apps/cli
 RUN node tools/build/build-app.ts apps/cli
@@ -118,6 +122,13 @@ ENV PORT=4105
 EXPOSE 4105
 COPY --from=build-sign-in --chown=65532:65532 /work/mail /mail
 COPY --from=build-sign-in /work/dist/apps/sign-in ./
+
+FROM service AS console
+LABEL org.opencontainers.image.title="console" \
+      org.opencontainers.image.description="What people see of Muster: board, stories, agents at work, in a browser"
+ENV PORT=4106
+EXPOSE 4106
+COPY --from=build-console /work/dist/apps/console ./
 
 # The operators' commands; migrations unless told otherwise.
 FROM program AS cli

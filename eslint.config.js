@@ -76,6 +76,12 @@ const boundaries = [
     bannedExternalImports: ['kysely', 'pg'],
   },
   {
+    // A page and what serves it: all else it asks the public API for.
+    sourceTag: 'scope:console',
+    onlyDependOnLibsWithTags: ['type:contract', 'type:client', 'scope:http'],
+    bannedExternalImports: ['kysely', 'pg'],
+  },
+  {
     sourceTag: 'scope:license-service',
     onlyDependOnLibsWithTags: ['scope:http', 'scope:database', 'scope:terminal'],
   },
@@ -111,7 +117,7 @@ const enforceBoundaries = (depConstraints, allow = []) => [
 export default defineConfig(
   globalIgnores(['**/dist', '**/node_modules', '**/coverage', '.nx', '.data']),
   {
-    files: ['**/*.ts'],
+    files: ['**/*.{ts,tsx}'],
     plugins: { '@nx': nx },
     languageOptions: { parser: tsParser },
     rules: { '@nx/enforce-module-boundaries': enforceBoundaries(boundaries) },

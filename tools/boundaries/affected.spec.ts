@@ -66,7 +66,7 @@ describe('a change is of concern to', () => {
     // Whose specs start it.
     [
       'apps/coordination-api/src/app.ts',
-      ['cli', 'coordination-api', 'mcp-gateway', 'sign-in', 'tools', ...ofTools, 'workspace'],
+      ['cli', 'console', 'coordination-api', 'mcp-gateway', 'sign-in', 'tools', ...ofTools, 'workspace'],
     ],
   ];
   it.each(cases)(

@@ -129,7 +129,9 @@ it('leads each address to a service that listens there, in a network that both a
       return hostname;
     }),
   );
-  expect(new Set(seen)).toEqual(new Set(['postgres', 'redis', 'mcp-gateway', 'coordination-api', 'sign-in']));
+  expect(new Set(seen)).toEqual(
+    new Set(['postgres', 'redis', 'mcp-gateway', 'coordination-api', 'sign-in', 'console']),
+  );
 });
 
 it('has an edge with one address for the API and the gateway, and one each for the others', async () => {

@@ -17,6 +17,8 @@ const Tokens = z.object({
 export type Tokens = z.infer<typeof Tokens>;
 
 const DevFile = z.object({
+  /** Where people look. A file from before there was a console has none. */
+  consoleUrl: z.string().nullable().default(null),
   baseUrl: z.string().nullable(),
   mcpUrl: z.string().nullable(),
   licenseUrl: z.string().nullable(),

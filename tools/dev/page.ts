@@ -6,6 +6,7 @@ import { dataFolder, logFolder, mailFolder, repositoryRoot } from './repository.
 /** What a person sees when all is up. */
 export function renderPage(facts: DevFile): string {
   const addresses: [string, string | null][] = [
+    ['Console', facts.consoleUrl],
     ['API', facts.baseUrl],
     ['Sign in', facts.signInUrl && `${facts.signInUrl} (one click as ${demoPeople.owner})`],
     ['MCP', facts.mcpUrl],

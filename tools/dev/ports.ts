@@ -8,6 +8,7 @@ export const portsOfApps = {
   'delivery-worker': { offset: 3, variable: 'DELIVERY_WORKER_PORT' },
   docs: { offset: 4, variable: 'DOCS_PORT' },
   'sign-in': { offset: 5, variable: 'SIGN_IN_PORT' },
+  console: { offset: 6, variable: 'CONSOLE_PORT' },
 } as const;
 
 export type AppName = keyof typeof portsOfApps;

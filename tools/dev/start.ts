@@ -65,6 +65,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const docsUrl = urlOf('docs');
   const signInUrl = urlOf('sign-in');
   const givenBaseUrl = process.env['BASE_URL'] || undefined;
+  const consoleUrl = urlOf('console');
   const environment = {
     LOG_LEVEL: 'info',
     MAIL_FOLDER: mailFolder,
@@ -72,6 +73,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     WEBHOOK_NETWORKS: '127.0.0.0/8:*',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
     ...(gatewayUrl !== null && { MCP_GATEWAY_URL: gatewayUrl }),
+    ...(consoleUrl !== null && { CONSOLE_URL: consoleUrl }),
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),
     ...(signInUrl !== null && { SIGN_IN_URL: signInUrl, TRUST_PROXY: '127.0.0.1' }),
@@ -114,6 +116,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
           provideDemoLicense(databaseUrl, licenseUrl, last?.licenseKey ?? null),
         );
   const facts: DevFile = {
+    consoleUrl: consoleUrl === null ? null : withPath(baseUrl, '/console/'),
     baseUrl,
     mcpUrl: withPath(gatewayUrl, '/api/mcp'),
     licenseUrl,

@@ -9,6 +9,7 @@ import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { createAuthenticate } from './http/authenticate.ts';
+import { addConsoleForward } from './http/console.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
 import { addForgeHooks } from './http/forgeHooks.ts';
@@ -131,6 +132,10 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     config.SIGN_IN_URL === undefined
       ? undefined
       : addSignInForward(service.app, { signInUrl: config.SIGN_IN_URL, leave: service.leave });
+  const consoleForward =
+    config.CONSOLE_URL === undefined
+      ? undefined
+      : addConsoleForward(service.app, { consoleUrl: config.CONSOLE_URL, leave: service.leave });
 
   void service.app.register(async (app) => addDiscoveryRoutes(app, addressesOf(config)));
 
@@ -141,6 +146,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       await authenticator.close();
       await forward?.close();
       await signIn?.close();
+      await consoleForward?.close();
       await limits.close();
       redis?.close();
       await Promise.all([pool.end(), checking.end()]);

@@ -32,6 +32,8 @@ export const environment = {
    * BASE_URL, with https or of this machine alone.
    */
   SIGN_IN_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /** Where /console comes from; without it nothing answers there. */
+  CONSOLE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** The address callers use, as it stands in /openapi.json. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Where the guides are, for those who look for them. */

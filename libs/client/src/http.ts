@@ -6,7 +6,8 @@ import { errorBodyIn, errorOf, NoAnswer } from './errors.ts';
 export interface HttpOptions {
   /** Such as `http://127.0.0.1:4100`. */
   readonly baseUrl: string;
-  readonly token: string;
+  /** Left out where the request carries who calls by itself, as a page's cookie does. */
+  readonly token?: string | undefined;
   /** In place of the global one, for what a caller adds to each request or wants to see of each answer. */
   readonly fetch?: typeof fetch;
 }
@@ -18,7 +19,7 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
     const { response, body } = await fetch(url, {
       method: 'POST',
       headers: {
-        authorization: `Bearer ${token}`,
+        ...authorizationOf(token),
         'content-type': 'application/json',
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
       },
@@ -35,6 +36,9 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
     throw errorOf(error, retryAfterOf(response));
   };
 }
+
+export const authorizationOf = (token: string | undefined): Record<string, string> =>
+  token === undefined ? {} : { authorization: `Bearer ${token}` };
 
 /** The cause of a fetch that failed says more than "fetch failed". */
 export function reasonOf(cause: unknown): string {

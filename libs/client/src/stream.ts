@@ -8,7 +8,7 @@ import {
 } from '@muster/registry';
 import { errorBodyIn, errorOf, MusterError, NoAnswer } from './errors.ts';
 import { type FollowActivityOptions } from './events.ts';
-import { type HttpOptions, reasonOf, retryAfterOf } from './http.ts';
+import { authorizationOf, type HttpOptions, reasonOf, retryAfterOf } from './http.ts';
 import { isPassing, pauseBefore, type RetryOptions } from './retrying.ts';
 import { serverSentIn } from './server-sent.ts';
 
@@ -90,7 +90,7 @@ async function open(
   if (projectId !== undefined) url.searchParams.set('projectId', projectId);
   if (kinds !== undefined) url.searchParams.set('kinds', kinds.join(','));
   if (personal === false) url.searchParams.set('personal', 'false');
-  const headers = { authorization: `Bearer ${token}`, accept: 'text/event-stream' };
+  const headers = { ...authorizationOf(token), accept: 'text/event-stream' };
   const response = await fetch(url, { headers, signal });
   if (response.ok && response.body !== null) return response.body;
   const error = errorBodyIn(await response.json().catch(() => undefined));

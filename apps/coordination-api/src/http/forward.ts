@@ -36,7 +36,7 @@ const ofConnection: ReadonlySet<string> = new Set([
   ...['transfer-encoding', 'content-length', 'expect', 'host'],
 ]);
 
-function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
+export function passedOn(headers: IncomingHttpHeaders): Record<string, string | string[]> {
   const passed: Record<string, string | string[]> = {};
   for (const [name, value] of Object.entries(headers)) {
     if (value !== undefined && !ofConnection.has(name)) passed[name] = value;

@@ -63,12 +63,13 @@ const isSearch = ({
   epicId,
   assigneeId,
   agentId,
+  storyIds,
   updatedSince,
   sort,
   columnId,
   status,
 }: ListParams) =>
-  [query, label, epicId, assigneeId, agentId].some((filter) => filter !== undefined) ||
+  [query, label, epicId, assigneeId, agentId, storyIds].some((filter) => filter !== undefined) ||
   (updatedSince !== undefined && sort !== 'updated') ||
   ((columnId !== undefined || status !== undefined) && sort !== 'board');
 
@@ -82,6 +83,7 @@ function filters(params: ListParams): Part[] {
   if (params.epicId !== undefined) where.push(sql.part`${row}.epic_id = ${params.epicId}`);
   if (params.label !== undefined) where.push(sql.part`${row}.labels @> ${[params.label]}::text[]`);
   if (params.updatedSince !== undefined) where.push(sql.part`${row}.updated_at >= ${params.updatedSince}`);
+  if (params.storyIds !== undefined) where.push(sql.part`${row}.id = any (${params.storyIds}::uuid[])`);
   if (params.assigneeId !== undefined) assigned('member_id', params.assigneeId);
   if (params.agentId !== undefined) assigned('agent_id', params.agentId);
   const statuses = statusesOf(params);
@@ -182,9 +184,10 @@ const isIndexed = (query: string): boolean => query.length >= 3;
 
 /** For each filter the ids of all stories that pass it, as an index finds them. */
 function foundByIndex(params: ListParams, project: Id): Part[] {
-  const { query, label, epicId, assigneeId, agentId, updatedSince, columnId } = params;
+  const { query, label, epicId, assigneeId, agentId, storyIds, updatedSince, columnId } = params;
   const sets: Part[] = [];
   const inProject = sql.part`${of('s')} and s.project_id = ${project}`;
+  if (storyIds !== undefined) sets.push(sql.part`select unnest(${storyIds}::uuid[]) as id`);
   for (const [column, id] of [['member_id', assigneeId] as const, ['agent_id', agentId] as const])
     if (id !== undefined)
       sets.push(sql.part`select a.target_id as id from assignments a

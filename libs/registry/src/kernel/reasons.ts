@@ -254,6 +254,11 @@ const catalogue = {
       remedy: 'Call again with the same arguments; nothing is done twice.',
       retryable: true,
     },
+    console_away: {
+      meaning: 'The service with the pages of the console did not answer; try again.',
+      remedy: 'Wait as long as Retry-After says, then load the page again.',
+      retryable: true,
+    },
     gateway_away: {
       meaning: 'The MCP gateway did not answer; try again.',
       remedy: 'Wait as long as Retry-After says, then send the same again.',

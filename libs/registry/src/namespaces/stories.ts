@@ -101,6 +101,12 @@ export const stories = {
         agentId: Id.optional(),
         label: Label.optional(),
         query: SearchText.optional(),
+        storyIds: z
+          .array(Id)
+          .min(1)
+          .max(200)
+          .optional()
+          .meta({ description: 'Only these, for a board that follows events' }),
         updatedSince: Instant.optional().meta({
           description:
             'Changed at this moment or later. A change carries the time its transaction began, and may show later: whoever syncs asks again from 10 s before the newest updatedAt',
@@ -189,13 +195,21 @@ export const stories = {
         columnId: Id.optional(),
         beforeStoryId: StoryRef.optional(),
         afterStoryId: StoryRef.optional(),
+        expectedVersion: ExpectedVersion,
       })
       .refine((params) => params.beforeStoryId === undefined || params.afterStoryId === undefined, {
         error: 'give beforeStoryId or afterStoryId, not both',
         path: ['afterStoryId'],
       }),
     result: StoryAndWarnings,
-    refusals: ['invalid_transition', 'policy', 'wip_limit', 'archived', 'mismatched_project'],
+    refusals: [
+      'invalid_transition',
+      'policy',
+      'wip_limit',
+      'version_mismatch',
+      'archived',
+      'mismatched_project',
+    ],
     emits: ['story.reordered', 'story.statusChanged'],
     example: { storyId: 'WEB-1', beforeStoryId: 'WEB-2' },
   }),

@@ -15,6 +15,8 @@ export interface Addresses {
   readonly securityContact: string | null;
   /** Whether this API hands `/api/mcp` on to a gateway. */
   readonly hasMcp: boolean;
+  /** Whether the console is under `/console/`. */
+  readonly hasConsole: boolean;
 }
 
 const bare = (url: string): string => url.replace(/\/+$/, '');
@@ -26,6 +28,7 @@ export const addressesOf = (config: Config): Addresses => ({
   docsUrl: config.DOCS_URL === undefined ? null : bare(config.DOCS_URL),
   licenseUrl: config.LICENSE_URL === undefined ? null : bare(config.LICENSE_URL),
   hasMcp: config.MCP_GATEWAY_URL !== undefined,
+  hasConsole: config.CONSOLE_URL !== undefined,
 });
 
 export const mcpUrlOf = ({ baseUrl, hasMcp }: Addresses): string | null =>

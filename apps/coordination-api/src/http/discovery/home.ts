@@ -4,9 +4,12 @@ import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 
 /** `/`: what this is, and where to go on. */
 export function homePage(addresses: Addresses, reference: readonly Page[]): Page {
-  const { baseUrl, docsUrl, licenseUrl } = addresses;
+  const { baseUrl, docsUrl, licenseUrl, hasConsole } = addresses;
   const mcpUrl = mcpUrlOf(addresses);
   const ways = [
+    ...(hasConsole
+      ? [`[Console](${baseUrl}/console/): the board, stories and agents at work, for people`]
+      : []),
     ...(docsUrl === null ? [] : [`[Guides](${docsUrl}): the first ten minutes, concepts, how to run it`]),
     `[Reference](/reference): all ${operations.size} operations with parameters, results and refusals`,
     '[OpenAPI 3.1](/openapi.json): the same for generators',

@@ -91,6 +91,17 @@ describe('stories.list', () => {
     expect(new Set((await readAll({ sort: 'updated', limit: 2 })).map(({ number }) => number)).size).toBe(7);
   });
 
+  it('shows those that are named, in the board’s order, and none of another project', async () => {
+    const made = [await make(), await make({ status: 'ready' }), await make(), await make()];
+    const [first, second, , last] = made.map(({ id }) => id);
+    const other = await arrangeBoard(world, people.orgId, { key: 'OPS' });
+    const { story: elsewhere } = await ana.stories.create({ projectId: other.projectId, title: 'x' });
+    const storyIds = [last, elsewhere.id, second, first, newId()].flatMap((id) => id ?? []);
+    expect(await numbers({ storyIds })).toEqual([1, 4, 2]);
+    expect(await numbers({ storyIds, status: 'ready' })).toEqual([2]);
+    expect(await numbers({ storyIds, limit: 2 })).toEqual([1, 4]);
+  });
+
   it('adds filters up, in each order', async () => {
     const epicId = newId();
     await world.rows(

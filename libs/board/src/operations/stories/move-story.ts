@@ -1,5 +1,5 @@
 /** A move on the board, whichever operation asks for it: the same rules, gates and limits. */
-import { type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
+import { type inside, type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
 import { type HandlerContext, notFound } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
 import { type Destination, type Lane, type Move, rankAt } from '../../data/ranks.ts';
@@ -9,10 +9,9 @@ import { canceledRank } from '../../rules/ranks.ts';
 import { canMove, isFinished, unmetGates } from '../../rules/workflow.ts';
 import { roomFor } from './room.ts';
 
-type Context = Pick<
-  HandlerContext<typeof registry.stories.reorder>,
-  'caller' | 'db' | 'access' | 'emit' | 'refuse'
->;
+/** Of whichever operation moves; it can refuse at least what beginning a story can. */
+type Context = Pick<HandlerContext<typeof registry.stories.reorder>, 'caller' | 'db' | 'access' | 'emit'> &
+  Pick<HandlerContext<typeof inside.beginStory>, 'refuse'>;
 
 /** The column that the story is to be in; null: it is to be canceled. Throws where there is none. */
 async function laneOf(

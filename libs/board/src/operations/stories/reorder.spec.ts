@@ -1,6 +1,6 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
-import { type People, type Person, useWorld } from '@muster/testing';
+import { type People, type Person, refusalOf, useWorld } from '@muster/testing';
 import { arrangeBoard, type Board } from '../../../test/board.ts';
 import { longestRank } from '../../rules/ranks.ts';
 import { stories } from './handlers.ts';
@@ -33,6 +33,20 @@ const happened = () =>
   );
 
 describe('stories.reorder', () => {
+  it('moves nothing of a story that another has changed meanwhile, where one asks for that', async () => {
+    await makeMany(3);
+    const { story } = await ana.stories.update({ storyId: 'WEB-3', priority: 'high' });
+    const move = { storyId: 'WEB-3', beforeStoryId: 'WEB-1' };
+    expect(
+      await refusalOf(ana.stories.reorder({ ...move, expectedVersion: story.version - 1 })),
+    ).toMatchObject({
+      ...{ status: 409, details: { reason: 'version_mismatch', currentVersion: story.version } },
+    });
+    expect(await numbers()).toEqual([1, 2, 3]);
+    await ana.stories.reorder({ ...move, expectedVersion: story.version });
+    expect(await numbers()).toEqual([3, 1, 2]);
+  });
+
   it('puts a story right before or after another one, or at the end', async () => {
     await makeMany(4);
     const { story, warnings } = await ana.stories.reorder({ storyId: 'WEB-4', beforeStoryId: 'web-2' });

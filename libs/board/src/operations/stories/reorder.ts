@@ -1,3 +1,4 @@
+import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { type Destination, lockMove } from '../../data/ranks.ts';
@@ -11,5 +12,6 @@ export const reorder = handle(registry.stories.reorder, async (context) => {
   if (afterStoryId !== undefined) anchor = { ref: afterStoryId, side: 'after' };
   const to = { columnId, anchor };
   const [policy, move] = await Promise.all([askPolicy(), lockMove(db, targetId, to)]);
+  requireVersion(move.story, params.expectedVersion);
   return moveStory(context, move, policy, to);
 });

@@ -1,0 +1,85 @@
+/** Makes the pages from apps/console/web: scripts and styles under names that change with what is in them. */
+import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { build, type Metafile } from 'esbuild';
+
+const web = path.resolve(import.meta.dirname, '../web');
+const repository = path.resolve(import.meta.dirname, '../../..');
+
+/** What was made: which files there are, and what each is made of. */
+export interface Site {
+  readonly outputs: Metafile['outputs'];
+  /** Paths below the folder: what a browser loads before anything shows. */
+  readonly first: { readonly scripts: readonly string[]; readonly styles: readonly string[] };
+}
+
+/** Into the folder; what is there serves until the new one is whole. */
+export async function makeSite(folder: string): Promise<Site> {
+  const fresh = `${folder}.new-${process.pid}`;
+  await rm(fresh, { recursive: true, force: true });
+  const { metafile } = await build({
+    absWorkingDir: repository,
+    entryPoints: [path.join(web, 'main.tsx'), path.join(web, 'styles/index.css')],
+    outdir: path.join(fresh, 'assets'),
+    entryNames: '[name]-[hash]',
+    chunkNames: '[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'browser',
+    target: 'es2022',
+    jsx: 'automatic',
+    minify: true,
+    sourcemap: 'linked',
+    sourcesContent: false,
+    legalComments: 'none',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    tsconfig: path.join(web, 'tsconfig.json'),
+    metafile: true,
+    logLevel: 'warning',
+  });
+  const made = Object.keys(metafile.outputs);
+  const entry = (ending: string): string => {
+    const found = made.find(
+      (file) => file.endsWith(ending) && metafile.outputs[file]?.entryPoint !== undefined,
+    );
+    if (found === undefined) throw new Error(`the build has no entry ${ending}`);
+    return found;
+  };
+  const script = entry('.js');
+  const scripts = [...staticallyImported(metafile, script)];
+  const styles = [entry('.css')];
+  const address = (file: string): string => `/console/assets/${path.basename(file)}`;
+  const html = (await readFile(path.join(web, 'index.html'), 'utf8')).replace(
+    '<!-- built -->',
+    [
+      ...styles.map((file) => `<link rel="stylesheet" href="${address(file)}" />`),
+      ...scripts
+        .filter((file) => file !== script)
+        .map((file) => `<link rel="modulepreload" href="${address(file)}" />`),
+      `<script type="module" src="${address(script)}"></script>`,
+    ].join('\n    '),
+  );
+  await writeFile(path.join(fresh, 'index.html'), html);
+  await mkdir(path.dirname(folder), { recursive: true });
+  await rm(folder, { recursive: true, force: true });
+  await rename(fresh, folder);
+  const below = (file: string): string => `assets/${path.basename(file)}`;
+  return { outputs: metafile.outputs, first: { scripts: scripts.map(below), styles: styles.map(below) } };
+}
+
+/** The script and all that it imports at once, as against when it is needed. */
+function staticallyImported({ outputs }: Metafile, script: string): Set<string> {
+  const found = new Set([script]);
+  for (const file of found) {
+    for (const { path: imported, kind } of outputs[file]?.imports ?? [])
+      if (kind === 'import-statement' && imported in outputs) found.add(imported);
+  }
+  return found;
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [folder] = process.argv.slice(2);
+  if (folder === undefined) throw new Error('usage: build.ts <folder>');
+  await makeSite(path.resolve(folder));
+}

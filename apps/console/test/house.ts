@@ -1,0 +1,126 @@
+/** The console as people meet it: built, behind an API of its own, with people who have tokens, and their windows. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Client, createClient, httpTransport, retrying } from '@muster/client';
+import { type Service } from '@muster/http';
+import { type AppProcess, freePort, type People, startApp, useWorld, type World } from '@muster/testing';
+import { pino } from 'pino';
+import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+import { createConsole } from '../src/app.ts';
+import { makeSite, type Site } from '../src/build.ts';
+import { faultsOf, launch } from './browser.ts';
+
+export interface Window {
+  readonly page: Page;
+  /** What went wrong on it so far. */
+  readonly faults: readonly string[];
+  close(): Promise<void>;
+}
+
+export interface House {
+  readonly world: World;
+  url(): string;
+  site(): Site;
+  folder(): string;
+  /** The typed client of whom the token is, over HTTP. */
+  client(token: string): Client;
+  /** A window of its own, signed in by the token, at a page below /console. */
+  open(token: string, address?: string, options?: BrowserContextOptions): Promise<Window>;
+  /** A window in which nobody is signed in. */
+  visit(address: string, options?: BrowserContextOptions): Promise<Window>;
+  /** To another page in the same window, as a link does: a token lives as long as its page. */
+  go(page: Page, address: string): Promise<void>;
+  /** Ends the API and starts it again at the same address; the work is done in between. */
+  whileApiIsAway(work: () => Promise<void>): Promise<void>;
+}
+
+export function useHouse(): House {
+  const world = useWorld({});
+  let [folder, port] = ['', 0];
+  let site: Site | undefined;
+  let service: Service | undefined;
+  let api: AppProcess | undefined;
+  let browser: Browser | undefined;
+  let consoleUrl = '';
+
+  const url = (): string => `http://127.0.0.1:${port}`;
+  const startApi = (): Promise<AppProcess> =>
+    startApp('apps/coordination-api/src/main.ts', {
+      ...{ DATABASE_URL: world.database.url, CONSOLE_URL: consoleUrl, PORT: String(port) },
+    });
+
+  beforeAll(async () => {
+    folder = path.join(await mkdtemp(path.join(tmpdir(), 'muster-console-')), 'site');
+    site = await makeSite(folder);
+    service = createConsole(folder, pino({ level: 'silent' }));
+    consoleUrl = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    port = await freePort();
+    api = await startApi();
+    browser = await launch();
+  });
+  afterAll(async () => {
+    await browser?.close();
+    await api?.stop();
+    await service?.stop();
+    await rm(path.dirname(folder), { recursive: true, force: true });
+  });
+
+  const visit: House['visit'] = async (address, options = {}) => {
+    if (browser === undefined) throw new Error('there is no browser');
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const page = await context.newPage();
+    const faults = faultsOf(page);
+    await page.goto(`${url()}/console${address}`);
+    return { page, faults, close: () => context.close() };
+  };
+
+  return {
+    world,
+    url,
+    visit,
+    folder: () => folder,
+    site: () => {
+      if (site === undefined) throw new Error('nothing was built');
+      return site;
+    },
+    client: (token) => createClient(retrying(httpTransport({ baseUrl: url(), token }))),
+    open: async (token, address = '/', options) => {
+      const window = await visit(address, options);
+      await window.page.getByLabel('Token').fill(token);
+      await window.page.getByRole('button', { name: 'Open the console' }).click();
+      await window.page.getByRole('navigation', { name: 'Main' }).waitFor();
+      return window;
+    },
+    go: async (page, address) => {
+      await page.evaluate(
+        `history.pushState(null, '', ${JSON.stringify(`/console${address}`)}); dispatchEvent(new PopStateEvent('popstate'))`,
+      );
+    },
+    whileApiIsAway: async (work) => {
+      await api?.stop();
+      await work();
+      api = await startApi();
+    },
+  };
+}
+
+/** A project with a column for each status, and stories in them. */
+export async function arrange(
+  house: House,
+  { ana }: People,
+  titles: Readonly<Record<'backlog' | 'ready' | 'in_progress', readonly string[]>>,
+) {
+  const client = house.client(ana.me.token);
+  const { project, columns } = await client.projects.create({ key: 'WEB', name: 'Web shop' });
+  const stories = [];
+  for (const [status, list] of Object.entries(titles))
+    for (const title of list) {
+      const made = await client.stories.create({
+        ...{ projectId: project.id, title, status: status as keyof typeof titles },
+      });
+      stories.push(made.story);
+    }
+  return { project, columns, stories };
+}

@@ -1,0 +1,97 @@
+/** What waits for me, what I was told, who is at work, and the ways there by keys. */
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { type Page } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, useHouse, type Window } from './house.ts';
+
+const house = useHouse();
+let people: People;
+const windows: Window[] = [];
+const open = async (token: string, address: string): Promise<Page> => {
+  const window = await house.open(token, address);
+  windows.push(window);
+  return window.page;
+};
+beforeEach(async () => {
+  people = await house.world.org();
+  await arrange(house, people, { backlog: ['Alpha'], ready: ['Delta'], in_progress: [] });
+});
+afterEach(async () => {
+  const all = windows.splice(0);
+  expect(all.flatMap(({ faults }) => faults)).toEqual([]);
+  await Promise.all(all.map((window) => window.close()));
+});
+
+journey('begins with what waits for one, as it comes and goes', async () => {
+  const ben = house.client(people.ben.me.token);
+  const page = await open(people.ana.me.token, '/');
+  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  await ben.reviewers.add({ storyId: 'WEB-1', memberId: people.ana.me.memberId });
+  await page.getByRole('region', { name: 'For you to review' }).getByText('Alpha').waitFor();
+  await page.getByRole('link', { name: 'Review WEB-1' }).click();
+  await page.getByRole('heading', { name: 'Alpha' }).waitFor();
+  await house.client(people.ana.me.token).reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
+  await page.getByRole('link', { name: 'Now', exact: true }).click();
+  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+});
+
+journey('shows who is at work, how far, and passes a stop on to them', async () => {
+  const robo = house.client(people.robo.me.token);
+  const page = await open(people.ana.me.token, '/agents');
+  await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+  const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-1' },
+  });
+  const held = { executionId: execution.id, leaseToken };
+  await robo.deliveryExecutions.update({ ...held, phase: 'testing', progress: 40 });
+  await robo.deliveryExecutions.checkpoint({ ...held, summary: 'Two tests are red' });
+  await page.getByText('Two tests are red').waitFor();
+  await page.getByText(/Robo · testing · 40 % done · epoch 1/).waitFor();
+  await page.getByRole('button', { name: 'Ask to stop WEB-2' }).click();
+  await page.getByText(/Ana asked to stop/).waitFor();
+  await until(async () =>
+    (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'stop_requested'),
+  );
+  await robo.deliveryExecutions.release(held);
+  await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+});
+
+journey('puts what needs one before what is good to know, and is done by a key', async () => {
+  const ben = house.client(people.ben.me.token);
+  const page = await open(people.ana.me.token, '/inbox');
+  await page.getByRole('heading', { name: 'The inbox is empty' }).waitFor();
+  await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId: people.ana.me.memberId });
+  await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
+  const needs = page.getByRole('region', { name: 'Needs you' });
+  await needs.getByText('Delta').waitFor();
+  await page.getByRole('region', { name: 'Good to know' }).getByText('Alpha').waitFor();
+  await page.getByRole('link', { name: 'Inbox 2 2 unread' }).or(page.getByText('2 unread')).first().waitFor();
+  await page.keyboard.press('j');
+  await page.keyboard.press('e');
+  await needs.waitFor({ state: 'detached' });
+  await until(async () => (await house.client(people.ana.me.token).notifications.unreadCount()).unread === 1);
+  await page.getByRole('button', { name: 'All done' }).click();
+  await page.getByRole('region', { name: 'Good to know' }).waitFor({ state: 'detached' });
+});
+
+journey('leads anywhere by keys, which can be switched off', async () => {
+  const page = await open(people.ana.me.token, '/');
+  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).fill('delt');
+  await page.getByRole('option', { name: /Delta/ }).waitFor();
+  await page.keyboard.press('Enter');
+  await page.getByRole('heading', { name: 'Delta' }).waitFor();
+  for (const key of ['g', 'a']) await page.keyboard.press(key);
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  await page.locator('main').getByText('created').first().waitFor();
+  await page.keyboard.press('?');
+  await page.getByRole('checkbox', { name: 'Keys without Ctrl or ⌘' }).uncheck();
+  await page.keyboard.press('Escape');
+  await page.getByRole('dialog').waitFor({ state: 'detached' });
+  for (const key of ['g', 'w', '?']) await page.keyboard.press(key);
+  await page.keyboard.press('Control+k');
+  await page.getByRole('combobox', { name: 'Go to' }).waitFor();
+  expect(await page.getByRole('heading', { name: 'Activity' }).count()).toBe(1);
+});

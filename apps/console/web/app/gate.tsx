@@ -1,0 +1,61 @@
+import { useState } from 'react';
+import { openSession, type Session } from '../data/session.ts';
+import { Mark } from '../parts/icons.tsx';
+import { reasonFor } from '../parts/notices.tsx';
+import { useTitle } from '../parts/title.ts';
+import { t } from '../texts/index.ts';
+
+/** Where an installation has no sign-in: a token, which stays in the memory of this window. */
+export function Gate({ onOpen }: { readonly onOpen: (session: Session) => void }) {
+  const [token, setToken] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const [refusal, setRefusal] = useState<string | null>(null);
+  useTitle(t.gate.open);
+  const open = async (): Promise<void> => {
+    setBusy(true);
+    setRefusal(null);
+    try {
+      const session = await openSession(token.trim());
+      if (session === undefined) setRefusal(t.gate.refused);
+      else onOpen(session);
+    } catch (error) {
+      setRefusal(reasonFor(error));
+    }
+    setBusy(false);
+  };
+  return (
+    <main className="gate">
+      <form
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (!isBusy) void open();
+        }}
+      >
+        <Mark />
+        <h1>{t.gate.title}</h1>
+        <p className="muted">{t.gate.intro}</p>
+        <label className="label">
+          {t.gate.token}
+          <input
+            className="field"
+            type="password"
+            autoComplete="off"
+            spellCheck={false}
+            required
+            value={token}
+            aria-invalid={refusal !== null}
+            aria-describedby="gate-refusal"
+            onChange={({ target }) => setToken(target.value)}
+          />
+        </label>
+        <p id="gate-refusal" className="gate-error" role="alert">
+          {refusal}
+        </p>
+        <button type="submit" className="button" data-kind="main" disabled={isBusy}>
+          {isBusy ? t.gate.opening : t.gate.open}
+        </button>
+        <p className="muted">{t.gate.how}</p>
+      </form>
+    </main>
+  );
+}

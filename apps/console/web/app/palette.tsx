@@ -1,0 +1,113 @@
+/** One field that leads anywhere: pages, boards, and whatever words find. */
+import { useQuery } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useDeferredValue, useId, useState } from 'react';
+import { useClient } from '../data/context.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { Dialog } from '../parts/dialog.tsx';
+import { Icon } from '../parts/icons.tsx';
+import { t } from '../texts/index.ts';
+
+interface Choice {
+  readonly id: string;
+  readonly name: string;
+  readonly mark?: string;
+  readonly run: () => void;
+}
+
+const fewestLetters = 2;
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const client = useClient();
+  const navigate = useNavigate();
+  const listId = useId();
+  const [text, setText] = useState('');
+  const [at, setAt] = useState(0);
+  const query = useDeferredValue(text.trim());
+  const projects = useQuery(projectsQuery(client));
+  const found = useQuery({
+    queryKey: ['found', query],
+    queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
+    enabled: query.length >= fewestLetters,
+    staleTime: 5_000,
+  });
+  const go = (to: '/' | '/inbox' | '/agents' | '/activity', name: string): Choice => ({
+    ...{ id: to, name },
+    run: () => void navigate({ to }),
+  });
+  const places: Choice[] = [
+    go('/', t.nav.now),
+    go('/inbox', t.nav.inbox),
+    go('/agents', t.nav.agents),
+    go('/activity', t.nav.activity),
+    ...(projects.data ?? []).map(({ id, key, name }) => ({
+      ...{ id, name, mark: key },
+      run: () => void navigate({ to: '/p/$projectKey', params: { projectKey: key } }),
+    })),
+  ];
+  const fits = places.filter(({ name, mark }) =>
+    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(query.toLocaleLowerCase()),
+  );
+  const stories = (query.length >= fewestLetters ? (found.data ?? []) : []).flatMap(({ id, key, title }) =>
+    key === null
+      ? []
+      : [
+          {
+            ...{ id, name: title, mark: key },
+            run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: key } }),
+          },
+        ],
+  );
+  const choices: readonly Choice[] = [...fits, ...stories];
+  const chosen = Math.min(at, Math.max(0, choices.length - 1));
+  const take = (choice: Choice | undefined): void => {
+    if (choice === undefined) return;
+    onClose();
+    choice.run();
+  };
+  return (
+    <Dialog label={t.palette.title} isTop onClose={onClose}>
+      <div className="palette-field">
+        <Icon name="search" />
+        <input
+          role="combobox"
+          aria-expanded="true"
+          aria-controls={listId}
+          aria-activedescendant={choices.length === 0 ? undefined : `${listId}-${chosen}`}
+          aria-label={t.palette.title}
+          placeholder={t.palette.hint}
+          value={text}
+          autoFocus
+          onChange={({ target }) => {
+            setText(target.value);
+            setAt(0);
+          }}
+          onKeyDown={(event) => {
+            if (event.key === 'ArrowDown') setAt(Math.min(choices.length - 1, chosen + 1));
+            else if (event.key === 'ArrowUp') setAt(Math.max(0, chosen - 1));
+            else if (event.key === 'Enter') take(choices[chosen]);
+            else return;
+            event.preventDefault();
+          }}
+        />
+      </div>
+      <ul id={listId} className="palette-list" role="listbox" aria-label={t.palette.results}>
+        {choices.map((choice, index) => (
+          <li
+            key={choice.id}
+            id={`${listId}-${index}`}
+            role="option"
+            aria-selected={index === chosen}
+            className="menu-item"
+            onPointerMove={() => setAt(index)}
+            onClick={() => take(choice)}
+          >
+            {choice.mark !== undefined && <span className="key">{choice.mark}</span>}
+            <span className="cut">{choice.name}</span>
+          </li>
+        ))}
+      </ul>
+      {choices.length === 0 && !found.isFetching && <p className="column-empty">{t.palette.none}</p>}
+    </Dialog>
+  );
+}

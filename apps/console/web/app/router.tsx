@@ -1,0 +1,66 @@
+import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
+import { BoardPage } from '../board/board-page.tsx';
+import { boardSearchOf } from '../board/filter.ts';
+import { NotFoundError } from '@muster/client';
+import { Failed } from '../parts/states.tsx';
+import { Shell } from './shell.tsx';
+
+const absent = new NotFoundError({ code: 'not_found', message: '', status: 404, requestId: '' });
+
+const root = createRootRoute({
+  component: Shell,
+  notFoundComponent: () => <Failed error={absent} />,
+  errorComponent: ({ error, reset }) => <Failed error={error} again={reset} />,
+});
+
+const now = createRoute({
+  getParentRoute: () => root,
+  path: '/',
+  component: lazyRouteComponent(() => import('../pages/now-page.tsx'), 'NowPage'),
+});
+const inbox = createRoute({
+  getParentRoute: () => root,
+  path: '/inbox',
+  component: lazyRouteComponent(() => import('../pages/inbox-page.tsx'), 'InboxPage'),
+});
+const agents = createRoute({
+  getParentRoute: () => root,
+  path: '/agents',
+  component: lazyRouteComponent(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
+});
+const activity = createRoute({
+  getParentRoute: () => root,
+  path: '/activity',
+  component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+});
+const board = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$projectKey',
+  component: BoardPage,
+  validateSearch: boardSearchOf,
+});
+/** Which two versions of the spec are held beside each other. */
+const versionIn = (value: unknown): number | undefined =>
+  Number.isInteger(value) && (value as number) >= 0 ? (value as number) : undefined;
+const story = createRoute({
+  getParentRoute: () => root,
+  path: '/s/$storyKey',
+  component: lazyRouteComponent(() => import('../story/story-page.tsx'), 'StoryPage'),
+  validateSearch: (search: Record<string, unknown>): { from?: number; to?: number } => {
+    const [from, to] = [versionIn(search['from']), versionIn(search['to'])];
+    return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
+  },
+});
+
+export const router = createRouter({
+  routeTree: root.addChildren([now, inbox, agents, activity, board, story]),
+  basepath: '/console',
+  defaultPreload: 'intent',
+  scrollRestoration: true,
+});
+
+declare module '@tanstack/react-router' {
+  interface Register {
+    router: typeof router;
+  }
+}

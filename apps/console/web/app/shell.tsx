@@ -1,0 +1,199 @@
+/** The frame of every page: where one can go, how the wire is, who is looking. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { type ReactNode, useEffect, useState } from 'react';
+import { useConsole, useIdentity, useWire } from '../data/context.ts';
+import { projectsQuery, unreadQuery } from '../data/queries.ts';
+import { useNow } from '../parts/clock.tsx';
+import { Icon, type IconName, Mark } from '../parts/icons.tsx';
+import { usePageKeys } from '../parts/keys.ts';
+import { Menu } from '../parts/menu.tsx';
+import { Notices } from '../parts/notices.tsx';
+import { Avatar } from '../parts/people.tsx';
+import { t } from '../texts/index.ts';
+import { Help } from './help.tsx';
+import { Palette } from './palette.tsx';
+import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+
+const Entry = ({
+  icon,
+  name,
+  count,
+  mark,
+}: {
+  readonly icon?: IconName;
+  readonly name: string;
+  readonly count?: ReactNode;
+  readonly mark?: string;
+}) => (
+  <>
+    {icon === undefined ? (
+      <span className="key" aria-hidden="true">
+        {mark}
+      </span>
+    ) : (
+      <Icon name={icon} />
+    )}
+    <span className="word cut">{name}</span>
+    {count}
+  </>
+);
+
+const Place = ({
+  to,
+  icon,
+  name,
+  count = 0,
+}: {
+  readonly to: '/' | '/inbox' | '/agents' | '/activity';
+  readonly icon: IconName;
+  readonly name: string;
+  readonly count?: number;
+}) => (
+  <li>
+    <Link
+      to={to}
+      className="rail-link"
+      activeOptions={{ exact: true }}
+      activeProps={{ 'aria-current': 'page' }}
+    >
+      <Entry
+        icon={icon}
+        name={name}
+        count={
+          count > 0 && (
+            <span className="count">
+              <span aria-hidden="true">{count.toLocaleString()}</span>
+              <span className="sr-only">{t.nav.unread(count)}</span>
+            </span>
+          )
+        }
+      />
+    </Link>
+  </li>
+);
+
+function WireState() {
+  const wire = useWire();
+  const now = useNow();
+  const text =
+    wire.state === 'lost'
+      ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
+      : wire.state === 'live'
+        ? t.wire.live
+        : t.wire.opening;
+  return (
+    <div className="wire" data-state={wire.state} title={text}>
+      <span className="state" data-tone={wire.state === 'live' ? 'good' : 'wait'}>
+        <span className="pulse" data-state={wire.state} />
+      </span>
+      <span className="word">{text}</span>
+    </div>
+  );
+}
+
+function Foot({ onHelp }: { readonly onHelp: () => void }) {
+  const { signOut } = useConsole();
+  const { member, agent, org } = useIdentity();
+  const [theme, choose] = useState<Theme>(themeNow);
+  return (
+    <div className="rail-foot">
+      <WireState />
+      <div className="rail-me">
+        <Menu
+          label={agent?.name ?? member.name}
+          className="icon-button"
+          items={[
+            ...themes.map((one) => ({
+              ...{ id: one, name: `${t.wire.theme}: ${t.wire.themes[one]}`, isChosen: theme === one },
+              run: () => {
+                setTheme(one);
+                choose(one);
+              },
+            })),
+            { id: 'leave', name: t.wire.signOut, icon: <Icon name="leave" />, run: signOut },
+          ]}
+        >
+          <Avatar name={agent?.name ?? member.name} kind={agent === null ? 'member' : 'agent'} />
+        </Menu>
+        <span className="word grow cut">
+          {agent?.name ?? member.name}
+          <span className="sr-only">, {org.name}</span>
+        </span>
+        <button type="button" className="icon-button rail-help" aria-label={t.wire.help} onClick={onHelp}>
+          <Icon name="help" />
+        </button>
+      </div>
+    </div>
+  );
+}
+
+export function Shell() {
+  const { session } = useConsole();
+  const { org, agent } = session.identity;
+  const navigate = useNavigate();
+  const unread = useQuery({ ...unreadQuery(session.client), enabled: agent === null });
+  const [open, setOpen] = useState<'palette' | 'help' | null>(null);
+  usePageKeys({
+    '?': () => setOpen('help'),
+    'g n': () => void navigate({ to: '/' }),
+    'g i': () => void navigate({ to: '/inbox' }),
+    'g w': () => void navigate({ to: '/agents' }),
+    'g a': () => void navigate({ to: '/activity' }),
+  });
+  useEffect(() => {
+    const hear = (event: KeyboardEvent): void => {
+      if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
+      event.preventDefault();
+      setOpen((last) => last ?? 'palette');
+    };
+    document.addEventListener('keydown', hear);
+    return () => document.removeEventListener('keydown', hear);
+  }, []);
+  const projects = useQuery(projectsQuery(session.client));
+  return (
+    <div className="shell">
+      <a className="skip button" data-kind="main" href="#main">
+        {t.skip}
+      </a>
+      <nav className="rail" aria-label={t.nav.main}>
+        <div className="rail-org">
+          <Mark />
+          <span className="word cut">{org.name}</span>
+        </div>
+        <ul>
+          <Place to="/" icon="now" name={t.nav.now} />
+          {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
+          <Place to="/agents" icon="agents" name={t.nav.agents} />
+          <Place to="/activity" icon="activity" name={t.nav.activity} />
+        </ul>
+        <div>
+          <h2 className="rail-title">{t.nav.boards}</h2>
+          <ul>
+            {projects.data?.map((project) => (
+              <li key={project.id}>
+                <Link
+                  to="/p/$projectKey"
+                  params={{ projectKey: project.key }}
+                  className="rail-link"
+                  activeProps={{ 'aria-current': 'page' }}
+                  activeOptions={{ includeSearch: false }}
+                >
+                  <Entry name={project.name} mark={project.key} />
+                </Link>
+              </li>
+            ))}
+            {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+          </ul>
+        </div>
+        <Foot onHelp={() => setOpen('help')} />
+      </nav>
+      <main id="main" className="main" tabIndex={-1}>
+        <Outlet />
+      </main>
+      {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
+      {open === 'help' && <Help onClose={() => setOpen(null)} />}
+      <Notices />
+    </div>
+  );
+}

@@ -1,0 +1,20 @@
+/** Light, dark, or as the system says. Kept for the next time: it is no secret. */
+export const themes = ['auto', 'light', 'dark'] as const;
+export type Theme = (typeof themes)[number];
+
+const place = 'muster.theme';
+
+export const themeNow = (): Theme => {
+  const kept = localStorage.getItem(place);
+  return themes.find((theme) => theme === kept) ?? 'auto';
+};
+
+export function applyTheme(theme: Theme): void {
+  if (theme === 'auto') delete document.documentElement.dataset['theme'];
+  else document.documentElement.dataset['theme'] = theme;
+}
+
+export function setTheme(theme: Theme): void {
+  localStorage.setItem(place, theme);
+  applyTheme(theme);
+}

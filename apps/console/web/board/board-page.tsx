@@ -1,0 +1,227 @@
+/** The board of a project. */
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import {
+  type FocusEvent,
+  type KeyboardEvent,
+  useDeferredValue,
+  useEffect,
+  useLayoutEffect,
+  useMemo,
+  useRef,
+  useState,
+  useSyncExternalStore,
+} from 'react';
+import { type StoryCard } from '@muster/registry';
+import { type Board } from '../data/boards.ts';
+import { useConsole } from '../data/context.ts';
+import { type Place } from '../data/lanes.ts';
+import { usePageKeys, isSingle } from '../parts/keys.ts';
+import { type MenuItem } from '../parts/menu.tsx';
+import { announce, announceQuietly, notify, reasonFor } from '../parts/notices.tsx';
+import { Failed } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { t } from '../texts/index.ts';
+import { Column } from './column.tsx';
+import { useDragging } from './drag.ts';
+import { fits, isFiltered } from './filter.ts';
+import { FilterBar } from './filter-bar.tsx';
+import { useLeasesKept } from './leases.ts';
+import { useMoving } from './moving.ts';
+import { spotOf, stepOf, stepTo } from './walk.ts';
+
+const route = getRouteApi('/p/$projectKey');
+
+export function BoardPage() {
+  const { projectKey } = route.useParams();
+  const { boards } = useConsole();
+  const board = boards.of(projectKey.toUpperCase());
+  // Another board is another page, with nothing left of the last one.
+  return <BoardView key={board.projectId} board={board} />;
+}
+
+function BoardView({ board }: { readonly board: Board }) {
+  const view = useSyncExternalStore(board.subscribe, board.view);
+  const search = route.useSearch();
+  const navigate = useNavigate({ from: '/p/$projectKey' });
+  const area = useRef<HTMLDivElement>(null);
+  const filterField = useRef<HTMLInputElement>(null);
+  const [activeId, setActiveId] = useState<string | null>(null);
+  const [addingIn, setAddingIn] = useState<string | null>(null);
+  const wantsFocus = useRef(false);
+  const { moving, begin, step, drop, giveUp, move } = useMoving(board);
+  const { project, isWhole } = view;
+  useTitle(project?.name ?? t.board.title);
+  useLeasesKept(board);
+
+  // Typing in the filter goes before what it finds.
+  const filter = useDeferredValue(search);
+  const filtered = isFiltered(filter);
+  const lanes = useMemo(
+    () =>
+      filtered
+        ? view.lanes.map(({ column, cards }) => ({
+            column,
+            cards: cards.filter((card) => fits(card, filter)),
+          }))
+        : view.lanes,
+    [view.lanes, filter, filtered],
+  );
+  const allCards = useMemo(() => view.lanes.flatMap(({ cards }) => cards), [view.lanes]);
+  const canWrite = project !== null && project.archivedAt === null && project.myRole !== 'viewer';
+
+  // A card that another moves keeps the focus of whoever is on it.
+  useLayoutEffect(() => {
+    if (activeId === null || !wantsFocus.current) return;
+    const card = area.current?.querySelector<HTMLElement>(`[data-card="${activeId}"]`);
+    if (card === undefined || card === null || card === document.activeElement) return;
+    if (document.activeElement === document.body || moving !== null)
+      card.focus({ preventScroll: moving === null });
+  });
+  useEffect(() => {
+    for (const id of view.fresh) {
+      const card = board.card(id);
+      const column = view.lanes.find((lane) => lane.column.id === card?.columnId)?.column;
+      if (card !== undefined && column !== undefined) announceQuietly(t.move.changed(card.key, column.name));
+    }
+  }, [board, view.fresh, view.lanes]);
+
+  const over = useDragging(area, (cardId, place) => {
+    const card = board.card(cardId);
+    if (card !== undefined && place.beforeId !== cardId) void move(card, place);
+  });
+
+  const focusCard = (id: string): void => {
+    setActiveId(id);
+    wantsFocus.current = true;
+    requestAnimationFrame(() => area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus());
+  };
+  const menuOf = (card: StoryCard): MenuItem[] => {
+    const lane = view.lanes.find(({ column }) => column.id === card.columnId);
+    const to = (place: Place) => () => void move(card, place);
+    const columnId = card.columnId ?? '';
+    const open = {
+      ...{ id: 'open', name: t.board.open },
+      run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: card.key } }),
+    };
+    if (!canWrite || lane === undefined) return [open];
+    const first = lane.cards.find(({ id }) => id !== card.id)?.id ?? null;
+    return [
+      open,
+      { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
+      { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },
+      ...view.lanes
+        .filter(({ column }) => column.id !== columnId)
+        .map(({ column }) => ({
+          ...{ id: column.id, name: t.board.moveTo(column.name) },
+          run: to({ columnId: column.id, beforeId: null }),
+        })),
+    ];
+  };
+
+  const add = async (title: string, columnId: string): Promise<void> => {
+    try {
+      const card = await board.create(title, columnId);
+      if (card !== undefined) announce(t.move.created(card.key));
+    } catch (error) {
+      notify({ tone: 'bad', title: t.move.notCreated, body: reasonFor(error) });
+      throw error;
+    }
+  };
+
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const id = event.target instanceof HTMLElement ? event.target.dataset['card'] : undefined;
+    const card = id === undefined ? undefined : board.card(id);
+    if (card === undefined || !isSingle(event)) return;
+    const to = stepOf(event.key);
+    if (moving !== null) {
+      if (to !== undefined) step(lanes, to);
+      else if (event.key === ' ' || event.key === 'Enter') drop();
+      else if (event.key === 'Escape') giveUp();
+      else return;
+    } else if (to !== undefined) {
+      const from = spotOf(lanes, card.id);
+      const next = from === undefined ? undefined : stepTo(lanes, from, to);
+      const found = next === undefined ? undefined : lanes[next.lane]?.cards[next.row];
+      if (found !== undefined) focusCard(found.id);
+    } else if (event.key === 'm' && canWrite) begin(lanes, card);
+    else return;
+    event.preventDefault();
+    event.stopPropagation();
+  };
+  const onFocus = (event: FocusEvent): void => {
+    const id = event.target instanceof HTMLElement ? event.target.dataset['card'] : undefined;
+    wantsFocus.current = id !== undefined;
+    if (id !== undefined) setActiveId(id);
+  };
+  const walkIn = (): void => {
+    const card = lanes.find(({ cards }) => cards.length > 0)?.cards[0];
+    const known = activeId !== null && spotOf(lanes, activeId) !== undefined ? activeId : card?.id;
+    if (known !== undefined) focusCard(known);
+  };
+
+  usePageKeys({
+    '/': () => filterField.current?.focus(),
+    c: () => {
+      if (!canWrite) return;
+      const active = activeId === null ? undefined : spotOf(lanes, activeId);
+      setAddingIn(lanes[active?.lane ?? 0]?.column.id ?? null);
+    },
+    ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
+  });
+
+  if (view.state === 'failed') return <Failed error={view.failure} again={() => void board.read()} />;
+  return (
+    <>
+      <header className="page-head">
+        <h1>{project?.name ?? t.board.loading}</h1>
+        {moving !== null && <span className="move-hint">{t.move.hint}</span>}
+        <span className="grow" />
+        <FilterBar
+          cards={allCards}
+          search={search}
+          field={filterField}
+          onSearch={(next) => void navigate({ search: next, replace: true })}
+        />
+      </header>
+      {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
+      {view.state === 'loading' ? (
+        <div className="board" role="status" aria-busy="true" aria-label={t.board.loading}>
+          {Array.from({ length: 5 }, (_, column) => (
+            <div key={column} className="column">
+              <div className="skeleton" style={{ blockSize: '6rem' }} />
+              <div className="skeleton" style={{ blockSize: '5rem', marginBlockStart: 'var(--s2)' }} />
+            </div>
+          ))}
+        </div>
+      ) : (
+        // Keys and the focus belong to the cards in it; the area only hears of them.
+        <div
+          ref={area}
+          className="board"
+          data-moving={moving !== null || undefined}
+          onKeyDown={onKeyDown}
+          onFocus={onFocus}
+        >
+          {lanes.map((lane, index) => (
+            <Column
+              key={lane.column.id}
+              lane={lane}
+              count={view.lanes[index]?.cards.length ?? 0}
+              isWhole={isWhole}
+              isFiltered={filtered}
+              canWrite={canWrite}
+              activeId={activeId}
+              movingId={moving?.card.id ?? null}
+              fresh={view.fresh}
+              over={over}
+              menuOf={menuOf}
+              isAdding={addingIn === lane.column.id}
+              onAdding={(isAdding) => setAddingIn(isAdding ? lane.column.id : null)}
+              onAdd={(title) => add(title, lane.column.id)}
+            />
+          ))}
+        </div>
+      )}
+    </>
+  );
+}

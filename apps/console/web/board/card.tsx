@@ -1,0 +1,126 @@
+import { Link } from '@tanstack/react-router';
+import { memo } from 'react';
+import { type StoryCard } from '@muster/registry';
+import { LeaseClock } from '../parts/clock.tsx';
+import { Icon, PriorityIcon } from '../parts/icons.tsx';
+import { Avatar, nameOf } from '../parts/people.tsx';
+import { WorkState } from '../parts/work.tsx';
+import { t } from '../texts/index.ts';
+
+const mostLabels = 3;
+
+/** What is being done, by whom, until when: the foot of a card that is worked on. */
+function Work({ execution }: { readonly execution: NonNullable<StoryCard['execution']> }) {
+  const { state, holder, expiresAt, progress, needsRework } = execution;
+  return (
+    <div className="card-work" data-state={state}>
+      <div className="card-row">
+        <WorkState state={state} needsRework={needsRework} />
+        {holder !== null && <span className="cut grow card-holder">{nameOf(holder)}</span>}
+        {holder !== null && expiresAt !== null && <LeaseClock expiresAt={expiresAt} />}
+      </div>
+      {holder !== null && progress > 0 && (
+        <div className="bar" role="img" aria-label={t.board.progress(progress)}>
+          <span style={{ inlineSize: `${progress}%` }} />
+        </div>
+      )}
+    </div>
+  );
+}
+
+function Facts({ card }: { readonly card: StoryCard }) {
+  const { counts, labels, estimate, blocked } = card;
+  const isBlocked = blocked !== null || counts.openBlockers > 0;
+  if (
+    labels.length === 0 &&
+    estimate === null &&
+    counts.openThreads === 0 &&
+    !isBlocked &&
+    counts.reviewers === 0
+  )
+    return null;
+  return (
+    <div className="card-facts">
+      {isBlocked && (
+        <span
+          className="state"
+          data-tone="wait"
+          title={counts.openBlockers > 0 ? t.board.blockers(counts.openBlockers) : blocked?.note}
+        >
+          <Icon name="warn" size={12} />
+          {t.blocked}
+        </span>
+      )}
+      {labels.slice(0, mostLabels).map((label) => (
+        <span key={label} className="chip">
+          <span className="cut">{label}</span>
+        </span>
+      ))}
+      {labels.length > mostLabels && <span className="chip">+{labels.length - mostLabels}</span>}
+      <span className="card-counts">
+        {counts.openThreads > 0 && (
+          <span title={t.board.threads(counts.openThreads)}>
+            <Icon name="thread" size={12} />
+            <span className="sr-only">{t.board.threads(counts.openThreads)}</span>
+            <span aria-hidden="true">{counts.openThreads}</span>
+          </span>
+        )}
+        {counts.reviewers > 0 && (
+          <span title={t.board.reviewers(counts.reviewers)}>
+            <Icon name="eye" size={12} />
+            <span className="sr-only">{t.board.reviewers(counts.reviewers)}</span>
+            <span aria-hidden="true">{counts.reviewers}</span>
+          </span>
+        )}
+        {estimate !== null && (
+          <span title={t.board.estimate(estimate)}>
+            <span className="sr-only">{t.board.estimate(estimate)}</span>
+            <span aria-hidden="true">{estimate.toLocaleString()}</span>
+          </span>
+        )}
+      </span>
+    </div>
+  );
+}
+
+interface CardProps {
+  readonly card: StoryCard;
+  readonly isActive: boolean;
+  readonly isMoving: boolean;
+  readonly isFresh: boolean;
+}
+
+/** The whole card is a link to its story. */
+export const Card = memo(function Card({ card, isActive, isMoving, isFresh }: CardProps) {
+  const { member, agent } = card.assignees;
+  return (
+    <Link
+      to="/s/$storyKey"
+      params={{ storyKey: card.key }}
+      className="card"
+      data-card={card.id}
+      data-moving={isMoving || undefined}
+      data-fresh={isFresh || undefined}
+      draggable={false}
+      tabIndex={isActive ? 0 : -1}
+    >
+      <div className="card-row">
+        <span className="key">{card.key}</span>
+        <PriorityIcon priority={card.priority} />
+        {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
+        <span className="card-people">
+          {agent !== null && <Avatar name={agent.name} kind="agent" />}
+          {member !== null && <Avatar name={member.name} kind="member" />}
+          {(agent ?? member) !== null && (
+            <span className="sr-only">
+              {[agent?.name, member?.name].filter((name) => name !== undefined).join(', ')}
+            </span>
+          )}
+        </span>
+      </div>
+      <div className="card-title">{card.title}</div>
+      <Facts card={card} />
+      {card.execution !== null && card.execution.state !== 'available' && <Work execution={card.execution} />}
+    </Link>
+  );
+});

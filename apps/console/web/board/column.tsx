@@ -1,0 +1,184 @@
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
+import { type ReactNode, useCallback, useRef } from 'react';
+import { type StoryCard } from '@muster/registry';
+import { type Lane, type Place } from '../data/lanes.ts';
+import { Icon, StatusIcon } from '../parts/icons.tsx';
+import { Menu, type MenuItem } from '../parts/menu.tsx';
+import { t } from '../texts/index.ts';
+import { Card } from './card.tsx';
+import { useDraggable, useDropColumn } from './drag.ts';
+import { QuickAdd } from './quick-add.tsx';
+
+const likelyHeight = 92;
+const gap = 8;
+/** Where each column was left, for the way back. */
+const offsets = new Map<string, number>();
+
+export interface ColumnProps {
+  readonly lane: Lane;
+  /** How many there are, also those that are not loaded yet or do not fit the filters. */
+  readonly count: number;
+  readonly isWhole: boolean;
+  readonly isFiltered: boolean;
+  readonly canWrite: boolean;
+  readonly activeId: string | null;
+  readonly movingId: string | null;
+  readonly fresh: ReadonlySet<string>;
+  /** Where a dragged card would go. */
+  readonly over: Place | null;
+  readonly menuOf: (card: StoryCard) => readonly MenuItem[];
+  readonly isAdding: boolean;
+  readonly onAdding: (isAdding: boolean) => void;
+  readonly onAdd: (title: string) => Promise<void>;
+}
+
+function Entry({
+  card,
+  isLocked,
+  menu,
+  children,
+}: {
+  readonly card: StoryCard;
+  readonly isLocked: boolean;
+  readonly menu: readonly MenuItem[];
+  readonly children: ReactNode;
+}) {
+  const place = useRef<HTMLDivElement>(null);
+  useDraggable(place, card.id, isLocked);
+  return (
+    <div ref={place} className="card-place">
+      {children}
+      <Menu label={t.board.cardMenu(card.key)} items={menu} className="icon-button card-menu" tabIndex={-1}>
+        <Icon name="more" />
+      </Menu>
+    </div>
+  );
+}
+
+function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
+  const { column, cards } = lane;
+  const isOver = column.wipLimit !== null && count > column.wipLimit;
+  return (
+    <header className="column-head">
+      <StatusIcon status={column.status} />
+      <h2 id={`column-${column.id}`} className="cut">
+        {column.name}
+      </h2>
+      <span className="column-count tabular" data-over={isOver || undefined}>
+        {isFiltered
+          ? t.filter.found(cards.length, count)
+          : column.wipLimit === null
+            ? count.toLocaleString()
+            : t.board.limit(count, column.wipLimit)}
+        {isOver && <span className="sr-only">, {t.board.overLimit}</span>}
+      </span>
+      {canWrite && (
+        <button
+          type="button"
+          className="icon-button column-add"
+          aria-label={t.board.add(column.name)}
+          title={t.board.add(column.name)}
+          onClick={() => onAdding(true)}
+        >
+          <Icon name="plus" />
+        </button>
+      )}
+    </header>
+  );
+}
+
+export function Column(props: ColumnProps) {
+  const { lane, isWhole, isFiltered, canWrite, activeId, movingId, fresh, over, menuOf } = props;
+  const { column, cards } = lane;
+  const section = useRef<HTMLElement>(null);
+  const scroller = useRef<HTMLDivElement>(null);
+  const active = cards.findIndex(({ id }) => id === activeId);
+  // Each column has one card that Tab stops at; it stays on the page however far it is scrolled away.
+  const stop = Math.max(0, active);
+  const virtualizer = useVirtualizer({
+    count: cards.length,
+    getScrollElement: () => scroller.current,
+    estimateSize: () => likelyHeight,
+    getItemKey: (index) => cards[index]?.id ?? index,
+    overscan: 4,
+    gap,
+    initialOffset: () => offsets.get(column.id) ?? 0,
+    rangeExtractor: useCallback(
+      (range: Parameters<typeof defaultRangeExtractor>[0]) => {
+        const shown = defaultRangeExtractor(range);
+        if (shown.includes(stop) || stop >= range.count) return shown;
+        return [...shown, stop].toSorted((one, other) => one - other);
+      },
+      [stop],
+    ),
+  });
+  const items = virtualizer.getVirtualItems();
+  useDropColumn(section, scroller, column.id, () => {
+    const last = items.findLast(({ index }) => index !== stop)?.index ?? items.at(-1)?.index ?? -1;
+    return cards[last + 1]?.id ?? null;
+  });
+  const isOver = over?.columnId === column.id;
+  const overIndex = isOver && over.beforeId !== null ? cards.findIndex(({ id }) => id === over.beforeId) : -1;
+  const lineAt =
+    overIndex < 0
+      ? virtualizer.getTotalSize() + gap / 2
+      : (virtualizer.measurementsCache[overIndex]?.start ?? 0) - gap / 2;
+
+  return (
+    <section
+      ref={section}
+      className="column"
+      aria-labelledby={`column-${column.id}`}
+      data-column={column.id}
+      data-over={isOver || undefined}
+    >
+      <Head {...props} />
+      {props.isAdding && (
+        <QuickAdd column={column.name} onAdd={props.onAdd} onClose={() => props.onAdding(false)} />
+      )}
+      <div
+        ref={scroller}
+        className="column-scroll"
+        onScroll={(event) => offsets.set(column.id, event.currentTarget.scrollTop)}
+      >
+        <ul
+          className="column-list"
+          role="list"
+          aria-label={t.board.stories(column.name)}
+          style={{ blockSize: `${virtualizer.getTotalSize()}px` }}
+        >
+          {items.map(({ index, key, start }) => {
+            const card = cards[index];
+            if (card === undefined) return null;
+            return (
+              <li
+                key={key}
+                ref={virtualizer.measureElement}
+                data-index={index}
+                aria-setsize={isWhole ? cards.length : -1}
+                aria-posinset={index + 1}
+                style={{ transform: `translateY(${start}px)` }}
+              >
+                <Entry card={card} isLocked={!canWrite} menu={menuOf(card)}>
+                  <Card
+                    card={card}
+                    isActive={index === stop}
+                    isMoving={card.id === movingId}
+                    isFresh={fresh.has(card.id)}
+                  />
+                </Entry>
+              </li>
+            );
+          })}
+          {isOver && (
+            <li className="drop-line" role="presentation" style={{ insetBlockStart: `${lineAt}px` }} />
+          )}
+        </ul>
+        {cards.length === 0 && !isOver && (
+          <p className="column-empty">{isFiltered ? t.board.emptyFiltered : t.board.empty}</p>
+        )}
+        {!isWhole && <p className="column-empty">{t.board.more}</p>}
+      </div>
+    </section>
+  );
+}

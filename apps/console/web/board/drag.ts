@@ -1,0 +1,102 @@
+/** Dragging by pointer. What is dragged over is read from the cards that are on the page: a column shows no others. */
+import {
+  draggable,
+  dropTargetForElements,
+  monitorForElements,
+} from '@atlaskit/pragmatic-drag-and-drop/element/adapter';
+import { autoScrollForElements } from '@atlaskit/pragmatic-drag-and-drop-auto-scroll/element';
+import { type RefObject, useEffect, useRef, useState } from 'react';
+import { type Place } from '../data/lanes.ts';
+
+const isString = (value: unknown): value is string => typeof value === 'string';
+
+export function useDraggable(element: RefObject<HTMLElement | null>, cardId: string, isOff: boolean): void {
+  useEffect(() => {
+    const place = element.current;
+    if (place === null || isOff) return undefined;
+    return draggable({
+      element: place,
+      getInitialData: () => ({ cardId }),
+      onDragStart: () => (place.dataset['dragging'] = ''),
+      onDrop: () => delete place.dataset['dragging'],
+    });
+  }, [element, cardId, isOff]);
+}
+
+/** The card above whose middle the pointer is; null where it is below them all. */
+function cardBelow(list: HTMLElement, clientY: number, draggedId: string): string | null {
+  for (const card of list.querySelectorAll<HTMLElement>('[data-card]')) {
+    const { top, height } = card.getBoundingClientRect();
+    const id = card.dataset['card'];
+    if (id !== undefined && id !== draggedId && clientY < top + height / 2) return id;
+  }
+  return null;
+}
+
+/** A column takes cards anywhere in it; `next` names the card after the last one that is on the page. */
+export function useDropColumn(
+  column: RefObject<HTMLElement | null>,
+  scroller: RefObject<HTMLElement | null>,
+  columnId: string,
+  next: () => string | null,
+): void {
+  const latest = useRef(next);
+  latest.current = next;
+  useEffect(() => {
+    const [element, list] = [column.current, scroller.current];
+    if (element === null || list === null) return undefined;
+    const endDrop = dropTargetForElements({
+      element,
+      getData: ({ input, source }) => {
+        const { cardId } = source.data;
+        const below = cardBelow(list, input.clientY, isString(cardId) ? cardId : '');
+        return { columnId, beforeId: below ?? latest.current() };
+      },
+    });
+    const endScroll = autoScrollForElements({ element: list });
+    return () => {
+      endDrop();
+      endScroll();
+    };
+  }, [column, scroller, columnId]);
+}
+
+/** Where the card would go that is being dragged now; its drop is told. */
+export function useDragging(
+  board: RefObject<HTMLElement | null>,
+  drop: (cardId: string, place: Place) => void,
+) {
+  const [over, setOver] = useState<Place | null>(null);
+  const latest = useRef(drop);
+  latest.current = drop;
+  useEffect(() => {
+    const placeIn = (
+      targets: readonly { readonly data: Record<string | symbol, unknown> }[],
+    ): Place | null => {
+      const { columnId, beforeId } = targets[0]?.data ?? {};
+      return isString(columnId) ? { columnId, beforeId: isString(beforeId) ? beforeId : null } : null;
+    };
+    const look = (targets: Parameters<typeof placeIn>[0]): void => {
+      const place = placeIn(targets);
+      setOver((last) =>
+        last?.columnId === place?.columnId && last?.beforeId === place?.beforeId ? last : place,
+      );
+    };
+    const endMonitor = monitorForElements({
+      onDrag: ({ location }) => look(location.current.dropTargets),
+      onDropTargetChange: ({ location }) => look(location.current.dropTargets),
+      onDrop: ({ source, location }) => {
+        setOver(null);
+        const place = placeIn(location.current.dropTargets);
+        const { cardId } = source.data;
+        if (place !== null && isString(cardId)) latest.current(cardId, place);
+      },
+    });
+    const endScroll = board.current === null ? undefined : autoScrollForElements({ element: board.current });
+    return () => {
+      endMonitor();
+      endScroll?.();
+    };
+  }, [board]);
+  return over;
+}

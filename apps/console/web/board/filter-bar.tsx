@@ -1,0 +1,111 @@
+import { type RefObject, useMemo } from 'react';
+import { type StoryCard } from '@muster/registry';
+import { Icon, PriorityIcon } from '../parts/icons.tsx';
+import { Menu, type MenuItem } from '../parts/menu.tsx';
+import { Avatar } from '../parts/people.tsx';
+import { t } from '../texts/index.ts';
+import { type BoardSearch, isFiltered, priorityNames, toggled, workFilters } from './filter.ts';
+
+interface FilterBarProps {
+  readonly cards: Iterable<StoryCard>;
+  readonly search: BoardSearch;
+  readonly onSearch: (search: BoardSearch) => void;
+  readonly field: RefObject<HTMLInputElement | null>;
+}
+
+interface Choices {
+  readonly who: ReadonlyMap<string, { readonly name: string; readonly kind: 'member' | 'agent' }>;
+  readonly labels: readonly string[];
+}
+
+/** Who and which labels are on the board at all. */
+function choicesIn(cards: Iterable<StoryCard>): Choices {
+  const who = new Map<string, { name: string; kind: 'member' | 'agent' }>();
+  const labels = new Set<string>();
+  for (const card of cards) {
+    const { member, agent } = card.assignees;
+    if (member !== null) who.set(member.id, { name: member.name, kind: 'member' });
+    if (agent !== null) who.set(agent.id, { name: agent.name, kind: 'agent' });
+    for (const label of card.labels) labels.add(label);
+  }
+  const byName = [...who].toSorted(([, one], [, other]) => one.name.localeCompare(other.name));
+  return { who: new Map(byName), labels: [...labels].toSorted((one, other) => one.localeCompare(other)) };
+}
+
+const without = (search: BoardSearch, key: keyof BoardSearch): BoardSearch =>
+  Object.fromEntries(Object.entries(search).filter(([name]) => name !== key));
+
+export function FilterBar({ cards, search, onSearch, field }: FilterBarProps) {
+  const choices = useMemo(() => choicesIn(cards), [cards]);
+  const choose = <Key extends 'who' | 'label' | 'priority' | 'work'>(
+    key: Key,
+    value: NonNullable<BoardSearch[Key]>[number],
+  ): void => {
+    const list = toggled(search[key] as readonly unknown[] | undefined, value);
+    onSearch(list === undefined ? without(search, key) : { ...search, [key]: list });
+  };
+  const who: MenuItem[] = [
+    {
+      ...{ id: 'none', name: t.filter.none, isChosen: search.who?.includes('none') === true },
+      run: () => choose('who', 'none'),
+    },
+    ...[...choices.who].map(([id, { name, kind }]) => ({
+      ...{ id, name, icon: <Avatar name={name} kind={kind} />, isChosen: search.who?.includes(id) === true },
+      run: () => choose('who', id),
+    })),
+  ];
+  const labels = choices.labels.map((label) => ({
+    ...{ id: label, name: label, isChosen: search.label?.includes(label) === true },
+    run: () => choose('label', label),
+  }));
+  const priorities = priorityNames.map((priority) => ({
+    ...{ id: priority, name: t.priority[priority], icon: <PriorityIcon priority={priority} /> },
+    isChosen: search.priority?.includes(priority) === true,
+    run: () => choose('priority', priority),
+  }));
+  const work = workFilters.map((one) => ({
+    ...{ id: one, name: t.filter.states[one], isChosen: search.work?.includes(one) === true },
+    run: () => choose('work', one),
+  }));
+  const menus: [string, readonly MenuItem[], number][] = [
+    [t.filter.who, who, search.who?.length ?? 0],
+    [t.filter.labels, labels, search.label?.length ?? 0],
+    [t.filter.priority, priorities, search.priority?.length ?? 0],
+    [t.filter.state, work, search.work?.length ?? 0],
+  ];
+  return (
+    <div className="filters" role="search">
+      <span className="filter-text">
+        <Icon name="search" size={14} />
+        <input
+          ref={field}
+          className="field"
+          type="search"
+          value={search.q ?? ''}
+          aria-label={t.filter.label}
+          placeholder={t.filter.placeholder}
+          onChange={({ target }) =>
+            onSearch(target.value === '' ? without(search, 'q') : { ...search, q: target.value })
+          }
+          onKeyDown={(event) => {
+            if (event.key === 'Escape') event.currentTarget.blur();
+          }}
+        />
+      </span>
+      {menus
+        .filter(([, items]) => items.length > 0)
+        .map(([name, items, count]) => (
+          <Menu key={name} label={name} items={items} staysOpen className="button filter">
+            {name}
+            {count > 0 && <span className="filter-count">{count}</span>}
+            <Icon name="down" size={12} />
+          </Menu>
+        ))}
+      {isFiltered(search) && (
+        <button type="button" className="button" data-kind="quiet" onClick={() => onSearch({})}>
+          {t.filter.clear}
+        </button>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,72 @@
+/** Which cards fit the filters that stand in the address. */
+import { type Priority, type StoryCard } from '@muster/registry';
+
+export const workFilters = ['live', 'waiting', 'rework', 'blocked'] as const;
+export type WorkFilter = (typeof workFilters)[number];
+const priorityNames: readonly Priority[] = ['urgent', 'high', 'medium', 'low', 'none'];
+export { priorityNames };
+
+export interface BoardSearch {
+  readonly q?: string;
+  /** Ids of members or agents, or `none`. */
+  readonly who?: readonly string[];
+  readonly label?: readonly string[];
+  readonly priority?: readonly Priority[];
+  readonly work?: readonly WorkFilter[];
+}
+
+const textIn = (value: unknown): string | undefined =>
+  typeof value === 'string' && value !== '' ? value : typeof value === 'number' ? String(value) : undefined;
+const listIn = (value: unknown): string[] | undefined => {
+  const list = (Array.isArray(value) ? value : [value]).flatMap((one: unknown) => textIn(one) ?? []);
+  return list.length === 0 ? undefined : list;
+};
+const known = <T extends string>(value: unknown, names: readonly T[]): T[] | undefined => {
+  const list = listIn(value)?.filter((one): one is T => (names as readonly string[]).includes(one));
+  return list === undefined || list.length === 0 ? undefined : list;
+};
+
+/** What an address says, whoever wrote it: what is no filter is left out. */
+export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
+  const [q, who, label] = [textIn(search['q']), listIn(search['who']), listIn(search['label'])];
+  const [priority, work] = [known(search['priority'], priorityNames), known(search['work'], workFilters)];
+  return {
+    ...(q !== undefined && { q }),
+    ...(who !== undefined && { who }),
+    ...(label !== undefined && { label }),
+    ...(priority !== undefined && { priority }),
+    ...(work !== undefined && { work }),
+  };
+}
+
+export const isFiltered = (search: BoardSearch): boolean => Object.keys(search).length > 0;
+
+const doing: Record<WorkFilter, (card: StoryCard) => boolean> = {
+  live: ({ execution }) => execution !== null && execution.holder !== null,
+  waiting: ({ execution }) => execution?.state === 'waiting_input',
+  rework: ({ execution }) => execution?.needsRework === true,
+  blocked: ({ blocked, counts }) => blocked !== null || counts.openBlockers > 0,
+};
+
+/** Filters of one kind widen each other, those of different kinds narrow. */
+export function fits(card: StoryCard, { q, who, label, priority, work }: BoardSearch): boolean {
+  if (q !== undefined) {
+    const text = q.trim().toLocaleLowerCase();
+    if (!card.title.toLocaleLowerCase().includes(text) && !card.key.toLocaleLowerCase().includes(text))
+      return false;
+  }
+  const { member, agent } = card.assignees;
+  const isOneOf = (id: string): boolean =>
+    id === 'none' ? member === null && agent === null : id === member?.id || id === agent?.id;
+  if (who?.some(isOneOf) === false) return false;
+  if (label?.some((one) => card.labels.includes(one)) === false) return false;
+  if (priority?.includes(card.priority) === false) return false;
+  return work?.some((one) => doing[one](card)) !== false;
+}
+
+/** The list with the value, or without it where it was there. Undefined where it is empty. */
+export function toggled<T>(list: readonly T[] | undefined, value: T): readonly T[] | undefined {
+  const next =
+    list?.includes(value) === true ? list.filter((one) => one !== value) : [...(list ?? []), value];
+  return next.length === 0 ? undefined : next;
+}

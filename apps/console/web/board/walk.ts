@@ -1,0 +1,68 @@
+/** Where the keys lead on a board: from a card to the one beside it, and from a place to the next. */
+import { type Lane } from '../data/lanes.ts';
+
+export interface Spot {
+  readonly lane: number;
+  readonly row: number;
+}
+
+export function spotOf(lanes: readonly Lane[], id: string | null): Spot | undefined {
+  for (const [lane, { cards }] of lanes.entries()) {
+    const row = cards.findIndex((card) => card.id === id);
+    if (row >= 0) return { lane, row };
+  }
+  return undefined;
+}
+
+export type Step = 'up' | 'down' | 'left' | 'right' | 'first' | 'last';
+
+const steps: Readonly<Record<string, Step>> = {
+  ArrowUp: 'up',
+  k: 'up',
+  ArrowDown: 'down',
+  j: 'down',
+  ArrowLeft: 'left',
+  h: 'left',
+  ArrowRight: 'right',
+  l: 'right',
+  Home: 'first',
+  End: 'last',
+};
+export const stepOf = (key: string): Step | undefined => steps[key];
+
+/** The next card; sideways, the one at the same height in the next column that has any. Undefined where there is none. */
+export function stepTo(lanes: readonly Lane[], from: Spot, step: Step): Spot | undefined {
+  const { lane, row } = from;
+  const last = (lanes[lane]?.cards.length ?? 0) - 1;
+  if (step === 'first') return { lane, row: 0 };
+  if (step === 'last') return { lane, row: last };
+  if (step === 'up' || step === 'down') {
+    const next = row + (step === 'up' ? -1 : 1);
+    return next < 0 || next > last ? undefined : { lane, row: next };
+  }
+  const by = step === 'left' ? -1 : 1;
+  for (let next = lane + by; next >= 0 && next < lanes.length; next += by) {
+    const count = lanes[next]?.cards.length ?? 0;
+    if (count > 0) return { lane: next, row: Math.min(row, count - 1) };
+  }
+  return undefined;
+}
+
+/** Where a card that is being moved goes next: also into columns that are empty. */
+export function moveTo(lanes: readonly Lane[], from: Spot, step: Step): Spot {
+  const { lane, row } = from;
+  const last = (lanes[lane]?.cards.length ?? 1) - 1;
+  if (step === 'first') return { lane, row: 0 };
+  if (step === 'last') return { lane, row: last };
+  if (step === 'up') return { lane, row: Math.max(0, row - 1) };
+  if (step === 'down') return { lane, row: Math.min(last, row + 1) };
+  const next = Math.max(0, Math.min(lanes.length - 1, lane + (step === 'left' ? -1 : 1)));
+  if (next === lane) return from;
+  return { lane: next, row: Math.min(row, lanes[next]?.cards.length ?? 0) };
+}
+
+/** The card before which it would stand at that row, counted without itself. */
+export function beforeAt(lanes: readonly Lane[], { lane, row }: Spot, movedId: string): string | null {
+  const others = lanes[lane]?.cards.filter(({ id }) => id !== movedId) ?? [];
+  return others[row]?.id ?? null;
+}

@@ -1,0 +1,275 @@
+/** The boards that are open: cards as the server has them, kept so by its events, with moves shown before they are answered. */
+import { type Client, isRefusal, MusterError } from '@muster/client';
+import { type BoardColumn, type Event, type Project, type Story, type StoryCard } from '@muster/registry';
+import { type Lane, lanesOf, neighbourOf, type Place } from './lanes.ts';
+
+export interface BoardView {
+  readonly state: 'loading' | 'ready' | 'failed';
+  readonly failure: unknown;
+  readonly project: Project | null;
+  readonly lanes: readonly Lane[];
+  /** Whether all cards are there; until then a column's count is the project's. */
+  readonly isWhole: boolean;
+  /** A move that met a change by another, which waits for a decision. */
+  readonly conflict: Conflict | null;
+  /** Cards that another has just changed. */
+  readonly fresh: ReadonlySet<string>;
+}
+
+export interface Conflict {
+  readonly mine: Place;
+  readonly theirs: StoryCard;
+}
+
+export type Outcome =
+  | { readonly type: 'moved'; readonly warnings: readonly string[] }
+  | { readonly type: 'conflict' }
+  | { readonly type: 'refused'; readonly error: unknown };
+
+/** Events of so long are asked for together. */
+const gatherMillis = 100;
+/** More changed cards than that are read with their board. */
+const mostAtOnce = 200;
+const pageSize = 1_000;
+const freshMillis = 1_600;
+
+export class Board {
+  readonly #client: Client;
+  readonly projectId: string;
+  readonly #cards = new Map<string, StoryCard>();
+  readonly #moves = new Map<string, Place>();
+  /** Moves that were asked for and are not answered yet. */
+  readonly #asked = new Set<string>();
+  readonly #changed = new Set<string>();
+  readonly #watchers = new Set<() => void>();
+  #columns: readonly BoardColumn[] = [];
+  #view: BoardView = {
+    ...{ state: 'loading', failure: null, project: null, lanes: [], isWhole: false, conflict: null },
+    fresh: new Set(),
+  };
+  #gathering: ReturnType<typeof setTimeout> | undefined;
+  #reads = 0;
+
+  constructor(client: Client, projectId: string) {
+    this.#client = client;
+    this.projectId = projectId;
+    void this.read();
+  }
+
+  readonly view = (): BoardView => this.#view;
+  readonly subscribe = (changed: () => void): (() => void) => {
+    this.#watchers.add(changed);
+    return () => this.#watchers.delete(changed);
+  };
+  readonly card = (id: string): StoryCard | undefined => this.#cards.get(id);
+  readonly cards = (): Iterable<StoryCard> => this.#cards.values();
+
+  /** All of it anew. What is shown stays until the new cards are there. */
+  async read(): Promise<void> {
+    this.#reads += 1;
+    const read = this.#reads;
+    const isOld = (): boolean => read !== this.#reads;
+    try {
+      const page = (cursor?: string) =>
+        this.#client.stories.list({
+          ...{ projectId: this.projectId, view: 'card', sort: 'board', limit: pageSize },
+          ...(cursor !== undefined && { cursor }),
+        });
+      const [{ project, columns }, first] = await Promise.all([
+        this.#client.projects.get({ projectId: this.projectId }),
+        page(),
+      ]);
+      if (isOld()) return;
+      this.#columns = columns.filter(({ archivedAt }) => archivedAt === null);
+      const seen = new Set<string>();
+      let { items, nextCursor } = first;
+      for (;;) {
+        for (const card of items) {
+          seen.add(card.id);
+          this.#keep(card);
+        }
+        this.#show({ state: 'ready', failure: null, project, isWhole: nextCursor === null });
+        if (nextCursor === null) break;
+        ({ items, nextCursor } = await page(nextCursor));
+        if (isOld()) return;
+      }
+      for (const id of this.#cards.keys()) if (!seen.has(id) && !this.#asked.has(id)) this.#cards.delete(id);
+      this.#show({});
+    } catch (failure) {
+      if (!isOld()) this.#show({ state: this.#view.state === 'ready' ? 'ready' : 'failed', failure });
+    }
+  }
+
+  /** A newer version never gives way to an older one: answers overtake each other. */
+  #keep(card: StoryCard): void {
+    const known = this.#cards.get(card.id);
+    if (known === undefined || known.version <= card.version) this.#cards.set(card.id, card);
+  }
+
+  #show(more: Partial<BoardView>): void {
+    const lanes = lanesOf(this.#columns, this.#cards, this.#moves, this.#view.lanes);
+    this.#view = { ...this.#view, ...more, lanes };
+    for (const changed of this.#watchers) changed();
+  }
+
+  hear(event: Event): void {
+    if (event.subject.type === 'story') this.ask([event.subject.id]);
+    else if (/^(column|columns|project)\./.test(event.kind)) void this.read();
+  }
+
+  /** Cards to be read anew, with all others that are asked for at about the same time. */
+  ask(ids: Iterable<string>): void {
+    for (const id of ids) this.#changed.add(id);
+    if (this.#changed.size > 0) this.#gathering ??= setTimeout(() => void this.#gather(), gatherMillis);
+  }
+
+  async #gather(): Promise<void> {
+    const ids = [...this.#changed];
+    this.#changed.clear();
+    this.#gathering = undefined;
+    if (ids.length > mostAtOnce) {
+      await this.read();
+      return;
+    }
+    try {
+      const { items } = await this.#client.stories.list({
+        ...{ projectId: this.projectId, view: 'card', storyIds: ids, limit: mostAtOnce },
+      });
+      const found = new Set(items.map(({ id }) => id));
+      const others = items.filter(
+        (card) => card.version !== this.#cards.get(card.id)?.version && !this.#asked.has(card.id),
+      );
+      for (const id of ids) if (!found.has(id)) this.#cards.delete(id);
+      for (const card of items) this.#keep(card);
+      this.#show({ fresh: new Set([...this.#view.fresh, ...others.map(({ id }) => id)]) });
+      if (others.length > 0) setTimeout(() => this.#wither(others), freshMillis);
+    } catch {
+      // The stream is away too then, and what it says when it is back is read again.
+      this.ask(ids);
+    }
+  }
+
+  #wither(cards: readonly StoryCard[]): void {
+    const fresh = new Set(this.#view.fresh);
+    for (const { id } of cards) fresh.delete(id);
+    this.#show({ fresh });
+  }
+
+  /** Shows a card where it would stand; nothing is asked for. Null takes it back. */
+  preview(id: string, place: Place | null): void {
+    if (place === null) this.#moves.delete(id);
+    else this.#moves.set(id, place);
+    this.#show({});
+  }
+
+  /** Moves a card at once, and takes it back where the move is refused. */
+  async move(id: string, place: Place, known = this.#cards.get(id)): Promise<Outcome> {
+    if (known === undefined) return { type: 'refused', error: undefined };
+    this.#moves.set(id, place);
+    this.#asked.add(id);
+    this.#show({ conflict: null });
+    const lane = this.#view.lanes.find(({ column }) => column.id === place.columnId)?.cards ?? [];
+    const ask = (expectedVersion: number) =>
+      this.#client.stories.reorder({
+        ...{ storyId: id, columnId: place.columnId, expectedVersion },
+        ...neighbourOf(lane, place, id),
+      });
+    try {
+      const { story, warnings } = await ask(known.version).catch(async (error: unknown) => {
+        if (!isRefusal(error, 'version_mismatch')) throw error;
+        const theirs = await this.#readOne(id);
+        // What they changed is not where it stands: both changes have room.
+        if (theirs?.columnId === known.columnId && theirs.rank === known.rank) return ask(theirs.version);
+        throw error;
+      });
+      this.#adopt(story);
+      return { type: 'moved', warnings: warnings.map(({ message }) => message) };
+    } catch (error) {
+      const theirs = this.#cards.get(id);
+      if (isRefusal(error, 'version_mismatch') && theirs !== undefined) {
+        this.#show({ conflict: { mine: place, theirs } });
+        return { type: 'conflict' };
+      }
+      // The neighbour may be what has gone.
+      if (error instanceof MusterError) this.ask([id]);
+      return { type: 'refused', error };
+    } finally {
+      this.#moves.delete(id);
+      this.#asked.delete(id);
+      this.#show({});
+    }
+  }
+
+  settle(): void {
+    this.#show({ conflict: null });
+  }
+
+  async #readOne(id: string): Promise<StoryCard | undefined> {
+    const { items } = await this.#client.stories.list({
+      ...{ projectId: this.projectId, view: 'card', storyIds: [id] },
+    });
+    const [card] = items;
+    if (card !== undefined) this.#keep(card);
+    return card;
+  }
+
+  /** What a write answered, before its event is heard. */
+  #adopt(story: Story): void {
+    const known = this.#cards.get(story.id);
+    const { title, rank, columnId, status, priority, labels, estimate, epicId, blocked, updatedAt, version } =
+      story;
+    this.#keep({
+      ...{ id: story.id, key: story.key, title, rank, columnId, status, priority, labels, estimate, epicId },
+      ...{ blocked, updatedAt, version },
+      assignees: known?.assignees ?? { member: null, agent: null },
+      counts: known?.counts ?? { openThreads: 0, openBlockers: 0, reviewers: 0 },
+      execution: known?.execution ?? null,
+    });
+  }
+
+  async create(title: string, columnId: string): Promise<StoryCard | undefined> {
+    const { story } = await this.#client.stories.create({ projectId: this.projectId, title, columnId });
+    this.#adopt(story);
+    this.#show({});
+    return this.#cards.get(story.id);
+  }
+
+  async setStatus(id: string, status: Story['status']): Promise<readonly string[]> {
+    const { story, warnings } = await this.#client.stories.updateStatus({ storyId: id, status });
+    this.#adopt(story);
+    this.#show({});
+    return warnings.map(({ message }) => message);
+  }
+}
+
+/** Every board that was looked at: it stays live, so that coming back shows it at once. */
+export class Boards {
+  readonly #client: Client;
+  readonly #open = new Map<string, Board>();
+
+  constructor(client: Client) {
+    this.#client = client;
+  }
+
+  /** By the project's key, as addresses have it. */
+  of(projectKey: string): Board {
+    let board = this.#open.get(projectKey);
+    if (board === undefined) {
+      board = new Board(this.#client, projectKey);
+      this.#open.set(projectKey, board);
+    }
+    return board;
+  }
+
+  hear(event: Event): void {
+    for (const board of this.#open.values()) {
+      const { project } = board.view();
+      // Before it is known which project it is, the read that is under way may be older than the event.
+      if (project === null || project.id === event.projectId) board.hear(event);
+    }
+  }
+
+  resync(): void {
+    for (const board of this.#open.values()) void board.read();
+  }
+}

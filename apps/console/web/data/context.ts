@@ -1,0 +1,28 @@
+/** What every part of the page can ask for: who is looking, the calls, the stream, and where notices go. */
+import { createContext, useContext, useSyncExternalStore } from 'react';
+import { type Boards } from './boards.ts';
+import { type Live, type Wire } from './live.ts';
+import { type Session } from './session.ts';
+
+export interface Console {
+  readonly session: Session;
+  readonly live: Live;
+  readonly boards: Boards;
+  readonly signOut: () => void;
+}
+
+export const ConsoleContext = createContext<Console | null>(null);
+
+export function useConsole(): Console {
+  const value = useContext(ConsoleContext);
+  if (value === null) throw new Error('outside of a session');
+  return value;
+}
+
+export const useClient = () => useConsole().session.client;
+export const useIdentity = () => useConsole().session.identity;
+
+export function useWire(): Wire {
+  const { live } = useConsole();
+  return useSyncExternalStore(live.subscribe, live.wire);
+}

@@ -1,0 +1,116 @@
+/** What pages read, each under one key; events of the stream say which keys are old. */
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type Client } from '@muster/client';
+import { type Project } from '@muster/registry';
+
+export const projectsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['projects'],
+    queryFn: async (): Promise<Project[]> => {
+      const items = await Array.fromAsync(client.projects.list.all({ limit: 200 }));
+      return items.toSorted((one, other) => one.name.localeCompare(other.name));
+    },
+  });
+
+/** All that is to be known of a story, in one answer; not the prompts and contracts, which are for those who work on it. */
+export const storyQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['story', storyKey, 'context'],
+    queryFn: () =>
+      client.storyCollaboration.context({
+        storyId: storyKey,
+        include: [
+          ...([
+            'story',
+            'epic',
+            'spec',
+            'reviewers',
+            'assignment',
+            'execution',
+            'locks',
+            'collisions',
+          ] as const),
+          ...(['readiness', 'others', 'recentActivity'] as const),
+        ],
+        maxBytes: 1024 * 1024,
+      }),
+  });
+
+export const threadsQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['story', storyKey, 'threads'],
+    queryFn: () => client.comments.list({ storyId: storyKey, limit: 200 }),
+  });
+
+export const historyQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['story', storyKey, 'history'],
+    queryFn: () => client.storySpec.history({ storyId: storyKey, limit: 200 }),
+  });
+
+/** A version never changes. */
+export const specQuery = (client: Client, storyKey: string, version: number) =>
+  queryOptions({
+    queryKey: ['spec', storyKey, version],
+    queryFn: async () => (await client.storySpec.get({ storyId: storyKey, version })).spec,
+  });
+
+export const timelineQuery = (client: Client, storyKey: string, executionId: string) =>
+  queryOptions({
+    queryKey: ['story', storyKey, 'timeline', executionId],
+    queryFn: async () => (await client.deliveryExecutions.eventsSince({ executionId, limit: 200 })).items,
+  });
+
+const underWay = ['leased', 'waiting_input', 'stalled', 'offered'] as const;
+
+/** All work that somebody holds, held, or was offered. Renewals are no events, so clocks are asked for again. */
+export const workQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['work', 'under-way'],
+    queryFn: async () => (await client.deliveryExecutions.list({ state: [...underWay], limit: 200 })).items,
+    refetchInterval: 30_000,
+  });
+
+export const reworkQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['work', 'rework'],
+    queryFn: async () =>
+      (
+        await client.deliveryExecutions.list({
+          state: ['submitted', 'available'],
+          needsRework: true,
+          limit: 50,
+        })
+      ).items,
+  });
+
+export const reviewsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['reviews'],
+    queryFn: async () => (await client.reviewers.listForUser({ verdict: 'pending', limit: 100 })).items,
+  });
+
+export const inboxQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['inbox'],
+    queryFn: async () => (await client.notifications.list({ limit: 100 })).items,
+  });
+
+export const unreadQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['unread'],
+    queryFn: async () => (await client.notifications.unreadCount()).unread,
+  });
+
+export const activityQuery = (client: Client, projectId?: string) =>
+  infiniteQueryOptions({
+    queryKey: ['activity', projectId ?? null],
+    queryFn: ({ pageParam }) =>
+      client.activity.list({
+        limit: 50,
+        ...(projectId !== undefined && { projectId }),
+        ...(pageParam !== null && { cursor: pageParam }),
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });

@@ -1,0 +1,136 @@
+/** What waits for whoever looks, each with the one thing to do about it. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ListedExecution } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
+import { Icon } from '../parts/icons.tsx';
+import { nameOf } from '../parts/people.tsx';
+import { Group, Row } from '../parts/row.tsx';
+import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { ago, t } from '../texts/index.ts';
+
+const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
+  storyKey === undefined ? null : (
+    <Link to="/s/$storyKey" params={{ storyKey }} className="button">
+      {name}
+      <span className="sr-only"> {storyKey}</span>
+    </Link>
+  );
+
+function Waiting({
+  execution,
+  why,
+  act,
+}: {
+  readonly execution: ListedExecution;
+  readonly why: string;
+  readonly act: string;
+}) {
+  const { story, group, lease, updatedAt } = execution;
+  return (
+    <Row
+      lead={
+        <span className="state" data-tone="wait">
+          <Icon name="warn" />
+        </span>
+      }
+      storyKey={story?.key ?? null}
+      title={story?.title ?? group?.name ?? ''}
+      fact={[why, lease === null ? undefined : nameOf(lease.holder), ago(updatedAt)]
+        .filter((part) => part !== undefined)
+        .join(' · ')}
+      act={<Look storyKey={story?.key} name={act} />}
+    />
+  );
+}
+
+export function NowPage() {
+  useTitle(t.nav.now);
+  const client = useClient();
+  const { member } = useIdentity();
+  const work = useQuery(workQuery(client));
+  const rework = useQuery(reworkQuery(client));
+  const reviews = useQuery(reviewsQuery(client));
+  const all = [work, rework, reviews];
+  const failed = all.find(({ isError }) => isError);
+  const offers = work.data?.filter(({ offer }) => offer?.toMemberId === member.id) ?? [];
+  const questions = work.data?.filter(({ state }) => state === 'waiting_input') ?? [];
+  const stalled = work.data?.filter(({ state }) => state === 'stalled') ?? [];
+  const isReady = all.every(({ isPending }) => !isPending);
+  const isEmpty =
+    isReady &&
+    [offers, questions, stalled, rework.data ?? [], reviews.data ?? []].every(({ length }) => length === 0);
+  return (
+    <>
+      <header className="page-head">
+        <h1>{t.nav.now}</h1>
+      </header>
+      <div className="page">
+        <div className="page-column">
+          {failed !== undefined && (
+            <Failed error={failed.error} again={() => all.forEach((query) => void query.refetch())} />
+          )}
+          {failed === undefined && !isReady && <Loading label={t.now.loading} />}
+          {failed === undefined && isEmpty && (
+            <Empty title={t.now.empty}>
+              <p>{t.now.emptyWhy}</p>
+            </Empty>
+          )}
+          {questions.length > 0 && (
+            <Group id="questions" title={t.now.questions}>
+              {questions.map((one) => (
+                <Waiting key={one.id} execution={one} why={t.now.asks} act={t.now.answer} />
+              ))}
+            </Group>
+          )}
+          {offers.length > 0 && (
+            <Group id="offers" title={t.now.offers}>
+              {offers.map((one) => (
+                <Waiting
+                  key={one.id}
+                  execution={one}
+                  why={one.offer?.note ?? t.now.offered}
+                  act={t.now.look}
+                />
+              ))}
+            </Group>
+          )}
+          {reviews.data !== undefined && reviews.data.length > 0 && (
+            <Group id="reviews" title={t.now.reviews}>
+              {reviews.data.map((review) => (
+                <Row
+                  key={review.id}
+                  lead={
+                    <span className="state" data-tone="look">
+                      <Icon name="eye" />
+                    </span>
+                  }
+                  storyKey={review.storyKey}
+                  title={review.storyTitle}
+                  fact={t.now.asked(ago(review.createdAt))}
+                  act={<Look storyKey={review.storyKey} name={t.now.review} />}
+                />
+              ))}
+            </Group>
+          )}
+          {stalled.length > 0 && (
+            <Group id="stalled" title={t.now.stalled}>
+              {stalled.map((one) => (
+                <Waiting key={one.id} execution={one} why={t.now.expired} act={t.now.look} />
+              ))}
+            </Group>
+          )}
+          {rework.data !== undefined && rework.data.length > 0 && (
+            <Group id="rework" title={t.now.rework}>
+              {rework.data.map((one) => (
+                <Waiting key={one.id} execution={one} why={t.needsRework} act={t.now.look} />
+              ))}
+            </Group>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,52 @@
+/** What is left of a lease, as a ring that empties and in words. */
+import { useSyncExternalStore } from 'react';
+import { span, t } from '../texts/index.ts';
+
+/** One clock for all that show time: it goes every five seconds, and only while they do. */
+const stepMillis = 5_000;
+let now = Date.now();
+const watchers = new Set<() => void>();
+let timer: ReturnType<typeof setInterval> | undefined;
+
+function subscribe(changed: () => void): () => void {
+  watchers.add(changed);
+  timer ??= setInterval(() => {
+    now = Date.now();
+    for (const tell of watchers) tell();
+  }, stepMillis);
+  return () => {
+    watchers.delete(changed);
+    if (watchers.size > 0) return;
+    clearInterval(timer);
+    timer = undefined;
+  };
+}
+
+export const useNow = (): number => useSyncExternalStore(subscribe, () => now);
+
+const round = 2 * Math.PI * 5;
+/** Leases are mostly of a quarter of an hour; the ring of a longer one stays full until then. */
+const wholeMillis = 15 * 60_000;
+
+export function LeaseClock({ expiresAt }: { readonly expiresAt: string }) {
+  const left = Date.parse(expiresAt) - useNow();
+  const share = Math.max(0, Math.min(1, left / wholeMillis));
+  const text = left > 0 ? span(left) : t.over;
+  return (
+    <span className="clock" title={left > 0 ? t.leaseLeft(text) : t.leaseOver}>
+      <svg width="13" height="13" viewBox="0 0 14 14" aria-hidden="true">
+        <circle className="rest" cx="7" cy="7" r="5" />
+        <circle
+          className="left"
+          cx="7"
+          cy="7"
+          r="5"
+          transform="rotate(-90 7 7)"
+          strokeDasharray={`${share * round} ${round}`}
+        />
+      </svg>
+      <span className="sr-only">{left > 0 ? t.leaseLeft(text) : t.leaseOver}</span>
+      <span aria-hidden="true">{text}</span>
+    </span>
+  );
+}

@@ -1,0 +1,35 @@
+import { type ReactNode, useEffect, useRef } from 'react';
+
+/** A modal of the browser's own: it keeps the focus, Escape closes it, and the focus goes back to where it was. */
+export function Dialog({
+  label,
+  isTop = false,
+  onClose,
+  children,
+}: {
+  readonly label: string;
+  readonly isTop?: boolean;
+  readonly onClose: () => void;
+  readonly children: ReactNode;
+}) {
+  const dialog = useRef<HTMLDialogElement>(null);
+  useEffect(() => {
+    const element = dialog.current;
+    element?.showModal();
+    return () => element?.close();
+  }, []);
+  return (
+    <dialog
+      ref={dialog}
+      className="dialog"
+      data-place={isTop ? 'top' : undefined}
+      aria-label={label}
+      onClose={onClose}
+      onClick={(event) => {
+        if (event.target === dialog.current) onClose();
+      }}
+    >
+      {children}
+    </dialog>
+  );
+}

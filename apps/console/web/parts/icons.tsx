@@ -1,0 +1,184 @@
+/** Drawn for 16 px, one line of 1.5. What a state means is said by its shape, then by its colour. */
+import { type ReactElement, type ReactNode } from 'react';
+import { type Priority, type StoryStatus } from '@muster/registry';
+
+const Line = ({ children, size = 16 }: { readonly children: ReactNode; readonly size?: number }) => (
+  <svg
+    width={size}
+    height={size}
+    viewBox="0 0 16 16"
+    fill="none"
+    stroke="currentColor"
+    strokeWidth="1.5"
+    strokeLinecap="round"
+    strokeLinejoin="round"
+    aria-hidden="true"
+  >
+    {children}
+  </svg>
+);
+
+export const Mark = () => (
+  <svg className="mark" viewBox="0 0 32 32" aria-hidden="true">
+    <rect width="32" height="32" rx="9" fill="currentColor" />
+    <path
+      d="M9 22V11l7 7 7-7v11"
+      fill="none"
+      stroke="var(--accent-ink)"
+      strokeWidth="3"
+      strokeLinecap="round"
+      strokeLinejoin="round"
+    />
+  </svg>
+);
+
+const paths = {
+  now: <path d="M8 1.8 3 9h4l-.8 5.2L13 7H8.6z" />,
+  inbox: (
+    <>
+      <path d="M2 9.5 4 3h8l2 6.5V13H2z" />
+      <path d="M2 9.5h3.5l1 1.8h3l1-1.8H14" />
+    </>
+  ),
+  agents: (
+    <>
+      <rect x="2.8" y="5" width="10.4" height="8" rx="2.2" />
+      <path d="M8 5V2.4M6 8.6v.8M10 8.6v.8" />
+    </>
+  ),
+  activity: <path d="M1.8 8h2.7l2-5 3 10 2-5h2.7" />,
+  board: <path d="M2.5 2.8v10.4M6.2 2.8v6.4M9.8 2.8v8.4M13.5 2.8v4.4" />,
+  plus: <path d="M8 3v10M3 8h10" />,
+  more: (
+    <>
+      <circle cx="3.5" cy="8" r=".6" fill="currentColor" />
+      <circle cx="8" cy="8" r=".6" fill="currentColor" />
+      <circle cx="12.5" cy="8" r=".6" fill="currentColor" />
+    </>
+  ),
+  close: <path d="m4 4 8 8M12 4l-8 8" />,
+  tick: <path d="m3 8.5 3.2 3.2L13 5" />,
+  down: <path d="m4.5 6.5 3.5 3.5 3.5-3.5" />,
+  back: <path d="M9.5 3.5 5 8l4.5 4.5" />,
+  search: (
+    <>
+      <circle cx="7" cy="7" r="4.2" />
+      <path d="m10.2 10.2 3.3 3.3" />
+    </>
+  ),
+  thread: <path d="M2.5 3.5h11v7.5H7.3L4.5 13.4V11h-2z" />,
+  link: (
+    <path d="M6.5 9.5 9.5 6.5M5 7.2 3.4 8.8a2.6 2.6 0 0 0 3.7 3.7L8.8 11M11 8.8l1.6-1.6a2.6 2.6 0 0 0-3.7-3.7L7.2 5" />
+  ),
+  eye: (
+    <>
+      <path d="M1.5 8S4 3.8 8 3.8 14.5 8 14.5 8 12 12.2 8 12.2 1.5 8 1.5 8z" />
+      <circle cx="8" cy="8" r="1.8" />
+    </>
+  ),
+  theme: (
+    <>
+      <circle cx="8" cy="8" r="5.5" />
+      <path d="M8 2.5v11a5.5 5.5 0 0 0 0-11z" fill="currentColor" stroke="none" />
+    </>
+  ),
+  help: (
+    <>
+      <circle cx="8" cy="8" r="6" />
+      <path d="M6.3 6.3a1.8 1.8 0 1 1 2.5 1.7c-.6.3-.8.6-.8 1.2M8 11.2v.1" />
+    </>
+  ),
+  leave: <path d="M6 2.8H3v10.4h3M10 5l3 3-3 3M13 8H6.5" />,
+  stop: <rect x="4" y="4" width="8" height="8" rx="1.6" />,
+  warn: <path d="M8 2.5 14.2 13H1.8zM8 6.6v3M8 11.3v.1" />,
+} as const;
+
+export type IconName = keyof typeof paths;
+
+export const Icon = ({ name, size = 16 }: { readonly name: IconName; readonly size?: number }) => (
+  <Line size={size}>{paths[name]}</Line>
+);
+
+/** A circle that fills as the story goes on. */
+const statusShapes: Record<StoryStatus, { readonly tone: string; readonly shape: ReactElement }> = {
+  backlog: { tone: 'var(--muted)', shape: <circle cx="8" cy="8" r="5.6" strokeDasharray="1.6 1.9" /> },
+  ready: { tone: 'var(--muted)', shape: <circle cx="8" cy="8" r="5.6" /> },
+  in_progress: {
+    tone: 'var(--amber)',
+    shape: (
+      <>
+        <circle cx="8" cy="8" r="5.6" />
+        <path d="M8 5v6a3 3 0 0 0 0-6z" fill="currentColor" />
+      </>
+    ),
+  },
+  in_review: {
+    tone: 'var(--violet)',
+    shape: (
+      <>
+        <circle cx="8" cy="8" r="5.6" />
+        <circle cx="8" cy="8" r="2.2" fill="currentColor" />
+      </>
+    ),
+  },
+  done: {
+    tone: 'var(--green)',
+    shape: (
+      <>
+        <circle cx="8" cy="8" r="5.6" fill="currentColor" />
+        <path d="m5.4 8.2 1.8 1.8 3.4-3.6" stroke="var(--surface)" />
+      </>
+    ),
+  },
+  canceled: {
+    tone: 'var(--muted)',
+    shape: (
+      <>
+        <circle cx="8" cy="8" r="5.6" />
+        <path d="m6 6 4 4M10 6l-4 4" />
+      </>
+    ),
+  },
+};
+
+export const StatusIcon = ({
+  status,
+  size = 16,
+}: {
+  readonly status: StoryStatus;
+  readonly size?: number;
+}) => (
+  <span style={{ color: statusShapes[status].tone, display: 'inline-flex' }}>
+    <Line size={size}>{statusShapes[status].shape}</Line>
+  </span>
+);
+
+const bars: Record<Exclude<Priority, 'none'>, number> = { low: 1, medium: 2, high: 3, urgent: 4 };
+
+/** As many bars as it is pressing; urgent is a filled sign. */
+export function PriorityIcon({ priority }: { readonly priority: Priority }): ReactElement | null {
+  if (priority === 'none') return null;
+  if (priority === 'urgent') {
+    return (
+      <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" style={{ color: 'var(--red)' }}>
+        <rect x="1.5" y="1.5" width="13" height="13" rx="3.4" fill="currentColor" />
+        <path d="M8 4.6v4.2M8 11.3v.1" stroke="var(--surface)" strokeWidth="1.8" strokeLinecap="round" />
+      </svg>
+    );
+  }
+  return (
+    <svg width="14" height="14" viewBox="0 0 16 16" aria-hidden="true" fill="currentColor">
+      {[0, 1, 2].map((bar) => (
+        <rect
+          key={bar}
+          x={2 + bar * 4.4}
+          y={10 - bar * 3.6}
+          width="3"
+          height={4 + bar * 3.6}
+          rx="1"
+          opacity={bar < bars[priority] ? 0.85 : 0.22}
+        />
+      ))}
+    </svg>
+  );
+}

@@ -1,0 +1,28 @@
+import { type Actor } from '@muster/registry';
+import { t } from '../texts/index.ts';
+
+const firstOf = (word = ''): string =>
+  new Intl.Segmenter().segment(word)[Symbol.iterator]().next().value?.segment ?? '';
+
+const initials = (name: string): string => {
+  const words = name.trim().split(/\s+/);
+  const last = words.length > 1 ? words.at(-1) : undefined;
+  return `${firstOf(words[0])}${firstOf(last)}`.toLocaleUpperCase();
+};
+
+/** People are round, agents are square. */
+export const Avatar = ({
+  name,
+  kind,
+}: {
+  readonly name: string;
+  readonly kind: 'member' | 'agent' | 'system';
+}) => (
+  <span className="avatar" data-kind={kind} aria-hidden="true" title={name}>
+    {initials(name)}
+  </span>
+);
+
+/** Members and agents that are gone keep the name they had. */
+export const nameOf = (actor: Pick<Actor, 'kind' | 'name'> | null): string =>
+  actor === null ? t.people.unassigned : actor.kind === 'system' ? t.people.system : actor.name;

@@ -1,0 +1,53 @@
+import { Link } from '@tanstack/react-router';
+import { type ReactNode } from 'react';
+
+/** A line of a list: what it is about, what is to be said of it, and what can be done. */
+export const Row = ({
+  id,
+  lead,
+  storyKey,
+  title,
+  fact,
+  act,
+  isNew,
+}: {
+  readonly id?: string;
+  readonly lead: ReactNode;
+  readonly storyKey: string | null;
+  readonly title: string;
+  readonly fact: ReactNode;
+  readonly act?: ReactNode;
+  readonly isNew?: boolean;
+}) => (
+  <li className="row" data-row={id} data-new={isNew === true || undefined}>
+    <span className="row-lead">{lead}</span>
+    <div className="row-words">
+      <p className="row-line">
+        {storyKey === null ? (
+          <span className="row-title">{title}</span>
+        ) : (
+          <Link to="/s/$storyKey" params={{ storyKey }} className="row-title">
+            <span className="key">{storyKey}</span> {title}
+          </Link>
+        )}
+      </p>
+      <div className="row-fact">{fact}</div>
+    </div>
+    {act !== undefined && <div className="row-act">{act}</div>}
+  </li>
+);
+
+export const Group = ({
+  id,
+  title,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly children: ReactNode;
+}) => (
+  <section className="group" aria-labelledby={id}>
+    <h2 id={id}>{title}</h2>
+    <ul className="rows">{children}</ul>
+  </section>
+);

@@ -1,0 +1,9 @@
+import { useEffect } from 'react';
+import { t } from '../texts/index.ts';
+
+/** What the window and a screen reader call the page. */
+export function useTitle(title: string): void {
+  useEffect(() => {
+    document.title = `${title} · ${t.product}`;
+  }, [title]);
+}

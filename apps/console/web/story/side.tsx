@@ -1,0 +1,191 @@
+/** Beside the story: can it start, who works on it, who reviews, and what is known of the code. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { type ReactNode } from 'react';
+import { type Execution, type Story, type StoryContext } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { timelineQuery } from '../data/queries.ts';
+import { LeaseClock } from '../parts/clock.tsx';
+import { Icon, PriorityIcon } from '../parts/icons.tsx';
+import { Avatar, nameOf } from '../parts/people.tsx';
+import { StopButton } from '../parts/stop.tsx';
+import { WorkState } from '../parts/work.tsx';
+import { ago, exactly, t } from '../texts/index.ts';
+
+const Part = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
+  <section className="side-part">
+    <h2>{title}</h2>
+    {children}
+  </section>
+);
+
+function Ready({ readiness }: { readonly readiness: NonNullable<StoryContext['readiness']> }) {
+  if (readiness.canStart)
+    return (
+      <p className="state" data-tone="good">
+        <Icon name="tick" size={14} />
+        {t.story.canStart}
+      </p>
+    );
+  return (
+    <ul className="side-list">
+      {readiness.reasons.map((reason) => (
+        <li key={reason}>
+          {t.readiness[reason]}
+          {reason === 'blocked_by' && (
+            <ul className="side-list">
+              {readiness.openBlockers.map(({ id, key, title }) => (
+                <li key={id}>
+                  <Link to="/s/$storyKey" params={{ storyKey: key }} className="side-link">
+                    <span className="key">{key}</span> {title}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          )}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly execution: Execution }) {
+  const events = useQuery(timelineQuery(useClient(), storyKey, execution.id));
+  return (
+    <ol className="timeline" aria-label={t.story.timeline}>
+      {events.data?.toReversed().map(({ seq, kind, actor, at }) => (
+        <li key={seq}>
+          <span>{t.executionEvent(kind)}</span>
+          <span className="muted cut">
+            {nameOf(actor)} ·{' '}
+            <time dateTime={at} title={exactly(at)}>
+              {ago(at)}
+            </time>
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function Work({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
+  const { lease, checkpoint, state, phase, progress, attempt, stopRequested, needsRework } = execution;
+  return (
+    <div className="side-work">
+      <div className="card-row">
+        <WorkState state={state} needsRework={needsRework} />
+        {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
+      </div>
+      <p className="muted">
+        {[
+          ...[
+            lease === null ? undefined : nameOf(lease.holder),
+            phase === null ? undefined : t.phases[phase],
+          ],
+          ...[progress > 0 ? t.board.progress(progress) : undefined, t.story.attempt(attempt)],
+          lease === null ? undefined : t.story.epoch(lease.epoch),
+        ]
+          .filter((part) => part !== undefined)
+          .join(' · ')}
+      </p>
+      {checkpoint !== null && (
+        <div className="checkpoint">
+          <p>{checkpoint.summary}</p>
+          {checkpoint.nextSteps.length > 0 && (
+            <ol className="steps">
+              {checkpoint.nextSteps.map((step, index) => (
+                <li key={index}>{step}</li>
+              ))}
+            </ol>
+          )}
+          <p className="muted">
+            {t.story.checkpoint(checkpoint.seq, ago(checkpoint.at), checkpoint.filesTouched.length)}
+          </p>
+        </div>
+      )}
+      {stopRequested !== null && (
+        <p className="state" data-tone="wait">
+          <Icon name="stop" size={13} />
+          {t.story.stopRequested(stopRequested.by.name)}
+        </p>
+      )}
+      <StopButton execution={execution} name={story.key} />
+      <Timeline storyKey={story.key} execution={execution} />
+    </div>
+  );
+}
+
+function Reviews({ reviewers }: { readonly reviewers: NonNullable<StoryContext['reviewers']> }) {
+  if (reviewers.length === 0) return <p className="muted">{t.story.noReviewers}</p>;
+  return (
+    <ul className="side-list">
+      {reviewers.map(({ id, reviewer, verdict, stale, note }) => (
+        <li key={id} className="reviewer">
+          <Avatar name={reviewer.name} kind={reviewer.kind} />
+          <span className="grow">
+            {reviewer.name}
+            <span className="muted">
+              {' · '}
+              {t.verdicts[verdict]}
+              {stale && ` · ${t.story.stale}`}
+            </span>
+            {note !== null && <span className="muted side-note">{note}</span>}
+          </span>
+        </li>
+      ))}
+    </ul>
+  );
+}
+
+const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
+  <div className="fact">
+    <dt>{name}</dt>
+    <dd>{children}</dd>
+  </div>
+);
+
+export function Side({ story, context }: { readonly story: Story; readonly context: StoryContext }) {
+  const { readiness, execution, reviewers, epic, assignment } = context;
+  const isOpen = story.status !== 'done' && story.status !== 'canceled';
+  const people = [assignment?.member?.name, assignment?.agent?.name].filter((name) => name !== undefined);
+  const { git } = story;
+  return (
+    <aside className="story-side" aria-label={t.story.about}>
+      {isOpen && readiness !== null && (
+        <Part title={t.story.readiness}>
+          <Ready readiness={readiness} />
+        </Part>
+      )}
+      {execution !== null && (
+        <Part title={t.story.work}>
+          <Work story={story} execution={execution} />
+        </Part>
+      )}
+      {reviewers !== null && (
+        <Part title={t.story.reviewers}>
+          <Reviews reviewers={reviewers} />
+        </Part>
+      )}
+      <Part title={t.story.facts}>
+        <dl>
+          <Fact name={t.filter.who}>{people.length === 0 ? t.people.unassigned : people.join(', ')}</Fact>
+          <Fact name={t.filter.priority}>
+            <PriorityIcon priority={story.priority} /> {t.priority[story.priority]}
+          </Fact>
+          {epic !== null && <Fact name={t.story.epic}>{epic.title}</Fact>}
+          {story.labels.length > 0 && <Fact name={t.filter.labels}>{story.labels.join(', ')}</Fact>}
+          {story.estimate !== null && <Fact name={t.story.estimate}>{story.estimate.toLocaleString()}</Fact>}
+          {git?.branch != null && (
+            <Fact name={t.story.branch}>
+              <code>{git.branch}</code>
+            </Fact>
+          )}
+          {git?.checks != null && <Fact name={t.story.checks}>{git.checks}</Fact>}
+          <Fact name={t.story.created}>
+            {nameOf(story.createdBy)}, {ago(story.createdAt)}
+          </Fact>
+        </dl>
+      </Part>
+    </aside>
+  );
+}

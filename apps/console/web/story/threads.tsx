@@ -1,0 +1,176 @@
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Comment, type Registry, type ResultOf } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { threadsQuery } from '../data/queries.ts';
+import { Markdown } from '../parts/markdown.tsx';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { Avatar, nameOf } from '../parts/people.tsx';
+import { Failed, Loading } from '../parts/states.tsx';
+import { ago, exactly, t } from '../texts/index.ts';
+
+type Thread = ResultOf<Registry['comments']['list']>['items'][number];
+
+const Said = ({ comment }: { readonly comment: Comment }) => (
+  <div className="said">
+    <Avatar name={comment.author.name} kind={comment.author.kind} />
+    <div className="grow">
+      <div className="said-head">
+        <strong>{nameOf(comment.author)}</strong>
+        {comment.kind !== 'comment' && (
+          <span className="state" data-tone={comment.kind === 'question' ? 'wait' : 'look'}>
+            {t.story.kinds[comment.kind]}
+          </span>
+        )}
+        {comment.anchor !== null && (
+          <span className="chip">{t.story.onLine(comment.anchor.line, comment.anchor.specVersion)}</span>
+        )}
+        <time className="muted" dateTime={comment.createdAt} title={exactly(comment.createdAt)}>
+          {ago(comment.createdAt)}
+        </time>
+      </div>
+      {comment.body === null ? <p className="muted">{t.story.deleted}</p> : <Markdown text={comment.body} />}
+      {comment.reactions.length > 0 && (
+        <p className="reactions">
+          {comment.reactions.map(({ emoji, count }) => (
+            <span key={emoji} className="chip">
+              {emoji} {count}
+            </span>
+          ))}
+        </p>
+      )}
+    </div>
+  </div>
+);
+
+/** What is written stays in the field until it is said. */
+function Write({
+  label,
+  placeholder,
+  act,
+  send,
+}: {
+  readonly label: string;
+  readonly placeholder: string;
+  readonly act: string;
+  readonly send: (body: string) => Promise<unknown>;
+}) {
+  const [body, setBody] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const say = async (): Promise<void> => {
+    if (body.trim() === '' || isBusy) return;
+    setBusy(true);
+    try {
+      await send(body);
+      setBody('');
+    } catch (error) {
+      notify({ tone: 'bad', title: t.story.notSaid, body: reasonFor(error) });
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      className="write"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void say();
+      }}
+    >
+      <textarea
+        className="field"
+        rows={body === '' ? 1 : 4}
+        value={body}
+        maxLength={20_000}
+        aria-label={label}
+        placeholder={placeholder}
+        onChange={({ target }) => setBody(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) {
+            event.preventDefault();
+            void say();
+          }
+        }}
+      />
+      {body.trim() !== '' && (
+        <button type="submit" className="button" data-kind="main" disabled={isBusy}>
+          {act}
+        </button>
+      )}
+    </form>
+  );
+}
+
+function Talk({ thread, again }: { readonly thread: Thread; readonly again: () => Promise<unknown> }) {
+  const { comments } = useClient();
+  const isResolved = thread.resolvedAt !== null;
+  const resolve = async (): Promise<void> => {
+    try {
+      await comments.resolve({ commentId: thread.id, resolved: !isResolved });
+      await again();
+    } catch (error) {
+      notify({ tone: 'bad', title: t.story.notSaid, body: reasonFor(error) });
+    }
+  };
+  const all = (
+    <>
+      <Said comment={thread} />
+      {thread.replies.map((reply) => (
+        <Said key={reply.id} comment={reply} />
+      ))}
+      {thread.repliesCursor !== null && <p className="muted">{t.story.moreReplies}</p>}
+      <div className="talk-foot">
+        <Write
+          label={t.story.replyTo(nameOf(thread.author))}
+          placeholder={t.story.reply}
+          act={t.story.reply}
+          send={async (body) => {
+            await comments.create({ storyId: thread.storyId, parentId: thread.id, body });
+            await again();
+          }}
+        />
+        <button type="button" className="button" data-kind="quiet" onClick={() => void resolve()}>
+          {isResolved ? t.story.reopen : t.story.resolve}
+        </button>
+      </div>
+    </>
+  );
+  if (!isResolved) return <li className="talk">{all}</li>;
+  return (
+    <li className="talk">
+      <details>
+        <summary className="muted">
+          {t.story.resolvedBy(thread.resolvedBy?.name ?? '', thread.body ?? '')}
+        </summary>
+        {all}
+      </details>
+    </li>
+  );
+}
+
+export function Threads({ storyKey }: { readonly storyKey: string }) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const threads = useQuery(threadsQuery(client, storyKey));
+  const again = () => queries.invalidateQueries({ queryKey: ['story', storyKey, 'threads'] });
+  return (
+    <section className="story-part" aria-labelledby="threads">
+      <h2 id="threads">{t.story.threads}</h2>
+      {threads.isError && <Failed error={threads.error} again={() => void threads.refetch()} />}
+      {threads.isPending && <Loading label={t.story.loading} rows={2} />}
+      <ul className="talks">
+        {threads.data?.items.map((thread) => (
+          <Talk key={thread.id} thread={thread} again={again} />
+        ))}
+      </ul>
+      <Write
+        label={t.story.comment}
+        placeholder={t.story.commentHint}
+        act={t.story.comment}
+        send={async (body) => {
+          await client.comments.create({ storyId: storyKey, body });
+          await again();
+        }}
+      />
+    </section>
+  );
+}

@@ -1,0 +1,49 @@
+/** The texts of the reader's language, and times and numbers as that reader writes them. */
+import { en, type Texts } from './en.ts';
+
+export const t: Texts = en;
+
+const relative = new Intl.RelativeTimeFormat(undefined, { numeric: 'auto', style: 'short' });
+const moment = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium', timeStyle: 'short' });
+
+const steps = [
+  { unit: 'second', millis: 1_000, until: 60_000 },
+  { unit: 'minute', millis: 60_000, until: 3_600_000 },
+  { unit: 'hour', millis: 3_600_000, until: 86_400_000 },
+  { unit: 'day', millis: 86_400_000, until: 30 * 86_400_000 },
+  { unit: 'month', millis: 30 * 86_400_000, until: 365 * 86_400_000 },
+] as const;
+
+/** Such as "5 min. ago". */
+export function ago(time: string, now = Date.now()): string {
+  const past = Date.parse(time) - now;
+  const step = steps.find(({ until }) => Math.abs(past) < until) ?? {
+    unit: 'year' as const,
+    millis: 365 * 86_400_000,
+  };
+  return relative.format(Math.round(past / step.millis), step.unit);
+}
+
+export const exactly = (time: string): string => moment.format(Date.parse(time));
+
+const short = {
+  second: narrow('second'),
+  minute: narrow('minute'),
+  hour: narrow('hour'),
+  day: narrow('day'),
+};
+
+function narrow(unit: 'second' | 'minute' | 'hour' | 'day'): Intl.NumberFormat {
+  return new Intl.NumberFormat(undefined, {
+    ...{ style: 'unit', unit, unitDisplay: 'narrow', maximumFractionDigits: 0 },
+  });
+}
+
+/** How long, in its largest unit: "12m". */
+export function span(millis: number): string {
+  const seconds = Math.max(0, Math.round(millis / 1_000));
+  if (seconds < 60) return short.second.format(seconds);
+  if (seconds < 3_600) return short.minute.format(Math.round(seconds / 60));
+  if (seconds < 172_800) return short.hour.format(Math.round(seconds / 3_600));
+  return short.day.format(Math.round(seconds / 86_400));
+}

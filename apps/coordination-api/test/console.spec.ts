@@ -1,0 +1,54 @@
+/** The console under the origin of the API: as its service answers, asked with nothing that says who calls. */
+import { once } from 'node:events';
+import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { useApi } from './api.ts';
+
+const api = useApi();
+const seen: { readonly url: string | undefined; readonly headers: IncomingHttpHeaders }[] = [];
+let pages: Server;
+beforeAll(async () => {
+  pages = createServer(({ url, headers }, response) => {
+    seen.push({ url, headers });
+    response
+      .writeHead(200, { 'content-type': 'text/html', 'content-security-policy': "default-src 'none'" })
+      .end('<title>Muster</title>');
+  }).listen(0, '127.0.0.1');
+  await once(pages, 'listening');
+});
+afterAll(() => {
+  pages.closeAllConnections();
+  pages.close();
+});
+const consoleAt = () => ({ CONSOLE_URL: `http://127.0.0.1:${(pages.address() as AddressInfo).port}` });
+
+it('hands its pages on as they come, and neither token nor cookie with the request', async () => {
+  const copy = await api.copy(consoleAt());
+  const answer = await fetch(new URL('/console/p/WEB?q=a', copy.url()), {
+    headers: { authorization: 'Bearer must_live_none', cookie: 'a=b', 'if-none-match': '"x"' },
+  });
+  expect([answer.status, await answer.text(), answer.headers.get('content-security-policy')]).toEqual([
+    ...[200, '<title>Muster</title>', "default-src 'none'"],
+  ]);
+  expect(seen).toHaveLength(1);
+  expect(seen[0]).toMatchObject({ url: '/console/p/WEB?q=a', headers: { 'if-none-match': '"x"' } });
+  expect(Object.keys(seen[0]?.headers ?? {})).not.toEqual(
+    expect.arrayContaining([expect.stringMatching(/^(cookie|authorization)$/)]),
+  );
+  expect(
+    await (await fetch(new URL('/', copy.url()), { headers: { accept: 'text/markdown' } })).text(),
+  ).toContain('/console/');
+  await copy.stop();
+});
+
+it('answers 503 while the pages are away, and 404 where there is no console', async () => {
+  const copy = await api.copy({ CONSOLE_URL: 'http://127.0.0.1:1' });
+  const away = await fetch(new URL('/console/', copy.url()));
+  expect([away.status, await away.json()]).toEqual([
+    503,
+    expect.objectContaining({ details: expect.objectContaining({ reason: 'console_away' }) }),
+  ]);
+  await copy.stop();
+  expect((await fetch(new URL('/console/', api.url()))).status).toBe(404);
+});

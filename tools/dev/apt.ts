@@ -1,0 +1,41 @@
+/** Programs that Debian and Ubuntu have packages of, installed where we are root and may. */
+import { spawn } from 'node:child_process';
+import { accessSync, constants, existsSync } from 'node:fs';
+import path from 'node:path';
+
+/** The first of these programs that is on the PATH. */
+export function findProgram(names: readonly string[]): string | undefined {
+  for (const program of names) {
+    for (const folder of (process.env['PATH'] ?? '').split(path.delimiter)) {
+      const candidate = path.join(folder, program);
+      try {
+        accessSync(candidate, constants.X_OK);
+        return candidate;
+      } catch {
+        // Not here.
+      }
+    }
+  }
+  return undefined;
+}
+
+export const canInstall = (): boolean => process.getuid?.() === 0 && existsSync('/usr/bin/apt-get');
+
+/** Throws what apt-get said last, behind the advice. */
+export async function aptGet(advice: string, ...args: string[]): Promise<void> {
+  const child = spawn('apt-get', ['-o', 'DPkg::Lock::Timeout=300', ...args], {
+    env: { ...process.env, DEBIAN_FRONTEND: 'noninteractive' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  let said = '';
+  child.stdout.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  const code = await new Promise<number | null>((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', resolve);
+  });
+  if (code === 0) return;
+  throw new Error(
+    `${advice}. apt-get ${args[0] ?? ''} said:\n${said.trim().split('\n').slice(-6).join('\n')}`,
+  );
+}
