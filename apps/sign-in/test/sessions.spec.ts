@@ -168,6 +168,49 @@ describe('after another proof', () => {
   });
 });
 
+describe('what is dangerous in the wrong hands', () => {
+  const make = (one: Browser) =>
+    one.call(people.orgId, 'tokens.create', { name: 'Laptop', scopes: ['write'], expiresInDays: 200 });
+
+  it('a session does soon after it was proven, and the token that it makes outlives it', async () => {
+    const { status, body } = await make(browser);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({ secret: expect.stringMatching(/^must_/) }),
+    ]);
+    const { expiresAt } = body['token'] as { expiresAt: string };
+    expect(Math.round((Date.parse(expiresAt) - Date.now()) / 86_400_000)).toBe(200);
+  });
+
+  it('it does not later, until its person signs in again', async () => {
+    await world.rows(`update sign_in.sessions set proven_at = now() - interval '11 minutes'`);
+    const refused = await make(browser);
+    expect([refused.status, refused.body]).toEqual([
+      403,
+      expect.objectContaining({
+        details: expect.objectContaining({ reason: 'proof_needed', at: '/sign-in?again', minutes: 10 }),
+      }),
+    ]);
+    expect((await browser.call(people.orgId, 'orgs.update', { name: 'Not dangerous' })).status).toBe(200);
+    const page = await browser.open('/sign-in?again');
+    expect(page.text).toContain('Mail me a link');
+    await installation.signIn(email, browser);
+    expect((await make(browser)).status).toBe(200);
+  });
+
+  it('an admin by a session makes no token that its member may not have', async () => {
+    const { orgId, chloe } = people;
+    await give(orgId, chloe.me.memberId, `chloe-${count}@acme.example`);
+    const ofChloe = await installation.signIn(`chloe-${count}@acme.example`);
+    const { status, body } = await ofChloe.call(orgId, 'tokens.create', { name: 'More', scopes: ['admin'] });
+    expect([status, body]).toEqual([
+      403,
+      expect.objectContaining({ details: expect.objectContaining({ reason: 'role' }) }),
+    ]);
+    expect((await ofChloe.call(orgId, 'policy.update', { requiredApprovals: 2 })).status).toBe(403);
+  });
+});
+
 describe('a cookie counts for no request', () => {
   const cases: [string, Record<string, string | undefined>, number, string][] = [
     ['of a page of another site', { 'sec-fetch-site': 'cross-site' }, 403, 'other_origin'],

@@ -4,6 +4,7 @@ import {
   errorStatus,
   type Operation,
   operations,
+  proofMinutes,
   pathOf,
   type Reason,
   groundsInWords,
@@ -47,13 +48,14 @@ export interface OperationPage {
 
 /** Who may call an operation, of members and of tokens: `a contributor of the project, or more`. */
 export function whoMay(operation: Operation): string {
-  const { access, byMemberOnly, readsInbox, takesBoundTokens } = operation;
+  const { access, byMemberOnly, needsProof, readsInbox, takesBoundTokens } = operation;
   const wanted = groundsOf(access);
   return [
     ofRole(access) + (wanted.length > 0 ? `, who is ${groundsInWords(wanted)}` : ''),
     ...(byMemberOnly ? ["not by an agent's token"] : []),
     ...(readsInbox ? ["by an agent's token where its member let it read the inbox"] : []),
     ...(takesBoundTokens ? [] : ['not by a token that is bound to projects']),
+    ...(needsProof ? [`by a session within ${proofMinutes} minutes of signing in`] : []),
   ].join('; ');
 }
 

@@ -75,6 +75,7 @@ export function surfaceText(): string {
       ...(operation.effect === 'write' && operation.idempotent && { idempotent: true }),
       ...(operation.destructive && { destructive: true }),
       ...(operation.byMemberOnly && { byMemberOnly: true }),
+      ...(operation.needsProof && { needsProof: true }),
       ...(operation.readsInbox && { readsInbox: true }),
       takesBoundTokens: operation.takesBoundTokens,
       scope: operation.scope,

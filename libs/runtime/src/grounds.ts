@@ -7,6 +7,7 @@ import {
   type Operation,
   orgRank,
   type OrgRole,
+  proofMinutes,
   roleTooLow,
   scopeCovers,
   scopeTooSmall,
@@ -38,9 +39,21 @@ export function requireOneOf(
     : forbidden(reason, message, { needed: wanted });
 }
 
-/** 403 where the scope is too small, or the token is an agent's or bound to projects and this is not for such. */
+/**
+ * 403 where the scope is too small, the token is an agent's or bound to projects and this is not for such, or a session has to
+ * prove anew whose it is.
+ */
 export function requireToken(operation: Operation, { identity }: AuthenticatedToken): void {
   const reason = tokenRefusal(operation, identity);
   if (reason === 'scope') throw scopeTooSmall({ needed: operation.scope, held: identity.scopes });
   if (reason !== null) throw forbidden(reason);
+  if (operation.needsProof) requireProof(identity.session);
+}
+
+/** 403 where a session has not proven lately whose it is; behind a token there is no one who could. */
+function requireProof(session: AuthenticatedToken['identity']['session']): void {
+  if (session === null) return;
+  // guard: a proof that is fresh
+  if (Date.parse(session.provenAt) > Date.now() - proofMinutes * 60_000) return;
+  throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
 }

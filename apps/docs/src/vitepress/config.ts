@@ -11,6 +11,7 @@ const pages = path.resolve(import.meta.dirname, '../../../../docs');
 const guides: readonly (readonly [text: string, name: string])[] = [
   ['The first ten minutes', 'first-ten-minutes'],
   ['Concepts', 'concepts'],
+  ['Signing in', 'signing-in'],
   ['Tokens and access', 'tokens-and-access'],
   ['Working as an agent', 'working-as-an-agent'],
   ['MCP clients', 'mcp-clients'],

@@ -66,7 +66,10 @@ export interface NewToken {
   /** Of an agent: it may read its member's notifications. */
   readonly mayReadInbox?: boolean;
   readonly expiresInDays: number;
-  /** The token that it is made with, and ends with at the latest; absent: an operator makes it, or an invitation. */
+  /**
+   * The token that it is made with, and ends with at the latest, unless that is a session's; absent: an operator makes it, or an
+   * invitation.
+   */
   readonly madeWith?: string;
 }
 
@@ -77,11 +80,11 @@ const prefixLength = 14;
 export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
   const { secret } = token;
   const end = sql.part`now() + make_interval(days => ${token.expiresInDays})`;
-  // least passes over null: a token that never ends cuts none short.
+  // least passes over null: a token that never ends cuts none short, and a session, which was proven lately, cuts none either.
   const expiresAt =
     token.madeWith === undefined
       ? end
-      : sql.part`least(${end}, (select w.expires_at from tokens w where ${of('w')} and w.id = ${token.madeWith}::uuid))`;
+      : sql.part`least(${end}, (select w.expires_at from tokens w where ${of('w')} and w.id = ${token.madeWith}::uuid and w.kind <> 'session'))`;
   return db.one(
     sql<
       TokenRow & { readonly expires_at: string }

@@ -49,6 +49,8 @@ interface Statement<
   readonly auditsRefusal?: boolean;
   /** The member's own to do: an agent's token is refused. */
   readonly byMemberOnly?: boolean;
+  /** Dangerous in the wrong hands: a session has to have proven lately whose it is. */
+  readonly needsProof?: boolean;
   /** Reads the member's inbox: an agent's token is refused unless its member let the agent. */
   readonly readsInbox?: boolean;
   /** It names no record in a project, and yet touches only what a token that is bound to projects sees. */
@@ -81,6 +83,7 @@ export interface Operation<
   readonly destructive: boolean;
   readonly auditsRefusal: boolean;
   readonly byMemberOnly: boolean;
+  readonly needsProof: boolean;
   readonly readsInbox: boolean;
   /** Whether a token that is bound to projects may call it: it has no business with the organization's own affairs. */
   readonly takesBoundTokens: boolean;
@@ -147,6 +150,7 @@ export function operation<
     destructive: statement.destructive ?? false,
     auditsRefusal: statement.auditsRefusal ?? false,
     byMemberOnly: statement.byMemberOnly ?? false,
+    needsProof: statement.needsProof ?? false,
     readsInbox: statement.readsInbox ?? false,
     takesBoundTokens:
       target !== undefined || staysInProjects || isOpenRead(statement.access, statement.effect),

@@ -115,6 +115,10 @@ const catalogue = {
       remedy:
         'Send it from a page of this origin, as browsers do: with Sec-Fetch-Site: same-origin and its Origin. Programs use a token.',
     },
+    proof_needed: {
+      meaning: 'The session has not proven lately whose it is, and this is dangerous in the wrong hands.',
+      remedy: 'Sign in again, at details.at; it counts for details.minutes minutes. A token needs no proof.',
+    },
     not_operator: {
       meaning: 'This login of the database may not act as its operator.',
       remedy: 'Give the URL of a login that may: DATABASE_URL.',

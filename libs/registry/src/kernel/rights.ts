@@ -44,3 +44,6 @@ export function tokenRefusal(asked: Asked, token: TokenFacts): TokenReason | nul
   if (token.projectIds !== null && !asked.takesBoundTokens) return 'bound_token';
   return null;
 }
+
+/** How long a proof of a session is fresh, in minutes. */
+export const proofMinutes = 10;

@@ -36,6 +36,7 @@ export const billing = {
     keywords: 'upgrade licenses purchase more',
     description: `Holds at once; the rest of the period is charged or credited to the day, and the answer says how much. With preview it only says so: nothing changes. The number one has succeeds and changes nothing.`,
     access: org('owner'),
+    needsProof: true,
     params: z.strictObject({
       seats: z.int().min(1).max(1_000_000),
       expectedVersion: ExpectedVersion,

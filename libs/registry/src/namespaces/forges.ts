@@ -38,6 +38,7 @@ export const forges = {
     keywords: 'github gitlab gitea forgejo webhook integration app repository',
     description: `Answers what to enter at the forge: the address of its webhook, and the secret, once. Then forges.repositories.link says whose work a repository has. Credentials are written and never read; with them the forge is told what is missing at each head, and asked what it did not deliver. At most 50 in an organization.`,
     auditsRefusal: true,
+    needsProof: true,
     params: z
       .strictObject({
         kind: ForgeKind,
@@ -89,6 +90,7 @@ export const forges = {
     keywords: 'rotate credentials token rename',
     description: `null takes the credentials away. After rotateSecret only what is signed with the new secret is taken; setup has it, once, and is null otherwise.`,
     auditsRefusal: true,
+    needsProof: true,
     params: z.strictObject({
       connectionId: Id,
       name: ForgeName.optional(),

@@ -12,12 +12,13 @@ export const tokens = {
     effect: 'write',
     summary: 'Make a token of your own, or of an agent of yours',
     keywords: 'api key secret credential access new login personal',
-    description: `The secret is in this answer alone; where an Idempotency-Key repeats the call, it is empty. A token never does more than the one it was made with: no higher scope, no project beyond those that one reaches, and it ends with that one at the latest. The scope admin is for admins and the owner. Absent projectIds are those of the token that calls: every project, or those that it is bound to. An agent's token ends within 90 days, and reads the inbox only with mayReadInbox. Admins, with the scope admin, make tokens of agents of others too, but none of an agent whose member has a higher role than theirs, and none that reads another's inbox. At most 100 tokens of a member are alive.`,
+    description: `The secret is in this answer alone; where an Idempotency-Key repeats the call, it is empty. A token never does more than the one it was made with: no higher scope, no project beyond those that one reaches, and it ends with that one at the latest; of a session, which has to have been proven lately, only the role counts. The scope admin is for admins and the owner. Absent projectIds are those of the token that calls: every project, or those that it is bound to. An agent's token ends within 90 days, and reads the inbox only with mayReadInbox. Admins, with the scope admin, make tokens of agents of others too, but none of an agent whose member has a higher role than theirs, and none that reads another's inbox. At most 100 tokens of a member are alive.`,
     access: self(),
     byMemberOnly: true,
     staysInProjects: true,
     surfaces: notAsTool,
     auditsRefusal: true,
+    needsProof: true,
     params: z
       .strictObject({
         name: TokenName,

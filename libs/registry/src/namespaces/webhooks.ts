@@ -40,6 +40,7 @@ export const webhooks = {
     summary: 'Have events sent to an address',
     keywords: 'subscribe endpoint callback notify integration outgoing push http',
     description: `From now on, each event of the project, or of the organization, whose kind is named, as far as you may see it at the time of sending. Messages are signed as Standard Webhooks says, with the secret that this answers, once. At most 50 in an organization.`,
+    needsProof: true,
     params: z.strictObject({
       projectId: ProjectRef.optional(),
       url: WebhookUrl,
@@ -112,6 +113,7 @@ export const webhooks = {
     summary: 'Give a webhook a new secret',
     keywords: 'renew key signature leak',
     description: `For overlapSeconds both sign each message, so that the receiver can change over without missing one; 0 ends the old one now. The new one is shown once.`,
+    needsProof: true,
     params: z.strictObject({
       webhookId: Id,
       overlapSeconds: z.int().min(0).max(604_800).default(86_400),
