@@ -188,7 +188,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: '7d27345e6627614ea7aaeaf03167c56f801feb9a6d4dbf0ad95856150ba1e3f0',
+    sha256: '5a6097af9d5d432f6b567d8cd1fac2f7850839800169e3478c150ab871ed638d',
     since: '2026-11-23',
   },
   'reference/errors': {
