@@ -52,7 +52,11 @@ export const isOutside = (failure: unknown): boolean =>
   failure instanceof ApiError && failure.details.reason === 'narrowed';
 
 /** The project of the connection is filled in, and no other can be named. */
-function inProject({ takesProject }: OperationTool, args: Answer, { project }: Bounds): Answer {
+export function inProject(
+  { takesProject }: Pick<OperationTool, 'takesProject'>,
+  args: Answer,
+  { project }: Bounds,
+): Answer {
   if (project === null || !takesProject) return args;
   if ('projectId' in args && !isSameRef(args['projectId'], project))
     throw outside(`This connection is for the project ${project} alone; leave projectId out.`);

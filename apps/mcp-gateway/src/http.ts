@@ -22,8 +22,9 @@ import { type FastifyError, type FastifyInstance, type FastifyReply, type Fastif
 import { type Logger } from 'pino';
 import { type Api, type Caller } from './api.ts';
 import { digest, type Intent, Intents } from './intents.ts';
+import { isUnauthorized } from './failures.ts';
 import { createViews, type View } from './narrowing.ts';
-import { originGuard, type OriginRules } from './origins.ts';
+import { allowOrigins, originGuard, type OriginRules } from './origins.ts';
 import { withArguments } from './repair.ts';
 import { idOf, json, refuse, statusOf, textOfReply } from './replies.ts';
 import { Identities, type Identity } from './rights.ts';
@@ -45,6 +46,8 @@ interface Asker {
   /** The secret as a digest. */
   readonly token: string;
   readonly identity: Identity;
+  /** Whether the API was asked for it now, rather than a while ago. */
+  readonly isFresh: boolean;
 }
 
 export interface RouteOptions {
@@ -142,7 +145,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     view: View,
   ): Promise<FastifyReply> {
     const message = withArguments(sent);
-    const { secret, token, identity } = askerOf(request);
+    const { secret, token, identity, isFresh } = askerOf(request);
     await admit(message, token);
     const left = new AbortController();
     reply.raw.once('close', () => {
@@ -159,11 +162,15 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     );
     const intent = message.method === 'tools/call' ? intentOf(request, message, token) : undefined;
     const refusal = new AbortController();
+    let isAsked = isFresh;
     let name = 'mcp';
     let outcome = 'ok';
     let reason: string | undefined;
     const session: Session = {
-      transport,
+      transport: (...call) => {
+        isAsked = true;
+        return transport(...call);
+      },
       view,
       requestId: request.id,
       intent: intent ?? { key: '', isOwn: false },
@@ -184,6 +191,8 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       },
     };
     const answered = await mcp.ask(message, classification, session);
+    // guard: what the API was not asked for goes to no token that was revoked
+    if (!isAsked && !(await holds(request))) session.refused();
     if (refusal.signal.aborted) outcome = 'unauthorized';
     else if (left.signal.aborted) [outcome, reason] = ['left', undefined];
     else if ('error' in answered.message && outcome === 'ok') outcome = 'protocol_error';
@@ -215,6 +224,17 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       });
     }
     return json(reply, statusOf(answered, classification), textOfReply(answered));
+  }
+
+  /** Whether the API takes the token still. While that cannot be asked, what is remembered counts. */
+  async function holds(request: FastifyRequest): Promise<boolean> {
+    const { secret, token } = askerOf(request);
+    try {
+      await identities.of(token, api.transport({ token: secret, headers: headersFor(request) }));
+      return true;
+    } catch (failure) {
+      return !isUnauthorized(failure);
+    }
   }
 
   const stopping = new AbortController();
@@ -258,15 +278,17 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
   }
 
   app.decorateRequest('asker', null);
+  const config = { isForMcp: true };
+  allowOrigins(app, options.rules);
 
   /** Who has no good token is told so before a byte of the body is read. */
   const onRequest = async (request: FastifyRequest): Promise<void> => {
     guard(request.headers);
     const secret = bearerOf(request);
     const token = digest(secret);
-    const identity =
-      identities.known(token) ?? (await identities.of(token, transportFor(request, { token: secret })));
-    request.asker = { secret, token, identity };
+    const known = identities.known(token);
+    const identity = known ?? (await identities.of(token, transportFor(request, { token: secret })));
+    request.asker = { secret, token, identity, isFresh: known === undefined };
     request.party = token;
   };
 
@@ -289,7 +311,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     throw error;
   };
 
-  app.post(path, { onRequest, errorHandler, bodyLimit: bulkBodyLimit }, async (request, reply) => {
+  app.post(path, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, async (request, reply) => {
     const { headers, body } = request;
     const view = readView(request.url.split('?')[1] ?? '', headers);
     if (Array.isArray(body)) {
@@ -341,9 +363,10 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
   app.route({
     method: [...otherMethods],
     url: path,
-    onRequest: async (request) => {
-      guard(request.headers);
-    },
+    config,
+    // Clients that were refused try this way next, and show what it says.
+    onRequest: async (request) =>
+      request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
     handler: (_request, reply) => {
       const message = 'This server keeps no session: POST alone is answered.';
       return refuse(reply.header('allow', 'POST'), 405, { code: serverError, message });

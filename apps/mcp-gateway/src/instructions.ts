@@ -23,7 +23,7 @@ export function instructionsFor(identity: Identity, view: View, tools: readonly 
     ? 'More operations than are listed: search_operations finds them, describe_operation tells their parameters, call_read_operation and call_write_operation call them.'
     : '';
   const loop = has('start_work', 'submit_work')
-    ? 'To work on a story: start_work (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also keeps the lease → submit_work, hand_off_work or release_work. ask_question asks, wait_for waits. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
+    ? 'To work: next_work, or start_work on a story you name (lease, locks, context) → deliveryExecutions_checkpoint after each step, which also keeps the lease → submit_work, hand_off_work or release_work. ask_question asks, wait_for waits. Keep execution.id and leaseToken. Read signals in each answer: stop_requested means stop, spec_changed means read the spec again.'
     : '';
   const conflict =
     'Errors: error.details.reason is the exact case, error.hint what to do. version_mismatch: read again and redo your change on what it says now; never overwrite. stale_lease: another has the work; stop. lease_held, lock_held or blocked: take other work. archived: the project is only read. Repeat unchanged only where details.retryable is true.';

@@ -8,11 +8,11 @@ import { badRequest, type Operation } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
 import { type Answer } from './answers.ts';
-import { perform, type ToolCall } from './calls.ts';
+import { inProject, perform, type ToolCall } from './calls.ts';
 import { digest } from './intents.ts';
 import { asMeant } from './repair.ts';
 import { paramsSchema, statedParams } from './schemas.ts';
-import { asInputSchema, operationTool, type OperationTool } from './tools.ts';
+import { asInputSchema, operationTool, type OperationTool, withoutProject } from './tools.ts';
 
 export interface MacroTool {
   readonly kind: 'macro';
@@ -100,10 +100,12 @@ interface MacroStatement<Params extends z.ZodObject> {
 export function macro<Params extends z.ZodObject>(statement: MacroStatement<Params>): MacroTool {
   const { name, description, params } = statement;
   const stated = statedParams(params);
+  const inputSchema = paramsSchema(params);
+  const takesProject = 'projectId' in params.shape;
   const tool: Tool = {
     name,
     description,
-    inputSchema: asInputSchema(paramsSchema(params)),
+    inputSchema: asInputSchema(inputSchema),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },
   };
   return {
@@ -112,9 +114,11 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
     toolset: 'work',
     steps: statement.steps.flatMap((operation) => operationTool(operation.name) ?? []),
     tool,
-    withoutProject: tool,
+    withoutProject: takesProject
+      ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
+      : tool,
     run: async (args, call) => {
-      const parsed = params.safeParse(asMeant(stated, args));
+      const parsed = params.safeParse(inProject({ takesProject }, asMeant(stated, args), call.view));
       if (parsed.success) return statement.run(parsed.data, stepsOf(call));
       const issues = parsed.error.issues.map(({ path, message }) => ({
         path: path.map(String).join('.') || 'arguments',

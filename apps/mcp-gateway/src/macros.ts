@@ -6,7 +6,7 @@ import { type Answer, bytesOf } from './answers.ts';
 import { given, macro, type MacroTool, type Steps } from './macro.ts';
 import { answerBytes } from './tools.ts';
 
-const { acquire, checkpoint, complete, eventsSince, handoff, release, renew, update } =
+const { acquire, acquireNext, checkpoint, complete, eventsSince, handoff, release, renew, update } =
   registry.deliveryExecutions;
 const { context } = registry.storyCollaboration;
 const { updateStatus } = registry.stories;
@@ -14,6 +14,7 @@ const { create: comment, delete: deleteComment } = registry.comments;
 const { profile } = registry.members;
 const lock = registry.locks.acquire;
 
+const nextShape = acquireNext.params.shape;
 const { executionId, leaseToken } = renew.params.shape;
 const held = { executionId, leaseToken };
 const { expectedSeq: _, data: __, ...checkpointShape } = checkpoint.params.shape;
@@ -61,18 +62,24 @@ const seenBytes = 1024 * 1024;
 const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =>
   reasons.includes('blocked_by') || reasons.includes('blocked');
 
+/** What was begun, and as much of what is to be known of the story as has room beside it. */
+async function withContext({ look }: Steps, storyId: string, begun: Answer): Promise<Answer> {
+  const maxBytes = Math.max(4_096, answerBytes - bytesOf(begun));
+  return { ...begun, context: await look(context, { storyId, maxBytes }) };
+}
+
 const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
 
 export const macros: readonly MacroTool[] = [
   macro({
     name: 'start_work',
     description:
-      'Begin work on a story, or nothing at all: takes the lease, moves it to in_progress, locks the paths you name, and returns all you need to know. Keep execution.id and leaseToken. Refused where the story is blocked, held or locked by others: take other work. The same runId again gives a fresh leaseToken.',
+      'Begin a story, or nothing at all: takes the lease, moves it to in_progress, locks the paths you name, returns all you need to know. Keep execution.id and leaseToken. Refused where it is blocked, held or locked by others: take other work. The same runId again: a fresh leaseToken.',
     params: z.strictObject({
       storyId: context.params.shape.storyId,
       resources: lock.params.shape.resources
         .optional()
-        .meta({ description: 'Paths or globs you will change, such as src/auth/**' }),
+        .meta({ description: 'Paths or globs, such as src/auth/**' }),
       runId: acquire.params.shape.runId,
       ttlSeconds: acquire.params.shape.ttlSeconds,
       force: z.boolean().default(false).meta({ description: 'Though it is blocked' }),
@@ -104,15 +111,28 @@ export const macros: readonly MacroTool[] = [
       // What the caller held before is not let go of.
       const isNew = before?.epoch !== execution.lease?.epoch;
       const locked = resources === undefined ? {} : await (isNew ? orUndo(takeLock, undo) : takeLock());
-      const begun = { ...acquired, ...locked };
-      const maxBytes = Math.max(4_096, answerBytes - bytesOf(begun));
-      return { ...begun, context: await look(context, { storyId, maxBytes }) };
+      return withContext(steps, storyId, { ...acquired, ...locked });
+    },
+  }),
+  macro({
+    name: 'next_work',
+    description:
+      'Begin the next story that can start, what is offered to you first. Returns as start_work, and skipped with reasons; no execution: none now. start_work with the same runId locks paths.',
+    params: z.strictObject({
+      ...{ projectId: nextShape.projectId, labels: nextShape.labels, runId: nextShape.runId.unwrap() },
+      assignedToMe: z.boolean().optional(),
+    }),
+    steps: [acquireNext, context],
+    run: async (asked, steps) => {
+      const taken = await steps.take(acquireNext, given(asked));
+      const { execution } = acquireNext.result.pick({ execution: true }).parse(taken);
+      return execution === null ? taken : withContext(steps, execution.targetId, taken);
     },
   }),
   macro({
     name: 'ask_question',
     description:
-      'Ask about the story you work on, and say that you wait for the answer. wait_for tells when it is there; your lease and locks stay while you call it.',
+      'Ask about the story you work on. wait_for brings the answer; your lease and locks stay while you call it.',
     params: z.strictObject({
       ...held,
       question: comment.params.shape.body,
@@ -141,7 +161,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'wait_for',
     description:
-      'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. Returns execution, signals; none when the time is over: call again.',
+      'Wait until something concerns you: an answer, a stop, a changed spec, a verdict. Keeps the lease. No signals: call again.',
     params: z.strictObject({
       ...held,
       waitSeconds: z.int().min(0).max(25).default(20),
@@ -166,13 +186,13 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'submit_work',
     description:
-      'Finish: writes a last checkpoint and completes the execution; its locks are freed and the story goes to in_review. submitted needs a branch or pullRequest. stale_lease: another has it now; stop, nothing more of yours counts.',
+      'Finish: writes a last checkpoint and completes; locks are freed, the story goes to in_review. submitted needs branch or pullRequest. stale_lease: another has it; stop.',
     params: z.strictObject({
       ...checkpointShape,
       outcome: complete.params.shape.outcome.default('submitted'),
       failure: complete.params.shape.failure,
       pullRequest: complete.params.shape.pullRequest,
-      branch: z.string().max(255).optional().meta({ description: 'Where there is no pull request' }),
+      branch: z.string().max(255).optional(),
     }),
     steps: [renew, checkpoint, update, complete],
     run: async ({ outcome, failure, pullRequest, branch, ...written }, steps) => {
@@ -196,7 +216,7 @@ export const macros: readonly MacroTool[] = [
   macro({
     name: 'hand_off_work',
     description:
-      'Give the work to one member or agent: writes a checkpoint for them to go on from, and offers it; your lease ends.',
+      'Give the work to one member or agent: writes a checkpoint to go on from, and offers it; your lease ends.',
     params: z.strictObject({
       ...checkpointShape,
       toMemberId: handoff.params.shape.toMemberId,
@@ -219,8 +239,7 @@ export const macros: readonly MacroTool[] = [
   }),
   macro({
     name: 'release_work',
-    description:
-      'Let go of the work: others may take it up from its last checkpoint; its locks are freed. Write a checkpoint first.',
+    description: 'Let others take it up from its last checkpoint: write one first. Its locks are freed.',
     params: z.strictObject({ ...held, reason: release.params.shape.reason }),
     steps: [release],
     run: (params, { take }) => take(release, given(params)),

@@ -141,11 +141,11 @@ const wrongWay = ({ name, effect }: Operation): ApiError =>
 export const metaTools: readonly MetaTool[] = [
   meta({
     name: 'search_operations',
-    description: 'Find operations by words of what they do. Returns their names, effects and summaries.',
+    description: 'Find operations by words of what they do.',
     isRead: true,
     params: z.strictObject({
       query: z.string().max(200).meta({ description: 'Such as "assign a reviewer"' }),
-      limit: z.int().min(1).max(50).default(10).meta({ description: '1–50' }),
+      limit: z.int().min(1).max(50).default(10),
     }),
     run: ({ query, limit }, call) => search(query, limit, call),
   }),
@@ -159,7 +159,7 @@ export const metaTools: readonly MetaTool[] = [
   ...(['read', 'write'] as const).map((effect) =>
     meta({
       name: `call_${effect}_operation`,
-      description: `Call an operation that ${effect}s. describe_operation tells its parameters.`,
+      description: `Call an operation that ${effect}s.`,
       isRead: effect === 'read',
       callsOthers: true,
       params: z.strictObject({ operation: operationName, params: operationParams }),

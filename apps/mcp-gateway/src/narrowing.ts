@@ -128,6 +128,8 @@ export function viewOf(given: Parameters): View {
 const parameters = ['toolsets', 'tools', 'exclude', 'readonly', 'project', 'mode', 'outputSchema'] as const;
 const headerPrefix = 'x-mcp-';
 const headerNames = parameters.map((name) => name.toLowerCase());
+/** Each as a header. */
+export const narrowingHeaders = headerNames.map((name) => `${headerPrefix}${name}`);
 const ofHeader = new Map(parameters.map((name) => [`${headerPrefix}${name.toLowerCase()}`, name]));
 
 /** Parameters of both, the URL's where both name one. */

@@ -38,9 +38,12 @@ it('passes on the request id, and what the gateway says of the request, in every
   const core = await forwarded(ping(ana.me.token), '?mode=core');
   expect(core.status).toBe(200);
   const unknown = await forwarded(ping('nonsense'), '?mode=core');
-  expect([unknown.status, unknown.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect([unknown.status, unknown.headers.get('www-authenticate')]).toEqual([
+    401,
+    expect.stringContaining('error="invalid_token"'),
+  ]);
   const none = await forwarded({ headers: { 'content-type': 'application/json' }, body: '{}' });
-  expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+  expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="Muster"']);
   const { headers } = ping(ana.me.token);
   const broken = await forwarded({ headers: headers ?? {}, body: '{' });
   expect([broken.status, await broken.json()]).toEqual([400, expect.objectContaining({ jsonrpc: '2.0' })]);

@@ -92,6 +92,65 @@ describe('start_work', () => {
   });
 });
 
+describe('next_work', () => {
+  const next = (token: string, args: object, query = '?mode=core') =>
+    gateway.tool(token, 'next_work', args, { query });
+
+  it('begins a story that nobody holds, for each another, and tells all of it', async () => {
+    const { robo, ben } = await board();
+    const [mine, theirs] = await Promise.all([
+      next(robo.me.token, { projectId: 'WEB', runId: 'run-1' }),
+      next(ben.me.token, { projectId: 'WEB', runId: 'run-2' }),
+    ]);
+    const keys = [mine, theirs].map(({ structuredContent: { context } }) => {
+      const { story } = context as { story: { key: string; status: string } };
+      return [story.status, story.key];
+    });
+    expect(keys.sort()).toEqual([
+      ['in_progress', 'WEB-1'],
+      ['in_progress', 'WEB-2'],
+    ]);
+    expect(mine.structuredContent).toMatchObject({
+      execution: { state: 'leased', runId: 'run-1' },
+      leaseToken: expect.stringMatching(/^lse_/),
+    });
+    // A run that lost its memory asks again, and goes on.
+    const again = await next(robo.me.token, { projectId: 'WEB', runId: 'run-1' });
+    expect(again.structuredContent).toMatchObject({
+      resumed: true,
+      execution: { id: (mine.structuredContent['execution'] as { id: string }).id },
+    });
+  });
+
+  it('says why there is none', async () => {
+    const { robo, api } = await board();
+    await api.stories.update({ storyId: 'WEB-1', blockedBy: ['WEB-2'] });
+    await begun(robo.me.token, { storyId: 'WEB-2' });
+    const { isError, structuredContent } = await next(robo.me.token, { projectId: 'WEB', runId: 'run-2' });
+    expect([isError, structuredContent['execution'], structuredContent['context']]).toEqual([
+      ...[undefined, null, undefined],
+    ]);
+    expect(structuredContent['skipped']).toMatchObject([
+      { key: 'WEB-1', reasons: ['blocked_by'] },
+      { key: 'WEB-2', reasons: ['lease_held'] },
+    ]);
+  });
+
+  it('is about the project of the connection, and no other', async () => {
+    const { robo, api } = await board();
+    await api.projects.create({ key: 'APP', name: 'App' });
+    const query = '?mode=core&project=WEB';
+    const elsewhere = await next(robo.me.token, { projectId: 'APP', runId: 'run-1' }, query);
+    expect(errorOf(elsewhere)?.details?.reason).toBe('narrowed');
+    const here = await next(robo.me.token, { runId: 'run-1' }, query);
+    expect(here.structuredContent['context']).toMatchObject({ story: { key: 'WEB-1' } });
+    const { body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query });
+    const tools = body.result?.['tools'] as { name: string; inputSchema: { properties: object } }[];
+    const shown = tools.find(({ name }) => name === 'next_work')?.inputSchema.properties ?? {};
+    expect(Object.keys(shown)).toEqual(['labels', 'runId', 'assignedToMe']);
+  });
+});
+
 describe('submit_work', () => {
   it('without a branch writes nothing, and says what to give', async () => {
     const { robo, api } = await board();
@@ -184,6 +243,8 @@ describe('a question', () => {
       ] as Signal[];
     expect(heard.find(({ kind }) => kind === 'question_answered')?.data).toMatchObject({
       commentId: comment.id,
+      question: 'Which colour?',
+      answer: { body: 'Blue', author: { name: 'Ana' } },
     });
   });
 

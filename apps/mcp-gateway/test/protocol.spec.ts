@@ -224,7 +224,9 @@ describe('the token', () => {
     const { status, headers, body } = await gateway.rpc(unknown, method, params[method]);
     expect([status, headers.get('www-authenticate'), body.code, body.message]).toEqual([
       401,
-      'Bearer',
+      expect.stringMatching(
+        /^Bearer realm="Muster", error="invalid_token", error_description="[^"]*revoked[^"]*"$/,
+      ),
       'unauthorized',
       expect.stringContaining('token'),
     ]);
@@ -247,9 +249,36 @@ describe('the token', () => {
 
   it('must be there, once, and never in the URL', async () => {
     const none = await gateway.send({ headers: { 'content-type': 'application/json' }, body: ping });
-    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
+    expect([none.status, none.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="Muster"']);
     const inUrl = await gateway.rpc(await tokenOf(), 'ping', {}, { query: '?token=must_secret' });
     expect([inUrl.status, inUrl.text.includes('must_secret')]).toEqual([400, false]);
+  });
+
+  it.each(['GET', 'DELETE'])('is refused in a %s as in a POST, where clients look next', async (method) => {
+    const { status, headers } = await gateway.send({ method, headers: headersFor(unknown) });
+    expect([status, headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining('invalid_token'),
+    ]);
+  });
+
+  it.each([
+    ['initialize', initialize('2025-11-25')],
+    ['ping', {}],
+    ['tools/list', {}],
+    ['resources/templates/list', {}],
+    ['tools/call', { name: 'search_operations', arguments: { query: 'stories' } }],
+    ['tools/call', { name: 'start_work', arguments: {} }],
+    ['no/such', {}],
+  ])('that was revoked is refused from then on in %s', async (method, asked) => {
+    const { ana } = await world.org();
+    const ask = () => gateway.rpc(ana.me.token, method, asked, { query: '?mode=core' });
+    expect((await ask()).status).toBe(200);
+    await world.rows(
+      'update tokens set revoked_at = now() where hash = sha256($1::bytea)',
+      Buffer.from(ana.me.token),
+    );
+    expect((await ask()).status).toBe(401);
   });
 
   it('that was revoked calls nothing from then on', async () => {

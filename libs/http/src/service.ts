@@ -37,6 +37,8 @@ declare module 'fastify' {
   interface FastifyContextConfig {
     /** There are as many places again for such requests alone. */
     isUrgent?: boolean;
+    /** What it refuses for want of a token it refuses as clients of MCP read it. */
+    isForMcp?: boolean;
   }
 }
 
@@ -113,11 +115,23 @@ function closeUnused(app: FastifyInstance): void {
   });
 }
 
+/**
+ * What a 401 asks for. Clients of MCP read more of it than its scheme (RFC 6750, section 3): whether a token was sent that
+ * is no good.
+ */
+function challengeOf({ headers, routeOptions }: FastifyRequest, { message }: ApiError): string {
+  if (routeOptions.config.isForMcp !== true) return 'Bearer';
+  const realm = 'Bearer realm="Muster"';
+  return headers.authorization === undefined
+    ? realm
+    : `${realm}, error="invalid_token", error_description="${message}"`;
+}
+
 export function sendError(reply: FastifyReply, error: ApiError, requestId: string): FastifyReply {
   reply.request.error = error;
   // Where the framework refuses a request itself, no hook has set it.
   reply.header('x-request-id', requestId);
-  if (error.code === 'unauthorized') reply.header('www-authenticate', 'Bearer');
+  if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
   return reply
     .code(error.status)

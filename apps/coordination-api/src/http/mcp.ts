@@ -33,6 +33,7 @@ export function addMcpForward(
     prepare(scope);
     const route = {
       url: path,
+      config: { isForMcp: true },
       onRequest: async (request: FastifyRequest) => {
         request.caller = await authenticate(request);
       },

@@ -10,6 +10,11 @@ const exposedHeaders = [
   'ratelimit',
   'ratelimit-policy',
 ];
+const allowedHeaders = [
+  ...['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'x-request-id'],
+  // Of clients of MCP.
+  ...['mcp-protocol-version', 'mcp-method', 'mcp-name'],
+];
 /** A browser asks so seldom whether it may, in seconds; more than two hours none of them keeps it. */
 const maxAge = 7200;
 
@@ -18,7 +23,7 @@ export function allowOrigins(app: FastifyInstance, origins: '*' | readonly strin
   void app.register(cors, {
     origin: origins === '*' ? '*' : [...origins],
     methods: ['GET', 'POST'],
-    allowedHeaders: ['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'x-request-id'],
+    allowedHeaders,
     exposedHeaders,
     maxAge,
   });

@@ -14,6 +14,15 @@ interface EventRow {
 /** At most so many come with an answer, the newest; the stream has them all. */
 export const mostSignals = 200;
 
+/** As much of a question and of its answer; the thread has all of it. */
+const mostShown = 4_000;
+
+/** Of a question `v.data ->> 'commentId'` that was resolved: what was asked, and the newest reply; null where none is left. */
+const answered = sql.part`(select jsonb_build_object('question', left(q.body, ${sql.literal(mostShown)}), 'answer',
+    (select jsonb_build_object('commentId', r.id, 'body', left(r.body, ${sql.literal(mostShown)}), 'author', r.author) from comments r
+      where ${of('r')} and r.parent_id = q.id and r.body is not null order by r.id desc limit 1))
+  from comments q where ${of('q')} and q.id = (v.data ->> 'commentId')::uuid)`;
+
 /**
  * What happened to a locked execution since its holder was last told. The row knows how far that is, so that nothing is
  * looked for where nothing is new, and what was told before is never read again.
@@ -24,7 +33,9 @@ export async function listSignals(
 ): Promise<EventRow[]> {
   if (told === last) return [];
   const rows = await db.all(
-    sql<EventRow>`select v.seq, v.kind, v.actor, v.data, v.at from execution_events v
+    sql<EventRow>`select v.seq, v.kind, v.actor, v.at,
+         case when v.kind = 'question_answered' then v.data || coalesce(${answered}, '{}') else v.data end as data
+       from execution_events v
        where ${of('v')} and v.execution_id = ${id} and v.kind = any (${signalKinds}) and v.seq > /*guard: a holder is told once*/${told}/*end*/
        order by v.seq desc limit ${sql.literal(mostSignals)}`,
   );

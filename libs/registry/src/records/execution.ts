@@ -122,7 +122,9 @@ export const Signal = z
       .int()
       .describe("The event it comes from: of the execution, or of the organization's activity for a group"),
     at: Time,
-    data: z.record(z.string(), z.unknown()),
+    data: z
+      .record(z.string(), z.unknown())
+      .describe('What it tells; of question_answered the question, and answer: {commentId, body, author}'),
   })
   .meta({ id: 'Signal' });
 export type Signal = z.infer<typeof Signal>;
