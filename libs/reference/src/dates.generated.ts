@@ -32,12 +32,12 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/tokens': {
-    sha256: '61453ed7b6aadbd04671b579c55585e6e90e8d0848945ebcf1c71dd8c5370c43',
+    sha256: 'eb904c1eb63458ffb0e12de5e7a869f3dfecd5b16a5d90fd60567e16ad2f780d',
     since: '2026-11-23',
   },
   'reference/orgs': {
-    sha256: '755c96cf5391e7990d7d1bde0bfa818e66a9f1e617f5147377a80027668e40b2',
-    since: '2026-11-22',
+    sha256: '986e39aae56d72e46a16d6604f779fb9b42d60cd2319b135a285cdc85f643904',
+    since: '2026-11-23',
   },
   'reference/members': {
     sha256: 'bb423c84f36edfc839c5120f9ed3f9b326c16864ffdb27d86ef5fd72ccf21057',
@@ -92,7 +92,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/stories': {
-    sha256: '1e8dcb1cf76234891fa18757811c604fd23f10c63608bfa102144676e49bb0c2',
+    sha256: '2d6deff0663633d8a5b0ead1903464dac3fe452c638a3b1c624de5cb2766f693',
     since: '2026-11-23',
   },
   'reference/storySpec': {
@@ -144,7 +144,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/forges': {
-    sha256: 'f7c70892b696f6869eb9872cbd95b2f82bde754535212c9586c4746d9e2cdf21',
+    sha256: '9a9f8d30d5479bfe55cff11b12ed2ed77b993077f1e47df666f24a3bf629e80c',
     since: '2026-11-23',
   },
   'reference/forges.repositories': {
@@ -168,7 +168,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/webhooks': {
-    sha256: '8ed9dd870853ea57d5e0c2020cf38152652ab3e6ca4caf94c595d72babc47a40',
+    sha256: '925e64320ea1c1802fe55185bd8574d6625e03db9817499b048ca915deef6ff7',
     since: '2026-11-23',
   },
   'reference/webhooks.deliveries': {
@@ -180,19 +180,19 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/billing': {
-    sha256: '06eeccb9c1f5cda41f357ac6be6675ed73f0dbb407c70e4ceba1dedc1d59f8ba',
-    since: '2026-11-22',
+    sha256: 'b28f58af4cba8f92e1babcb6185045b85a198c2b4a3ecff4f422b9e961fa7b4c',
+    since: '2026-11-23',
   },
   'reference/admin.platform': {
     sha256: '3b839e17b475714d07d5a94d6490267bbdfe3130252a81a73dc1133eb07235e3',
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: 'ffa29f6614a1e25adf439bf6c47a817c93fe9040f54dbb632663190792ede90e',
+    sha256: '9fa0a44a89ed65c1f3dfec92d42e7c3c788057b1da2a1255c843881d7c646aee',
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: 'c917125c8d0cd4ea76037da912d660a0832c10c50f3bab4ed01a5d70dbf84b80',
+    sha256: 'bb09ac18acc46852276de8a311a30062927f8e9f9f85791174c6b7be0ce53780',
     since: '2026-11-23',
   },
   'reference/event-kinds': {
