@@ -89,7 +89,7 @@ describe('npm start', () => {
   });
 
   it('answers the first call', async () => {
-    const [, call = ''] = /```sh\n(TOKEN=[\s\S]*?)```/.exec(readme) ?? [];
+    const [, call = ''] = /```sh\n(BASE_URL=[\s\S]*?)```/.exec(readme) ?? [];
     const here = call.replaceAll('./.data/dev.json', path.join(folder, 'data/dev.json'));
     const { code, said } = await ends('bash', ['-ec', here]);
     expect([code, said]).toEqual([0, expect.stringContaining('"items":[{')]);

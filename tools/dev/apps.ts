@@ -22,8 +22,8 @@ export interface App {
   readonly isNeeded: boolean;
 }
 
-/** Its pages are made at the first start, which takes long on a busy machine. */
-const mayBeLate: readonly AppName[] = ['docs'];
+/** Their pages are made as they start, which takes long on a busy machine. */
+const mayBeLate: readonly AppName[] = ['docs', 'console'];
 
 /** Process ids of the apps, for a start that finds them without a runner. */
 const runningFolder = path.join(dataFolder, 'running');

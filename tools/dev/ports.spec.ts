@@ -17,7 +17,7 @@ describe('the port of an app', () => {
   it('is refused where PORT_BASE leaves no room for the last of them', () => {
     expect(portOfApp('coordination-api', { PORT_BASE: '65533' })).toBe(65_533);
     expect(() => portOfApp('docs', { PORT_BASE: '65533' })).toThrow(
-      'PORT_BASE leaves no port for docs: "65533" (1 to 65521)',
+      'PORT_BASE leaves no port for docs: "65533" (1 to 65519)',
     );
   });
 

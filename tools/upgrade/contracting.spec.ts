@@ -31,7 +31,7 @@ const fromTheStart: Readonly<Record<string, readonly string[]>> = {
     ...['holds up writers of agents', 'holds up writers of agents', 'holds up writers of tokens'],
     ...['holds up writers of tokens', 'holds up writers of tokens', 'holds up writers of tokens'],
   ],
-  '0024_sign_in': [
+  '0022_sign_in': [
     'demands that members (org_id, account_id, status) is unique',
     ...['holds up writers of members', 'holds up writers of members', 'constrains tokens (kind)'],
     ...['constrains tokens (kind, session_id)', 'constrains tokens (kind, grant_id)'],

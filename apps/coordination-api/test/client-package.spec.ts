@@ -84,6 +84,7 @@ it('brings one package without dependencies: JavaScript, types and a README', as
   const files = await readdir(installed);
   expect(files).toEqual(expect.arrayContaining(['README.md', 'index.d.ts', 'contract.d.ts']));
   expect(files.filter((file) => !/\.d\.ts$|\.md$|^LICENSE$/.test(file)).sort()).toEqual([
+    'NOTICE',
     'index.js',
     'package.json',
   ]);

@@ -53,6 +53,8 @@ const kindOfIdField: Record<string, keyof Records> = {
   questionId: 'comment',
   threadId: 'comment',
   tokenId: 'token',
+  sessionId: 'session',
+  storyIds: 'story',
   webhookId: 'webhook',
   deliveryId: 'webhookDelivery',
 };

@@ -134,6 +134,8 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: () => sql.part`t.created_at < now() - interval '24 hours'`,
     oldestFirst: sql.part`t.created_at`,
   }),
+  identity_provider_domains: forGood('admins', 'it says whose addresses an issuer speaks for'),
+  identity_providers: forGood('admins', 'it is what an organization signs in by'),
   import_items: forGood('leads', 'an item is known again by it; it goes with its project'),
   imports: forGood('leads', 'it is what was brought in; it goes with its project'),
   invitations: purged(admins, `${isOver} after it was accepted or revoked, or expired`, {

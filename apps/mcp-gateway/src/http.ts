@@ -191,7 +191,6 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       },
     };
     const answered = await mcp.ask(message, classification, session);
-    // guard: what the API was not asked for goes to no token that was revoked
     if (!isAsked && !(await holds(request))) session.refused();
     if (refusal.signal.aborted) outcome = 'unauthorized';
     else if (left.signal.aborted) [outcome, reason] = ['left', undefined];

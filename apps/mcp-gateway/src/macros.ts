@@ -239,7 +239,7 @@ export const macros: readonly MacroTool[] = [
   }),
   macro({
     name: 'release_work',
-    description: 'Let others take it up from its last checkpoint: write one first. Its locks are freed.',
+    description: 'Let others go on from its last checkpoint: write one first. Frees its locks.',
     params: z.strictObject({ ...held, reason: release.params.shape.reason }),
     steps: [release],
     run: (params, { take }) => take(release, given(params)),

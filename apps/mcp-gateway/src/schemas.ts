@@ -121,7 +121,7 @@ const isEmptyDefault = (value: unknown): boolean =>
   value === false ||
   value === '' ||
   value === 'none' ||
-  (Array.isArray(value) && value.length === 0);
+  (typeof value === 'object' && Object.keys(value).length === 0);
 
 /** The first clause of the contract's words; `describe_operation` tells the rest. */
 const firstClause = (words: string): string => /^.{4,}?(?=; |\. |$)/.exec(words)?.[0] ?? words;

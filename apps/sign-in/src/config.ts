@@ -56,7 +56,6 @@ export function readConfig(from: Record<string, string | undefined> = process.en
   if (mailTo === undefined)
     throw new ConfigError('the configuration does not fit:\n  neither SMTP_URL nor MAIL_FOLDER is set');
   const cookie = sessionCookieOf(config.BASE_URL);
-  // guard: a demo of this machine alone
   if (config.DEMO_ACCOUNT !== undefined && (cookie.isSecure || config.HOST !== '127.0.0.1'))
     throw new ConfigError(
       'the configuration does not fit:\n  DEMO_ACCOUNT is for a BASE_URL and a HOST of this machine alone',

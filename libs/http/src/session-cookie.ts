@@ -50,11 +50,9 @@ function isOwn(origin: string, { host }: FastifyRequest, cookie: SessionCookie):
 /** Throws 403 unless the browser says that a page of this origin sent the request. */
 export function requireSameOrigin(request: FastifyRequest, cookie: SessionCookie): void {
   const { origin, 'sec-fetch-site': site } = request.headers;
-  // guard: a page of another origin
   if (site !== 'same-origin') throw forbidden('other_origin');
   // No browser names it where it only reads.
   if (origin === undefined && request.method === 'GET') return;
-  // guard: the origin that the browser names
   if (origin === undefined || !isOwn(origin, request, cookie)) throw forbidden('other_origin');
 }
 
@@ -62,10 +60,8 @@ export function requireSameOrigin(request: FastifyRequest, cookie: SessionCookie
 export function sessionSecretOf(request: FastifyRequest, cookie: SessionCookie): string | undefined {
   const secret = cookieOf(request, cookie.name);
   if (secret === undefined) return undefined;
-  // guard: one credential
   if (request.headers.authorization !== undefined) throw malformed('two_credentials');
   requireSameOrigin(request, cookie);
-  // guard: no form of another page
   if (request.method !== 'GET' && !isJsonContentType(request.headers['content-type'] ?? ''))
     throw unsupportedMediaType();
   return secret;

@@ -242,6 +242,11 @@ async function otherEnds({ database, orgId }: Site, lives: number): Promise<stri
   ];
 }
 
+const takenAsVerified = without(
+  'a token reports, and verifies nothing',
+  (trust) => `coalesce('verified', ${trust}::text)`,
+);
+
 export const forge: Property = {
   name: 'forge',
   promise:
@@ -250,10 +255,7 @@ export const forge: Property = {
   controls: [
     {
       name: 'the report of a token is kept as the word of the forge',
-      run: (setting) =>
-        run(setting, { lives: 4, oneReportedOf: 2 }, [
-          without('a token reports, and verifies nothing', (trust) => `coalesce('verified', ${trust}::text)`),
-        ]),
+      run: (setting) => run(setting, { lives: 4, oneReportedOf: 2 }, [takenAsVerified]),
     },
   ],
 };

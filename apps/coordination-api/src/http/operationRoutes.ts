@@ -113,7 +113,6 @@ function turnsOf({ operation, atOnce }: Handler, { aside, lines }: Waiting) {
     await aside(request, async (left) => {
       turn.isHad = await turns.wait(record, left);
     }).finally(leave);
-    // guard: a caller that left gets nothing
     if (!turn.isHad) throw unavailable('overload', 'The caller left before its turn came.');
     return end;
   };

@@ -43,7 +43,6 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     const email = parsed.data;
     const link = newLink();
     const id = await inSignIn(pool, async (db) => {
-      // guard: mails to one address
       if (await areTooMany(db, email)) return null;
       return keepLink(db, link, { email, returnTo: to, ip: request.ip });
     });

@@ -58,7 +58,6 @@ export function addSessions(app: FastifyInstance, { pool, config, cookies, throt
   if (demo === undefined) return;
   app.post('/auth/demo', { onRequest }, async (request, reply) => {
     await throttle(request);
-    // guard: a demo is of this machine alone
     if (!isLoopback(request.ip)) throw forbidden('foreign_host');
     const before = cookies.read(request, 'session');
     const secret = await inSignIn(pool, async (db) =>

@@ -131,7 +131,7 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
      where l.room > 0`,
   ];
   if (params.columnId === undefined && (statuses === undefined || statuses.includes('canceled'))) {
-    const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
+    const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor?.[3]}` : sql.part`''`;
     parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${storySummaries.list}
       ${stories(source, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
       limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from lanes l), 0))`);
@@ -167,13 +167,13 @@ function isAfterCursor({ sort, cursor: text }: ListParams): Part {
   if (text === undefined) return sql.part`true`;
   if (sort === 'created') {
     const cursor = decodeCursor(text, cursors.created);
-    return sql.part`q.id < ${cursor?.[1]}`;
+    return sql.part`q.id < ${cursor[1]}`;
   }
   if (sort === 'updated') {
     const cursor = decodeCursor(text, cursors.updated);
-    return sql.part`(q.updated_at, q.id) < (${cursor?.[1]}::timestamptz, ${cursor?.[2]}::uuid)`;
+    return sql.part`(q.updated_at, q.id) < (${cursor[1]}::timestamptz, ${cursor[2]}::uuid)`;
   }
-  const [, position, column, rank] = decodeCursor(text, cursors.board) ?? [];
+  const [, position, column, rank] = decodeCursor(text, cursors.board);
   if (column === '') return sql.part`q.column_id is null and q.rank > ${rank}`;
   return sql.part`(q.position > ${position}::int or q.position = ${position}::int
     and (q.column_id > ${column}::uuid or q.column_id = ${column}::uuid and q.rank > ${rank}))`;

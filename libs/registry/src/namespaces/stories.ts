@@ -101,12 +101,7 @@ export const stories = {
         agentId: Id.optional(),
         label: Label.optional(),
         query: SearchText.optional(),
-        storyIds: z
-          .array(Id)
-          .min(1)
-          .max(200)
-          .optional()
-          .meta({ description: 'Only these, for a board that follows events' }),
+        storyIds: z.array(Id).min(1).max(200).optional().meta({ description: 'Only these' }),
         updatedSince: Instant.optional().meta({
           description:
             'Changed at this moment or later. A change carries the time its transaction began, and may show later: whoever syncs asks again from 10 s before the newest updatedAt',

@@ -11,7 +11,10 @@ interface SessionsSetUp {
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, with the account that they are of, and answers the id of one. */
+/**
+ * Writes them, with the account that they are of, and answers the id of one. Sessions are of no organization, so the
+ * ids of the contract's examples are there once in a database: the example that was made last has them.
+ */
 export async function arrangeSessions(
   { rows }: Makers,
   { orgId, ana, idOf }: SessionsSetUp,
@@ -28,7 +31,8 @@ export async function arrangeSessions(
   await rows(
     `insert into sign_in.sessions (id, account_id, hash, proofs, user_agent, expires_at, ends_at)
      select one.id, $1, one.hash, '{link}', 'Old browser', now() + interval '30 days', now() + interval '90 days'
-     from unnest($2::uuid[], $3::bytea[]) one (id, hash)`,
+     from unnest($2::uuid[], $3::bytea[]) one (id, hash)
+     on conflict (id) do update set account_id = excluded.account_id, hash = excluded.hash, revoked_at = null`,
     account,
     [session, idOf('01936d5c-0000-7000-8000-0000000000c1')],
     [randomBytes(32), randomBytes(32)],

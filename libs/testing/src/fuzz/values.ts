@@ -99,6 +99,10 @@ function partsOf(cursor: string): unknown[] {
   }
 }
 
+/** A sealed cursor, which has no parts that can be read, with one letter that is another. */
+const broken = (cursor: string, at: number): string =>
+  [...cursor].with(at % cursor.length, cursor.at(at % cursor.length) === 'A' ? 'B' : 'A').join('');
+
 /** Those that were given, with a part that is another; and such as nobody gave. */
 function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   const part = fc.oneof(
@@ -111,7 +115,7 @@ function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
   if (given.length === 0) return fc.oneof(made, raw);
   const altered = fc.tuple(fc.constantFrom(...given), fc.nat(9), part).map(([cursor, at, other]) => {
     const parts = partsOf(cursor);
-    return cursorOf(parts.with(at % Math.max(parts.length, 1), other));
+    return parts.length === 0 ? broken(cursor, at) : cursorOf(parts.with(at % parts.length, other));
   });
   return fc.oneof(
     { weight: 4, arbitrary: altered },

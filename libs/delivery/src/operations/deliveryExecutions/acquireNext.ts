@@ -24,7 +24,6 @@ export const acquireNext = handle(
     const me = holderOf(context, wanted);
     const [, , ready, begun, held] = await Promise.all([
       lockClaimant(db, caller),
-      // guard: twins of a call take turns
       me.runId === null ? undefined : lockRun(db, targetId, me),
       look(context, { statuses: ['ready'], limit: firstLook }),
       findBegun(db, targetId, { held: false, limit: mostBegun }),
@@ -37,7 +36,6 @@ export const acquireNext = handle(
       const granted = await search.takeFirst(page);
       if (granted !== undefined) return { ...granted, skipped: skipped() };
     }
-    // guard: what is claimed is waited for where nothing else is left
     const last = await search.takeClaimed();
     if (last !== undefined) return { ...last, skipped: skipped() };
     context.changedNothing();
