@@ -95,3 +95,14 @@ journey('leads anywhere by keys, which can be switched off', async () => {
   await page.getByRole('combobox', { name: 'Go to' }).waitFor();
   expect(await page.getByRole('heading', { name: 'Activity' }).count()).toBe(1);
 });
+
+journey('hears a key that comes before a closed dialog has told that it is', async () => {
+  const page = await open(people.ana.me.token, '/');
+  await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+  await page.getByRole('dialog').waitFor();
+  await page.evaluate(`{
+    document.querySelector('dialog').close();
+    document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+  }`);
+  await page.getByRole('combobox', { name: 'Go to' }).waitFor();
+});

@@ -134,6 +134,7 @@ export function Shell() {
   const navigate = useNavigate();
   const unread = useQuery({ ...unreadQuery(session.client), enabled: agent === null });
   const [open, setOpen] = useState<'palette' | 'help' | null>(null);
+  const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
   usePageKeys({
     '?': () => setOpen('help'),
     'g n': () => void navigate({ to: '/' }),
@@ -145,7 +146,8 @@ export function Shell() {
     const hear = (event: KeyboardEvent): void => {
       if (event.key.toLowerCase() !== 'k' || !(event.metaKey || event.ctrlKey)) return;
       event.preventDefault();
-      setOpen((last) => last ?? 'palette');
+      // A dialog tells that it is closed a moment after it is.
+      if (document.querySelector('dialog[open]') === null) setOpen('palette');
     };
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);
@@ -191,8 +193,8 @@ export function Shell() {
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
       </main>
-      {open === 'palette' && <Palette onClose={() => setOpen(null)} />}
-      {open === 'help' && <Help onClose={() => setOpen(null)} />}
+      {open === 'palette' && <Palette onClose={() => closed('palette')} />}
+      {open === 'help' && <Help onClose={() => closed('help')} />}
       <Notices />
     </div>
   );
