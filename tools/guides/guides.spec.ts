@@ -11,6 +11,7 @@ import { connect } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { freePort } from '@muster/testing/ports';
+import { Webhook } from 'standardwebhooks';
 import { startPostgres, type Postgres } from '../dev/postgres.ts';
 import { type Redis, startRedis } from '../dev/redis.ts';
 import { repositoryRoot } from '../dev/repository.ts';
@@ -164,8 +165,20 @@ it('shows a receiver of webhooks that takes what Muster signed, and nothing else
       const { story } = await muster.stories.create({ projectId: 'WEB', title: 'Heard of by webhook' });
       // The first try may come before it listens: the second comes five seconds later.
       expect(await Promise.race([told, ended])).toEqual([`1 story.created ${story.key}`]);
-      const headers = { 'webhook-id': 'x', 'webhook-timestamp': '1', 'webhook-signature': 'v1,made-up' };
-      expect((await fetch(url, { method: 'POST', headers, body: '{}' })).status).toBe(400);
+      const body = JSON.stringify({ type: 'story.created', data: { seq: 2, subject: story } });
+      const answered = async (id: string, key: string) => {
+        const at = new Date();
+        const headers = {
+          'webhook-id': id,
+          'webhook-timestamp': String(Math.floor(at.getTime() / 1_000)),
+          'webhook-signature': new Webhook(key).sign(id, at, body),
+        };
+        return (await fetch(url, { method: 'POST', headers, body })).status;
+      };
+      expect(await answered('ours', secret)).toBe(204);
+      expect(await answered('theirs', `whsec_${Buffer.from('made up by another').toString('base64')}`)).toBe(
+        400,
+      );
     } finally {
       receiver.kill();
       await ended;

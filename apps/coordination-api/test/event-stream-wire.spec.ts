@@ -1,26 +1,19 @@
 /** GET /api/events/stream as it goes over the wire: what proxies see of it, and readers who are slow or mistaken. */
 import { connect } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
 import { type Event } from '@muster/registry';
 import { type People, until } from '@muster/testing';
 import { useApi } from './api.ts';
 import { type Block, blocksIn, openRaw, type RawStream } from './raw-stream.ts';
+import { useStreams } from './streams.ts';
 
 const api = useApi({ CORS_ORIGINS: 'https://app.example' });
 let people: People;
 let ana: Client;
-const open = new Set<RawStream>();
-
-beforeEach(async () => {
-  people = await api.org();
-  ana = api.client(people.ana.me.token);
-  await ana.projects.create({ key: 'WEB', name: 'Website' });
-});
-afterEach(() => {
-  for (const stream of open) stream.close();
-  open.clear();
+const open = useStreams<RawStream>(api, (team) => {
+  ({ people, ana } = team);
 });
 
 async function read(headers: Record<string, string> = {}, query = '?personal=false'): Promise<RawStream> {

@@ -1,26 +1,19 @@
 /** GET /api/events/stream, read by the EventSource that programs use. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Client, createClient, followActivity, httpTransport, retrying } from '@muster/client';
 import { newId } from '@muster/database';
 import { type Event } from '@muster/registry';
 import { type People, until } from '@muster/testing';
 import { EventSource } from 'eventsource';
 import { type Copy, useApi } from './api.ts';
+import { useStreams } from './streams.ts';
 
 const api = useApi();
 let people: People;
 let ana: Client;
-const open = new Set<EventSource>();
-
-beforeEach(async () => {
-  people = await api.org();
-  ana = api.client(people.ana.me.token);
-  await ana.projects.create({ key: 'WEB', name: 'Website' });
-});
-afterEach(() => {
-  for (const source of open) source.close();
-  open.clear();
+const open = useStreams<EventSource>(api, (team) => {
+  ({ people, ana } = team);
 });
 
 interface Reader {

@@ -1,26 +1,19 @@
 /** GET /api/events/stream: what it tells a member of its own inbox. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { describe, expect, it } from '@jest/globals';
 import { type Client, followStream, type Streamed } from '@muster/client';
 import { newId } from '@muster/database';
 import { type Notification } from '@muster/registry';
 import { type People, type Person, until } from '@muster/testing';
 import { type Copy, useApi } from './api.ts';
 import { openRaw, type RawStream } from './raw-stream.ts';
+import { useStreams } from './streams.ts';
 
 const api = useApi();
 let people: People;
 let ana: Client;
-const open = new Set<RawStream>();
-
-beforeEach(async () => {
-  people = await api.org();
-  ana = api.client(people.ana.me.token);
-  await ana.projects.create({ key: 'WEB', name: 'Website' });
-});
-afterEach(() => {
-  for (const stream of open) stream.close();
-  open.clear();
+const open = useStreams<RawStream>(api, (team) => {
+  ({ people, ana } = team);
 });
 
 interface Reading {

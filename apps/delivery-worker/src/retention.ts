@@ -39,8 +39,8 @@ const purged = (grows: string, after: string, purge: Purge | 'by removal'): Rete
 });
 
 const byId = ['org_id', 'id'];
-const writes = 'whoever writes in a project';
-const works = 'whoever works';
+const writes = 'members who write';
+const works = 'holders';
 const admins = 'admins';
 const isOver = 'RETENTION_DAYS';
 
@@ -128,7 +128,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     due: () => sql.part`t.changed_at < now() - interval '14 days'`,
     oldestFirst: sql.part`t.changed_at`,
   }),
-  gamification_state: capped('nobody', 'one for each organization'),
+  gamification_state: capped('nothing', 'one for each organization'),
   idempotency_keys: purged('each write with a key', '24 hours', {
     key: ['org_id', 'token_id', 'operation', 'key'],
     due: () => sql.part`t.created_at < now() - interval '24 hours'`,
@@ -145,7 +145,7 @@ export const retention: Readonly<Record<string, Retention>> = {
     oldestFirst: sql.part`case when t.state = 'pending' then t.expires_at else t.updated_at end`,
   }),
   leases: capped(works, 'one for each story and group, whose epoch it keeps'),
-  lock_counters: capped('nobody', 'one for each project'),
+  lock_counters: capped('nothing', 'one for each project'),
   // One that goes with work goes with that alone: its holder may go on with both after the time of either.
   locks: purged(works, 'an hour after its time, or with its execution', {
     key: byId,
@@ -153,11 +153,11 @@ export const retention: Readonly<Record<string, Retention>> = {
     oldestFirst: sql.part`t.expires_at`,
   }),
   members: forGood(admins, 'what they did names them, also when they are members no more'),
-  notification_counts: capped('nobody', 'one for each member, kind and project'),
+  notification_counts: capped('nothing', 'one for each member, kind and project'),
   notification_preferences: capped('any member', 'one for each kind and channel'),
   notifications: purged(
-    'whoever mentions or assigns',
-    `${isOver} after it was read; one nobody reads counts as read after a year`,
+    'members who mention or assign',
+    `${isOver} after it was read; one that stays unread counts as read after a year`,
     {
       key: byId,
       due: (days) =>
@@ -177,12 +177,12 @@ export const retention: Readonly<Record<string, Retention>> = {
   point_resets: capped(admins, 'one for each member'),
   point_scores: capped('the activity', 'two weeks, two months and all time, for each member and project'),
   point_tallies: capped('the activity', 'one for each member and kind'),
-  project_counters: capped('nobody', 'one for each project'),
+  project_counters: capped('nothing', 'one for each project'),
   project_members: capped('leads', 'one for each member and project'),
   project_teams: capped('leads', 'one for each team and project'),
-  projects: purged(admins, 'at once when somebody deleted it', 'by removal'),
+  projects: purged(admins, 'at once when it was deleted', 'by removal'),
   prompts: forGood('leads', 'it goes with its project or organization'),
-  rights_epochs: capped('nobody', 'one for each organization'),
+  rights_epochs: capped('nothing', 'one for each organization'),
   search_documents: capped(writes, 'one for each story, epic, spec, comment and member'),
   search_words: forGood(
     writes,
@@ -194,7 +194,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   story_reviewers: forGood(writes, 'it goes with its story'),
   story_selections: capped('viewers too', '20 for each member'),
   story_specs: forGood(writes, 'verdicts name versions; it goes with its story'),
-  streams: capped('nobody', 'one for each organization'),
+  streams: capped('nothing', 'one for each organization'),
   subscriptions: capped('operators', 'one for each organization'),
   team_members: capped('team leads', 'one for each member and team'),
   teams: forGood(admins, 'it goes with its organization'),
