@@ -348,7 +348,8 @@ create table public.forge_connections (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1,
   quiet_until timestamp(3) with time zone,
-  app_id text
+  app_id text,
+  app_url text
 );
 create table public.forge_deliveries (
   org_id uuid not null,

@@ -12,6 +12,7 @@ import { createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
+import { addForgeApps } from './http/forgeApps.ts';
 import { addForgeHooks } from './http/forgeHooks.ts';
 import { addInvitationRoutes } from './http/invitations.ts';
 import { addEventStream, type EventStreamOptions } from './http/eventStream.ts';
@@ -85,10 +86,11 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   );
   const webhooks = webhooksSetUpOf(config);
   const { seals } = webhooks;
+  const forges = { seals, baseUrl: addressesOf(config).baseUrl };
   const allHandlers = handlersOf({
     seatPrices: config.SEAT_PRICING,
     webhooks,
-    forges: { seals, baseUrl: addressesOf(config).baseUrl },
+    forges,
   });
   const followers = createFollowers(pool, (error) => {
     logger.warn({ err: error }, 'where the streams stand is not known');
@@ -121,6 +123,9 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     ...{ pool, seals, metrics: service.metrics, logger },
     deliveries: config.LIMIT_DELIVERIES,
     refused: config.LIMIT_UNKNOWN_TOKENS,
+  });
+  addForgeApps(service.app, {
+    ...{ pool, setUp: forges, visits: config.LIMIT_UNKNOWN_TOKENS, metrics: service.metrics, logger },
   });
   const forward =
     config.MCP_GATEWAY_URL === undefined

@@ -5,6 +5,7 @@ import {
   type AskForge,
   createForgeCalls,
   lookAtHeads,
+  makeApp,
   reconcile,
   replayFacts,
   sendStatus,
@@ -84,6 +85,7 @@ export function createWorkers(context: WorkerContext): Workers {
     'forge.status': ({ payload, ...job }) => sendStatus(forges, job, payload),
     'forge.statuses': (work) => lookAtHeads(forges, work),
     'forge.ask': ({ payload: { executionId }, ...job }) => askAboutPull(forges, job, executionId),
+    'forge.app': ({ payload, ...job }) => makeApp(forges, job, payload),
     'forge.reconcile': (signal) => reconcile(pool, signal),
 
     'retention.purge': async (signal) => {

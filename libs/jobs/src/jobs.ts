@@ -89,6 +89,13 @@ export const jobs = {
     payload: z.strictObject({ executionId: z.uuid() }),
     timeoutSeconds: 30,
   }),
+  'forge.app': perRow({
+    summary: 'Fetch what GitHub made of the manifest of an app',
+    queue: 'deliver',
+    // The code is sealed.
+    payload: z.strictObject({ connectionId: z.uuid(), code: z.string().min(1).max(1_000) }),
+    timeoutSeconds: 30,
+  }),
   'forge.reconcile': scheduled({
     summary: 'Find open pull requests of which nothing was heard for a while, and ask for a look at each',
     queue: 'upkeep',

@@ -144,7 +144,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/forges': {
-    sha256: '9a9f8d30d5479bfe55cff11b12ed2ed77b993077f1e47df666f24a3bf629e80c',
+    sha256: '135c5e044bd1c37879ecd3cf5a12bf685bba04ec207d61f7bf5452b46705b4ab',
     since: '2026-11-23',
   },
   'reference/forges.repositories': {
@@ -188,7 +188,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/records': {
-    sha256: '9fa0a44a89ed65c1f3dfec92d42e7c3c788057b1da2a1255c843881d7c646aee',
+    sha256: '7c160a4c981f76fd20f7ecd5c7829d03e6a1724e2a405065d227c925b5c7d7c8',
     since: '2026-11-23',
   },
   'reference/errors': {

@@ -38,13 +38,13 @@ const systemCaller = (orgId: string, actor: Actor): Caller => ({
 });
 
 /**
- * Runs `work`, and then writes what follows from it, if it performed anything that writes: reactions, activity, outbox and
- * audit.
+ * Runs `work`, and then writes what follows from it, if it performed anything that writes or emitted an event: reactions,
+ * activity, outbox and audit.
  */
 export async function asSystem<Result>(
   { db, orgId, actor, facts }: SystemWork,
   surroundings: Surroundings,
-  work: (perform: PerformAsSystem) => Promise<Result>,
+  work: (perform: PerformAsSystem, emit: (happening: Happening) => void) => Promise<Result>,
 ): Promise<Result> {
   const happenings: Happening[] = [];
   const performed: string[] = [];
@@ -70,7 +70,8 @@ export async function asSystem<Result>(
     // The handler by this name gives this operation's result.
     return (await handler.run(context)) as ResultOf<typeof operation>;
   };
-  const result = await work(perform);
-  if (performed.length > 0) await conclude(db, { orgId, actor, happenings, facts }, surroundings.reactions);
+  const result = await work(perform, (happening) => void happenings.push(happening));
+  if (performed.length > 0 || happenings.length > 0)
+    await conclude(db, { orgId, actor, happenings, facts }, surroundings.reactions);
   return result;
 }

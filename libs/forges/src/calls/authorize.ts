@@ -16,8 +16,12 @@ export interface Called {
 /** Headers that say who calls. */
 export type Authorize = (called: Called) => Promise<Readonly<Record<string, string>>>;
 
+/** What every request has. */
 const agent = { 'user-agent': 'Muster', accept: 'application/json' };
 const github = { accept: 'application/vnd.github+json', 'x-github-api-version': '2022-11-28' };
+
+/** Of a call that needs no credentials. */
+export const githubHeaders: Readonly<Record<string, string>> = { ...agent, ...github };
 
 const headersWith = (kind: ForgeKind, token: string): Readonly<Record<string, string>> => ({
   ...agent,

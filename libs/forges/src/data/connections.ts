@@ -30,6 +30,7 @@ export const connections = record('forge_connections', 'c', {
   credentials: { hidden: true, initial: null },
   credentials_kind: { initial: null },
   app_id: { hidden: true, initial: null },
+  app_url: { initial: null },
   created_by: { hidden: true },
   last_delivery_at: { initial: null },
   last_status_at: { initial: null },
@@ -66,6 +67,16 @@ export const secretOwner = (organizationKey: Buffer, connectionId: string): Secr
 export const credentialsOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} credentials`,
+});
+/** Of what stands in the address of the page that makes a GitHub App. */
+export const ticketOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+  organizationKey,
+  name: `forge ${connectionId} ticket`,
+});
+/** Of what GitHub gives for an app that was made, until its keys are fetched. */
+export const codeOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
+  organizationKey,
+  name: `forge ${connectionId} code`,
 });
 
 export const countConnections = async (db: Db): Promise<number> =>

@@ -58,7 +58,10 @@ export const connect = (setUp: ForgesSetUp) =>
       );
       db.later(connections.insert(connection));
       emit('forge.connected', aboutConnection(connection), { kind });
-      return { connection: toConnection(connection), setup: setupOf(setUp, id, secret) };
+      return {
+        connection: toConnection(connection),
+        setup: setupOf(setUp, connection, organizationKey, secret),
+      };
     },
     {
       reissue: async ({ db }, kept) => {

@@ -7,6 +7,7 @@ import {
   credentialsOwner,
   getOrganizationKey,
   secretOwner,
+  ticketOwner,
 } from '../data/connections.ts';
 import { newForgeSecret } from '../rules/signatures.ts';
 
@@ -19,10 +20,27 @@ export interface ForgesSetUp {
 /** Where a connection's webhook is. */
 export const hookPath = (connectionId: string): string => `/hooks/forges/${connectionId}`;
 
-export const setupOf = ({ baseUrl }: ForgesSetUp, connectionId: string, secret: string): ForgeSetup => ({
-  webhookUrl: baseUrl + hookPath(connectionId),
-  secret,
-});
+/** Where the page is that makes a GitHub App for it. */
+export const appPath = (connectionId: string): string => `${hookPath(connectionId)}/app`;
+
+const ticketMinutes = 60;
+
+type ToSetUp = Pick<ConnectionRow, 'id' | 'kind' | 'credentials_kind'>;
+
+export function setupOf(
+  { seals, baseUrl }: ForgesSetUp,
+  { id, kind, credentials_kind: credentialsKind }: ToSetUp,
+  organizationKey: Buffer,
+  secret: string,
+): ForgeSetup {
+  const until = new Date(Date.now() + ticketMinutes * 60_000).toISOString();
+  const ticket = seals.seal(ticketOwner(organizationKey, id), until).toString('base64url');
+  return {
+    ...{ webhookUrl: baseUrl + hookPath(id), secret },
+    manifestUrl:
+      kind === 'github' && credentialsKind === null ? `${baseUrl}${appPath(id)}?ticket=${ticket}` : null,
+  };
+}
 
 /** A new secret, to be shown once and to be stored. */
 export function freshSecret(
@@ -35,22 +53,28 @@ export function freshSecret(
 }
 
 export const sealedCredentials = (
-  { seals }: ForgesSetUp,
+  { seals }: Pick<ForgesSetUp, 'seals'>,
   id: string,
   organizationKey: Buffer,
   credentials: ForgeCredentials,
-): Pick<ConnectionRow, 'credentials' | 'credentials_kind' | 'app_id'> => ({
+): Pick<ConnectionRow, 'credentials' | 'credentials_kind' | 'app_id' | 'app_url'> => ({
   credentials: seals.seal(credentialsOwner(organizationKey, id), JSON.stringify(credentials)),
   credentials_kind: credentials.token === undefined ? 'app' : 'token',
   app_id: credentials.appId === undefined ? null : String(credentials.appId),
+  app_url: null,
 });
 
 /** It is called with nothing. */
-export const noCredentials = { credentials: null, credentials_kind: null, app_id: null } as const;
+export const noCredentials = {
+  credentials: null,
+  credentials_kind: null,
+  app_id: null,
+  app_url: null,
+} as const;
 
 /** What to enter at the forge, once more, for a call that is repeated by its Idempotency-Key. */
 export async function setupAgain(db: Db, setUp: ForgesSetUp, connection: ConnectionRow): Promise<ForgeSetup> {
   const organizationKey = await getOrganizationKey(db);
   const secret = setUp.seals.open(secretOwner(organizationKey, connection.id), connection.secret);
-  return setupOf(setUp, connection.id, secret ?? '');
+  return setupOf(setUp, connection, organizationKey, secret ?? '');
 }

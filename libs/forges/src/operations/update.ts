@@ -47,7 +47,10 @@ export const update = (setUp: ForgesSetUp) =>
         ...(credentials === undefined ? [] : ['credentials']),
         ...(rotateSecret ? ['secret'] : []),
       ];
-      const setup = fresh === undefined ? null : setupOf(setUp, connection.id, fresh.secret);
+      const setup =
+        fresh === undefined
+          ? null
+          : setupOf(setUp, { ...connection, ...changes }, organizationKey, fresh.secret);
       if (said.length === 0) return { connection: toConnection(connection), setup };
       const after = connections.save(db, connection, changes, at);
       // What was refused may be taken now.

@@ -36,7 +36,7 @@ export const forges = {
     effect: 'write',
     summary: 'Connect a forge, so that what it signs is known as its own',
     keywords: 'github gitlab gitea forgejo webhook integration app repository',
-    description: `Answers what to enter at the forge: the address of its webhook, and the secret, once. Then forges.repositories.link says whose work a repository has. Credentials are written and never read; with them the forge is told what is missing at each head, and asked what it did not deliver. At most 50 in an organization.`,
+    description: `Answers what to enter at the forge: the address of its webhook, and the secret, once. Of GitHub without credentials it also answers manifestUrl, a page where two clicks make a GitHub App that has webhook, secret and credentials. Then forges.repositories.link says whose work a repository has. Credentials are written and never read; with them the forge is told what is missing at each head, and asked what it did not deliver. At most 50 in an organization.`,
     auditsRefusal: true,
     needsProof: true,
     params: z
@@ -88,7 +88,7 @@ export const forges = {
     effect: 'write',
     summary: 'Change a connection to a forge, or give it another secret',
     keywords: 'rotate credentials token rename',
-    description: `null takes the credentials away. After rotateSecret only what is signed with the new secret is taken; setup has it, once, and is null otherwise.`,
+    description: `null takes the credentials away. After rotateSecret only what is signed with the new secret is taken; setup has it, once, and another manifestUrl, and is null otherwise.`,
     auditsRefusal: true,
     needsProof: true,
     params: z.strictObject({

@@ -57,6 +57,7 @@ export const ForgeConnection = z
     name: z.string(),
     baseUrl: z.string(),
     credentialsKind: z.enum(['token', 'app']).nullable().describe('null: it has none'),
+    appUrl: z.string().nullable().describe('Of the GitHub App that was made by manifestUrl'),
     lastDeliveryAt: Time.nullable(),
     lastStatusAt: Time.nullable(),
     lastError: ForgeFailure.nullable().describe('null: what was done last worked'),
@@ -70,6 +71,12 @@ export const ForgeSetup = z
   .object({
     webhookUrl: z.string(),
     secret: z.string().describe('What deliveries are signed with; shown here and nowhere else'),
+    manifestUrl: z
+      .string()
+      .nullable()
+      .describe(
+        'A page that makes a GitHub App with all of this, for an hour; null: of other forges, and with credentials',
+      ),
   })
   .meta({ id: 'ForgeSetup' });
 export type ForgeSetup = z.infer<typeof ForgeSetup>;

@@ -1,0 +1,95 @@
+/** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
+import { type PlainDb, sql, systemFacts } from '@muster/database';
+import { asSystem } from '@muster/runtime';
+import { z } from 'zod';
+import { apiRoot } from './calls/api.ts';
+import { githubHeaders } from './calls/authorize.ts';
+import { expectGood, ForgeRefusal } from './calls/call.ts';
+import {
+  aboutConnection,
+  codeOwner,
+  connections,
+  getOrganizationKey,
+  lockConnection,
+  noteFailure,
+  secretOwner,
+} from './data/connections.ts';
+import { callAnew } from './data/statuses.ts';
+import { sealedCredentials } from './operations/set-up.ts';
+import { type ForgeCalls, notingFailure, type Sending } from './statuses.ts';
+import { forgeActor } from './translate.ts';
+
+const App = z.object({
+  id: z.int(),
+  html_url: z.url(),
+  webhook_secret: z.string().min(1),
+  pem: z.string().min(1),
+});
+type App = z.infer<typeof App>;
+
+function appIn(text: string): App {
+  try {
+    return App.parse(JSON.parse(text));
+  } catch (error) {
+    const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'no JSON';
+    const message = `GitHub answered what it does not document: ${said}`;
+    throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
+  }
+}
+
+export interface MadeApp {
+  readonly connectionId: string;
+  /** Sealed. */
+  readonly code: string;
+}
+
+interface Job {
+  readonly db: PlainDb;
+  readonly orgId: string;
+}
+
+/** Fetches webhook secret and credentials of the app, and the connection has them from then on. A code works once. */
+export async function makeApp(
+  calls: ForgeCalls,
+  { db, orgId }: Job,
+  { connectionId, code: sealed }: MadeApp,
+): Promise<Sending | undefined> {
+  const { seals, surroundings } = calls;
+  const { kind, base_url: baseUrl, ...before } = await connections.get(db, connectionId);
+  if (before.deleted_at !== null || before.credentials_kind !== null) return undefined;
+  const organizationKey = await getOrganizationKey(db);
+  const make = async (): Promise<App> => {
+    const code = seals.open(codeOwner(organizationKey, connectionId), Buffer.from(sealed, 'base64'));
+    if (code === undefined) {
+      const message = 'no SECRETS_KEY of the installation opens the code';
+      throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
+    }
+    const url = `${apiRoot(kind, baseUrl)}/app-manifests/${code}/conversions`;
+    return appIn(expectGood(url, await calls.ask({ method: 'POST', url, headers: githubHeaders })).text);
+  };
+  return async () => {
+    const made = await notingFailure(calls, { orgId, connectionId }, 'makeApp', make);
+    if (made instanceof Error) return undefined;
+    return async (after) => {
+      const facts = systemFacts('forge.app', connectionId);
+      const work = { db: after, orgId, actor: forgeActor(kind), facts };
+      await asSystem(work, surroundings, async (_perform, emit) => {
+        const connection = await lockConnection(after, connectionId);
+        // Others gave it credentials meanwhile.
+        if (connection.credentials_kind !== null) return;
+        const credentials = { appId: made.id, privateKey: made.pem };
+        const changes = {
+          ...sealedCredentials({ seals }, connectionId, organizationKey, credentials),
+          secret: seals.seal(secretOwner(organizationKey, connectionId), made.webhook_secret),
+          app_url: made.html_url.replace(/\/+$/, ''),
+        };
+        const { at } = await after.one(sql<{ at: string }>`select now() as at`);
+        const saved = connections.save(after, connection, changes, at);
+        after.later(noteFailure(connectionId, null));
+        for (const query of callAnew(connectionId)) after.later(query);
+        const fields = ['credentials', 'secret'];
+        emit({ kind: 'forge.updated', subject: aboutConnection(saved), data: { fields } });
+      });
+    };
+  };
+}
