@@ -92,7 +92,7 @@ export const dates = {
     since: '2026-11-22',
   },
   'reference/stories': {
-    sha256: '2d6deff0663633d8a5b0ead1903464dac3fe452c638a3b1c624de5cb2766f693',
+    sha256: '58a342fb275c033352ebe462b68add972600e853465f05e335c4e04b792c2605',
     since: '2026-11-23',
   },
   'reference/storySpec': {
