@@ -42,27 +42,34 @@ function isSigned({ headers }: Asked): boolean {
 /** GitHub: an app is made of a code once, its installation is found and given a token where the app signs. */
 function answerAsGitHub(forge: ForgeServer): void {
   const unused = new Set([code]);
+  const madeApp = {
+    ...{ id: appId, slug: 'muster-acme', name: 'Muster acme', client_id: 'Iv1.8a61f9b3a7aba766' },
+    ...{ node_id: 'MDM6QXBwNTk=', client_secret: '1726be1638095a19edd134c77bde3aa2ece1e5d8' },
+    ...{ webhook_secret: webhookSecret, pem, html_url: `${forge.url}/github-apps/muster-acme` },
+    ...{ permissions: { checks: 'write' }, events: ['push', 'pull_request'] },
+  };
   const expires = new Date(Date.now() + 3_600_000).toISOString();
-  forge.answer((asked, response) => {
+  const answerTo = (asked: Asked): { status: number; json: unknown } => {
     const [, ofApp] = /^\/api\/v3\/app-manifests\/(\w+)\/conversions$/.exec(asked.path) ?? [];
-    if (ofApp !== undefined) {
-      if (!unused.delete(ofApp)) return replyWith(response, 404, { message: 'Not Found' });
-      return replyWith(response, 201, {
-        ...{ id: appId, slug: 'muster-acme', name: 'Muster acme', client_id: 'Iv1.8a61f9b3a7aba766' },
-        ...{ node_id: 'MDM6QXBwNTk=', client_secret: '1726be1638095a19edd134c77bde3aa2ece1e5d8' },
-        ...{ webhook_secret: webhookSecret, pem, html_url: `${forge.url}/github-apps/muster-acme` },
-        ...{ permissions: { checks: 'write' }, events: ['push', 'pull_request'] },
-      });
-    }
-    if (asked.path.includes('/app/') || asked.path.endsWith('/installation')) {
+    if (ofApp !== undefined)
+      return unused.delete(ofApp)
+        ? { status: 201, json: madeApp }
+        : { status: 404, json: { message: 'Not Found' } };
+    const isInstallation = asked.path.endsWith('/installation');
+    if (isInstallation || asked.path.includes('/app/')) {
       if (!isSigned(asked))
-        return replyWith(response, 401, { message: 'A JSON web token could not be decoded' });
-      return asked.path.endsWith('/installation')
-        ? replyWith(response, 200, { id: 99 })
-        : replyWith(response, 201, { token: 'ghs_installed', expires_at: expires });
+        return { status: 401, json: { message: 'A JSON web token could not be decoded' } };
+      return isInstallation
+        ? { status: 200, json: { id: 99 } }
+        : { status: 201, json: { token: 'ghs_installed', expires_at: expires } };
     }
-    const isInstalled = asked.headers.authorization === 'Bearer ghs_installed';
-    return replyWith(response, isInstalled ? 201 : 401, isInstalled ? {} : { message: 'Bad credentials' });
+    return asked.headers.authorization === 'Bearer ghs_installed'
+      ? { status: 201, json: {} }
+      : { status: 401, json: { message: 'Bad credentials' } };
+  };
+  forge.answer((asked, response) => {
+    const { status, json } = answerTo(asked);
+    replyWith(response, status, json);
   });
 }
 
