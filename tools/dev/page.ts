@@ -3,12 +3,15 @@ import { demoPeople } from './demo.ts';
 import { devFilePath, type DevFile, type Tokens } from './dev-file.ts';
 import { dataFolder, logFolder, mailFolder, repositoryRoot } from './repository.ts';
 
+/** A demo of this machine alone lets anyone at it in. */
+const oneClick = ({ signInUrl, tokens }: DevFile): string =>
+  signInUrl === null || tokens === null ? '' : `  (one click signs in as ${demoPeople.owner})`;
+
 /** What a person sees when all is up. */
 export function renderPage(facts: DevFile): string {
   const addresses: [string, string | null][] = [
-    ['Console', facts.consoleUrl],
+    ['Console', facts.consoleUrl && `${facts.consoleUrl}${oneClick(facts)}`],
     ['API', facts.baseUrl],
-    ['Sign in', facts.signInUrl && `${facts.signInUrl} (one click as ${demoPeople.owner})`],
     ['MCP', facts.mcpUrl],
     ['Licenses', facts.licenseUrl],
     ['Docs', facts.docsUrl],

@@ -73,7 +73,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     WEBHOOK_NETWORKS: '127.0.0.0/8:*',
     ...(baseUrl !== null && { BASE_URL: baseUrl, COORDINATION_API_URL: baseUrl }),
     ...(gatewayUrl !== null && { MCP_GATEWAY_URL: gatewayUrl }),
-    ...(consoleUrl !== null && { CONSOLE_URL: consoleUrl }),
+    ...(consoleUrl !== null && { CONSOLE_URL: consoleUrl, HOME_PATH: '/console/' }),
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),
     ...(signInUrl !== null && { SIGN_IN_URL: signInUrl, TRUST_PROXY: '127.0.0.1' }),

@@ -11,6 +11,7 @@ import { type Browser, type BrowserContextOptions, type Page } from 'playwright-
 import { createConsole } from '../src/app.ts';
 import { makeSite, type Site } from '../src/build.ts';
 import { faultsOf, launch } from './browser.ts';
+import { useMails } from './mails.ts';
 
 export interface Window {
   readonly page: Page;
@@ -30,18 +31,24 @@ export interface House {
   open(token: string, address?: string, options?: BrowserContextOptions): Promise<Window>;
   /** A window in which nobody is signed in. */
   visit(address: string, options?: BrowserContextOptions): Promise<Window>;
+  /** Signs in, in a new window, by the link of a mail, on the way to a page below /console; where there is a sign-in. */
+  signIn(email: string, address?: string): Promise<Window>;
+  /** The newest link that was mailed to an address, once there are so many. */
+  mailedLink(email: string, nth?: number): Promise<string>;
   /** To another page in the same window, as a link does: a token lives as long as its page. */
   go(page: Page, address: string): Promise<void>;
   /** Ends the API and starts it again at the same address; the work is done in between. */
   whileApiIsAway(work: () => Promise<void>): Promise<void>;
 }
 
-export function useHouse(): House {
+export function useHouse({ hasSignIn = false }: { readonly hasSignIn?: boolean } = {}): House {
   const world = useWorld({});
+  const mails = useMails();
   let [folder, port] = ['', 0];
   let site: Site | undefined;
   let service: Service | undefined;
   let api: AppProcess | undefined;
+  let signIn: AppProcess | undefined;
   let browser: Browser | undefined;
   let consoleUrl = '';
 
@@ -49,6 +56,7 @@ export function useHouse(): House {
   const startApi = (): Promise<AppProcess> =>
     startApp('apps/coordination-api/src/main.ts', {
       ...{ DATABASE_URL: world.database.url, CONSOLE_URL: consoleUrl, PORT: String(port) },
+      ...(signIn !== undefined && { SIGN_IN_URL: signIn.url, BASE_URL: url() }),
     });
 
   beforeAll(async () => {
@@ -57,12 +65,18 @@ export function useHouse(): House {
     service = createConsole(folder, pino({ level: 'silent' }));
     consoleUrl = await service.app.listen({ host: '127.0.0.1', port: 0 });
     port = await freePort();
+    if (hasSignIn)
+      signIn = await startApp('apps/sign-in/src/main.ts', {
+        ...{ DATABASE_URL: world.database.url, BASE_URL: url(), MAIL_FOLDER: mails.folder() },
+        ...{ TRUST_PROXY: '127.0.0.1', HOME_PATH: '/console/' },
+      });
     api = await startApi();
     browser = await launch();
   });
   afterAll(async () => {
     await browser?.close();
     await api?.stop();
+    await signIn?.stop();
     await service?.stop();
     await rm(path.dirname(folder), { recursive: true, force: true });
   });
@@ -81,6 +95,17 @@ export function useHouse(): House {
     url,
     visit,
     folder: () => folder,
+    mailedLink: mails.link,
+    signIn: async (email, address = '/') => {
+      const window = await visit(address);
+      const { page } = window;
+      const before = await mails.count(email);
+      await page.getByLabel('Your e-mail address').fill(email);
+      await page.getByRole('button', { name: 'Mail me a link' }).click();
+      await page.goto(await mails.link(email, before + 1));
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      return window;
+    },
     site: () => {
       if (site === undefined) throw new Error('nothing was built');
       return site;

@@ -1,13 +1,15 @@
-/** From nobody to a session: what is signed in, or a token; then the stream, the caches and the pages. */
-import { QueryClient, QueryClientProvider } from '@tanstack/react-query';
+/** From nobody to a session: who is signed in, or a token; then the stream, the caches and the pages. */
+import { UnauthorizedError } from '@muster/client';
+import { QueryCache, QueryClient, QueryClientProvider } from '@tanstack/react-query';
 import { RouterProvider } from '@tanstack/react-router';
-import { useEffect, useMemo, useState } from 'react';
+import { useCallback, useEffect, useMemo, useState } from 'react';
 import { Boards } from '../data/boards.ts';
 import { type Console, ConsoleContext } from '../data/context.ts';
 import { startLive } from '../data/live.ts';
 import { refresh } from '../data/refresh.ts';
 import { staleBy } from '../data/stale.ts';
-import { openSession, type Session } from '../data/session.ts';
+import { enter, type Entered, type Session } from '../data/session.ts';
+import { leaveToSignIn, signOut } from '../data/sign-in.ts';
 import { Empty } from '../parts/states.tsx';
 import { reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
@@ -15,10 +17,7 @@ import { Gate } from './gate.tsx';
 import { router } from './router.tsx';
 
 type Entering =
-  | { readonly state: 'asking' }
-  | { readonly state: 'outside' }
-  | { readonly state: 'failed'; readonly error: unknown }
-  | { readonly state: 'inside'; readonly session: Session };
+  Entered | { readonly state: 'asking' } | { readonly state: 'failed'; readonly error: unknown };
 
 /** What is read stays right by the stream; a try again is the transport's. */
 const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetchOnWindowFocus: false };
@@ -26,11 +25,14 @@ const queryOptions = { staleTime: Number.POSITIVE_INFINITY, retry: false, refetc
 export function App() {
   const [entering, setEntering] = useState<Entering>({ state: 'asking' });
   const [tries, setTries] = useState(0);
+  const toGate = useCallback(() => setEntering({ state: 'by-token' }), []);
   useEffect(() => {
     let isOver = false;
-    openSession().then(
-      (session) => {
-        if (!isOver) setEntering(session === undefined ? { state: 'outside' } : { state: 'inside', session });
+    enter().then(
+      (entered) => {
+        if (isOver) return;
+        if (entered.state === 'outside') leaveToSignIn();
+        setEntering(entered);
       },
       (error: unknown) => {
         if (!isOver) setEntering({ state: 'failed', error });
@@ -42,6 +44,8 @@ export function App() {
   }, [tries]);
   switch (entering.state) {
     case 'asking':
+    // Sign-in is on its way.
+    case 'outside':
       return null;
     case 'failed':
       return (
@@ -61,15 +65,49 @@ export function App() {
           </Empty>
         </main>
       );
-    case 'outside':
+    case 'homeless':
+      return (
+        <main className="gate">
+          <Empty title={t.gate.homeless}>
+            <p>{t.gate.homelessWhy(entering.account.email)}</p>
+            <button type="button" className="button" onClick={signOut}>
+              {t.wire.signOut}
+            </button>
+          </Empty>
+        </main>
+      );
+    case 'by-token':
       return <Gate onOpen={(session) => setEntering({ state: 'inside', session })} />;
     case 'inside':
-      return <Inside session={entering.session} onSignOut={() => setEntering({ state: 'outside' })} />;
+      return (
+        <Inside
+          session={entering.session}
+          onSignedOut={entering.session.organizations.length > 0 ? leaveToSignIn : toGate}
+        />
+      );
   }
 }
 
-function Inside({ session, onSignOut }: { readonly session: Session; readonly onSignOut: () => void }) {
-  const queries = useMemo(() => new QueryClient({ defaultOptions: { queries: queryOptions } }), []);
+function Inside({
+  session,
+  onSignedOut,
+}: {
+  readonly session: Session;
+  /** The session has ended, or the token is no good any more. */
+  readonly onSignedOut: () => void;
+}) {
+  const queries = useMemo(
+    () =>
+      new QueryClient({
+        defaultOptions: { queries: queryOptions },
+        queryCache: new QueryCache({
+          onError: (error) => {
+            if (error instanceof UnauthorizedError) onSignedOut();
+          },
+        }),
+      }),
+    [onSignedOut],
+  );
   const [inside, setInside] = useState<Console | null>(null);
   useEffect(() => {
     const boards = new Boards(session.client);
@@ -88,11 +126,11 @@ function Inside({ session, onSignOut }: { readonly session: Session; readonly on
         queries.setQueryData(['unread'], count);
         void refresh(queries, ['inbox']);
       },
-      signedOut: onSignOut,
+      signedOut: onSignedOut,
     });
-    setInside({ session, live, boards, signOut: onSignOut });
+    setInside({ session, live, boards, signOut: session.organizations.length > 0 ? signOut : onSignedOut });
     return () => live.stop();
-  }, [session, queries, onSignOut]);
+  }, [session, queries, onSignedOut]);
   if (inside === null) return null;
   return (
     <QueryClientProvider client={queries}>

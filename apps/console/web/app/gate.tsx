@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { openSession, type Session } from '../data/session.ts';
+import { openByToken, type Session } from '../data/session.ts';
 import { Mark } from '../parts/icons.tsx';
 import { reasonFor } from '../parts/notices.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -15,7 +15,7 @@ export function Gate({ onOpen }: { readonly onOpen: (session: Session) => void }
     setBusy(true);
     setRefusal(null);
     try {
-      const session = await openSession(token.trim());
+      const session = await openByToken(token.trim());
       if (session === undefined) setRefusal(t.gate.refused);
       else onOpen(session);
     } catch (error) {

@@ -4,12 +4,14 @@ import { Link, Outlet, useNavigate } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useConsole, useIdentity, useWire } from '../data/context.ts';
 import { projectsQuery, unreadQuery } from '../data/queries.ts';
+import { switchOrganization } from '../data/sign-in.ts';
 import { useNow } from '../parts/clock.tsx';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
 import { Menu } from '../parts/menu.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
+import { ProofDialog } from '../parts/proof-dialog.tsx';
 import { t } from '../texts/index.ts';
 import { Help } from './help.tsx';
 import { Palette } from './palette.tsx';
@@ -128,9 +130,36 @@ function Foot({ onHelp }: { readonly onHelp: () => void }) {
   );
 }
 
+/** Where one is; a choice for whoever is in several. */
+function OrganizationPart() {
+  const { organizations } = useConsole().session;
+  const { org } = useIdentity();
+  if (organizations.length < 2)
+    return (
+      <div className="rail-org">
+        <Mark />
+        <span className="word cut">{org.name}</span>
+      </div>
+    );
+  return (
+    <Menu
+      label={`${t.wire.organizations}: ${org.name}`}
+      className="rail-org rail-choice"
+      items={organizations.map((one) => ({
+        ...{ id: one.id, name: one.name, isChosen: one.id === org.id },
+        run: () => switchOrganization(one),
+      }))}
+    >
+      <Mark />
+      <span className="word cut grow">{org.name}</span>
+      <Icon name="down" size={14} />
+    </Menu>
+  );
+}
+
 export function Shell() {
   const { session } = useConsole();
-  const { org, agent } = session.identity;
+  const { agent } = session.identity;
   const navigate = useNavigate();
   const unread = useQuery({ ...unreadQuery(session.client), enabled: agent === null });
   const [open, setOpen] = useState<'palette' | 'help' | null>(null);
@@ -159,10 +188,7 @@ export function Shell() {
         {t.skip}
       </a>
       <nav className="rail" aria-label={t.nav.main}>
-        <div className="rail-org">
-          <Mark />
-          <span className="word cut">{org.name}</span>
-        </div>
+        <OrganizationPart />
         <ul>
           <Place to="/" icon="now" name={t.nav.now} />
           {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
@@ -195,6 +221,7 @@ export function Shell() {
       </main>
       {open === 'palette' && <Palette onClose={() => closed('palette')} />}
       {open === 'help' && <Help onClose={() => closed('help')} />}
+      <ProofDialog />
       <Notices />
     </div>
   );

@@ -1,26 +1,28 @@
 /** Who is looking, and how its calls say so: by the cookie of a sign-in, or by a token that lives in memory alone. */
 import {
   type Client,
-  connect,
   createClient,
   followStream,
+  type HttpOptions,
   httpTransport,
   retrying,
   type Streamed,
   UnauthorizedError,
 } from '@muster/client';
 import { type Registry, type ResultOf } from '@muster/registry';
+import { proving } from './proof.ts';
+import { askSignIn, chooseOrganization, type Organization, type SignedIn } from './sign-in.ts';
 
 export type Identity = ResultOf<Registry['session']['identity']>;
 
 export interface Session {
   readonly identity: Identity;
   readonly client: Client;
-  /** A client that gives up at once: for what a person repeats by hand anyway. */
-  readonly once: Client;
   readonly stream: (options: StreamWish) => AsyncGenerator<Streamed, void, undefined>;
   /** Just before who is looking was asked: whatever was read since is covered by what follows it. */
   readonly cursor: string;
+  /** Of whoever is signed in; empty for a token, which is of one. */
+  readonly organizations: readonly Organization[];
 }
 
 interface StreamWish {
@@ -30,26 +32,56 @@ interface StreamWish {
   readonly onRetry: () => void;
 }
 
+export type Entered =
+  | { readonly state: 'inside'; readonly session: Session }
+  /** Nobody is signed in. */
+  | { readonly state: 'outside' }
+  /** There is no sign-in here, so that a token is asked for. */
+  | { readonly state: 'by-token' }
+  /** Somebody is signed in who is a member nowhere. */
+  | { readonly state: 'homeless'; readonly account: SignedIn['account'] };
+
 const baseUrl = globalThis.location.origin;
 /** A page is patient for so long before it says that no answer comes. */
 const forSeconds = 20;
 
-/** Undefined where nobody is signed in, or the token is no good. */
-export async function openSession(token?: string): Promise<Session | undefined> {
-  const http = { baseUrl, token };
-  const client = connect({ ...http, forSeconds });
-  try {
-    const [identity, { cursor }] = await Promise.all([
-      client.session.identity(),
-      client.events.list({ after: 'latest', limit: 1 }),
-    ]);
-    return {
-      ...{ identity, client, cursor },
-      once: createClient(retrying(httpTransport(http), { forSeconds: 3 })),
-      stream: (wish) => followStream({ ...http, ...wish, forSeconds: Number.POSITIVE_INFINITY }),
-    };
-  } catch (error) {
+/** By the session of the browser. Throws where no answer comes. */
+export async function enter(): Promise<Entered> {
+  const signedIn = await askSignIn();
+  if (signedIn === 'absent') return { state: 'by-token' };
+  if (signedIn === 'outside') return { state: 'outside' };
+  const { account, organizations } = signedIn;
+  const organization = chooseOrganization(organizations);
+  if (organization === undefined) return { state: 'homeless', account };
+  const session = await openSession(
+    {
+      baseUrl,
+      fetch: (input, init = {}) => {
+        const headers = new Headers(init.headers);
+        headers.set('x-muster-org', organization.id);
+        return fetch(input, { ...init, headers, credentials: 'same-origin' });
+      },
+    },
+    organizations,
+  );
+  return { state: 'inside', session };
+}
+
+/** Undefined where the token is no good. */
+export const openByToken = (token: string): Promise<Session | undefined> =>
+  openSession({ baseUrl, token }, []).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) return undefined;
     throw error;
-  }
+  });
+
+async function openSession(http: HttpOptions, organizations: readonly Organization[]): Promise<Session> {
+  const client = createClient(proving(retrying(httpTransport(http), { forSeconds })));
+  const [identity, { cursor }] = await Promise.all([
+    client.session.identity(),
+    client.events.list({ after: 'latest', limit: 1 }),
+  ]);
+  return {
+    ...{ identity, client, cursor, organizations },
+    stream: (wish) => followStream({ ...http, ...wish, forSeconds: Number.POSITIVE_INFINITY }),
+  };
 }

@@ -1,0 +1,68 @@
+/** Signing in, as people who have a browser and a mailbox do: on the way to a page, out again, and anew before what is dangerous. */
+import { afterEach, beforeEach, expect } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, useHouse, type Window } from './house.ts';
+
+const house = useHouse({ hasSignIn: true });
+let people: People;
+const email = 'ana@example.com';
+/** All organizations of these specs know her. */
+const at = (address: string): string => `${address}${address.includes('?') ? '&' : '?'}org=${people.slug}`;
+const windows: Window[] = [];
+const kept = (window: Window): Window => {
+  windows.push(window);
+  return window;
+};
+beforeEach(async () => {
+  people = await house.world.org();
+  await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
+});
+afterEach(async () => {
+  const all = windows.splice(0);
+  expect(all.flatMap(({ faults }) => faults)).toEqual([]);
+  await Promise.all(all.map((window) => window.close()));
+});
+
+journey('leads to the sign-in and back to the page that was asked for, with its filters', async () => {
+  const { page } = kept(await house.signIn(email, at('/p/WEB?q=alp')));
+  await page.getByRole('link', { name: 'Alpha' }).waitFor();
+  expect(new URL(page.url()).pathname + new URL(page.url()).search).toBe('/console/p/WEB?q=alp');
+  // The cookie is all there is: a new page of the same browser is signed in, and no script can read why.
+  await page.reload();
+  await page.getByRole('link', { name: 'Alpha' }).waitFor();
+  await page.getByText('Live', { exact: true }).waitFor();
+  expect(await page.evaluate('document.cookie')).toBe('');
+  expect(await page.getByLabel('Token').count()).toBe(0);
+});
+
+journey('signs out of the whole browser', async () => {
+  const { page } = kept(await house.signIn(email, at('/')));
+  await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  const other = await page.context().newPage();
+  await other.goto(`${house.url()}/console/p/WEB`);
+  await other.getByRole('link', { name: 'Alpha' }).waitFor();
+  await page.getByRole('button', { name: 'Ana', exact: true }).click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // The other window hears of it with its next call, and shows nothing any more.
+  await other.getByRole('link', { name: 'Activity' }).click();
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+  expect(new URL(other.url()).searchParams.get('to')).toBe('/console/activity');
+});
+
+journey('goes from one organization to another, each in its window', async () => {
+  const second = await house.world.org();
+  await house.client(second.ana.me.token).orgs.update({ name: 'Second' });
+  const { page } = kept(await house.signIn(email, at('/')));
+  await page.getByRole('link', { name: 'Web shop' }).waitFor();
+  expect(page.url()).not.toContain('org=');
+  const other = await page.context().newPage();
+  await other.goto(`${house.url()}/console/`);
+  await other.getByRole('button', { name: 'Organizations: Acme' }).click();
+  await other.getByRole('menuitemcheckbox', { name: 'Second' }).click();
+  await other.getByText('No project yet').waitFor();
+  for (const window of [page, other]) await window.reload();
+  await page.getByRole('link', { name: 'Web shop' }).waitFor();
+  await other.getByText('No project yet').waitFor();
+});

@@ -1,0 +1,21 @@
+import { useEffect } from 'react';
+import { sayProven } from '../data/proof.ts';
+import { Empty } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { t } from '../texts/index.ts';
+
+/** Where a fresh proof leads: it tells the window that waits for it, and closes itself where it may. */
+export function Proven() {
+  useTitle(t.proof.done);
+  useEffect(() => {
+    sayProven();
+    window.close();
+  }, []);
+  return (
+    <main className="gate">
+      <Empty title={t.proof.done}>
+        <p>{t.proof.back}</p>
+      </Empty>
+    </main>
+  );
+}

@@ -1,0 +1,69 @@
+/** The sign-in of the installation, which stands under the same origin: who is signed in, and the ways there and out. */
+
+export interface Organization {
+  readonly id: string;
+  readonly slug: string;
+  readonly name: string;
+  readonly role: string;
+}
+
+/** What `GET /auth/session` answers. */
+export interface SignedIn {
+  readonly session: { readonly id: string; readonly provenAt: string; readonly expiresAt: string };
+  readonly account: { readonly id: string; readonly email: string; readonly name: string };
+  readonly organizations: readonly Organization[];
+}
+
+/** `absent` where the installation has no sign-in, `outside` where nobody is signed in. Throws where no answer comes. */
+export async function askSignIn(): Promise<SignedIn | 'absent' | 'outside'> {
+  const answer = await fetch('/auth/session', { headers: { accept: 'application/json' } });
+  if (answer.status === 404) return 'absent';
+  if (answer.status === 401) return 'outside';
+  if (!answer.ok) throw new Error(`/auth/session answered ${answer.status}`);
+  return (await answer.json()) as SignedIn;
+}
+
+/** Leaves for the page to sign in on, which leads back to where one was. */
+export function leaveToSignIn(): void {
+  const { pathname, search, hash } = globalThis.location;
+  globalThis.location.assign(`/sign-in?to=${encodeURIComponent(`${pathname}${search}${hash}`)}`);
+}
+
+/** Ends the session, in all windows of this browser. */
+export function signOut(): void {
+  const form = document.createElement('form');
+  form.method = 'post';
+  form.action = '/auth/sign-out';
+  document.body.append(form);
+  form.submit();
+}
+
+/** Of this window first, then what was chosen last in any. It is no secret. */
+const place = 'muster.organization';
+
+export function rememberOrganization({ slug }: Organization): void {
+  sessionStorage.setItem(place, slug);
+  localStorage.setItem(place, slug);
+}
+
+/** The one that the address names (`?org=`, which is taken out of it), that this window is in, or that was chosen last. */
+export function chooseOrganization(organizations: readonly Organization[]): Organization | undefined {
+  const url = new URL(globalThis.location.href);
+  const named = url.searchParams.get('org');
+  if (named !== null) {
+    url.searchParams.delete('org');
+    history.replaceState(history.state, '', url);
+  }
+  const wanted = [named, sessionStorage.getItem(place), localStorage.getItem(place)];
+  const found =
+    wanted
+      .map((slug) => organizations.find((one) => one.slug === slug))
+      .find((organization) => organization !== undefined) ?? organizations[0];
+  if (found !== undefined) rememberOrganization(found);
+  return found;
+}
+
+/** What is on the page belongs to one organization: another is another page. */
+export function switchOrganization(organization: Organization): void {
+  globalThis.location.assign(`/console/?org=${encodeURIComponent(organization.slug)}`);
+}
