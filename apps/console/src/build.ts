@@ -38,17 +38,17 @@ export async function makeSite(folder: string): Promise<Site> {
     metafile: true,
     logLevel: 'warning',
   });
-  const made = Object.keys(metafile.outputs);
-  const entry = (ending: string): string => {
-    const found = made.find(
-      (file) => file.endsWith(ending) && metafile.outputs[file]?.entryPoint !== undefined,
-    );
-    if (found === undefined) throw new Error(`the build has no entry ${ending}`);
+  // What is imported later is an entry too; its source says which is which.
+  const entry = (source: string): string => {
+    const [found] =
+      Object.entries(metafile.outputs).find(([, { entryPoint }]) => entryPoint?.endsWith(source) === true) ??
+      [];
+    if (found === undefined) throw new Error(`the build has no entry ${source}`);
     return found;
   };
-  const script = entry('.js');
+  const script = entry('web/main.tsx');
   const scripts = [...staticallyImported(metafile, script)];
-  const styles = [entry('.css')];
+  const styles = [entry('web/styles/index.css')];
   const address = (file: string): string => `/console/assets/${path.basename(file)}`;
   const html = (await readFile(path.join(web, 'index.html'), 'utf8')).replace(
     '<!-- built -->',

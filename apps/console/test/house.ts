@@ -33,8 +33,8 @@ export interface House {
   visit(address: string, options?: BrowserContextOptions): Promise<Window>;
   /** Signs in, in a new window, by the link of a mail, on the way to a page below /console; where there is a sign-in. */
   signIn(email: string, address?: string): Promise<Window>;
-  /** The newest link that was mailed to an address, once there are so many. */
-  mailedLink(email: string, nth?: number): Promise<string>;
+  /** Asks on the page of the sign-in for a link by mail; the address of the link. */
+  askForLink(page: Page, email: string): Promise<string>;
   /** To another page in the same window, as a link does: a token lives as long as its page. */
   go(page: Page, address: string): Promise<void>;
   /** Ends the API and starts it again at the same address; the work is done in between. */
@@ -90,20 +90,23 @@ export function useHouse({ hasSignIn = false }: { readonly hasSignIn?: boolean }
     return { page, faults, close: () => context.close() };
   };
 
+  const askForLink: House['askForLink'] = async (page, email) => {
+    const before = await mails.count(email);
+    await page.getByLabel('Your e-mail address').fill(email);
+    await page.getByRole('button', { name: 'Mail me a link' }).click();
+    return mails.link(email, before + 1);
+  };
+
   return {
     world,
     url,
     visit,
     folder: () => folder,
-    mailedLink: mails.link,
+    askForLink,
     signIn: async (email, address = '/') => {
       const window = await visit(address);
-      const { page } = window;
-      const before = await mails.count(email);
-      await page.getByLabel('Your e-mail address').fill(email);
-      await page.getByRole('button', { name: 'Mail me a link' }).click();
-      await page.goto(await mails.link(email, before + 1));
-      await page.getByRole('button', { name: 'Sign in' }).click();
+      await window.page.goto(await askForLink(window.page, email));
+      await window.page.getByRole('button', { name: 'Sign in' }).click();
       return window;
     },
     site: () => {

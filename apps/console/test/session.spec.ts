@@ -66,3 +66,49 @@ journey('goes from one organization to another, each in its window', async () =>
   await page.getByRole('link', { name: 'Web shop' }).waitFor();
   await other.getByText('No project yet').waitFor();
 });
+
+journey('asks for a fresh proof in a window beside, and goes on with what was typed', async () => {
+  const { page } = kept(await house.visit(at('/settings/tokens')));
+  await page.goto(await house.askForLink(page, email));
+  // Before the API hears of the session: what it knows of one it remembers for a while.
+  await page.route('**/auth/session', async (route) => {
+    await house.world.rows(`update sign_in.sessions set proven_at = now() - interval '11 minutes'`);
+    await route.continue();
+  });
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('heading', { name: 'Tokens and agents' }).waitFor();
+  await page.unroute('**/auth/session');
+  await page.getByRole('button', { name: 'Make a token' }).click();
+  await page.getByLabel('Name').fill('Build server');
+  await page.getByLabel('For').selectOption({ label: 'A new agent…' });
+  await page.getByLabel('Name of the agent').fill('Builder');
+  await page.getByRole('button', { name: 'Make a token' }).click();
+  const [beside] = await Promise.all([
+    page.waitForEvent('popup'),
+    page.getByRole('dialog').getByRole('button', { name: 'Sign in again' }).click(),
+  ]);
+  const link = await house.askForLink(beside, email);
+  await beside.goto(link);
+  await beside.getByRole('button', { name: 'Sign in' }).click();
+  const made = page.getByRole('status').filter({ hasText: 'Build server' });
+  await made.waitFor();
+  expect(await page.getByRole('dialog').count()).toBe(0);
+  const secret = (await made.locator('code').textContent()) ?? '';
+  expect((await house.client(secret).session.identity()).agent?.name).toBe('Builder');
+  await page.getByRole('button', { name: 'Retire Builder' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Retire' }).click();
+  await page.getByRole('button', { name: 'Retire Builder' }).waitFor({ state: 'detached' });
+  await expect(house.client(secret).session.identity()).rejects.toThrow('unauthorized');
+});
+
+journey('shows the browsers in which one is signed in, and ends another', async () => {
+  const { page } = kept(await house.signIn('ben@example.com', at('/settings/sessions')));
+  const other = kept(await house.signIn('ben@example.com', at('/'))).page;
+  await other.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  await page.reload();
+  await page.getByText('this browser').waitFor();
+  await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
+  await page.locator('.notice', { hasText: 'ended' }).waitFor();
+  await other.getByRole('link', { name: 'Activity' }).click();
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+});

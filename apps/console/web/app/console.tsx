@@ -9,7 +9,7 @@ import { startLive } from '../data/live.ts';
 import { refresh } from '../data/refresh.ts';
 import { staleBy } from '../data/stale.ts';
 import { enter, type Entered, type Session } from '../data/session.ts';
-import { leaveToSignIn, signOut } from '../data/sign-in.ts';
+import { isStillIn, leaveToSignIn, signOut } from '../data/sign-in.ts';
 import { Empty } from '../parts/states.tsx';
 import { reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
@@ -79,30 +79,26 @@ export function App() {
     case 'by-token':
       return <Gate onOpen={(session) => setEntering({ state: 'inside', session })} />;
     case 'inside':
-      return (
-        <Inside
-          session={entering.session}
-          onSignedOut={entering.session.organizations.length > 0 ? leaveToSignIn : toGate}
-        />
-      );
+      return <Inside session={entering.session} onTokenOver={toGate} />;
   }
 }
 
-function Inside({
-  session,
-  onSignedOut,
-}: {
-  readonly session: Session;
-  /** The session has ended, or the token is no good any more. */
-  readonly onSignedOut: () => void;
-}) {
+function Inside({ session, onTokenOver }: { readonly session: Session; readonly onTokenOver: () => void }) {
+  const { signedIn, identity } = session;
+  const orgId = identity.org.id;
+  const onSignedOut = useCallback(async (): Promise<boolean> => {
+    if (signedIn !== null && (await isStillIn(signedIn.account.id, orgId))) return false;
+    if (signedIn === null) onTokenOver();
+    else leaveToSignIn();
+    return true;
+  }, [signedIn, orgId, onTokenOver]);
   const queries = useMemo(
     () =>
       new QueryClient({
         defaultOptions: { queries: queryOptions },
         queryCache: new QueryCache({
           onError: (error) => {
-            if (error instanceof UnauthorizedError) onSignedOut();
+            if (error instanceof UnauthorizedError) void onSignedOut();
           },
         }),
       }),
@@ -128,9 +124,9 @@ function Inside({
       },
       signedOut: onSignedOut,
     });
-    setInside({ session, live, boards, signOut: session.organizations.length > 0 ? signOut : onSignedOut });
+    setInside({ session, live, boards, signOut: signedIn === null ? onTokenOver : signOut });
     return () => live.stop();
-  }, [session, queries, onSignedOut]);
+  }, [session, signedIn, queries, onSignedOut, onTokenOver]);
   if (inside === null) return null;
   return (
     <QueryClientProvider client={queries}>

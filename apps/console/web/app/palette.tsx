@@ -40,6 +40,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     go('/inbox', t.nav.inbox),
     go('/agents', t.nav.agents),
     go('/activity', t.nav.activity),
+    {
+      ...{ id: 'settings', name: t.nav.settings },
+      run: () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
+    },
     ...(projects.data ?? []).map(({ id, key, name }) => ({
       ...{ id, name, mark: key },
       run: () => void navigate({ to: '/p/$projectKey', params: { projectKey: key } }),

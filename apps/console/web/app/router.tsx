@@ -52,8 +52,22 @@ const story = createRoute({
   },
 });
 
+const settings = createRoute({
+  getParentRoute: () => root,
+  path: '/settings/$section',
+  component: lazyRouteComponent(() => import('../settings/organization-page.tsx'), 'OrganizationPage'),
+});
+const projectSettings = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$projectKey/settings/$section',
+  component: lazyRouteComponent(() => import('../settings/project-page.tsx'), 'ProjectPage'),
+});
+
 export const router = createRouter({
-  routeTree: root.addChildren([now, inbox, agents, activity, board, story]),
+  routeTree: root.addChildren([
+    ...[now, inbox, agents, activity, board, story],
+    ...[settings, projectSettings],
+  ]),
   basepath: '/console',
   defaultPreload: 'intent',
   scrollRestoration: true,

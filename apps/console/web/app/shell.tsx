@@ -1,6 +1,6 @@
 /** The frame of every page: where one can go, how the wire is, who is looking. */
 import { useQuery } from '@tanstack/react-query';
-import { Link, Outlet, useNavigate } from '@tanstack/react-router';
+import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useState } from 'react';
 import { useConsole, useIdentity, useWire } from '../data/context.ts';
 import { projectsQuery, unreadQuery } from '../data/queries.ts';
@@ -132,7 +132,7 @@ function Foot({ onHelp }: { readonly onHelp: () => void }) {
 
 /** Where one is; a choice for whoever is in several. */
 function OrganizationPart() {
-  const { organizations } = useConsole().session;
+  const organizations = useConsole().session.signedIn?.organizations ?? [];
   const { org } = useIdentity();
   if (organizations.length < 2)
     return (
@@ -170,6 +170,7 @@ export function Shell() {
     'g i': () => void navigate({ to: '/inbox' }),
     'g w': () => void navigate({ to: '/agents' }),
     'g a': () => void navigate({ to: '/activity' }),
+    'g s': () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
   });
   useEffect(() => {
     const hear = (event: KeyboardEvent): void => {
@@ -182,6 +183,9 @@ export function Shell() {
     return () => document.removeEventListener('keydown', hear);
   }, []);
   const projects = useQuery(projectsQuery(session.client));
+  const isInSettings = useRouterState({
+    select: ({ location }) => location.pathname.startsWith('/settings/'),
+  });
   return (
     <div className="shell">
       <a className="skip button" data-kind="main" href="#main">
@@ -194,6 +198,16 @@ export function Shell() {
           {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
           <Place to="/agents" icon="agents" name={t.nav.agents} />
           <Place to="/activity" icon="activity" name={t.nav.activity} />
+          <li>
+            <Link
+              to="/settings/$section"
+              params={{ section: 'members' }}
+              className="rail-link"
+              aria-current={isInSettings ? 'page' : undefined}
+            >
+              <Entry icon="settings" name={t.nav.settings} />
+            </Link>
+          </li>
         </ul>
         <div>
           <h2 className="rail-title">{t.nav.boards}</h2>

@@ -1,5 +1,5 @@
 /** The board of a project. */
-import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import {
   type FocusEvent,
   type KeyboardEvent,
@@ -15,6 +15,7 @@ import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { useConsole } from '../data/context.ts';
 import { type Place } from '../data/lanes.ts';
+import { Icon } from '../parts/icons.tsx';
 import { usePageKeys, isSingle } from '../parts/keys.ts';
 import { type MenuItem } from '../parts/menu.tsx';
 import { announce, announceQuietly, notify, reasonFor } from '../parts/notices.tsx';
@@ -182,6 +183,17 @@ function BoardView({ board }: { readonly board: Board }) {
           field={filterField}
           onSearch={(next) => void navigate({ search: next, replace: true })}
         />
+        {project !== null && (
+          <Link
+            to="/p/$projectKey/settings/$section"
+            params={{ projectKey: project.key, section: 'people' }}
+            className="icon-button"
+            aria-label={t.board.settings}
+            title={t.board.settings}
+          >
+            <Icon name="settings" />
+          </Link>
+        )}
       </header>
       {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
       {view.state === 'loading' ? (

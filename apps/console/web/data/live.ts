@@ -12,7 +12,8 @@ export interface Heard {
   readonly resync: () => void;
   readonly notification: () => void;
   readonly unread: (count: number) => void;
-  readonly signedOut: () => void;
+  /** The API does not know who is looking any more. True where that is so for good, and the stream is over. */
+  readonly signedOut: () => Promise<boolean>;
 }
 
 export interface Live {
@@ -60,10 +61,7 @@ export function startLive(session: Session, heard: Heard): Live {
       try {
         await follow();
       } catch (error) {
-        if (error instanceof UnauthorizedError) {
-          heard.signedOut();
-          return;
-        }
+        if (error instanceof UnauthorizedError && (await heard.signedOut())) return;
         lose();
         await new Promise((resolve) => setTimeout(resolve, againMillis));
       }

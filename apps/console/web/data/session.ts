@@ -11,7 +11,7 @@ import {
 } from '@muster/client';
 import { type Registry, type ResultOf } from '@muster/registry';
 import { proving } from './proof.ts';
-import { askSignIn, chooseOrganization, type Organization, type SignedIn } from './sign-in.ts';
+import { askSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
 
 export type Identity = ResultOf<Registry['session']['identity']>;
 
@@ -21,8 +21,8 @@ export interface Session {
   readonly stream: (options: StreamWish) => AsyncGenerator<Streamed, void, undefined>;
   /** Just before who is looking was asked: whatever was read since is covered by what follows it. */
   readonly cursor: string;
-  /** Of whoever is signed in; empty for a token, which is of one. */
-  readonly organizations: readonly Organization[];
+  /** Who is signed in; null for a token. */
+  readonly signedIn: SignedIn | null;
 }
 
 interface StreamWish {
@@ -50,9 +50,8 @@ export async function enter(): Promise<Entered> {
   const signedIn = await askSignIn();
   if (signedIn === 'absent') return { state: 'by-token' };
   if (signedIn === 'outside') return { state: 'outside' };
-  const { account, organizations } = signedIn;
-  const organization = chooseOrganization(organizations);
-  if (organization === undefined) return { state: 'homeless', account };
+  const organization = chooseOrganization(signedIn.organizations);
+  if (organization === undefined) return { state: 'homeless', account: signedIn.account };
   const session = await openSession(
     {
       baseUrl,
@@ -62,26 +61,26 @@ export async function enter(): Promise<Entered> {
         return fetch(input, { ...init, headers, credentials: 'same-origin' });
       },
     },
-    organizations,
+    signedIn,
   );
   return { state: 'inside', session };
 }
 
 /** Undefined where the token is no good. */
 export const openByToken = (token: string): Promise<Session | undefined> =>
-  openSession({ baseUrl, token }, []).catch((error: unknown) => {
+  openSession({ baseUrl, token }, null).catch((error: unknown) => {
     if (error instanceof UnauthorizedError) return undefined;
     throw error;
   });
 
-async function openSession(http: HttpOptions, organizations: readonly Organization[]): Promise<Session> {
+async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<Session> {
   const client = createClient(proving(retrying(httpTransport(http), { forSeconds })));
   const [identity, { cursor }] = await Promise.all([
     client.session.identity(),
     client.events.list({ after: 'latest', limit: 1 }),
   ]);
   return {
-    ...{ identity, client, cursor, organizations },
+    ...{ identity, client, cursor, signedIn },
     stream: (wish) => followStream({ ...http, ...wish, forSeconds: Number.POSITIVE_INFINITY }),
   };
 }

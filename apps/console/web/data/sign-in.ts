@@ -23,6 +23,20 @@ export async function askSignIn(): Promise<SignedIn | 'absent' | 'outside'> {
   return (await answer.json()) as SignedIn;
 }
 
+/**
+ * Whether the same person is signed in still, and in the organization: a fresh proof changes the cookie under calls that are on
+ * their way. Where no answer comes, that is not known to be over.
+ */
+export async function isStillIn(accountId: string, organizationId: string): Promise<boolean> {
+  const now = await askSignIn().catch(() => null);
+  if (now === null) return true;
+  return (
+    typeof now !== 'string' &&
+    now.account.id === accountId &&
+    now.organizations.some(({ id }) => id === organizationId)
+  );
+}
+
 /** Leaves for the page to sign in on, which leads back to where one was. */
 export function leaveToSignIn(): void {
   const { pathname, search, hash } = globalThis.location;

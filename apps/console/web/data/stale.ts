@@ -1,11 +1,18 @@
 /** Which of what was read an event makes old. */
 import { type Event } from '@muster/registry';
 
+/** What settings show. */
+const settingsAbout: ReadonlySet<string> = new Set([
+  ...['org', 'policy', 'member', 'invitation', 'team', 'access', 'seats', 'agent', 'webhook', 'forge'],
+  ...['prompt', 'contract', 'column', 'columns', 'project', 'import'],
+]);
+
 export type Key = readonly (string | null)[];
 
 export function staleBy({ kind, subject }: Event): Key[] {
   const [about = ''] = kind.split('.');
   const keys: Key[] = [['activity']];
+  if (settingsAbout.has(about)) keys.push(['settings']);
   if (subject.type === 'story' && subject.key !== null) keys.push(['story', subject.key]);
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);

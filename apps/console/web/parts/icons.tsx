@@ -88,6 +88,13 @@ const paths = {
       <path d="M6.3 6.3a1.8 1.8 0 1 1 2.5 1.7c-.6.3-.8.6-.8 1.2M8 11.2v.1" />
     </>
   ),
+  settings: (
+    <>
+      <path d="M2 4.8h7.2M12.8 4.8H14M2 11.2h1.2M6.8 11.2H14" />
+      <circle cx="11" cy="4.8" r="1.8" />
+      <circle cx="5" cy="11.2" r="1.8" />
+    </>
+  ),
   leave: <path d="M6 2.8H3v10.4h3M10 5l3 3-3 3M13 8H6.5" />,
   stop: <rect x="4" y="4" width="8" height="8" rx="1.6" />,
   warn: <path d="M8 2.5 14.2 13H1.8zM8 6.6v3M8 11.3v.1" />,

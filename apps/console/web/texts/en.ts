@@ -55,6 +55,7 @@ export const en = {
     activity: 'Activity',
     unread: (count: number) => `${count.toLocaleString()} unread`,
     noBoards: 'No project yet',
+    settings: 'Settings',
   },
   gate: {
     title: 'Muster',
@@ -125,6 +126,7 @@ export const en = {
   over: 'over',
   board: {
     title: 'Board',
+    settings: 'Settings of the project',
     add: (column: string) => `Add a story to ${column}`,
     addHere: 'Add story',
     addTitle: 'Title of the new story',
@@ -335,6 +337,7 @@ export const en = {
       ['g i', 'Inbox'],
       ['g w', 'Agents at work'],
       ['g a', 'Activity'],
+      ['g s', 'Settings'],
       ['h j k l', 'Walk the board, as the arrows do'],
       ['Enter', 'Open the story'],
       ['m', 'Move the card: arrows choose, Space drops, Esc returns'],
@@ -344,6 +347,7 @@ export const en = {
     ] as readonly (readonly [string, string])[],
   },
   people: {
+    none: 'None',
     unassigned: 'Unassigned',
     agentOf: (agent: string, member: string) => `${agent} (${member})`,
     system: 'Muster',

@@ -24,6 +24,9 @@ export function ago(time: string, now = Date.now()): string {
   return relative.format(Math.round(past / step.millis), step.unit);
 }
 
+const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
+
+export const exactDay = (time: string): string => day.format(Date.parse(time));
 export const exactly = (time: string): string => moment.format(Date.parse(time));
 
 const short = {

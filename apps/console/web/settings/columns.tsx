@@ -1,0 +1,166 @@
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type BoardColumn } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { Icon, StatusIcon } from '../parts/icons.tsx';
+import { t } from '../texts/index.ts';
+import { s } from '../texts/settings.ts';
+import { Ask, Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { columnsQuery } from './queries.ts';
+
+type Status = BoardColumn['status'];
+type Counted = BoardColumn & { readonly storyCount: number };
+const { canceled: _, ...statuses } = t.status;
+
+function Make({ projectId, onClose }: { readonly projectId: string; readonly onClose: () => void }) {
+  const { boardColumns } = useClient();
+  const [name, setName] = useState('');
+  const [status, setStatus] = useState<Status>('ready');
+  const { isBusy, run } = useWrite();
+  const make = async (): Promise<void> => {
+    if (await run(() => boardColumns.create({ projectId, name, status }))) onClose();
+  };
+  return (
+    <Form act={s.columns.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+      <div className="form-row">
+        <Label name={s.name}>
+          <input
+            className="field"
+            required
+            autoFocus
+            maxLength={80}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </Label>
+        <Choice label={s.columns.status} value={status} words={statuses} onChange={setStatus} />
+      </div>
+    </Form>
+  );
+}
+
+function One({ column, all }: { readonly column: Counted; readonly all: readonly Counted[] }) {
+  const { boardColumns } = useClient();
+  const { isBusy, run } = useWrite();
+  const { id: columnId, projectId, name, status, wipLimit, storyCount, version } = column;
+  const [typedName, setName] = useState(name);
+  const [typedLimit, setLimit] = useState(wipLimit === null ? '' : String(wipLimit));
+  const [target, setTarget] = useState('');
+  const at = all.findIndex(({ id }) => id === columnId);
+  const others = all.filter(({ id }) => id !== columnId);
+  const isChanged = typedName !== name || typedLimit !== (wipLimit === null ? '' : String(wipLimit));
+  const move = (by: number) => () => {
+    const columnIds = all.map(({ id }) => id).filter((id) => id !== columnId);
+    columnIds.splice(at + by, 0, columnId);
+    void run(() => boardColumns.reorder({ projectId, columnIds }));
+  };
+  const save = (): Promise<boolean> =>
+    run(() =>
+      boardColumns.update({
+        ...{ columnId, name: typedName, wipLimit: typedLimit === '' ? null : Number(typedLimit) },
+        expectedVersion: version,
+      }),
+    );
+  const moveTo = target === '' ? (others.find((one) => one.status === status) ?? others[0])?.id : target;
+  return (
+    <Item
+      lead={<StatusIcon status={status} />}
+      title={
+        <span className="column-edit">
+          <input
+            className="field"
+            aria-label={`${s.name}: ${name}`}
+            maxLength={80}
+            value={typedName}
+            onChange={(event) => setName(event.target.value)}
+          />
+          <input
+            className="field"
+            type="number"
+            min={1}
+            max={10_000}
+            aria-label={`${s.columns.limit}: ${name}`}
+            placeholder={`${s.columns.limit}: ${s.columns.noLimit}`}
+            value={typedLimit}
+            onChange={(event) => setLimit(event.target.value)}
+          />
+          {isChanged && (
+            <button
+              type="button"
+              className="button"
+              data-kind="main"
+              disabled={isBusy}
+              onClick={() => void save()}
+            >
+              {s.save}
+              <span className="sr-only"> {name}</span>
+            </button>
+          )}
+        </span>
+      }
+      fact={`${statuses[status]} · ${s.columns.stories(storyCount)}`}
+    >
+      <button
+        type="button"
+        className="icon-button"
+        aria-label={s.columns.left(name)}
+        disabled={isBusy || at === 0}
+        onClick={move(-1)}
+      >
+        <Icon name="back" />
+      </button>
+      <button
+        type="button"
+        className="icon-button turned"
+        aria-label={s.columns.right(name)}
+        disabled={isBusy || at === all.length - 1}
+        onClick={move(1)}
+      >
+        <Icon name="back" />
+      </button>
+      <Ask
+        act={s.remove}
+        about={name}
+        title={s.columns.archiveTitle(name)}
+        why={storyCount === 0 ? '' : s.columns.archiveWhy}
+        run={() =>
+          run(() =>
+            boardColumns.archive({
+              columnId,
+              ...(storyCount > 0 && moveTo !== undefined && { moveStoriesToColumnId: moveTo }),
+            }),
+          )
+        }
+      >
+        {storyCount > 0 && (
+          <Choice
+            label={s.columns.archiveWhy}
+            isHidden
+            value={moveTo ?? ''}
+            words={Object.fromEntries(others.map((one) => [one.id, one.name]))}
+            onChange={setTarget}
+          />
+        )}
+      </Ask>
+    </Item>
+  );
+}
+
+export function Columns({ projectId }: { readonly projectId: string }) {
+  const [isMaking, setMaking] = useState(false);
+  const columns = useQuery(columnsQuery(useClient(), projectId));
+  const all = columns.data ?? [];
+  return (
+    <Section
+      id="columns"
+      title={s.sections.columns}
+      intro={s.columns.intro}
+      act={!isMaking && <Opener name={s.columns.make} onOpen={() => setMaking(true)} />}
+    >
+      {isMaking && <Make projectId={projectId} onClose={() => setMaking(false)} />}
+      <Listed query={columns} empty="">
+        {(column) => <One key={`${column.id}-${column.version}`} column={column} all={all} />}
+      </Listed>
+    </Section>
+  );
+}

@@ -1,0 +1,64 @@
+/** Settings of one thing: its sections at the side, the chosen one beside them. */
+import { Link } from '@tanstack/react-router';
+import { type ReactNode } from 'react';
+import { useTitle } from '../parts/title.ts';
+import { s } from '../texts/settings.ts';
+import { t } from '../texts/index.ts';
+
+export type SectionName = keyof typeof s.sections;
+
+export interface Place {
+  readonly section: SectionName;
+  readonly children: ReactNode;
+}
+
+export function Frame({
+  title,
+  projectKey,
+  places,
+  chosen,
+  back,
+}: {
+  readonly title: string;
+  /** Of a project's settings; null for those of the organization. */
+  readonly projectKey: string | null;
+  readonly places: readonly Place[];
+  readonly chosen: string;
+  readonly back?: ReactNode;
+}) {
+  const place = places.find(({ section }) => section === chosen) ?? places[0];
+  useTitle(`${title}: ${place === undefined ? '' : s.sections[place.section]}`);
+  return (
+    <>
+      <header className="page-head">
+        {back}
+        <h1>{title}</h1>
+      </header>
+      <div className="page">
+        <div className="settings">
+          <nav className="set-nav" aria-label={t.nav.settings}>
+            <ul>
+              {places.map(({ section }) => (
+                <li key={section}>
+                  <Link
+                    {...(projectKey === null
+                      ? ({ to: '/settings/$section', params: { section } } as const)
+                      : ({
+                          to: '/p/$projectKey/settings/$section',
+                          params: { projectKey, section },
+                        } as const))}
+                    className="rail-link"
+                    aria-current={section === place?.section ? 'page' : undefined}
+                  >
+                    {s.sections[section]}
+                  </Link>
+                </li>
+              ))}
+            </ul>
+          </nav>
+          <div className="set-main">{place?.children}</div>
+        </div>
+      </div>
+    </>
+  );
+}

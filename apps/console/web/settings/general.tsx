@@ -1,0 +1,141 @@
+/** How the organization and a project are called, and who may see a project. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Project } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { s } from '../texts/settings.ts';
+import { Ask, Choice, Form, Label, Section, useWrite } from './parts.tsx';
+import { useIsAdmin } from './rights.ts';
+
+export function OrganizationGeneral() {
+  const { orgs } = useClient();
+  const { org } = useIdentity();
+  const isAdmin = useIsAdmin();
+  const [name, setName] = useState(org.name);
+  const [slug, setSlug] = useState(org.slug);
+  const [description, setDescription] = useState(org.description);
+  const { isBusy, run } = useWrite();
+  return (
+    <Section id="general" title={s.sections.general} intro={s.general.intro}>
+      <Form
+        act={s.save}
+        isBusy={isBusy || !isAdmin}
+        onSubmit={() => void run(() => orgs.update({ name, slug, description }), s.saved)}
+      >
+        <div className="form-row">
+          <Label name={s.name}>
+            <input
+              className="field"
+              required
+              maxLength={120}
+              disabled={!isAdmin}
+              value={name}
+              onChange={({ target }) => setName(target.value)}
+            />
+          </Label>
+          <Label name={s.general.slug} hint={s.general.slugHint}>
+            <input
+              className="field mono"
+              required
+              pattern="[a-z0-9\-]{3,40}"
+              disabled={!isAdmin}
+              value={slug}
+              onChange={({ target }) => setSlug(target.value)}
+            />
+          </Label>
+        </div>
+        <Label name={s.general.description}>
+          <textarea
+            className="field"
+            rows={3}
+            maxLength={2_000}
+            disabled={!isAdmin}
+            value={description}
+            onChange={({ target }) => setDescription(target.value)}
+          />
+        </Label>
+      </Form>
+    </Section>
+  );
+}
+
+export function ProjectGeneral({ project }: { readonly project: Project }) {
+  const { projects } = useClient();
+  const queries = useQueryClient();
+  const { isBusy, run } = useWrite();
+  const [name, setName] = useState(project.name);
+  const [description, setDescription] = useState(project.description);
+  const [visibility, setVisibility] = useState(project.visibility);
+  const { id: projectId, version: expectedVersion, archivedAt } = project;
+  const update = async (change: object): Promise<boolean> => {
+    const isDone = await run(() => projects.update({ projectId, expectedVersion, ...change }), s.saved);
+    await queries.invalidateQueries({ queryKey: ['projects'] });
+    return isDone;
+  };
+  const isArchived = archivedAt !== null;
+  return (
+    <>
+      <Section id="general" title={s.sections.general} intro={s.projectGeneral.intro}>
+        <Form
+          act={s.save}
+          isBusy={isBusy || isArchived}
+          onSubmit={() => void update({ name, description, visibility })}
+        >
+          <div className="form-row">
+            <Label name={s.name}>
+              <input
+                className="field"
+                required
+                maxLength={120}
+                value={name}
+                onChange={({ target }) => setName(target.value)}
+              />
+            </Label>
+            <Choice
+              label={s.projectGeneral.visibility}
+              value={visibility}
+              words={s.projectGeneral.visibilities}
+              onChange={setVisibility}
+            />
+          </div>
+          <Label name={s.general.description}>
+            <textarea
+              className="field"
+              rows={3}
+              maxLength={20_000}
+              value={description}
+              onChange={({ target }) => setDescription(target.value)}
+            />
+          </Label>
+        </Form>
+      </Section>
+      <Section
+        id="archive"
+        title={isArchived ? s.projectGeneral.unarchive : s.projectGeneral.archive}
+        intro={s.projectGeneral.archiveWhy}
+        act={
+          isArchived ? (
+            <button
+              type="button"
+              className="button"
+              disabled={isBusy}
+              onClick={() => void update({ archived: false })}
+            >
+              {s.projectGeneral.unarchive}
+            </button>
+          ) : (
+            <Ask
+              act={s.projectGeneral.archive}
+              about=""
+              title={s.projectGeneral.archive}
+              why={s.projectGeneral.archiveWhy}
+              run={() => update({ archived: true })}
+            />
+          )
+        }
+      >
+        {null}
+      </Section>
+    </>
+  );
+}

@@ -1,0 +1,47 @@
+import { getRouteApi } from '@tanstack/react-router';
+import { useIdentity } from '../data/context.ts';
+import { t } from '../texts/index.ts';
+import { Forges } from './forges.tsx';
+import { Frame, type Place } from './frame.tsx';
+import { OrganizationGeneral } from './general.tsx';
+import { Members } from './members.tsx';
+import { PolicyPart } from './policy.tsx';
+import { Prompts } from './prompts.tsx';
+import { useIsAdmin } from './rights.ts';
+import { Seats } from './seats.tsx';
+import { Sessions } from './sessions.tsx';
+import { Teams } from './teams.tsx';
+import { Tokens } from './tokens.tsx';
+import { Webhooks } from './webhooks.tsx';
+
+const route = getRouteApi('/settings/$section');
+
+export function OrganizationPage() {
+  const { section } = route.useParams();
+  const { agent, member } = useIdentity();
+  const isAdmin = useIsAdmin();
+  // What only people do is not shown to their agents.
+  const own: readonly Place[] =
+    agent === null
+      ? [
+          { section: 'tokens', children: <Tokens /> },
+          { section: 'sessions', children: <Sessions /> },
+        ]
+      : [];
+  const places: readonly Place[] = [
+    { section: 'members', children: <Members /> },
+    { section: 'teams', children: <Teams /> },
+    ...(member.role === 'viewer' ? own.filter((place) => place.section === 'sessions') : own),
+    { section: 'policy', children: <PolicyPart /> },
+    { section: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
+    ...(isAdmin
+      ? ([
+          { section: 'webhooks', children: <Webhooks /> },
+          { section: 'forges', children: <Forges /> },
+          { section: 'seats', children: <Seats /> },
+          { section: 'general', children: <OrganizationGeneral /> },
+        ] as const)
+      : []),
+  ];
+  return <Frame title={t.nav.settings} projectKey={null} places={places} chosen={section} />;
+}

@@ -1,0 +1,308 @@
+/** What all settings are made of: a section, a list with its states, a form, an act that is asked about first. */
+import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
+import { cloneElement, type ReactElement, type ReactNode, useId, useState } from 'react';
+import { isRefusal } from '@muster/client';
+import { Dialog } from '../parts/dialog.tsx';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { t } from '../texts/index.ts';
+import { s } from '../texts/settings.ts';
+
+export const Section = ({
+  id,
+  title,
+  intro,
+  act,
+  children,
+}: {
+  readonly id: string;
+  readonly title: string;
+  readonly intro?: string;
+  readonly act?: ReactNode;
+  readonly children: ReactNode;
+}) => (
+  <section className="set" aria-labelledby={id}>
+    <header className="set-head">
+      <div className="grow">
+        <h2 id={id}>{title}</h2>
+        {intro !== undefined && <p className="muted">{intro}</p>}
+      </div>
+      {act}
+    </header>
+    {children}
+  </section>
+);
+
+/** A list in each of its states: on its way, failed, empty, there. */
+export function Listed<Item>({
+  query,
+  empty,
+  emptyWhy,
+  children,
+}: {
+  readonly query: Pick<UseQueryResult<readonly Item[]>, 'data' | 'error' | 'refetch'>;
+  readonly empty: string;
+  readonly emptyWhy?: string;
+  readonly children: (item: Item) => ReactNode;
+}) {
+  const { data, error } = query;
+  if (data === undefined && error !== null)
+    return <Failed error={error} again={() => void query.refetch()} />;
+  if (data === undefined) return <Loading label={s.loading} rows={3} />;
+  if (data.length === 0)
+    return <Empty title={empty}>{emptyWhy === undefined ? undefined : <p>{emptyWhy}</p>}</Empty>;
+  return <ul className="rows">{data.map(children)}</ul>;
+}
+
+/** A line of a list: what it is, what is to be said of it, what can be done. */
+export const Item = ({
+  lead,
+  title,
+  fact,
+  children,
+}: {
+  readonly lead?: ReactNode;
+  readonly title: ReactNode;
+  readonly fact?: ReactNode;
+  readonly children?: ReactNode;
+}) => (
+  <li className="row set-row">
+    {lead !== undefined && <span className="row-lead">{lead}</span>}
+    <div className="row-words">
+      <p className="row-line">{title}</p>
+      {fact !== undefined && <div className="row-fact">{fact}</div>}
+    </div>
+    {children !== undefined && <div className="set-acts">{children}</div>}
+  </li>
+);
+
+/** What is said of one thing, one after the other. */
+export const facts = (...all: readonly (string | false | null | undefined)[]): string =>
+  all.filter((fact) => typeof fact === 'string' && fact !== '').join(' · ');
+
+export interface Write {
+  readonly isBusy: boolean;
+  /** True where it was done; else the reason was said. */
+  readonly run: (work: () => Promise<unknown>, done?: string) => Promise<boolean>;
+}
+
+/** A write, after which all settings are read anew. */
+export function useWrite(): Write {
+  const queries = useQueryClient();
+  const [isBusy, setBusy] = useState(false);
+  const run: Write['run'] = async (work, done) => {
+    setBusy(true);
+    try {
+      await work();
+      if (done !== undefined) notify({ tone: 'good', title: done });
+      return true;
+    } catch (error) {
+      const body = isRefusal(error, 'version_mismatch') ? s.changedMeanwhile : reasonFor(error);
+      notify({ tone: 'bad', title: s.failed, body });
+      return false;
+    } finally {
+      setBusy(false);
+      await queries.invalidateQueries({ queryKey: ['settings'] });
+    }
+  };
+  return { isBusy, run };
+}
+
+/** A field with its name and what is to be known of it. */
+export function Label({
+  name,
+  hint,
+  children,
+}: {
+  readonly name: string;
+  readonly hint?: string;
+  readonly children: ReactElement<{ id?: string; 'aria-describedby'?: string | undefined }>;
+}) {
+  const id = useId();
+  const hintId = `${id}-hint`;
+  return (
+    <div className="label">
+      <label htmlFor={id}>{name}</label>
+      {cloneElement(children, { id, 'aria-describedby': hint === undefined ? undefined : hintId })}
+      {hint !== undefined && (
+        <span id={hintId} className="hint">
+          {hint}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** A choice of a few, by their words. */
+export function Choice<Value extends string>({
+  label,
+  value,
+  words,
+  isHidden = false,
+  disabled = false,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: Value;
+  readonly words: Readonly<Record<Value, string>>;
+  /** Whether the label is for screen readers alone. */
+  readonly isHidden?: boolean;
+  readonly disabled?: boolean;
+  readonly onChange: (value: Value) => void;
+}) {
+  const select = (
+    <select
+      className="field"
+      value={value}
+      disabled={disabled}
+      aria-label={isHidden ? label : undefined}
+      onChange={({ target }) => onChange(target.value as Value)}
+    >
+      {(Object.keys(words) as Value[]).map((one) => (
+        <option key={one} value={one}>
+          {words[one]}
+        </option>
+      ))}
+    </select>
+  );
+  return isHidden ? select : <Label name={label}>{select}</Label>;
+}
+
+/** A form that stays as it is until its act is done; then it is closed by whoever opened it. */
+export const Form = ({
+  act,
+  isBusy,
+  onSubmit,
+  onCancel,
+  children,
+}: {
+  readonly act: string;
+  readonly isBusy: boolean;
+  readonly onSubmit: () => void;
+  readonly onCancel?: () => void;
+  readonly children: ReactNode;
+}) => (
+  <form
+    className="form"
+    onSubmit={(event) => {
+      event.preventDefault();
+      if (!isBusy) onSubmit();
+    }}
+  >
+    {children}
+    <div className="form-foot">
+      <button type="submit" className="button" data-kind="main" disabled={isBusy}>
+        {act}
+      </button>
+      {onCancel !== undefined && (
+        <button type="button" className="button" onClick={onCancel}>
+          {t.cancel}
+        </button>
+      )}
+    </div>
+  </form>
+);
+
+/** An act that cannot be taken back is asked about first. */
+export function Ask({
+  act,
+  about,
+  title,
+  why,
+  run,
+  children,
+}: {
+  readonly act: string;
+  /** What it is about, for those who hear the button alone. */
+  readonly about: string;
+  readonly title: string;
+  readonly why: string;
+  readonly run: () => Promise<unknown>;
+  readonly children?: ReactNode;
+}) {
+  const [isOpen, setOpen] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const close = (): void => setOpen(false);
+  return (
+    <>
+      <button type="button" className="button" data-kind="quiet" onClick={() => setOpen(true)}>
+        {act}
+        <span className="sr-only"> {about}</span>
+      </button>
+      {isOpen && (
+        <Dialog label={title} onClose={close}>
+          <div className="dialog-body">
+            <h2>{title}</h2>
+            <p>{why}</p>
+            {children}
+            <div className="dialog-foot">
+              <button type="button" className="button" onClick={close}>
+                {t.cancel}
+              </button>
+              <button
+                type="button"
+                className="button"
+                data-kind="stop"
+                disabled={isBusy}
+                onClick={() => {
+                  setBusy(true);
+                  void run().finally(() => {
+                    setBusy(false);
+                    close();
+                  });
+                }}
+              >
+                {act}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}
+
+/** What is shown once, with a button that copies it. */
+export function Once({
+  title,
+  values,
+  onClose,
+}: {
+  readonly title: string;
+  readonly values: readonly (readonly [name: string, value: string])[];
+  readonly onClose: () => void;
+}) {
+  const [copied, setCopied] = useState<string | null>(null);
+  return (
+    <div className="once" role="status">
+      <strong>{title}</strong>
+      {values.map(([name, value]) => (
+        <div key={name} className="once-value">
+          <span className="muted">{name}</span>
+          <code>{value}</code>
+          <button
+            type="button"
+            className="button"
+            onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(name))}
+          >
+            {copied === name ? s.copied : s.copy}
+            <span className="sr-only"> {name}</span>
+          </button>
+        </div>
+      ))}
+      <div className="form-foot">
+        <span className="muted grow">{s.once}</span>
+        <button type="button" className="button" onClick={onClose}>
+          {t.close}
+        </button>
+      </div>
+    </div>
+  );
+}
+
+/** A button that opens a form in its place, under the head of a section. */
+export const Opener = ({ name, onOpen }: { readonly name: string; readonly onOpen: () => void }) => (
+  <button type="button" className="button" data-kind="main" onClick={onOpen}>
+    {name}
+  </button>
+);

@@ -1,0 +1,65 @@
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useClient, useIdentity } from '../data/context.ts';
+import { Icon } from '../parts/icons.tsx';
+import { Failed, Loading } from '../parts/states.tsx';
+import { t } from '../texts/index.ts';
+import { s } from '../texts/settings.ts';
+import { Columns } from './columns.tsx';
+import { Contracts } from './contracts.tsx';
+import { Repositories } from './forges.tsx';
+import { Frame, type Place } from './frame.tsx';
+import { ProjectGeneral } from './general.tsx';
+import { ProjectPeople } from './people.tsx';
+import { Prompts } from './prompts.tsx';
+import { projectQuery } from './queries.ts';
+import { Webhooks } from './webhooks.tsx';
+
+const route = getRouteApi('/p/$projectKey/settings/$section');
+
+export function ProjectPage() {
+  const { projectKey: given, section } = route.useParams();
+  const projectKey = given.toUpperCase();
+  const { agent } = useIdentity();
+  const project = useQuery(projectQuery(useClient(), projectKey));
+  if (project.data === undefined)
+    return project.error === null ? (
+      <Loading label={s.loading} />
+    ) : (
+      <Failed error={project.error} again={() => void project.refetch()} />
+    );
+  const { id: projectId, myRole, archivedAt, version } = project.data;
+  const mayLead = myRole === 'lead';
+  const mayWrite = archivedAt === null && myRole !== 'viewer';
+  const places: readonly Place[] = [
+    { section: 'people', children: <ProjectPeople projectId={projectId} mayLead={mayLead} /> },
+    { section: 'prompts', children: <Prompts projectId={projectId} mayWrite={mayLead && mayWrite} /> },
+    { section: 'contracts', children: <Contracts projectId={projectId} mayWrite={mayWrite} /> },
+    ...(mayLead && agent === null
+      ? ([
+          { section: 'columns', children: <Columns projectId={projectId} /> },
+          { section: 'webhooks', children: <Webhooks projectId={projectId} /> },
+          { section: 'forges', children: <Repositories projectId={projectId} /> },
+          { section: 'general', children: <ProjectGeneral key={version} project={project.data} /> },
+        ] as const)
+      : []),
+  ];
+  return (
+    <Frame
+      title={project.data.name}
+      projectKey={projectKey}
+      places={places}
+      chosen={section}
+      back={
+        <Link
+          to="/p/$projectKey"
+          params={{ projectKey }}
+          className="icon-button"
+          aria-label={t.story.toBoard}
+        >
+          <Icon name="back" />
+        </Link>
+      }
+    />
+  );
+}

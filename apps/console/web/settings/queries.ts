@@ -1,0 +1,149 @@
+/** What settings read; any event about them has all of it read anew. */
+import { queryOptions } from '@tanstack/react-query';
+import { type Client } from '@muster/client';
+
+/** Lists here are of people and what they set up: short enough to be read whole. */
+const limit = 200;
+
+export const membersQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'members'],
+    queryFn: () => Array.fromAsync(client.members.list.all({ limit })),
+  });
+
+export const invitationsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'invitations'],
+    queryFn: async () => {
+      const items = await Promise.all(
+        (['pending', 'expired'] as const).map(
+          async (state) => (await client.invitations.list({ state, limit })).items,
+        ),
+      );
+      return items.flat();
+    },
+  });
+
+export const teamsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'teams'],
+    queryFn: () => Array.fromAsync(client.teams.list.all({ limit })),
+  });
+
+export const teamMembersQuery = (client: Client, teamId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'teams', teamId],
+    queryFn: () => Array.fromAsync(client.teams.members.list.all({ teamId, limit })),
+  });
+
+export const tokensQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'tokens'],
+    queryFn: () => Array.fromAsync(client.tokens.list.all({ limit })),
+  });
+
+export const agentsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'agents'],
+    queryFn: () => Array.fromAsync(client.agents.list.all({ limit })),
+  });
+
+export const sessionsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'sessions'],
+    queryFn: () => Array.fromAsync(client.sessions.list.all({ limit })),
+  });
+
+export const webhooksQuery = (client: Client, projectId?: string) =>
+  queryOptions({
+    queryKey: ['settings', 'webhooks', projectId ?? null],
+    queryFn: () =>
+      Array.fromAsync(client.webhooks.list.all({ limit, ...(projectId !== undefined && { projectId }) })),
+  });
+
+export const deliveriesQuery = (client: Client, webhookId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'webhooks', 'deliveries', webhookId],
+    queryFn: async () => (await client.webhooks.deliveries.list({ webhookId, limit: 20 })).items,
+    // Deliveries are no events.
+    refetchInterval: 5_000,
+  });
+
+export const forgesQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'forges'],
+    queryFn: () => Array.fromAsync(client.forges.list.all({ limit })),
+  });
+
+export const repositoriesQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'repositories', projectId],
+    queryFn: () => Array.fromAsync(client.forges.repositories.list.all({ projectId, limit })),
+  });
+
+export const policyQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'policy'],
+    queryFn: async () => (await client.policy.get()).policy,
+  });
+
+export const seatsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'seats'],
+    queryFn: async () => {
+      const [{ pricing }, { usage }, { entitlement }] = await Promise.all([
+        client.billing.seatPricing(),
+        client.billing.seatUsage(),
+        client.billing.orgEntitlement(),
+      ]);
+      return { pricing, usage, entitlement };
+    },
+  });
+
+export const promptsQuery = (client: Client, projectId?: string) =>
+  queryOptions({
+    queryKey: ['settings', 'prompts', projectId ?? null],
+    queryFn: () =>
+      Array.fromAsync(
+        projectId === undefined
+          ? client.prompts.org.list.all({ limit, includeBody: true })
+          : client.prompts.project.list.all({ projectId, limit, effective: true, includeBody: true }),
+      ),
+  });
+
+export const contractsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'contracts', projectId],
+    queryFn: () => Array.fromAsync(client.contracts.list.all({ projectId, limit, includeContent: true })),
+  });
+
+export const columnsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'columns', projectId],
+    queryFn: async () => (await client.boardColumns.list({ projectId, limit })).items,
+  });
+
+export const projectQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'project', projectId],
+    queryFn: async () => (await client.projects.get({ projectId })).project,
+  });
+
+export const participantsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'participants', projectId],
+    queryFn: () => Array.fromAsync(client.projects.members.list.all({ projectId, limit })),
+  });
+
+export const projectTeamsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'project-teams', projectId],
+    queryFn: () => Array.fromAsync(client.projects.teams.list.all({ projectId, limit })),
+  });
+
+export const accessRequestsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'access', projectId],
+    queryFn: async () =>
+      (await client.projects.accessRequests.list({ projectId, state: 'pending', limit })).items,
+  });

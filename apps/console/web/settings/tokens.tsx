@@ -1,0 +1,211 @@
+/** Tokens and the agents that act by them. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type AccessToken, type Agent, type GivenScope } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { Avatar } from '../parts/people.tsx';
+import { ago } from '../texts/index.ts';
+import { s } from '../texts/settings.ts';
+import { Ask, Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
+import { agentsQuery, tokensQuery } from './queries.ts';
+import { useIsAdmin } from './rights.ts';
+
+interface Made {
+  readonly name: string;
+  readonly secret: string;
+}
+
+/** An agent's token ends within 90 days, a member's within a year. */
+const spans = { agent: [7, 30, 90], member: [7, 30, 90, 365] } as const;
+const newAgent = 'new';
+
+function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; readonly onClose: () => void }) {
+  const client = useClient();
+  const { member } = useIdentity();
+  const isAdmin = useIsAdmin();
+  const agents = useQuery(agentsQuery(client));
+  const projects = useQuery(projectsQuery(client));
+  const mine = agents.data?.filter(({ memberId }) => memberId === member.id) ?? [];
+  const [name, setName] = useState('');
+  const [madeFor, setMadeFor] = useState('');
+  const [agentName, setAgentName] = useState('');
+  const [scope, setScope] = useState<GivenScope>('write');
+  const [days, setDays] = useState('90');
+  const [projectId, setProjectId] = useState('');
+  const { isBusy, run } = useWrite();
+  const { admin, ...usual } = s.tokens.scopes;
+  const make = async (): Promise<void> => {
+    await run(async () => {
+      let agentId = madeFor;
+      if (madeFor === newAgent) {
+        const { agent } = await client.agents.create({ name: agentName });
+        agentId = agent.id;
+        // Where the token is refused, the agent is there already.
+        setMadeFor(agent.id);
+      }
+      const { token, secret } = await client.tokens.create({
+        ...{ name, scopes: [scope], expiresInDays: Number(days) },
+        ...(agentId !== '' && { agentId }),
+        ...(projectId !== '' && { projectIds: [projectId] }),
+      });
+      onMade({ name: token.name, secret });
+    });
+  };
+  const choices = madeFor === '' ? spans.member : spans.agent;
+  return (
+    <Form act={s.tokens.make} isBusy={isBusy} onSubmit={() => void make()} onCancel={onClose}>
+      <div className="form-row">
+        <Label name={s.name}>
+          <input
+            className="field"
+            required
+            autoFocus
+            maxLength={120}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </Label>
+        <Choice
+          label={s.tokens.madeFor}
+          value={madeFor}
+          words={{
+            '': s.tokens.myself,
+            ...Object.fromEntries(mine.map((agent) => [agent.id, agent.name])),
+            [newAgent]: s.tokens.newAgent,
+          }}
+          onChange={(next) => {
+            setMadeFor(next);
+            if (next !== '' && days === '365') setDays('90');
+          }}
+        />
+      </div>
+      {madeFor === newAgent && (
+        <Label name={s.tokens.agentName}>
+          <input
+            className="field"
+            required
+            maxLength={120}
+            value={agentName}
+            onChange={({ target }) => setAgentName(target.value)}
+          />
+        </Label>
+      )}
+      <div className="form-row">
+        <Choice
+          label={s.tokens.scope}
+          value={scope}
+          words={(isAdmin ? { ...usual, admin } : usual) as Record<GivenScope, string>}
+          onChange={setScope}
+        />
+        <Choice
+          label={s.tokens.in}
+          value={projectId}
+          words={{
+            '': s.allProjects,
+            ...Object.fromEntries((projects.data ?? []).map((project) => [project.id, project.name])),
+          }}
+          onChange={setProjectId}
+        />
+        <Choice
+          label={s.tokens.days}
+          value={days}
+          words={Object.fromEntries(choices.map((count) => [String(count), s.tokens.inDays(count)]))}
+          onChange={setDays}
+        />
+      </div>
+    </Form>
+  );
+}
+
+function One({ token, agents }: { readonly token: AccessToken; readonly agents: readonly Agent[] }) {
+  const { tokens } = useClient();
+  const { run } = useWrite();
+  const { id: tokenId, name, agentId, expiresAt, lastUsedAt, lastFour, prefix } = token;
+  const agent = agents.find(({ id }) => id === agentId);
+  const [widest = 'read'] = (['admin', 'write', 'read'] as const).filter((one) => token.scopes.includes(one));
+  return (
+    <Item
+      title={
+        <>
+          {name} <code className="muted">{`${prefix ?? ''}…${lastFour}`}</code>
+        </>
+      }
+      fact={facts(
+        agent !== undefined && s.tokens.of(agent.name),
+        s.tokens.scopes[widest],
+        lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
+        expiresAt === null ? s.tokens.endless : s.tokens.ends(ago(expiresAt)),
+      )}
+    >
+      <Ask
+        act={s.tokens.revoke}
+        about={name}
+        title={s.tokens.revokeTitle(name)}
+        why={s.tokens.revokeWhy}
+        run={() => run(() => tokens.revoke({ tokenId }))}
+      />
+    </Item>
+  );
+}
+
+function OneAgent({ agent }: { readonly agent: Agent }) {
+  const { agents } = useClient();
+  const { run } = useWrite();
+  return (
+    <Item
+      lead={<Avatar name={agent.name} kind="agent" />}
+      title={agent.name}
+      fact={facts(agent.slug, s.tokens.since(ago(agent.createdAt)))}
+    >
+      <Ask
+        act={s.tokens.retire}
+        about={agent.name}
+        title={s.tokens.retireTitle(agent.name)}
+        why={s.tokens.retireWhy}
+        run={() => run(() => agents.retire({ agentId: agent.id }))}
+      />
+    </Item>
+  );
+}
+
+export function Tokens() {
+  const client = useClient();
+  const [isMaking, setMaking] = useState(false);
+  const [made, setMade] = useState<Made | null>(null);
+  const tokens = useQuery(tokensQuery(client));
+  const agents = useQuery(agentsQuery(client));
+  // A session is a token too, but one that is ended where browsers are.
+  const listed = tokens.data?.filter(({ kind }) => kind === 'api');
+  return (
+    <>
+      <Section
+        id="tokens"
+        title={s.sections.tokens}
+        intro={s.tokens.intro}
+        act={!isMaking && <Opener name={s.tokens.make} onOpen={() => setMaking(true)} />}
+      >
+        {isMaking && (
+          <Make
+            onClose={() => setMaking(false)}
+            onMade={(one) => {
+              setMade(one);
+              setMaking(false);
+            }}
+          />
+        )}
+        {made !== null && (
+          <Once title={s.tokens.made} values={[[made.name, made.secret]]} onClose={() => setMade(null)} />
+        )}
+        <Listed query={{ ...tokens, data: listed }} empty={s.tokens.empty}>
+          {(token) => <One key={token.id} token={token} agents={agents.data ?? []} />}
+        </Listed>
+      </Section>
+      <Section id="agents" title={s.tokens.agents} intro={s.tokens.agentsIntro}>
+        <Listed query={agents} empty={s.tokens.noAgents}>
+          {(agent) => <OneAgent key={agent.id} agent={agent} />}
+        </Listed>
+      </Section>
+    </>
+  );
+}
