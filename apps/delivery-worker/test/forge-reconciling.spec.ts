@@ -14,6 +14,7 @@ import {
   pullUrl,
   second,
   shaOf,
+  suiteEvent,
 } from '@muster/testing/github';
 
 const world = useWorld(Object.fromEntries(performable(handlers)), reactions);
@@ -84,15 +85,26 @@ const turn = async () => {
   await jobs.reconcile();
   await jobs.settle(people.orgId);
 };
-const asked = () => forge.asked.filter(({ method }) => method === 'GET');
+const isPull = (path: string): boolean => /\/(pulls|merge_requests)\/7$/.test(path);
+const gets = () => forge.asked.filter(({ method }) => method === 'GET');
+/** About the pull request itself. */
+const asked = () => gets().filter(({ path }) => isPull(path));
 const executionNow = async () =>
   (await people.ana.deliveryExecutions.get({ executionId: held.executionId })).execution;
 const deliveries = async () =>
   (await people.ana.forges.deliveries.list({ connectionId: connection.id })).items;
-const answers = (json: unknown, headers: Record<string, string> = {}) =>
-  forge.answer(({ method }, response) => {
-    if (method === 'GET') replyWith(response, 200, json, headers);
-    else replyWith(response, 201);
+/** Answers about the pull request with this; about checks by the end of the path, and that it may not be asked else. */
+const answers = (
+  json: unknown,
+  headers: Record<string, string> = {},
+  checks: Readonly<Record<string, unknown>> = {},
+) =>
+  forge.answer(({ method, path }, response) => {
+    const found = Object.keys(checks).find((end) => path.split('?')[0]?.endsWith(end));
+    if (method !== 'GET') replyWith(response, 201);
+    else if (isPull(path)) replyWith(response, 200, json, headers);
+    else if (found !== undefined) replyWith(response, 200, checks[found]);
+    else replyWith(response, 403, { message: 'Resource not accessible by integration' });
   });
 
 const mergeUrl = `${acmeApi.html_url}/-/merge_requests/7`;
@@ -170,6 +182,124 @@ it('asks whether anything changed, which costs the forge nothing', async () => {
   expect(asked().map(({ headers }) => headers['if-none-match'])).toEqual([undefined, '"one"']);
   expect(await deliveries()).toHaveLength(1);
   expect((await people.ana.forges.get({ connectionId: connection.id })).connection.lastError).toBeNull();
+});
+
+describe('checks that were not delivered', () => {
+  const open = () => told(pullEvent(life, 'edited', a, 3), 'open');
+  const suite = (id: number, conclusion: string | null, runs = 1) => ({
+    ...{ id, head_sha: a, status: conclusion === null ? 'queued' : 'completed', conclusion },
+    ...{ updated_at: second(4), app: { id }, latest_check_runs_count: runs },
+  });
+  const run = (workflow_id: number, conclusion: string | null) => ({
+    ...{ id: 70 + workflow_id, workflow_id, head_sha: a, status: 'completed', conclusion },
+    updated_at: second(4),
+  });
+  const ofGitHub = (
+    suites: readonly object[],
+    runs: readonly object[] = [],
+    statuses: readonly object[] = [],
+  ): Readonly<Record<string, unknown>> => ({
+    '/check-suites': { total_count: suites.length, check_suites: suites },
+    '/actions/runs': { total_count: runs.length, workflow_runs: runs },
+    '/status': { state: 'success', sha: a, statuses },
+  });
+  const checksNow = async () => (await executionNow()).git?.checks;
+  const lastError = async () =>
+    (await people.ana.forges.get({ connectionId: connection.id })).connection.lastError;
+
+  it('are known once GitHub is asked, and are kept once', async () => {
+    await begin();
+    const passed = { context: 'ci/lint', state: 'success', updated_at: second(4) };
+    const ours = { context: 'muster', state: 'pending', updated_at: second(4) };
+    // An app that is installed and runs nothing has a suite that waits for ever.
+    const suites = [suite(3, 'success'), suite(9, null, 0)];
+    answers(open(), {}, ofGitHub(suites, [run(1, 'success')], [passed, ours]));
+    await turn();
+    expect(gets().map(({ path }) => path.replace(/^.*acme\/api/, ''))).toEqual([
+      '/pulls/7',
+      `/commits/${a}/check-suites?per_page=100`,
+      `/actions/runs?head_sha=${a}&per_page=100`,
+      `/commits/${a}/status?per_page=100`,
+    ]);
+    expect(await checksNow()).toBe('passing');
+    const kept = (await deliveries()).map(({ event }) => event).toSorted();
+    expect(kept).toEqual(['check_suite', 'pull_request', 'status', 'workflow_run']);
+    await beQuiet();
+    await turn();
+    expect(await deliveries()).toHaveLength(4);
+    expect(await lastError()).toBeNull();
+  });
+
+  it('are asked of also where nothing else changed, and what changed since is news', async () => {
+    await begin();
+    answers(open(), { etag: '"one"' }, ofGitHub([suite(3, 'success')]));
+    await turn();
+    const failed = { ...suite(3, 'failure'), updated_at: second(9) };
+    forge.answer(({ method, path }, response) => {
+      if (isPull(path)) replyWith(response, 304);
+      else if (method === 'GET')
+        replyWith(response, 200, Object.entries(ofGitHub([failed])).find(([end]) => path.includes(end))?.[1]);
+      else replyWith(response, 201);
+    });
+    await beQuiet();
+    await turn();
+    expect(await checksNow()).toBe('failing');
+  });
+
+  it('are no news where they were delivered', async () => {
+    await begin();
+    await deliver(
+      world,
+      people,
+      connection,
+      suiteEvent(life, a, { app: 3, conclusion: 'success', seconds: 4 }),
+    );
+    answers(open(), {}, ofGitHub([{ ...suite(3, 'success'), updated_at: second(5) }]));
+    await beQuiet();
+    await turn();
+    expect(gets()).toHaveLength(4);
+    expect((await deliveries()).map(({ event }) => event)).toEqual(['check_suite', 'pull_request']);
+  });
+
+  it('that are not over hold the verdict up', async () => {
+    await begin();
+    answers(open(), {}, ofGitHub([suite(3, 'success'), suite(4, null)]));
+    await turn();
+    expect(await checksNow()).toBeNull();
+    answers(open(), {}, ofGitHub([suite(3, 'success'), { ...suite(4, 'success'), updated_at: second(8) }]));
+    await beQuiet();
+    await turn();
+    expect(await checksNow()).toBe('passing');
+  });
+
+  it('may not be asked of with every token, which is no error', async () => {
+    await begin();
+    answers(open());
+    await turn();
+    expect(gets()).toHaveLength(4);
+    expect(await lastError()).toBeNull();
+  });
+
+  it.each(['gitea', 'forgejo'] as const)('are known once %s is asked', async (kind) => {
+    await begin(kind);
+    const statuses = [{ context: 'ci', status: 'failure', updated_at: second(4) }];
+    answers(open(), {}, { '/status': { sha: a, statuses } });
+    await turn();
+    expect(await checksNow()).toBe('failing');
+  });
+
+  it('are known once GitLab is asked', async () => {
+    await begin('gitlab');
+    const pipeline = { id: 5, sha: a, source: 'merge_request_event', created_at: second(3) };
+    answers(
+      { ...merge, state: 'opened', sha: a, web_url: mergeUrl },
+      {},
+      { '/pipelines': [{ ...pipeline, status: 'success', updated_at: second(4) }] },
+    );
+    await turn();
+    expect(gets().at(-1)?.path).toBe(`/api/v4/projects/${acmeApi.id}/pipelines?sha=${a}&per_page=100`);
+    expect(await checksNow()).toBe('passing');
+  });
 });
 
 describe('nothing is asked', () => {

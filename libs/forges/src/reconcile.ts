@@ -1,5 +1,5 @@
 /**
- * What a forge did not send: it is asked about open pull requests of which nothing was heard for a while. What it answers
+ * What a forge did not send: it is asked about open pull requests of which nothing was heard for a while, and the checks of their heads. What it answers
  * is put among its deliveries and read like them, so it counts, and is shown, as they are.
  */
 import { createHash } from 'node:crypto';
@@ -10,15 +10,17 @@ import {
   type PlainDb,
   type Pool,
 } from '@muster/database';
-import { type ForgeKind } from '@muster/registry';
 import { z } from 'zod';
-import { pullUrl } from './calls/api.ts';
-import { expectGood, type ForgeAnswer, ForgeRefusal } from './calls/call.ts';
+import { type NamedAtForge, pullUrl, repositoryUrlAt } from './calls/api.ts';
+import { expectGood, type ForgeAnswer, ForgeRefusal, patienceOf } from './calls/call.ts';
 import { insertDelivery } from './data/deliveries.ts';
+import { knownChecks } from './data/pulls.ts';
 import { askAbout, findAskedPull, noteEtag, quietPulls } from './data/quiet-pulls.ts';
 import { noteWorking } from './data/statuses.ts';
-import { asDelivered, type AsDelivered } from './rules/asked-pulls.ts';
-import { type NamedRepository } from './rules/fact.ts';
+import { type CheckDelivery, checksQuestions } from './rules/asked-checks.ts';
+import { asDelivered } from './rules/asked-pulls.ts';
+import { type Check, type NamedRepository } from './rules/fact.ts';
+import { read } from './rules/translations.ts';
 import { type ForgeCalls, notingFailure, openCredentials, type Sending } from './statuses.ts';
 
 /** Asks for a look at each pull request that is quiet, in the organization that it is of. */
@@ -32,15 +34,16 @@ export async function reconcile(pool: Pool, signal: AbortSignal): Promise<void> 
   }
 }
 
-const deliveryIdFor = (url: string, says: AsDelivered['says']): string =>
+const deliveryIdFor = (url: string, says: readonly unknown[]): string =>
   `asked ${createHash('sha256')
     .update(JSON.stringify([url, ...says]))
     .digest('hex')
     .slice(0, 32)}`;
 
-function tellingOf(kind: ForgeKind, { text }: ForgeAnswer, repository: NamedRepository): AsDelivered {
+/** What a reader makes of an answer; refused where the answer is not as documented. */
+function understood<Told>({ text }: ForgeAnswer, reader: (answer: unknown) => Told): Told {
   try {
-    return asDelivered(kind, JSON.parse(text), repository);
+    return reader(JSON.parse(text));
   } catch (error) {
     const said = error instanceof z.ZodError ? (error.issues[0]?.path.join('.') ?? '') : 'no JSON';
     const message = `the forge answered what it does not document: ${said}`;
@@ -48,7 +51,59 @@ function tellingOf(kind: ForgeKind, { text }: ForgeAnswer, repository: NamedRepo
   }
 }
 
-/** Asks a forge about the pull request of an execution, and takes the answer for what it would have delivered. */
+/** A word about checks, and the delivery that says it. */
+interface ToldChecks extends CheckDelivery {
+  readonly url: string;
+  readonly checks: readonly Check[];
+}
+
+/** Credentials that may not ask about checks may ask about pull requests: those need less. */
+const saysNothing = (answer: ForgeAnswer): boolean =>
+  answer.status === 304 ||
+  ((answer.status === 403 || answer.status === 404) && patienceOf(answer, Date.now()) === null);
+
+const has = ({ checks }: ToldChecks, state: Check['state']): boolean =>
+  checks.some((check) => check.state === state);
+
+/** Each is read by itself: what passed is read last, and not before all is over, since it would be the verdict meanwhile. */
+function inOrder(told: readonly ToldChecks[]): readonly ToldChecks[] {
+  const others = told.filter((one) => !has(one, 'passed'));
+  const isOver = !told.some((one) => has(one, 'pending'));
+  return isOver ? [...others, ...told.filter((one) => has(one, 'passed'))] : others;
+}
+
+/** What a forge says of the checks of a commit. */
+async function askAboutChecks(
+  { ask }: ForgeCalls,
+  at: NamedAtForge,
+  {
+    headers,
+    repository,
+    sha,
+  }: {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly repository: NamedRepository;
+    readonly sha: string;
+  },
+): Promise<ToldChecks[]> {
+  const told: ToldChecks[] = [];
+  for (const question of checksQuestions(at.kind, sha)) {
+    const url = repositoryUrlAt(at) + question.path;
+    const answer = await ask({ method: 'GET', url, headers });
+    if (saysNothing(answer)) continue;
+    expectGood(url, answer);
+    const said = understood(answer, (json) =>
+      question.read(json, repository).flatMap((delivery) => {
+        const reading = read(at.kind, delivery.event, delivery.payload);
+        return 'ignored' in reading ? [] : [{ ...delivery, url, checks: reading.checks }];
+      }),
+    );
+    told.push(...said);
+  }
+  return told;
+}
+
+/** Asks a forge about the pull request of an execution, and the checks of its head, and takes the answers for what it would have delivered. */
 export async function askAboutPull(
   calls: ForgeCalls,
   { db, orgId }: { readonly db: PlainDb; readonly orgId: string },
@@ -68,26 +123,39 @@ export async function askAboutPull(
       url,
       await calls.ask({ method: 'GET', url, headers: { ...headers, ...known } }),
     );
-    if (answer.status === 304) return { etag: pull.etag, told: undefined };
     const repository = { externalId, url: pull.url, fullName, defaultBranch };
-    const etag = answer.headers['etag'];
-    return { etag: typeof etag === 'string' ? etag : null, told: tellingOf(kind, answer, repository) };
+    const told =
+      answer.status === 304 ? undefined : understood(answer, (json) => asDelivered(kind, json, repository));
+    const sha = told === undefined ? pull.headSha : told.isOpen ? told.headSha : null;
+    const checks = sha === null ? [] : await askAboutChecks(calls, pull, { headers, repository, sha });
+    const etag = told === undefined ? pull.etag : answer.headers['etag'];
+    return { etag: typeof etag === 'string' ? etag : null, told, sha, checks };
   };
   return async () => {
     const answered = await notingFailure(calls, { orgId, connectionId }, 'reconcile', ask);
     if (answered instanceof Error) return undefined;
-    const { etag, told } = answered;
+    const { etag, told, sha, checks } = answered;
     return async (after) => {
+      const take = async ({ event, payload }: CheckDelivery, deliveryId: string): Promise<void> => {
+        const delivery = {
+          connectionId,
+          event,
+          trust: 'verified',
+          payload: JSON.stringify(payload),
+        } as const;
+        const id = await insertDelivery(after, { ...delivery, deliveryId });
+        if (id !== undefined) after.later(outboxRow('forge.translate', { deliveryId: id }));
+      };
       after.later(noteEtag(executionId, etag));
       after.later(noteWorking(connectionId, false));
       // Of one that is open, only another head or a conflict is news.
-      if (told === undefined || (told.isOpen && !told.hasConflict && told.headSha === pull.headSha)) return;
-      const id = await insertDelivery(after, {
-        ...{ connectionId, event: told.event, trust: 'verified', payload: JSON.stringify(told.payload) },
-        deliveryId: deliveryIdFor(url, told.says),
-      });
-      if (id === undefined) return;
-      after.later(outboxRow('forge.translate', { deliveryId: id }));
+      if (told !== undefined && (!told.isOpen || told.hasConflict || told.headSha !== pull.headSha))
+        await take(told, deliveryIdFor(url, told.says));
+      if (sha === null || checks.length === 0) return;
+      const known = await knownChecks(after, { connectionId, externalId, sha });
+      for (const word of inOrder(checks))
+        if (word.checks.some(({ name, state }) => !known.has(`${name} ${state}`)))
+          await take(word, deliveryIdFor(word.url, [word.event, word.checks]));
     };
   };
 }

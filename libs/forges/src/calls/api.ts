@@ -80,7 +80,11 @@ export function statusRequest(
   };
 }
 
-export const pullUrl = ({ kind, baseUrl, externalId, fullName }: NamedAtForge, number: number): string =>
+/** What else is asked of a repository is below it. */
+export const repositoryUrlAt = ({ kind, baseUrl, externalId, fullName }: NamedAtForge): string =>
   kind === 'gitlab'
-    ? `${apiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}/merge_requests/${number}`
-    : `${apiRoot(kind, baseUrl)}/repos/${pathOf(fullName)}/pulls/${number}`;
+    ? `${apiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}`
+    : `${apiRoot(kind, baseUrl)}/repos/${pathOf(fullName)}`;
+
+export const pullUrl = (at: NamedAtForge, number: number): string =>
+  `${repositoryUrlAt(at)}/${at.kind === 'gitlab' ? 'merge_requests' : 'pulls'}/${number}`;

@@ -44,6 +44,20 @@ export const insertCheck = (
   sql`insert into forge_checks (org_id, repository_id, sha, name, at, state, trust)
      values (${organization}, ${repositoryId}, ${sha}, ${name}, ${at}, ${state}, ${trust}) on conflict do nothing`;
 
+/** The words about checks of a linked repository that are known, as `name state`, whatever time they are of. */
+export const knownChecks = async (
+  db: Db,
+  { connectionId, externalId, sha }: { connectionId: string; externalId: string; sha: string },
+): Promise<ReadonlySet<string>> => {
+  const rows = await db.all(
+    sql<{ word: string }>`select distinct on (k.name) k.name || ' ' || k.state as word from forge_checks k
+       join forge_repositories r on r.org_id = k.org_id and r.id = k.repository_id
+         and r.connection_id = ${connectionId} and r.external_id = ${externalId}
+       where ${of('k')} and k.sha = ${sha} and k.trust = 'verified' order by k.name, k.at desc, k.state limit ${mostWords}`,
+  );
+  return new Set(rows.map(({ word }) => word));
+};
+
 /** More of one commit are not looked at. */
 const mostWords = 1_000;
 
