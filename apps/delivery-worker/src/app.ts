@@ -19,7 +19,7 @@ import { createPusher } from './push.ts';
 import { relay } from './relay.ts';
 import { schedule } from './schedule.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';
-import { createSender } from './webhooks/guarded.ts';
+import { createSender } from '@muster/outbound/sender';
 import { createRunner, outcomeOf } from './webhooks/runner.ts';
 import { createWorkers } from './workers.ts';
 

@@ -1,6 +1,6 @@
 /** Calls of forges, over connections that are guarded as those of webhooks are. */
 import { type AskForge, ForgeRefusal } from '@muster/forges';
-import { ForbiddenAddress, type Sender } from './webhooks/guarded.ts';
+import { ForbiddenAddress, type Sender } from '@muster/outbound/sender';
 
 export const createAskForge =
   (sender: Pick<Sender, 'ask'>): AskForge =>

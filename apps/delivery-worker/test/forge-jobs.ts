@@ -6,7 +6,7 @@ import { parseNetworks } from '@muster/outbound';
 import { type World } from '@muster/testing';
 import { createAskForge } from '../src/ask-forge.ts';
 import { performer } from '../src/perform.ts';
-import { createSender } from '../src/webhooks/guarded.ts';
+import { createSender } from '@muster/outbound/sender';
 import { seals, surroundings } from './forge-deliveries.ts';
 import { workersWith } from './line.ts';
 

@@ -6,7 +6,7 @@ import { type AddressInfo, createServer as createTcpServer } from 'node:net';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { parseNetworks } from '@muster/outbound';
 import getTlsOptions from 'smtp-server/lib/tls-options.js';
-import { createSender, type Sender } from '../src/webhooks/guarded.ts';
+import { createSender, type Sender } from '@muster/outbound/sender';
 import { openReceiver, type Receiver } from './receiver.ts';
 
 const loopback = parseNetworks('127.0.0.0/8:*');

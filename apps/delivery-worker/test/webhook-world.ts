@@ -7,7 +7,7 @@ import { createSeals, parseNetworks } from '@muster/outbound';
 import { type InputOf, type Registry } from '@muster/registry';
 import { patient, type People, type Person, until, useWorld, type World } from '@muster/testing';
 import { startLoop } from '../src/loop.ts';
-import { createSender } from '../src/webhooks/guarded.ts';
+import { createSender } from '@muster/outbound/sender';
 import { createRunner } from '../src/webhooks/runner.ts';
 import { openReceiver, type Receiver } from './receiver.ts';
 

@@ -12,7 +12,7 @@ import {
 } from '@muster/notifications';
 import { type After } from '../loop.ts';
 import { drive } from './drive.ts';
-import { type Sender } from './guarded.ts';
+import { type Sender } from '@muster/outbound/sender';
 import { send } from './send.ts';
 
 /** Endpoints at once: each has up to 8 requests under way. */

@@ -1,7 +1,7 @@
 /** One try: signs a message as Standard Webhooks says, posts it, and says what came back. */
 import { type ReadyMessage, type SentMessage } from '@muster/notifications';
 import { Webhook } from 'standardwebhooks';
-import { ForbiddenAddress, type Sender } from './guarded.ts';
+import { ForbiddenAddress, type Sender } from '@muster/outbound/sender';
 
 /** What is said of an endpoint in each try. */
 export interface Endpoint {

@@ -13,10 +13,10 @@ import {
 } from 'node:http';
 import { Agent as HttpsAgent, request as httpsRequest } from 'node:https';
 import { type LookupFunction } from 'node:net';
-import { type Destination, destinationOf, type NamedNetwork, refusedAddress } from '@muster/outbound';
+import { type Destination, destinationOf, type NamedNetwork, refusedAddress } from './addresses.ts';
 
-/** From the first look at the name to the end of the answer. */
-const timeoutMillis = 10_000;
+/** From the first look at the name to the end of the answer, unless told. */
+const usualSeconds = 10;
 const mostAnswerBytes = 64 * 1024;
 const mostKeptBytes = 2 * 1024;
 /** Of an answer that is read: a pull request with all that a forge says of it is some 30 KiB. */
@@ -34,6 +34,10 @@ export interface SenderOptions {
   readonly networks: readonly NamedNetwork[];
   /** All addresses of a name; the machine's own resolver unless told. */
   readonly resolve?: (host: string) => Promise<readonly Address[]>;
+  /** From the first look at the name to the end of the answer. */
+  readonly seconds?: number;
+  /** Who vouches for receivers, as PEM; those that Node trusts unless told. */
+  readonly ca?: string;
 }
 
 export interface Post {
@@ -134,6 +138,7 @@ interface Asked extends Request {
 }
 
 export function createSender(options: SenderOptions): Sender {
+  const { seconds = usualSeconds, ca } = options;
   const common = { keepAlive: true, timeout: idleMillis, maxFreeSockets: mostIdleConnections };
   const agents = {
     'http:': new HttpAgent(common),
@@ -152,15 +157,16 @@ export function createSender(options: SenderOptions): Sender {
     return new Promise((resolve, reject) => {
       const request = send(url, {
         ...{ method, agent, signal, lookup: guardedLookup(options, destination) },
+        ...(ca !== undefined && { ca }),
         headers: { ...headers, ...(body !== undefined && { 'content-length': Buffer.byteLength(body) }) },
       });
       request.on('error', (error) => {
         if (isStaleConnection(request, error) && agent !== false) resolve(once(asked, signal, false));
-        else reject(signal.aborted ? new Error('no answer within 10 s') : error);
+        else reject(signal.aborted ? new Error(`no answer within ${seconds} s`) : error);
       });
       request.on('response', (response) => {
         readAnswer(response, isWhole).then(resolve, (error: unknown) => {
-          reject(signal.aborted ? new Error('no whole answer within 10 s') : (error as Error));
+          reject(signal.aborted ? new Error(`no whole answer within ${seconds} s`) : (error as Error));
         });
       });
       request.end(body);
@@ -168,7 +174,7 @@ export function createSender(options: SenderOptions): Sender {
   };
 
   const send = (asked: Asked): Promise<Read> =>
-    once(asked, AbortSignal.timeout(timeoutMillis), agents[destinationOf(asked.url).protocol]);
+    once(asked, AbortSignal.timeout(seconds * 1_000), agents[destinationOf(asked.url).protocol]);
   return {
     post: (post) => send({ ...post, method: 'POST', isWhole: false }),
     ask: (request) => send({ ...request, isWhole: true }),
