@@ -184,6 +184,21 @@ create table public.comments (
   updated_at timestamp(3) with time zone not null default now(),
   version integer not null default 1
 );
+create table public.connections (
+  org_id uuid not null,
+  id uuid not null,
+  member_id uuid not null,
+  agent_id uuid not null,
+  client_id text not null,
+  client_name text not null,
+  client_host text,
+  resource text not null,
+  scopes text[] not null,
+  project_ids uuid[],
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone not null,
+  revoked_at timestamp(3) with time zone
+);
 create table public.contract_stories (
   org_id uuid not null,
   story_id uuid not null,
@@ -1060,6 +1075,15 @@ alter table comments add constraint comments_org_id_story_id_fkey FOREIGN KEY (o
 alter table comments add constraint comments_org_id_story_id_id_key UNIQUE (org_id, story_id, id);
 alter table comments add constraint comments_org_id_story_id_parent_id_fkey FOREIGN KEY (org_id, story_id, parent_id) REFERENCES comments(org_id, story_id, id) ON DELETE CASCADE;
 alter table comments add constraint comments_pkey PRIMARY KEY (org_id, id);
+alter table connections add constraint connections_check CHECK ((expires_at <= (created_at + '90 days'::interval)));
+alter table connections add constraint connections_client_host_check CHECK (((length(client_host) >= 1) AND (length(client_host) <= 255)));
+alter table connections add constraint connections_client_id_check CHECK (((length(client_id) >= 1) AND (length(client_id) <= 2048)));
+alter table connections add constraint connections_client_name_check CHECK (((length(client_name) >= 1) AND (length(client_name) <= 120)));
+alter table connections add constraint connections_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
+alter table connections add constraint connections_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
+alter table connections add constraint connections_pkey PRIMARY KEY (org_id, id);
+alter table connections add constraint connections_resource_check CHECK (((length(resource) >= 1) AND (length(resource) <= 2048)));
+alter table connections add constraint connections_scopes_check CHECK (((scopes <@ ARRAY['read'::text, 'write'::text, 'admin'::text]) AND (cardinality(scopes) > 0)));
 alter table contract_stories add constraint contract_stories_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
 alter table contract_stories add constraint contract_stories_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE CASCADE;
 alter table contract_stories add constraint contract_stories_pkey PRIMARY KEY (org_id, story_id, slug);
@@ -1391,6 +1415,9 @@ CREATE INDEX comments_author ON public.comments USING btree (org_id, author_memb
 CREATE INDEX comments_open ON public.comments USING btree (org_id, story_id, id) WHERE ((parent_id IS NULL) AND (resolved_at IS NULL));
 CREATE INDEX comments_replies ON public.comments USING btree (org_id, parent_id, id) WHERE (parent_id IS NOT NULL);
 CREATE INDEX comments_roots ON public.comments USING btree (org_id, story_id, id) WHERE (parent_id IS NULL);
+CREATE INDEX connections_by_id ON public.connections USING btree (id);
+CREATE INDEX connections_of_agent ON public.connections USING btree (org_id, agent_id, id);
+CREATE INDEX connections_of_member ON public.connections USING btree (org_id, member_id, id);
 CREATE INDEX contract_stories_contract ON public.contract_stories USING btree (org_id, contract_id);
 CREATE INDEX contract_versions_story ON public.contract_versions USING btree (org_id, story_id) WHERE (story_id IS NOT NULL);
 CREATE INDEX delivery_groups_project ON public.delivery_groups USING btree (org_id, project_id, id DESC);
@@ -1743,6 +1770,37 @@ begin
 end $function$
 ;
 alter function app.drop_documents() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_connection(connection uuid)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update public.connections set revoked_at = now() where id = connection and revoked_at is null
+$function$
+;
+alter function app.end_connection(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_connection_token(token_hash bytea)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null
+$function$
+;
+alter function app.end_connection_token(bytea) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_connection_tokens()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update tokens set revoked_at = now() where org_id = new.org_id and grant_id = new.id::text and revoked_at is null;
+  return null;
+end $function$
+;
+alter function app.end_connection_tokens() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.end_runs()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2009,6 +2067,17 @@ begin
 end $function$
 ;
 alter function app.find(uuid,uuid,uuid,text[],text,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.find_connection_token(token_hash bytea)
+ RETURNS TABLE(connection_id text, client_id text, expires_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select t.grant_id, t.client_id, t.expires_at from public.tokens t
+  where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now()
+$function$
+;
+alter function app.find_connection_token(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_forge_connection(connection uuid)
  RETURNS TABLE(org_id uuid, kind text, secret bytea, organization_key bytea)
  LANGUAGE sql
@@ -2121,6 +2190,38 @@ begin
 end $function$
 ;
 alter function app.free_work(uuid,uuid,uuid,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.give_connection_token(connection uuid, new_token uuid, new_hash bytea, new_prefix text, new_last_four text, wanted text[], seconds integer)
+ RETURNS timestamp with time zone
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  own connections;
+  ends timestamptz;
+begin
+  -- Held until COMMIT: whoever ends the connection waits, and ends this token too.
+  select c.* into own from connections c where c.id = connection and c.revoked_at is null and c.expires_at > now() for share;
+  if not found or not wanted <@ own.scopes or cardinality(wanted) = 0
+    or not exists (select from orgs o where o.id = own.org_id and o.deleted_at is null) then
+    return null;
+  end if;
+  ends := least(now() + make_interval(secs => seconds), own.expires_at);
+  update tokens t set hash = new_hash, prefix = new_prefix, last_four = new_last_four, scopes = wanted, expires_at = ends
+    where t.org_id = own.org_id and t.id = (
+      select k.id from tokens k
+      where k.org_id = own.org_id and k.grant_id = own.id::text and k.revoked_at is null and k.expires_at < now()
+      limit 1 for no key update skip locked);
+  if not found then
+    insert into tokens (org_id, id, member_id, agent_id, name, kind, hash, prefix, last_four, scopes, project_ids, may_read_inbox,
+        expires_at, client_id, grant_id, resource)
+      values (own.org_id, new_token, own.member_id, own.agent_id, own.client_name, 'oauth', new_hash, new_prefix, new_last_four, wanted,
+        own.project_ids, false, ends, own.client_id, own.id::text, own.resource);
+  end if;
+  return ends;
+end $function$
+;
+alter function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.given_rank(visibility text, member_role text)
  RETURNS integer
  LANGUAGE sql
@@ -2244,6 +2345,17 @@ AS $function$
 $function$
 ;
 alter function app.inbox_positions(uuid[],uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.is_connected(connection uuid)
+ RETURNS boolean
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select exists (select from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    where c.id = connection and c.revoked_at is null and c.expires_at > now())
+$function$
+;
+alter function app.is_connected(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_counted(counted regclass)
  RETURNS boolean
  LANGUAGE sql
@@ -2503,6 +2615,39 @@ AS $function$
 $function$
 ;
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.open_connection(account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text, wanted text[], projects uuid[], days integer)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  own uuid := app.own_membership(account, organization);
+  held text;
+begin
+  select m.role into held from members m join orgs o on o.id = m.org_id and o.deleted_at is null
+    where m.org_id = organization and m.id = own and m.status = 'active' for no key update of m;
+  if not found then return 'member'; end if;
+  if not exists (select from agents a
+      where a.org_id = organization and a.id = agent and a.member_id = own and a.retired_at is null) then
+    return 'agent';
+  end if;
+  if 'admin' = any (wanted) and held not in ('owner', 'admin') then return 'role'; end if;
+  if exists (select from unnest(projects) named (id) where not exists (
+      select from projects p where p.org_id = organization and p.id = named.id
+        and app.project_rank(p.org_id, p.id, p.visibility, own, held) is not null)) then
+    return 'projects';
+  end if;
+  if (select count(*) >= 100 from (select from connections c where c.org_id = organization and c.member_id = own
+      and c.revoked_at is null and c.expires_at > now() limit 100) alive) then
+    return 'limit';
+  end if;
+  insert into connections (org_id, id, member_id, agent_id, client_id, client_name, client_host, resource, scopes, project_ids, expires_at)
+    values (organization, connection, own, agent, client, name, host, for_resource, wanted, projects, now() + make_interval(days => days));
+  return null;
+end $function$
+;
+alter function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_executions()
  RETURNS TABLE(state text, executions bigint)
  LANGUAGE sql
@@ -2806,6 +2951,7 @@ CREATE OR REPLACE FUNCTION app.release_agent()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  update connections set revoked_at = now() where org_id = new.org_id and agent_id = new.id and revoked_at is null;
   update tokens set revoked_at = now() where org_id = new.org_id and agent_id = new.id and revoked_at is null;
   perform app.release_assignments(new.org_id, null, array[new.id]);
   perform app.free_work(new.org_id, new.member_id, new.id, 'agent retired');
@@ -2845,6 +2991,7 @@ AS $function$
 declare
   own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
 begin
+  update connections set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   -- A token of an agent is a token of its member.
   update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   perform app.release_assignments(org, member, own_agents);
@@ -2906,6 +3053,7 @@ CREATE OR REPLACE FUNCTION app.revoke_tokens()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  update connections set revoked_at = now() where org_id = new.id and revoked_at is null;
   update tokens set revoked_at = now() where org_id = new.id and revoked_at is null;
   return null;
 end $function$
@@ -3194,6 +3342,7 @@ CREATE TRIGGER agents_retired AFTER UPDATE OF retired_at ON public.agents FOR EA
 CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH ROW EXECUTE FUNCTION app.drop_documents('comment');
 CREATE TRIGGER comments_searched AFTER INSERT ON public.comments FOR EACH ROW EXECUTE FUNCTION app.keep_comment_document();
 CREATE TRIGGER comments_searched_anew AFTER UPDATE OF body ON public.comments FOR EACH ROW WHEN ((old.body IS DISTINCT FROM new.body)) EXECUTE FUNCTION app.keep_comment_document();
+CREATE TRIGGER connections_ended AFTER UPDATE OF revoked_at ON public.connections FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_connection_tokens();
 CREATE TRIGGER epics_not_searched AFTER DELETE ON public.epics FOR EACH ROW EXECUTE FUNCTION app.drop_documents('epic');
 CREATE TRIGGER epics_searched AFTER INSERT ON public.epics FOR EACH ROW EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER epics_searched_anew AFTER UPDATE OF title, description ON public.epics FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description))) EXECUTE FUNCTION app.keep_epic_document();
@@ -3231,6 +3380,7 @@ alter table catalog_tombstones enable row level security, force row level securi
 alter table catalog_versions enable row level security, force row level security;
 alter table comment_reactions enable row level security, force row level security;
 alter table comments enable row level security, force row level security;
+alter table connections enable row level security, force row level security;
 alter table contract_stories enable row level security, force row level security;
 alter table contract_versions enable row level security, force row level security;
 alter table contracts enable row level security, force row level security;
@@ -3328,6 +3478,10 @@ create policy worker on comment_reactions for all to muster_worker using true;
 create policy door on comments for all to muster_door using true;
 create policy own_organization on comments for all to muster_app using (org_id = app.org_id());
 create policy worker on comments for all to muster_worker using true;
+create policy door on connections for all to muster_door using true;
+create policy operator on connections for all to muster_operator using true;
+create policy own_organization on connections for all to muster_app using (org_id = app.org_id());
+create policy worker on connections for all to muster_worker using true;
 create policy own_organization on contract_stories for all to muster_app using (org_id = app.org_id());
 create policy worker on contract_stories for all to muster_worker using true;
 create policy own_organization on contract_versions for all to muster_app using (org_id = app.org_id());
@@ -3511,6 +3665,7 @@ grant delete on catalog_tombstones to muster_worker;
 grant delete on catalog_versions to muster_worker;
 grant delete on comment_reactions to muster_worker;
 grant delete on comments to muster_worker;
+grant delete on connections to muster_worker;
 grant delete on contract_stories to muster_worker;
 grant delete on contract_versions to muster_worker;
 grant delete on contracts to muster_worker;
@@ -3582,6 +3737,7 @@ grant delete, insert, select, update on broadcasts to muster_app;
 grant delete, insert, select, update on catalog_agents to muster_app;
 grant delete, insert, select, update on comment_reactions to muster_app;
 grant delete, insert, select, update on comments to muster_app;
+grant delete, insert, select, update on connections to muster_app;
 grant delete, insert, select, update on delivery_group_stories to muster_app;
 grant delete, insert, select, update on delivery_groups to muster_app;
 grant delete, insert, select, update on devices to muster_app;
@@ -3662,6 +3818,8 @@ grant select on access_requests to muster_door;
 grant select on agents to muster_door;
 grant select on board_columns to muster_door;
 grant select on comments to muster_door;
+grant select on connections to muster_door;
+grant select on connections to muster_operator;
 grant select on delivery_groups to muster_door;
 grant select on epics to muster_door;
 grant select on executions to muster_door;
@@ -3702,15 +3860,20 @@ grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
+grant execute on function app.end_connection(uuid) to muster_sign_in;
+grant execute on function app.end_connection_token(bytea) to muster_sign_in;
+grant execute on function app.end_connection_tokens() to public;
 grant execute on function app.end_runs() to public;
 grant execute on function app.end_sessions(uuid,uuid,uuid) to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.excerpt(text,text,text[]) to public;
 grant execute on function app.find(uuid,uuid,uuid,text[],text,integer) to muster_app;
+grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 grant execute on function app.find_forge_connection(uuid) to muster_app;
 grant execute on function app.fold(text) to public;
 grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
+grant execute on function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) to muster_sign_in;
 grant execute on function app.given_rank(text,text) to public;
 grant execute on function app.grams(text) to public;
 grant execute on function app.held_rank(text,text) to public;
@@ -3718,12 +3881,14 @@ grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
 grant execute on function app.identify_session(bytea,uuid,bytea,uuid) to muster_app;
 grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
+grant execute on function app.is_connected(uuid) to muster_sign_in;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;
 grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
+grant execute on function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) to muster_sign_in;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;
 grant execute on function app.organization_positions(uuid[]) to muster_app;

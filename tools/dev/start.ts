@@ -77,6 +77,9 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
     ...(licenseUrl !== null && { LICENSE_URL: licenseUrl }),
     ...(docsUrl !== null && { DOCS_URL: docsUrl }),
     ...(signInUrl !== null && { SIGN_IN_URL: signInUrl, TRUST_PROXY: '127.0.0.1' }),
+    // Clients of today, without an address of their own too, connect from the bare URL.
+    OAUTH_DYNAMIC_REGISTRATION: 'on',
+    ...(signInUrl !== null && baseUrl !== null && { OAUTH_ISSUER: baseUrl }),
     // One click signs in, on this machine alone.
     ...(givenBaseUrl === undefined && { DEMO_ACCOUNT: demoOwner.email }),
     ...process.env,
@@ -118,7 +121,7 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   const facts: DevFile = {
     consoleUrl: consoleUrl === null ? null : withPath(baseUrl, '/console/'),
     baseUrl,
-    mcpUrl: withPath(gatewayUrl, '/api/mcp'),
+    mcpUrl: withPath(gatewayUrl && baseUrl, '/api/mcp'),
     licenseUrl,
     licenseKey,
     signInUrl: withPath(signInUrl && baseUrl, '/sign-in'),

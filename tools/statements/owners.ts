@@ -8,7 +8,17 @@ export const ownedTables: Readonly<Record<string, readonly string[]>> = {
   'apps/sign-in': ['accounts', 'flows', 'identities', 'oauth_records', 'passkeys', 'sessions', 'sign_ins'],
   'libs/organizations': [
     ...['identity_provider_domains', 'identity_providers'],
-    ...['agents', 'devices', 'invitations', 'members', 'orgs', 'team_members', 'teams', 'tokens'],
+    ...[
+      'agents',
+      'connections',
+      'devices',
+      'invitations',
+      'members',
+      'orgs',
+      'team_members',
+      'teams',
+      'tokens',
+    ],
   ],
   'libs/billing': ['seat_ledger', 'subscriptions'],
   'libs/board': [

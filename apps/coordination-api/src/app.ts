@@ -132,6 +132,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       ? undefined
       : addMcpForward(service.app, {
           ...{ gatewayUrl: config.MCP_GATEWAY_URL, authenticate: authenticateToken, leave: service.leave },
+          issuer: config.SIGN_IN_URL === undefined ? null : addressesOf(config).baseUrl,
         });
   const signIn =
     config.SIGN_IN_URL === undefined

@@ -89,6 +89,11 @@ export const retention: Readonly<Record<string, Retention>> = {
   catalog_versions: capped('publishers', '500 for each agent, of 4 MiB at most'),
   comment_reactions: forGood(writes, 'it goes with its comment'),
   comments: forGood('viewers too', 'it goes with its story'),
+  connections: purged('any member', `${isOver} after it was revoked or expired`, {
+    key: byId,
+    due: (days) => sql.part`least(t.revoked_at, t.expires_at) < now() - ${days}`,
+    oldestFirst: sql.part`least(t.revoked_at, t.expires_at)`,
+  }),
   contract_stories: capped(writes, 'one for each contract and story'),
   contract_versions: forGood(writes, 'stories rest on what was agreed; it goes with its project'),
   contracts: forGood(writes, 'it goes with its project'),

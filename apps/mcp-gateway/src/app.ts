@@ -1,11 +1,11 @@
 /** mcp-gateway, put together from its configuration; nothing listens yet. */
 import { MusterError, NoAnswer } from '@muster/client';
 import { ApiError, internal, relayed, unavailable } from '@muster/registry';
-import { createService, type Service } from '@muster/http';
+import { createService, nameIssuer, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './api.ts';
 import { type Config } from './config.ts';
-import { addMcpRoute } from './http.ts';
+import { addMcpRoute, mcpPath } from './http.ts';
 import { createMcp } from './server.ts';
 
 export interface Gateway {
@@ -46,6 +46,7 @@ export async function createGateway(config: Config, logger: Logger): Promise<Gat
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
+  if (config.OAUTH_ISSUER !== undefined) nameIssuer(service.app, config.OAUTH_ISSUER, mcpPath);
   addMcpRoute(service.app, {
     api,
     mcp: await createMcp(),

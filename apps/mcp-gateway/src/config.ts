@@ -22,6 +22,11 @@ export const environment = {
   LIMIT_LISTS: rateVariable('300/0.05'),
   /** Pages whose scripts may call, as origins with commas between; none unless named. */
   ALLOWED_ORIGINS: z.string().default('').transform(list),
+  /** Who gives tokens to clients, as each 401 tells them: BASE_URL of sign-in. Without it people make tokens, and paste them. */
+  OAUTH_ISSUER: z
+    .url({ protocol: /^https?$/ })
+    .transform((url) => url.replace(/\/+$/, ''))
+    .optional(),
   /** Whose X-Forwarded-For is believed: a list of addresses or networks. */
   TRUST_PROXY: z.string().transform(list).optional(),
 };

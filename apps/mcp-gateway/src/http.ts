@@ -62,7 +62,7 @@ export interface RouteOptions {
   readonly logger: Logger;
 }
 
-const path = '/api/mcp';
+export const mcpPath = '/api/mcp';
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
 
 /** The server's own code for what is wrong with the HTTP around a message. */
@@ -310,7 +310,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     throw error;
   };
 
-  app.post(path, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, async (request, reply) => {
+  app.post(mcpPath, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, async (request, reply) => {
     const { headers, body } = request;
     const view = readView(request.url.split('?')[1] ?? '', headers);
     if (Array.isArray(body)) {
@@ -361,7 +361,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
 
   app.route({
     method: [...otherMethods],
-    url: path,
+    url: mcpPath,
     config,
     // Clients that were refused try this way next, and show what it says.
     onRequest: async (request) =>

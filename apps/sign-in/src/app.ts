@@ -2,6 +2,7 @@
 import { createPool, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
 import { type Check, createService, type Service } from '@muster/http';
 import { createMailer } from '@muster/outbound/mail';
+import { createSender, type SenderOptions } from '@muster/outbound/sender';
 import { toApiError } from '@muster/runtime';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
@@ -9,6 +10,10 @@ import { purge } from './data/purge.ts';
 import { addLinks } from './http/links.ts';
 import { cookiesOf, createThrottle, takeForms } from './http/requests.ts';
 import { addSessions } from './http/sessions.ts';
+import { fetchDocument } from './oauth/clients.ts';
+import { createOwnCalls } from './oauth/own-calls.ts';
+import { createProvider } from './oauth/provider.ts';
+import { addOAuth } from './oauth/routes.ts';
 
 export interface SignIn {
   readonly service: Service;
@@ -26,7 +31,14 @@ const postgresCheck = (pool: Pool): Check => ({
   run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
 });
 
-export function createSignIn(config: Config, logger: Logger): SignIn {
+/** How documents of clients are fetched: quickly, and from public addresses alone. */
+const guarded: SenderOptions = { networks: [], seconds: 3 };
+
+export async function createSignIn(
+  config: Config,
+  logger: Logger,
+  outbound: SenderOptions = guarded,
+): Promise<SignIn> {
   const pool = createPool({
     ...{ url: config.DATABASE_URL, max: config.DATABASE_POOL, role: 'muster_sign_in', name: 'sign-in' },
     onIdleError: (error) => {
@@ -46,11 +58,24 @@ export function createSignIn(config: Config, logger: Logger): SignIn {
     cookies: cookiesOf(config.cookie),
     throttle: createThrottle(config.LIMIT_SIGN_IN),
   };
+  const sender = createSender(outbound);
+  const calls = createOwnCalls({
+    ...{ url: config.COORDINATION_API_URL ?? config.BASE_URL, origin: config.cookie.origin },
+  });
+  const provider = await createProvider({
+    ...{ pool, baseUrl: around.config.baseUrl, isSecure: config.cookie.isSecure },
+    fetchDocument: fetchDocument(sender),
+    allowsRegistration: config.OAUTH_DYNAMIC_REGISTRATION === 'on',
+  });
+  provider.on('server_error', (_ctx, error) => {
+    logger.error({ err: error }, 'a client could not be answered');
+  });
   void service.app.register(async (app) => {
     takeForms(app);
     addSessions(app, around);
     addLinks(app, around);
   });
+  addOAuth(service.app, { ...around, provider, calls });
   const purging = setInterval(() => {
     inSignIn(pool, purge).catch((error: unknown) => {
       logger.warn({ err: error }, 'what is over could not be removed');
@@ -62,6 +87,8 @@ export function createSignIn(config: Config, logger: Logger): SignIn {
     close: async () => {
       clearInterval(purging);
       mailer.close();
+      sender.close();
+      await calls.close();
       await pool.end();
     },
   };

@@ -20,6 +20,13 @@ export const environment = {
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(5),
   /** Where people reach Muster: https, or this machine alone. The API needs the same. */
   BASE_URL: z.url({ protocol: /^https?$/ }),
+  /** Where coordination-api is, which does what a person consents to: as their session, by its operations. BASE_URL unless told. */
+  COORDINATION_API_URL: z.url({ protocol: /^https?$/ }).optional(),
+  /**
+   * `on`: clients of MCP may register themselves, under whatever name they say. Those that have an address of their own, a client id
+   * metadata document, need it not.
+   */
+  OAUTH_DYNAMIC_REGISTRATION: z.enum(['on', 'off']).default('off'),
   /** Where people go who have signed in, unless they were on their way to somewhere: a path of BASE_URL. */
   HOME_PATH: z
     .string()

@@ -6,7 +6,7 @@ await main(async () => {
   const config = readConfig();
   await beginTracing('sign-in', config);
   const logger = createLogger('sign-in', config.LOG_LEVEL);
-  const { service, close } = createSignIn(config, logger);
+  const { service, close } = await createSignIn(config, logger);
   stopOnSignal({ service, logger, noticeMillis: config.DRAIN_NOTICE_MILLIS, cleanUp: close });
   logger.info(await service.listen(config), 'listening');
 });

@@ -71,7 +71,7 @@ export function useInstallation(environment: Record<string, string> = {}): Insta
       ...{ DATABASE_URL: world.database.url, BASE_URL: base, MAIL_FOLDER: folder, HOST: '127.0.0.1' },
       ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', ...environment },
     });
-    signIn = createSignIn(config, pino({ level: 'silent' }));
+    signIn = await createSignIn(config, pino({ level: 'silent' }));
     patient(signIn.pool);
     const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
     api = await startApp('apps/coordination-api/src/main.ts', {

@@ -19,6 +19,7 @@ create or replace trigger agents_named before insert on agents for each row
 create or replace function app.release_agent() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
+  update connections set revoked_at = now() where org_id = new.org_id and agent_id = new.id and revoked_at is null;
   update tokens set revoked_at = now() where org_id = new.org_id and agent_id = new.id and revoked_at is null;
   perform app.release_assignments(new.org_id, null, array[new.id]);
   perform app.free_work(new.org_id, new.member_id, new.id, 'agent retired');

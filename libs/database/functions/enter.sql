@@ -240,6 +240,7 @@ grant execute on function app.touch_tokens(bytea[]) to muster_app;
 create or replace function app.revoke_tokens() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
+  update connections set revoked_at = now() where org_id = new.id and revoked_at is null;
   update tokens set revoked_at = now() where org_id = new.id and revoked_at is null;
   return null;
 end $$;

@@ -27,6 +27,7 @@ language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
   own_agents uuid[] := array(select g.id from agents g where g.org_id = org and g.member_id = member);
 begin
+  update connections set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   -- A token of an agent is a token of its member.
   update tokens set revoked_at = now() where org_id = org and member_id = member and revoked_at is null;
   perform app.release_assignments(org, member, own_agents);

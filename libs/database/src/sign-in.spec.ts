@@ -90,11 +90,14 @@ describe('a session', () => {
     expect(await enter()).toBeUndefined();
   });
 
-  it.each(['revoked_at = now()', 'expires_at = now()'])('does not enter once %s', async (change) => {
-    const { enter, session } = await arrange();
-    await world.rows(`update sign_in.sessions set ${change} where id = $1`, session);
-    expect(await enter()).toBeUndefined();
-  });
+  it.each(['revoked_at = now()', "expires_at = now() - interval '1 second'"])(
+    'does not enter once %s',
+    async (change) => {
+      const { enter, session } = await arrange();
+      await world.rows(`update sign_in.sessions set ${change} where id = $1`, session);
+      expect(await enter()).toBeUndefined();
+    },
+  );
 
   it('takes its tokens along when it ends, and begins another epoch', async () => {
     const { enter, orgId, session } = await arrange();

@@ -1,6 +1,27 @@
 /** `Authorization: Bearer <token>`, read alike wherever a token is taken. */
 import { malformed, unauthorized } from '@muster/registry';
-import { type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
+
+/** Where a resource says who gives tokens for it (RFC 9728); the resource's own path comes after it. */
+export const protectedResourcePath = '/.well-known/oauth-protected-resource';
+
+/**
+ * Has each 401 say who gives tokens for the resource at `path` (RFC 9728, section 5.1), by which a client with nothing but the
+ * address finds its way to one. `issuer` is where people reach Muster, without a slash at the end.
+ */
+export function nameIssuer(app: FastifyInstance, issuer: string, path: string): void {
+  app.addHook('onSend', async (_request, reply) => {
+    if (reply.statusCode !== 401) return;
+    const challenge = String(reply.getHeader('www-authenticate') ?? 'Bearer');
+    // Two services may stand in a row.
+    if (challenge.includes('resource_metadata=')) return;
+    const metadata = `resource_metadata="${issuer}${protectedResourcePath}${path}", scope="read write"`;
+    reply.header(
+      'www-authenticate',
+      challenge.includes('=') ? `${challenge}, ${metadata}` : `${challenge} ${metadata}`,
+    );
+  });
+}
 
 const bearer = /^bearer +([^\s]+) *$/i;
 

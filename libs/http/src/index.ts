@@ -1,4 +1,4 @@
-export { bearerOf } from './bearer.ts';
+export { bearerOf, nameIssuer, protectedResourcePath } from './bearer.ts';
 export { commonEnvironment, ConfigError, parsedVariable, parseEnvironment, Port } from './config.ts';
 export {
   createConcurrencyLimiter,

@@ -34,5 +34,6 @@ export {
   hashToken,
   isWellFormedToken,
   newTokenSecret,
+  tokenPrefixOf,
 } from './tokens.ts';
 export { requireProject, visibleTo } from './visible.ts';

@@ -41,6 +41,9 @@ export function isWellFormedToken(text: string): boolean {
   return match?.[2] !== undefined && base62(crc32(match[2]), 6) === match[3];
 }
 
+/** How it begins, `must_live_` and four of 32 random characters: enough to know it again, and nothing to go on. */
+export const tokenPrefixOf = (secret: string): string => secret.slice(0, 14);
+
 export const hashToken = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 export interface AuthenticatedToken {

@@ -3,7 +3,7 @@
  * gateway checks; but nothing is read of a body whose token is no good.
  */
 import { bulkBodyLimit } from '@muster/registry';
-import { type Service } from '@muster/http';
+import { nameIssuer, type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Authenticate } from './authenticate.ts';
 import { createForward } from './forward.ts';
@@ -14,6 +14,8 @@ interface Options {
   readonly gatewayUrl: string;
   readonly authenticate: Authenticate;
   readonly leave: Service['leave'];
+  /** Who gives tokens to clients; null where people sign in nowhere. */
+  readonly issuer: string | null;
 }
 
 const path = '/api/mcp';
@@ -23,7 +25,7 @@ const otherBodyLimit = 1_024;
 
 export function addMcpForward(
   app: FastifyInstance,
-  { gatewayUrl, authenticate, leave }: Options,
+  { gatewayUrl, authenticate, leave, issuer }: Options,
 ): { readonly close: () => Promise<void> } {
   const shares = createShares(forwardedAtOnce, 'go through MCP', 'too_many_forwarded');
   const { forward, prepare, close } = createForward({
@@ -31,6 +33,7 @@ export function addMcpForward(
   });
   void app.register(async (scope) => {
     prepare(scope);
+    if (issuer !== null) nameIssuer(scope, issuer, path);
     const route = {
       url: path,
       config: { isForMcp: true },

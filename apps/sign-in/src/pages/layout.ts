@@ -27,6 +27,14 @@ button, .button { display: inline-block; width: 100%; min-height: 2.75rem; paddi
   font: inherit; font-weight: 600; text-align: center; text-decoration: none; color: var(--on-act); background: var(--act); cursor: pointer }
 .second { color: var(--act); background: transparent }
 a { color: var(--act) }
+select { width: 100%; min-height: 2.75rem; margin-bottom: 1rem; padding: .5rem .75rem; border: 1px solid var(--line); border-radius: 8px;
+  font: inherit; color: inherit; background: var(--card) }
+fieldset { margin: 0 0 1rem; padding: 0; border: 0 }
+legend { margin-bottom: .35rem; padding: 0; font-weight: 600 }
+.choice { display: flex; gap: .6rem; align-items: flex-start; margin: 0; padding: .35rem 0; font-weight: 400; overflow-wrap: anywhere }
+.choice input { flex: none; width: 1.2rem; min-height: 1.2rem; margin: .15rem 0 0; accent-color: var(--act) }
+.within { margin-left: 1.8rem; max-height: 15rem; overflow: auto }
+button + button { margin-top: .6rem }
 ul { margin: 0 0 1rem; padding: 0; list-style: none }
 li + li { margin-top: .5rem }
 li > a, li > span { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: 8px; overflow-wrap: anywhere }
@@ -73,6 +81,9 @@ const headers = {
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
 } as const;
+
+/** For an answer by other means than Fastify. */
+export const renderPage = (page: Page) => ({ headers, body: render(page) });
 
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
   reply

@@ -14,7 +14,7 @@ import {
 } from '@muster/database';
 import { type Selectable } from 'kysely';
 import { type AccessToken, type ParamsOf, type Registry, type Scope, type Token } from '@muster/registry';
-import { type Caller, hashToken, visibleTo } from '@muster/runtime';
+import { type Caller, hashToken, tokenPrefixOf, visibleTo } from '@muster/runtime';
 import { z } from 'zod';
 import { reachedBy } from './reach.ts';
 
@@ -73,9 +73,6 @@ export interface NewToken {
   readonly madeWith?: string;
 }
 
-/** `must_live_` and four of 32 random characters: enough to know it again, and nothing to go on. */
-const prefixLength = 14;
-
 /** Writes a fresh token; of its secret only the hash, its beginning and its end are kept. */
 export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { readonly expires_at: string }> {
   const { secret } = token;
@@ -89,7 +86,7 @@ export function setNewToken(db: Db, token: NewToken): Promise<TokenRow & { reado
     sql<
       TokenRow & { readonly expires_at: string }
     >`insert into tokens as t (org_id, id, member_id, agent_id, name, hash, prefix, last_four, scopes, project_ids, may_read_inbox, expires_at)
-       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${secret.slice(0, prefixLength)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${expiresAt})
+       values (${organization}, ${newId()}, ${token.memberId}, ${token.agentId}, ${token.name}, ${hashToken(secret)}, ${tokenPrefixOf(secret)}, ${secret.slice(-4)}, ${[...new Set(token.scopes)]}, ${token.projectIds}, ${token.mayReadInbox ?? false}, ${expiresAt})
        returning ${tokens.list}`,
   );
 }

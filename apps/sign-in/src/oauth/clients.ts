@@ -1,0 +1,73 @@
+/**
+ * Who may ask for a connection: clients whose address is a document that says what they are (client id metadata documents), those that
+ * registered themselves, where the operator lets them, and our own command line.
+ */
+import { ForbiddenAddress, type Sender } from '@muster/outbound/sender';
+import { type ClientMetadata } from 'oidc-provider';
+import { z } from 'zod';
+
+const deviceCode = 'urn:ietf:params:oauth:grant-type:device_code';
+/** What a client may do here; documents name more. */
+export const grantTypes = ['authorization_code', 'refresh_token', deviceCode] as const;
+
+/** Our own command line, which has no address to be sent back to. */
+export const commandLine: ClientMetadata = {
+  client_id: 'muster-cli',
+  client_name: 'Muster on the command line',
+  redirect_uris: [],
+  response_types: [],
+  grant_types: [deviceCode, 'refresh_token'],
+};
+
+/** What is read of a document. Without a name and an address to go back to, a client cannot be consented to. */
+const Document = z.object({
+  client_id: z.string(),
+  client_name: z.string().trim().min(1).max(120),
+  redirect_uris: z.array(z.string().max(2_000)).min(1).max(20),
+  grant_types: z.array(z.string()).default(['authorization_code', 'refresh_token']),
+  token_endpoint_auth_method: z.string().optional(),
+});
+
+const mostBytes = 5 * 1024;
+
+/** A document as the server takes it: what it does not know left out; undefined for what is none. */
+function tidied(text: string): string | undefined {
+  if (Buffer.byteLength(text) > mostBytes) return undefined;
+  try {
+    const { token_endpoint_auth_method: method, ...document } = Document.parse(JSON.parse(text));
+    const known = document.grant_types.filter((type) => grantTypes.some((own) => own === type));
+    return JSON.stringify({
+      ...{ ...document, grant_types: known, application_type: 'native' },
+      // guard: a method that has a secret is the server's to refuse
+      token_endpoint_auth_method: method?.startsWith('client_secret') === true ? method : 'none',
+    });
+  } catch {
+    return undefined;
+  }
+}
+
+/**
+ * How the server fetches a document: over connections that are guarded as those of webhooks are, quickly, once, and nothing
+ * is followed.
+ */
+export const fetchDocument =
+  (sender: Sender) =>
+  async (url: URL | string): Promise<Response> => {
+    try {
+      const { status, text, headers } = await sender.ask({
+        ...{ method: 'GET', url: String(url), headers: { accept: 'application/json' } },
+      });
+      const body = status === 200 ? tidied(text) : undefined;
+      if (body === undefined) return new Response(null, { status: status === 200 ? 422 : status });
+      const lasts = headers['cache-control'];
+      return new Response(body, { headers: lasts === undefined ? {} : { 'cache-control': lasts } });
+    } catch (error) {
+      // What is not sent is told apart from what does not answer in our log alone.
+      if (error instanceof ForbiddenAddress) return new Response(null, { status: 403 });
+      return new Response(null, { status: 502 });
+    }
+  };
+
+/** The host that vouches for a client; null where its name is its own word. */
+export const hostOf = (clientId: string): string | null =>
+  URL.canParse(clientId) ? new URL(clientId).host : null;

@@ -1,0 +1,86 @@
+/** Connections, and their tokens, by the functions of the door: this service reads no row of an organization. */
+import { type Db, newId, sql } from '@muster/database';
+import { type GivenScope, isUuid } from '@muster/registry';
+import { hashToken, tokenPrefixOf } from '@muster/runtime';
+
+/** How long a token of a connection is good. */
+export const tokenSeconds = 3_600;
+
+export interface NewConnection {
+  readonly id: string;
+  readonly accountId: string;
+  readonly orgId: string;
+  readonly agentId: string;
+  readonly client: { readonly id: string; readonly name: string; readonly host: string | null };
+  readonly resource: string;
+  readonly scopes: readonly GivenScope[];
+  /** Null: every project that the member may see. */
+  readonly projectIds: readonly string[] | null;
+  readonly days: number;
+}
+
+/** Why there is no connection: no member, no agent of theirs, a role too low, a project unseen, too many. */
+export type Unconnected = 'member' | 'agent' | 'role' | 'projects' | 'limit';
+
+/** Null where it is made. */
+export async function openConnection(db: Db, made: NewConnection): Promise<Unconnected | null> {
+  const { client } = made;
+  const { outcome } = await db.one(
+    sql<{
+      outcome: Unconnected | null;
+    }>`select app.open_connection(${made.accountId}::uuid, ${made.orgId}::uuid, ${made.id}::uuid, ${made.agentId}::uuid, ${client.id},
+         ${client.name}, ${client.host}, ${made.resource}, ${made.scopes}::text[], ${made.projectIds}::uuid[], ${made.days}) as outcome`,
+  );
+  return outcome;
+}
+
+/** Whether it still lets its client in. */
+export async function isConnected(db: Db, id: string): Promise<boolean> {
+  if (!isUuid(id)) return false;
+  const { isAlive } = await db.one(
+    sql<{ isAlive: boolean | null }>`select app.is_connected(${id}::uuid) as "isAlive"`,
+  );
+  return isAlive === true;
+}
+
+export async function endConnection(db: Db, id: string): Promise<void> {
+  if (!isUuid(id)) return;
+  await db.all(sql`select app.end_connection(${id}::uuid)`);
+}
+
+export interface NewConnectionToken {
+  readonly connectionId: string;
+  readonly secret: string;
+  readonly scopes: readonly string[];
+  readonly seconds: number;
+}
+
+/** False where the connection is over, or does not go so far. */
+export async function giveConnectionToken(
+  db: Db,
+  { connectionId, secret, scopes, seconds }: NewConnectionToken,
+): Promise<boolean> {
+  const { expiresAt } = await db.one(
+    sql<{
+      expiresAt: string | null;
+    }>`select app.give_connection_token(${connectionId}::uuid, ${newId()}::uuid, ${hashToken(secret)}, ${tokenPrefixOf(secret)},
+         ${secret.slice(-4)}, ${scopes}::text[], ${seconds}) as "expiresAt"`,
+  );
+  return expiresAt !== null;
+}
+
+export interface ConnectionToken {
+  readonly connectionId: string;
+  readonly clientId: string;
+  readonly expiresAt: string;
+}
+
+export const findConnectionToken = (db: Db, secret: string): Promise<ConnectionToken | undefined> =>
+  db.find(
+    sql<ConnectionToken>`select t.connection_id as "connectionId", t.client_id as "clientId", t.expires_at as "expiresAt"
+       from app.find_connection_token(${hashToken(secret)}) t`,
+  );
+
+export async function endConnectionToken(db: Db, secret: string): Promise<void> {
+  await db.all(sql`select app.end_connection_token(${hashToken(secret)})`);
+}

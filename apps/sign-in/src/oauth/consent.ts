@@ -1,0 +1,169 @@
+/** What a person says to a client that asks: the same for one that waits in a browser and for a device. */
+import { inSignIn, newId, type Pool } from '@muster/database';
+import { type GivenScope, proofMinutes, scopeCovers } from '@muster/registry';
+import { type FastifyRequest } from 'fastify';
+import { type Provider } from 'oidc-provider';
+import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
+import { findSession, type Session } from '../data/sessions.ts';
+import { type Cookies, type Form } from '../http/requests.ts';
+import { type AskingClient, connectionDays, consentPage, organizationPage } from '../pages/consent.ts';
+import { type Page } from '../pages/layout.ts';
+import { refusedPage } from '../pages/pages.ts';
+import { hostOf } from './clients.ts';
+import { openConnection, type Unconnected } from './connections.ts';
+import { type OwnCalls, Refused } from './own-calls.ts';
+import { clientScopes } from './provider.ts';
+import { registrationDays } from './records.ts';
+import { keepRegistration } from './rows.ts';
+
+/** A client's request that waits for an answer. */
+export interface Asked {
+  readonly clientId: string;
+  readonly client: AskingClient;
+  readonly resource: string;
+  /** The scopes that it asks for; none: what is usual. */
+  readonly scopes: readonly string[];
+  /** Where the form goes, and what goes with it. */
+  readonly action: string;
+  readonly hidden: Readonly<Record<string, string>>;
+}
+
+export interface Granted {
+  readonly accountId: string;
+  readonly grantId: string;
+  readonly scope: string;
+}
+
+/** A page to be shown, a page to go to, the person's no, or what was granted. */
+export type Answer =
+  | { readonly page: Page }
+  | { readonly goTo: string }
+  | { readonly refused: true }
+  | { readonly granted: Granted };
+
+export interface ConsentParts {
+  readonly pool: Pool;
+  readonly cookies: Cookies;
+  readonly calls: OwnCalls;
+  readonly provider: Provider;
+}
+
+const usualScopes: readonly GivenScope[] = ['read', 'write'];
+
+/** What was asked for and may be granted, the most last. */
+function grantable(asked: readonly string[], role: OwnOrganization['role']): GivenScope[] {
+  const wanted = clientScopes.filter((scope) => asked.includes(scope));
+  const most = wanted.length === 0 ? usualScopes : wanted;
+  // guard: no scope that the member's role does not give
+  return clientScopes.filter(
+    (scope) => scopeCovers(most, scope) && (scope !== 'admin' || role === 'owner' || role === 'admin'),
+  );
+}
+
+const problems: Readonly<Record<Unconnected, string>> = {
+  member: 'You are no member of this organization any more.',
+  agent: 'This agent is retired, or not yours.',
+  role: 'Your role does not allow that much.',
+  projects: 'One of these projects is not there any more, or not for you to see.',
+  limit: 'You have 100 connections already. End one that you do not need.',
+};
+
+/** Who signed in lately enough to let a program in; else where to go first. */
+export async function personOf(
+  { pool, cookies }: Pick<ConsentParts, 'pool' | 'cookies'>,
+  request: FastifyRequest,
+): Promise<Session | { readonly goTo: string }> {
+  const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
+  const to = encodeURIComponent(request.method === 'GET' ? request.url : (request.url.split('?')[0] ?? '/'));
+  if (session === undefined) return { goTo: `/sign-in?to=${to}` };
+  // guard: fresh proof
+  const isFresh = Date.parse(session.provenAt) > Date.now() - proofMinutes * 60_000;
+  return isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
+}
+
+/** Shows what is asked for, or takes what the person answered to it: `form` is what was sent, null where the page is opened. */
+export async function consent(
+  parts: ConsentParts,
+  request: FastifyRequest,
+  asked: Asked,
+  { org, form }: { readonly org: string | undefined; readonly form: Form | null },
+): Promise<Answer> {
+  const { pool, calls } = parts;
+  const session = await personOf(parts, request);
+  if ('goTo' in session) return session;
+  if (form !== null && form['answer'] !== 'connect') return { refused: true };
+  const organizations = await inSignIn(pool, (db) => listOrganizations(db, session.account.id));
+  const [only] = organizations;
+  if (only === undefined) {
+    const text = 'You are in no organization yet. An invitation to your address lets you into one.';
+    return { page: refusedPage('Nothing to connect to', text, 403) };
+  }
+  const named = organizations.find(({ id }) => id === org);
+  const organization = named ?? (organizations.length === 1 ? only : undefined);
+  if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
+
+  const [agents, projects] = await Promise.all([
+    calls.agents(request, organization.id, organization.memberId),
+    calls.projects(request, organization.id),
+  ]);
+  const scopes = grantable(asked.scopes, organization.role);
+  const show = (problem: string | null): Answer => ({
+    page: consentPage({
+      ...{
+        client: asked.client,
+        action: asked.action,
+        hidden: asked.hidden,
+        organization,
+        agents,
+        projects,
+        scopes,
+      },
+      ...{ hasOthers: organizations.length > 1, typed: form ?? {}, problem },
+    }),
+  });
+  if (form === null) return show(null);
+
+  const most = scopes.find((scope) => scope === form['scope']);
+  const days = connectionDays.find((one) => String(one) === form['days']);
+  if (most === undefined || days === undefined) return show('Say what it may do, and for how long.');
+  const isBound = form['in'] === 'some';
+  const chosen = projects.filter(({ id }) => form[`project-${id}`] !== undefined).map(({ id }) => id);
+  if (isBound && chosen.length === 0) return show('Choose at least one project, or all of them.');
+  try {
+    const agent =
+      form['agent'] === 'new'
+        ? await calls.makeAgent(request, organization.id, (form['agentName'] ?? '').trim())
+        : agents.find(({ id }) => id === form['agent']);
+    if (agent === undefined) return show(problems.agent);
+    const grantId = newId();
+    const granted = clientScopes.slice(0, clientScopes.indexOf(most) + 1);
+    const why = await inSignIn(pool, async (db) => {
+      await keepRegistration(db, asked.clientId, days + registrationDays.afterwards);
+      return openConnection(db, {
+        ...{ id: grantId, accountId: session.account.id, orgId: organization.id, agentId: agent.id },
+        client: { id: asked.clientId, name: asked.client.name, host: hostOf(asked.clientId) },
+        ...{ resource: asked.resource, scopes: granted, projectIds: isBound ? chosen : null, days },
+      });
+    });
+    if (why !== null) return show(problems[why]);
+    const scope = granted.join(' ');
+    await saveGrant(parts.provider, asked, { accountId: session.account.id, grantId, scope }, days);
+    return { granted: { accountId: session.account.id, grantId, scope } };
+  } catch (error) {
+    // A name that is taken or does not fit, or a role that makes none: the person can do something about it.
+    if (error instanceof Refused) return show(error.message);
+    throw error;
+  }
+}
+
+async function saveGrant(
+  provider: Provider,
+  { clientId, resource }: Asked,
+  { accountId, grantId, scope }: Granted,
+  days: number,
+): Promise<void> {
+  const grant = new provider.Grant({ accountId, clientId });
+  grant.addResourceScope(resource, scope);
+  grant.addOIDCScope('offline_access');
+  await Object.assign(grant, { jti: grantId, exp: Math.floor(Date.now() / 1_000) + days * 86_400 }).save();
+}

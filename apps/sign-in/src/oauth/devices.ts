@@ -1,0 +1,59 @@
+/** Devices that wait for their code to be typed in elsewhere (RFC 8628): their rows are found, and answered, by that code. */
+import { type Db, sql } from '@muster/database';
+
+const shape = /^[BCDFGHJKLMNPQRSTVWXZ]{8}$/;
+
+/** As the server keeps it; undefined where it can be none. */
+export function userCodeOf(typed: string): string | undefined {
+  const code = typed.toUpperCase().replaceAll(/[^A-Z]/g, '');
+  return shape.test(code) ? code : undefined;
+}
+
+/** As the device shows it. */
+export const shownCode = (code: string): string => `${code.slice(0, 4)}-${code.slice(4)}`;
+
+export interface WaitingDevice {
+  readonly clientId: string;
+  readonly scopes: readonly string[];
+  readonly resource: string | null;
+}
+
+/** The device that shows this code; undefined where none does, its time is over, or it has its answer. */
+export async function findDevice(db: Db, code: string): Promise<WaitingDevice | undefined> {
+  const row = await db.find(
+    sql<{
+      clientId: string | null;
+      scope: string | null;
+      resource: string | null;
+    }>`select payload ->> 'clientId' as "clientId", payload -> 'params' ->> 'scope' as scope, payload -> 'params' ->> 'resource' as resource
+       from sign_in.oauth_records
+       where model = 'DeviceCode' and user_code = ${code} and expires_at > now() and consumed_at is null
+         and not payload ?| array['accountId', 'error']`,
+  );
+  if (row?.clientId == null) return undefined;
+  return { clientId: row.clientId, scopes: row.scope?.split(' ') ?? [], resource: row.resource };
+}
+
+/** Tells a device; false where it has its answer already. */
+export async function answerDevice(
+  db: Db,
+  code: string,
+  answer:
+    | { readonly error: string }
+    | {
+        readonly accountId: string;
+        readonly grantId: string;
+        readonly scope: string;
+        readonly resource: string;
+      },
+): Promise<boolean> {
+  const row = await db.find(
+    sql<{
+      model: string;
+    }>`update sign_in.oauth_records set payload = payload || ${JSON.stringify(answer)}::jsonb,
+         grant_id = ${'grantId' in answer ? answer.grantId : null}
+       where model = 'DeviceCode' and user_code = ${code} and expires_at > now() and consumed_at is null
+         and not payload ?| array['accountId', 'error'] returning model`,
+  );
+  return row !== undefined;
+}

@@ -1,0 +1,91 @@
+/**
+ * What the API says to a person's session. This service reads no row of an organization: what it does there it does as the
+ * person, by operations, with all that the API asks of their calls.
+ */
+import { traceHeaders, unavailable } from '@muster/http';
+import { type ErrorBody, registry } from '@muster/registry';
+import { type FastifyRequest } from 'fastify';
+import { Pool } from 'undici';
+import { type z } from 'zod';
+
+/** The API refused what the person asked for; the message is for them. */
+export class Refused extends Error {
+  override readonly name = 'Refused';
+}
+
+export interface OwnAgent {
+  readonly id: string;
+  readonly name: string;
+}
+
+export interface OwnProject {
+  readonly id: string;
+  readonly key: string;
+  readonly name: string;
+}
+
+export interface OwnCalls {
+  /** The agents of the person there, newest first. */
+  agents(request: FastifyRequest, orgId: string, memberId: string): Promise<readonly OwnAgent[]>;
+  /** Projects that the person sees there, as many as a page of them has. */
+  projects(request: FastifyRequest, orgId: string): Promise<readonly OwnProject[]>;
+  /** Makes an agent of the person. Throws Refused where the name is taken, or the role makes none. */
+  makeAgent(request: FastifyRequest, orgId: string, name: string): Promise<OwnAgent>;
+  close(): Promise<void>;
+}
+
+const connections = 8;
+const answerMillis = 20_000;
+const mostShown = 200;
+
+/** `origin` is where people reach Muster: as from a page of it, a session counts. */
+export function createOwnCalls({ url, origin }: { readonly url: string; readonly origin: string }): OwnCalls {
+  const pool = new Pool(new URL(url).origin, {
+    connections,
+    headersTimeout: answerMillis,
+    bodyTimeout: answerMillis,
+  });
+
+  async function call<Result extends z.ZodType>(
+    { headers: { cookie = '' }, ip, id }: FastifyRequest,
+    orgId: string,
+    { path, result }: { readonly path: string; readonly result: Result },
+    params: object,
+  ): Promise<z.output<Result>> {
+    try {
+      const answer = await pool.request({
+        ...{ path, method: 'POST', body: JSON.stringify(params) },
+        headers: {
+          ...{ cookie, origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
+          ...{ 'x-muster-org': orgId, 'x-request-id': id, 'x-forwarded-for': ip },
+          ...traceHeaders(),
+        },
+      });
+      const body: unknown = await answer.body.json();
+      if (answer.statusCode === 200) return result.parse(body);
+      if (answer.statusCode < 500) throw new Refused((body as ErrorBody).message);
+      throw unavailable('api_away');
+    } catch (error) {
+      if (error instanceof Refused) throw error;
+      throw unavailable('api_away');
+    }
+  }
+
+  return {
+    agents: async (request, orgId, memberId) => {
+      const { result } = registry.agents.list;
+      return (
+        await call(request, orgId, { path: '/api/agents/list', result }, { memberId, limit: mostShown })
+      ).items;
+    },
+    projects: async (request, orgId) => {
+      const { result } = registry.projects.list;
+      return (await call(request, orgId, { path: '/api/projects/list', result }, { limit: mostShown })).items;
+    },
+    makeAgent: async (request, orgId, name) => {
+      const { result } = registry.agents.create;
+      return (await call(request, orgId, { path: '/api/agents/create', result }, { name })).agent;
+    },
+    close: () => pool.close(),
+  };
+}

@@ -1,0 +1,148 @@
+/**
+ * The authorization server: oidc-provider, as MCP and RFC 9700 want it. Public clients with PKCE (S256), our own resources
+ * alone, tokens of our own shape in our own table, consent each time. It signs nothing: there are no ID tokens.
+ */
+import { type Pool } from '@muster/database';
+import { newTokenSecret } from '@muster/runtime';
+import { type Configuration, errors, interactionPolicy, type JWK, Provider } from 'oidc-provider';
+import { renderPage } from '../pages/layout.ts';
+import { refusedPage } from '../pages/pages.ts';
+import { commandLine } from './clients.ts';
+import { tokenSeconds } from './connections.ts';
+import { createRecords } from './records.ts';
+
+/** Scopes that a client may ask for; `platform` is the operators' alone. */
+export const clientScopes = ['read', 'write', 'admin'] as const;
+
+export interface ProviderOptions {
+  readonly pool: Pool;
+  /** Where people reach Muster, without a slash at the end; the issuer. */
+  readonly baseUrl: string;
+  readonly isSecure: boolean;
+  readonly fetchDocument: (url: URL | string) => Promise<Response>;
+  readonly allowsRegistration: boolean;
+}
+
+/** What a connection is for: the tools for models, or the API itself. */
+export const resourcesOf = (baseUrl: string) =>
+  ({ mcp: `${baseUrl}/api/mcp`, api: `${baseUrl}/api` }) as const;
+
+/** Of a flow in a browser, bound to it by a cookie. */
+const flowSeconds = 1_800;
+/** Of a code that is typed in. */
+const deviceSeconds = 600;
+
+const remaining = ({ exp }: { readonly exp?: number | undefined }): number =>
+  Math.max(1, (exp ?? 0) - Math.floor(Date.now() / 1_000));
+
+/** The server wants a key, and uses none: no token that it makes is signed. */
+async function unusedKey(): Promise<JWK> {
+  const { privateKey } = await crypto.subtle.generateKey({ name: 'ECDSA', namedCurve: 'P-256' }, true, [
+    'sign',
+    'verify',
+  ]);
+  const { kty, crv, x, y, d } = await crypto.subtle.exportKey('jwk', privateKey);
+  return { kty, crv, x, y, d, alg: 'ES256', use: 'sig' };
+}
+
+export async function createProvider(options: ProviderOptions): Promise<Provider> {
+  const { pool, baseUrl, isSecure } = options;
+  const resources = resourcesOf(baseUrl);
+  const names = {
+    session: 'muster-oauth-session',
+    interaction: 'muster-oauth',
+    resume: 'muster-oauth-resume',
+  };
+  const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
+  const consent = new interactionPolicy.Prompt(
+    { name: 'consent', requestable: true },
+    // guard: consent each time, whatever was granted before
+    new interactionPolicy.Check('consent_needed', 'the person has to consent', 'consent_required', (ctx) => {
+      const { result } = ctx.oidc as {
+        readonly result?: { readonly consent?: { readonly grantId?: string } };
+      };
+      return result?.consent?.grantId === undefined;
+    }),
+  );
+  const configuration: Configuration = {
+    adapter: createRecords(pool),
+    clients: [commandLine],
+    clientAuthMethods: ['none'],
+    clientDefaults: {
+      ...{
+        application_type: 'native',
+        token_endpoint_auth_method: 'none',
+        id_token_signed_response_alg: 'ES256',
+      },
+      ...{ grant_types: ['authorization_code', 'refresh_token'], response_types: ['code'] },
+    },
+    cookies: { names, long: cookie, short: cookie, keys: [] },
+    jwks: { keys: [await unusedKey()] },
+    responseTypes: ['code'],
+    // guard: no code without PKCE; the server knows S256 alone
+    pkce: { required: () => true },
+    scopes: [...clientScopes, 'offline_access'],
+    claims: {},
+    features: {
+      ...{ devInteractions: { enabled: false }, dPoP: { enabled: false }, userinfo: { enabled: false } },
+      ...{ rpInitiatedLogout: { enabled: false }, pushedAuthorizationRequests: { enabled: false } },
+      revocation: {
+        enabled: true,
+        // guard: a client ends its own connections alone
+        allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
+      },
+      registration: { enabled: options.allowsRegistration, issueRegistrationAccessToken: false },
+      clientIdMetadataDocument: { enabled: true, ack: 'draft-02' },
+      deviceFlow: { enabled: true, charset: 'base-20', mask: '****-****' },
+      resourceIndicators: {
+        enabled: true,
+        // Clients of the eras before name none.
+        defaultResource: () => resources.mcp,
+        useGrantedResource: () => true,
+        getResourceServerInfo: (_ctx, resource) => {
+          // guard: no token for anything but ourselves
+          if (resource !== resources.mcp && resource !== resources.api) throw new errors.InvalidTarget();
+          return { scope: clientScopes.join(' '), audience: resource, accessTokenFormat: 'opaque' };
+        },
+      },
+    },
+    fetch: (address) => options.fetchDocument(address instanceof Request ? address.url : address),
+    findAccount: (_ctx, accountId) => ({ accountId, claims: async () => ({ sub: accountId }) }),
+    interactions: { policy: [consent], url: (_ctx, { uid }) => `/oauth/consent/${uid}` },
+    // A session of ours may end, and what it granted goes on.
+    expiresWithSession: () => false,
+    issueRefreshToken: (_ctx, client) => client.grantTypeAllowed('refresh_token'),
+    rotateRefreshToken: true,
+    revokeGrantPolicy: () => true,
+    routes: {
+      ...{ authorization: '/oauth/authorize', token: '/oauth/token', revocation: '/oauth/revoke' },
+      ...{ registration: '/oauth/register', jwks: '/oauth/keys', end_session: '/oauth/end' },
+      ...{ device_authorization: '/oauth/device/authorize', code_verification: '/oauth/device' },
+    },
+    ttl: {
+      ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
+      AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
+      // guard: nothing outlives what was consented to
+      RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
+    },
+    renderError: (ctx, { error, error_description: why }) => {
+      const text = `${why ?? error}. Begin again in the program that sent you here.`;
+      const { body, headers } = renderPage(refusedPage('This did not work', text, ctx.status));
+      ctx.set(headers);
+      ctx.body = body;
+    },
+  };
+  const provider = new Provider(baseUrl, configuration);
+  provider.proxy = true;
+  // Our own shape: what leaks is found by secret scanners, and the API takes it as any other token.
+  // It also says of what format the token is, so it is called all the same.
+  const { prototype } = provider.AccessToken as unknown as {
+    prototype: { generateTokenId: (this: unknown) => string };
+  };
+  const { generateTokenId: generate } = prototype;
+  prototype.generateTokenId = function generateTokenId(): string {
+    generate.call(this);
+    return newTokenSecret();
+  };
+  return provider;
+}

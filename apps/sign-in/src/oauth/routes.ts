@@ -1,0 +1,210 @@
+/** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
+import { inSignIn } from '@muster/database';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { errors, type Provider } from 'oidc-provider';
+import { type Parts } from '../http/parts.ts';
+import { formOf, fromOwnPage, takeForms } from '../http/requests.ts';
+import { type AskingClient, deviceDonePage, devicePage, goBackPage } from '../pages/consent.ts';
+import { sendPage } from '../pages/layout.ts';
+import { refusedPage } from '../pages/pages.ts';
+import { hostOf } from './clients.ts';
+import { type Asked, consent, type ConsentParts, personOf } from './consent.ts';
+import { answerDevice, findDevice, shownCode, userCodeOf } from './devices.ts';
+import { addResourceMetadata } from './metadata.ts';
+import { type OwnCalls } from './own-calls.ts';
+import { clientScopes, resourcesOf } from './provider.ts';
+
+export interface OAuthParts extends Parts {
+  readonly provider: Provider;
+  readonly calls: OwnCalls;
+}
+
+/** What the server answers by itself, byte for byte. */
+const served = [
+  ...['/.well-known/oauth-authorization-server', '/.well-known/openid-configuration'],
+  ...['/oauth/authorize', '/oauth/authorize/*', '/oauth/token', '/oauth/revoke', '/oauth/register'],
+  ...['/oauth/keys', '/oauth/device/authorize'],
+];
+
+const overPage = refusedPage(
+  'This is over',
+  'The program that sent you here waits no more, or asked in another browser. Begin again there.',
+  410,
+);
+
+/**
+ * The address with the scopes that we know, and those that they imply: to write is to read too, and a person may grant
+ * less than was asked for.
+ */
+export function withKnownScopes(address: string): string {
+  const [path = '', query = ''] = address.split('?', 2);
+  const params = new URLSearchParams(query);
+  const asked = (params.get('scope') ?? '').split(' ');
+  const most = clientScopes.findLastIndex((scope) => asked.includes(scope));
+  const known = clientScopes.slice(0, most === -1 ? 2 : most + 1);
+  params.set('scope', [...known, ...(asked.includes('offline_access') ? ['offline_access'] : [])].join(' '));
+  return `${path}?${params.toString()}`;
+}
+
+export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
+  const { provider, config, throttle, pool } = parts;
+  const origin = new URL(config.baseUrl);
+  const answer = provider.callback();
+  addResourceMetadata(app, config.baseUrl);
+
+  void app.register(async (scope) => {
+    scope.removeAllContentTypeParsers();
+    // The server reads bodies by itself.
+    scope.addContentTypeParser('*', (_request, _body, done) => {
+      done(null);
+    });
+    const handler = async (request: FastifyRequest, reply: FastifyReply): Promise<void> => {
+      const path = request.url.split('?')[0];
+      if (path === '/oauth/register') await throttle(request);
+      const { raw } = request;
+      // As the browser sees us, whatever stands between.
+      Object.assign(raw.headers, {
+        'x-forwarded-proto': origin.protocol.slice(0, -1),
+        'x-forwarded-host': origin.host,
+        'x-forwarded-for': request.ip,
+      });
+      if (path === '/oauth/authorize') raw.url = withKnownScopes(request.url);
+      reply.hijack();
+      await answer(raw, reply.raw);
+    };
+    for (const url of served) scope.route({ method: ['GET', 'POST', 'OPTIONS'], url, handler });
+  });
+
+  void app.register(async (scope) => {
+    takeForms(scope);
+    addConsent(scope, parts);
+    addDevices(scope, { ...parts, pool });
+  });
+}
+
+const askingOf = (
+  { clientName, clientId }: { readonly clientName?: string | undefined; readonly clientId: string },
+  redirectUri: string | null,
+): AskingClient => ({
+  name: clientName?.slice(0, 120) ?? 'a program without a name',
+  host: clientId === 'muster-cli' ? 'this installation' : hostOf(clientId),
+  backTo: redirectUri === null ? null : placeOf(redirectUri),
+});
+
+/** Where an address leads, as people know it. */
+function placeOf(redirectUri: string): string {
+  const { protocol, hostname, host } = new URL(redirectUri);
+  if (/^(localhost|127\.0\.0\.1|\[::1\])$/.test(hostname)) return 'a program on this computer';
+  return protocol === 'https:' ? host : `a program on this computer (${protocol}…)`;
+}
+
+function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
+  const { provider, config } = parts;
+  const path = '/oauth/consent/:uid';
+  const { mcp } = resourcesOf(config.baseUrl);
+
+  /** What the flow of this browser asks for; undefined where it has none, or another one. */
+  async function askedIn({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> {
+    const { uid } = params as { uid: string };
+    try {
+      // guard: the browser that began it
+      const flow = await provider.interactionDetails(raw, reply.raw);
+      const client = await provider.Client.find(String(flow.params['client_id']));
+      if (flow.uid !== uid || client === undefined) return undefined;
+      const { resource = mcp, scope = '', redirect_uri: redirectUri } = flow.params;
+      return {
+        clientId: client.clientId,
+        client: askingOf(client, String(redirectUri)),
+        resource: String([resource].flat()[0]),
+        ...{ scopes: String(scope).split(' '), action: `/oauth/consent/${flow.uid}`, hidden: {} },
+      };
+    } catch (error) {
+      if (error instanceof errors.OIDCProviderError) return undefined;
+      throw error;
+    }
+  }
+
+  app.get(path, async (request, reply) => {
+    const asked = await askedIn(request, reply);
+    if (asked === undefined) return sendPage(reply, overPage);
+    const { org } = request.query as { org?: string };
+    const answer = await consent(parts, request, asked, { org, form: null });
+    if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
+    return sendPage(reply, 'page' in answer ? answer.page : overPage);
+  });
+
+  app.post(path, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
+    const asked = await askedIn(request, reply);
+    if (asked === undefined) return sendPage(reply, overPage);
+    const form = formOf(request);
+    const answer = await consent(parts, request, asked, { org: form['org'], form });
+    if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
+    if ('page' in answer) return sendPage(reply, answer.page);
+    const result =
+      'granted' in answer
+        ? {
+            login: { accountId: answer.granted.accountId, remember: false },
+            consent: { grantId: answer.granted.grantId },
+          }
+        : { error: 'access_denied', error_description: 'the person refused' };
+    const back = await provider.interactionResult(request.raw, reply.raw, result, {
+      mergeWithLastSubmission: false,
+    });
+    // Not by a redirect: browsers let a form lead to the pages alone that it names, and the client is none of ours.
+    const { pathname } = new URL(back);
+    void reply.header('refresh', `0;url=${pathname}`);
+    return sendPage(reply, goBackPage(asked.client, pathname, 'granted' in answer));
+  });
+}
+
+function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
+  const { provider, config, pool, throttle } = parts;
+  const action = '/oauth/device';
+  const { api } = resourcesOf(config.baseUrl);
+  const unknown = 'The code does not fit, or is over. Look again, or have the program show another one.';
+
+  async function askedBy(typed: string): Promise<(Asked & { readonly code: string }) | undefined> {
+    const code = userCodeOf(typed);
+    const device = code === undefined ? undefined : await inSignIn(pool, (db) => findDevice(db, code));
+    const client = device && (await provider.Client.find(device.clientId));
+    if (code === undefined || device === undefined || client === undefined) return undefined;
+    const { scopes, resource } = device;
+    return {
+      ...{ code, clientId: client.clientId, client: askingOf(client, null), scopes, action },
+      ...{ resource: resource ?? api, hidden: { user_code: shownCode(code) } },
+    };
+  }
+
+  app.get(action, async (request, reply) => {
+    const { user_code: typed = '', org } = request.query as { user_code?: string; org?: string };
+    const person = await personOf(parts, request);
+    if ('goTo' in person) return reply.redirect(person.goTo, 303);
+    if (typed === '') return sendPage(reply, devicePage('', null));
+    // guard: codes that are tried
+    await throttle(request);
+    const asked = await askedBy(typed);
+    if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
+    const answer = await consent(parts, request, asked, { org, form: null });
+    if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
+    return sendPage(reply, 'page' in answer ? answer.page : overPage);
+  });
+
+  app.post(action, { onRequest: fromOwnPage(config.cookie) }, async (request, reply) => {
+    await throttle(request);
+    const form = formOf(request);
+    const asked = await askedBy(form['user_code'] ?? '');
+    if (asked === undefined) return sendPage(reply, devicePage('', unknown));
+    const answer = await consent(parts, request, asked, { org: form['org'], form });
+    if ('goTo' in answer) return reply.redirect(answer.goTo, 303);
+    if ('page' in answer) return sendPage(reply, answer.page);
+    const { resource, code } = asked;
+    const isTold = await inSignIn(pool, (db) =>
+      answerDevice(
+        db,
+        code,
+        'granted' in answer ? { ...answer.granted, resource } : { error: 'access_denied' },
+      ),
+    );
+    return sendPage(reply, isTold ? deviceDonePage(asked.client, 'granted' in answer) : overPage);
+  });
+}

@@ -1,0 +1,82 @@
+/** Rows of oauth_records: what the authorization server keeps, by the hash of the secret that a client or a browser holds. */
+import { type Db, sql } from '@muster/database';
+import { hashToken } from '@muster/runtime';
+import { type AdapterPayload } from 'oidc-provider';
+
+export interface RecordRow {
+  readonly payload: AdapterPayload;
+  readonly consumed_at: string | null;
+}
+
+export interface NewRecord {
+  readonly model: string;
+  readonly secret: string;
+  /** Without the secret. */
+  readonly payload: AdapterPayload;
+  /** Null: for good. */
+  readonly seconds: number | null;
+}
+
+export async function keepRecord(db: Db, { model, secret, payload, seconds }: NewRecord): Promise<void> {
+  const {
+    grantId = null,
+    uid = null,
+    userCode = null,
+  } = payload as {
+    grantId?: string;
+    uid?: string;
+    userCode?: string;
+  };
+  await db.all(
+    sql`insert into sign_in.oauth_records (model, id_hash, grant_id, uid, user_code, payload, expires_at)
+       values (${model}, ${hashToken(secret)}, ${grantId}, ${uid}, ${userCode}, ${JSON.stringify(payload)}::jsonb,
+         now() + make_interval(secs => ${seconds}))
+       on conflict (model, id_hash) do update set payload = excluded.payload, expires_at = excluded.expires_at`,
+  );
+}
+
+export const findRecord = (db: Db, model: string, secret: string): Promise<RecordRow | undefined> =>
+  db.find(
+    sql<{
+      payload: AdapterPayload;
+      consumed_at: string | null;
+    }>`select payload, consumed_at from sign_in.oauth_records where model = ${model} and id_hash = ${hashToken(secret)}`,
+  );
+
+/** A client that registered itself, while it is kept. */
+export const findRegistration = (
+  db: Db,
+  clientId: string,
+): Promise<{ payload: AdapterPayload } | undefined> =>
+  db.find(
+    sql<{
+      payload: AdapterPayload;
+    }>`select payload from sign_in.oauth_records where model = 'Client' and id_hash = ${hashToken(clientId)} and expires_at > now()`,
+  );
+
+/** Keeps a client that registered itself for so many days more, at least. */
+export async function keepRegistration(db: Db, clientId: string, days: number): Promise<void> {
+  await db.all(
+    sql`update sign_in.oauth_records set expires_at = greatest(expires_at, now() + make_interval(days => ${days}))
+       where model = 'Client' and id_hash = ${hashToken(clientId)}`,
+  );
+}
+
+/** Notes its use; false where it was used before. */
+export async function consumeRecord(db: Db, model: string, secret: string): Promise<boolean> {
+  const row = await db.find(
+    sql<{ model: string }>`update sign_in.oauth_records set consumed_at = now()
+       where model = ${model} and id_hash = ${hashToken(secret)} and consumed_at is null returning model`,
+  );
+  return row !== undefined;
+}
+
+export async function removeRecord(db: Db, model: string, secret: string): Promise<void> {
+  await db.all(
+    sql`delete from sign_in.oauth_records where model = ${model} and id_hash = ${hashToken(secret)}`,
+  );
+}
+
+export async function removeOfGrant(db: Db, model: string, grantId: string): Promise<void> {
+  await db.all(sql`delete from sign_in.oauth_records where model = ${model} and grant_id = ${grantId}`);
+}

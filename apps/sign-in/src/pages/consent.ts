@@ -1,0 +1,204 @@
+/** The pages on which people say what a client may do. */
+import { type OwnOrganization } from '../data/accounts.ts';
+import { type Html, html } from '../html.ts';
+import { type OwnAgent, type OwnProject } from '../oauth/own-calls.ts';
+import { type Page } from './layout.ts';
+
+/** Days that a connection can last. */
+export const connectionDays = [1, 7, 30, 90] as const;
+
+/** Who asks, as the person is told. */
+export interface AskingClient {
+  readonly name: string;
+  /** Null: only its own word says who it is. */
+  readonly host: string | null;
+  /** Where the answer goes, as people know it; null where a code was typed. */
+  readonly backTo: string | null;
+}
+
+export interface ConsentFacts {
+  readonly client: AskingClient;
+  /** Where the form goes. */
+  readonly action: string;
+  /** Goes with the form. */
+  readonly hidden: Readonly<Record<string, string>>;
+  readonly organization: OwnOrganization;
+  readonly hasOthers: boolean;
+  readonly agents: readonly OwnAgent[];
+  readonly projects: readonly OwnProject[];
+  /** What can be granted, the most last. */
+  readonly scopes: readonly ('read' | 'write' | 'admin')[];
+  readonly typed: Readonly<Record<string, string>>;
+  readonly problem: string | null;
+}
+
+const whoAsks = ({ name, host, backTo }: AskingClient): Html => html`
+  <p class="wide">
+    ${
+      host === null
+        ? html`A program that calls itself <strong>${name}</strong> asks to work for you. No one vouches for
+            the name: go on only if you started it yourself, just now.`
+        : html`<strong>${name}</strong> of <strong>${host}</strong> asks to work for you.`
+    }
+  </p>
+  ${backTo === null ? null : html`<p class="quiet wide">The answer goes to ${backTo}.</p>`}
+`;
+
+const words: Readonly<Record<'read' | 'write' | 'admin', string>> = {
+  read: 'Read',
+  write: 'Read and write',
+  admin: 'Read, write and administrate',
+};
+
+const choice = (
+  { type = 'radio', name, value }: { type?: 'radio' | 'checkbox'; name: string; value: string },
+  isChosen: boolean,
+  text: Html | string,
+): Html =>
+  html`<label class="choice"
+    ><input type="${type}" name="${name}" value="${value}" ${isChosen ? html`checked` : null} /><span
+      >${text}</span
+    ></label
+  >`;
+
+export function consentPage(facts: ConsentFacts): Page {
+  const { client, organization, agents, projects, scopes, typed, problem } = facts;
+  const agent = typed['agent'] ?? agents[0]?.id ?? 'new';
+  const usual = scopes.findLast((scope) => scope !== 'admin') ?? scopes[0];
+  const scope = typed['scope'] ?? usual;
+  const days = typed['days'] ?? '90';
+  return {
+    title: `Connect ${client.name}`,
+    status: problem === null ? 200 : 422,
+    body: html`<section>
+      <h1>Connect ${client.name}</h1>
+      ${whoAsks(client)} ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+      <form method="post" action="${facts.action}">
+        ${Object.entries(facts.hidden).map(([name, value]) => html`<input type="hidden" name="${name}" value="${value}" />`)}
+        <input type="hidden" name="org" value="${organization.id}" />
+        <p class="wide">
+          In <strong>${organization.name}</strong>
+          ${facts.hasOthers ? html`<a href="${facts.action}${queryOf(facts.hidden)}">Another organization</a>` : null}
+        </p>
+        <fieldset>
+          <legend>As which agent of yours</legend>
+          ${agents.map(({ id, name }) => choice({ name: 'agent', value: id }, agent === id, name))}
+          ${choice({ name: 'agent', value: 'new' }, agent === 'new', 'A new one, called:')}
+          <div class="within">
+            <input
+              name="agentName"
+              aria-label="Name of the new agent"
+              maxlength="120"
+              value="${typed['agentName'] ?? client.name}"
+            />
+          </div>
+        </fieldset>
+        <fieldset>
+          <legend>In which projects</legend>
+          ${choice({ name: 'in', value: 'all' }, typed['in'] !== 'some', 'All that I see, later ones too')}
+          ${projects.length === 0 ? null : choice({ name: 'in', value: 'some' }, typed['in'] === 'some', 'These alone:')}
+          <div class="within">
+            ${projects.map(({ id, key, name }) =>
+              choice(
+                { type: 'checkbox', name: `project-${id}`, value: 'on' },
+                typed[`project-${id}`] !== undefined,
+                html`${name} <span class="quiet">${key}</span>`,
+              ),
+            )}
+          </div>
+        </fieldset>
+        <fieldset>
+          <legend>To do what</legend>
+          ${scopes.map((one) => choice({ name: 'scope', value: one }, scope === one, words[one]))}
+        </fieldset>
+        <label for="days">For how long</label>
+        <select id="days" name="days">
+          ${connectionDays.map(
+            (one) =>
+              html`<option value="${one}" ${String(one) === days ? html`selected` : null}>
+                ${one === 1 ? 'one day' : `${one} days`}
+              </option>`,
+          )}
+        </select>
+        <button name="answer" value="connect">Connect</button>
+        <button class="second" name="answer" value="refuse">Do not connect</button>
+      </form>
+      <p class="quiet">It never does more than you may, nor what is yours alone. You end it at any time.</p>
+    </section>`,
+  };
+}
+
+const queryOf = (fields: Readonly<Record<string, string>>): string => {
+  const query = new URLSearchParams(fields).toString();
+  return query === '' ? '' : `?${query}`;
+};
+
+/** Where a person is in several organizations. */
+export const organizationPage = (
+  client: AskingClient,
+  { action, hidden }: Pick<ConsentFacts, 'action' | 'hidden'>,
+  organizations: readonly OwnOrganization[],
+): Page => ({
+  title: `Connect ${client.name}`,
+  body: html`<section>
+    <h1>Connect ${client.name}</h1>
+    ${whoAsks(client)}
+    <h2>In which organization?</h2>
+    <ul>
+      ${organizations.map(
+        ({ id, name, slug, role }) =>
+          html`<li>
+            <a href="${action}${queryOf({ ...hidden, org: id })}"
+              >${name} <span class="quiet">${slug}, ${role}</span></a
+            >
+          </li>`,
+      )}
+    </ul>
+  </section>`,
+});
+
+/** Leads back to the client; where the browser does not go by itself, a person does. */
+export const goBackPage = (client: AskingClient, to: string, isConnected: boolean): Page => ({
+  title: isConnected ? `${client.name} is connected` : 'Not connected',
+  body: html`<section>
+    <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>
+    <p><a class="button" href="${to}">Back to ${client.name}</a></p>
+  </section>`,
+});
+
+export const devicePage = (code: string, problem: string | null): Page => ({
+  title: 'Connect a device',
+  status: problem === null ? 200 : 422,
+  body: html`<section>
+    <h1>Connect a device</h1>
+    <p>
+      Type the code that the program shows. Type none that another person sent you: it would let them in as
+      you.
+    </p>
+    ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
+    <form method="get" action="/oauth/device">
+      <label for="user_code">The code</label>
+      <input
+        id="user_code"
+        class="code"
+        name="user_code"
+        required
+        maxlength="12"
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck="false"
+        value="${code}"
+        autofocus
+      />
+      <button>Go on</button>
+    </form>
+  </section>`,
+});
+
+export const deviceDonePage = (client: AskingClient, isConnected: boolean): Page => ({
+  title: isConnected ? `${client.name} is connected` : 'Not connected',
+  body: html`<section>
+    <h1>${isConnected ? `${client.name} is connected` : 'Not connected'}</h1>
+    <p>You can close this page, and go back to the program.</p>
+  </section>`,
+});

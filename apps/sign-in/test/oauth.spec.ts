@@ -1,0 +1,134 @@
+/** Connecting a client by OAuth: from the first 401 to a call of the API. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { request } from 'undici';
+import { type Browser, useInstallation } from './installation.ts';
+import {
+  callWith,
+  type Client,
+  clientOf,
+  connect,
+  connecting,
+  consentTo,
+  openRequest,
+  register,
+} from './oauth.ts';
+
+const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
+const { world } = installation;
+
+let count = 0;
+let people: People;
+let browser: Browser;
+let client: Client;
+let email: string;
+beforeEach(async () => {
+  people = await world.org();
+  email = `chloe-${(count += 1)}@acme.example`;
+  await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
+  browser = await installation.signIn(email);
+  client = clientOf(installation, await register(installation));
+});
+const org = (): Record<string, string> => ({ ...connecting, org: people.orgId });
+
+const call = (token: string, operation: string, params: object = {}) =>
+  callWith(installation, token, operation, params);
+
+describe('what clients read first', () => {
+  const read = async (path: string) => {
+    const answer = await request(new URL(path, installation.url()));
+    return { status: answer.statusCode, body: (await answer.body.json()) as Record<string, unknown> };
+  };
+
+  it.each(['', '/api/mcp', '/api'])('says who gives tokens for a resource: %s', async (path) => {
+    const { status, body } = await read(`/.well-known/oauth-protected-resource${path}`);
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({
+        resource: `${installation.url()}${path === '' ? '/api/mcp' : path}`,
+        authorization_servers: [installation.url()],
+        scopes_supported: ['read', 'write'],
+      }),
+    ]);
+  });
+
+  it('says what the server does, and takes S256 alone', async () => {
+    const { body } = await read('/.well-known/oauth-authorization-server');
+    const at = installation.url();
+    expect(body).toMatchObject({
+      issuer: at,
+      authorization_endpoint: `${at}/oauth/authorize`,
+      token_endpoint: `${at}/oauth/token`,
+      revocation_endpoint: `${at}/oauth/revoke`,
+      registration_endpoint: `${at}/oauth/register`,
+      device_authorization_endpoint: `${at}/oauth/device/authorize`,
+      code_challenge_methods_supported: ['S256'],
+      token_endpoint_auth_methods_supported: ['none'],
+      response_types_supported: ['code'],
+      client_id_metadata_document_supported: true,
+      authorization_response_iss_parameter_supported: true,
+    });
+  });
+});
+
+describe('a client that a person consents to', () => {
+  it('gets a token of our shape, which acts as an agent of the person, as far as was consented to', async () => {
+    const tokens = await connect(browser, client, org());
+    expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'read write' });
+    expect(tokens.access_token).toMatch(/^must_live_[0-9A-Za-z]{38}$/);
+    const { status, body } = await call(tokens.access_token, 'session.identity');
+    expect([status, body]).toEqual([
+      200,
+      expect.objectContaining({
+        agent: expect.objectContaining({ name: 'Claude' }),
+        member: expect.objectContaining({ id: people.chloe.me.memberId }),
+        token: expect.objectContaining({ scopes: ['read', 'write'], projectIds: null, mayReadInbox: false }),
+      }),
+    ]);
+    // Never the person: what is theirs alone is refused.
+    expect((await call(tokens.access_token, 'tokens.create', { name: 'x', scopes: ['read'] })).status).toBe(
+      403,
+    );
+    const [kept] = await world.rows<{ text: string }>(
+      `select string_agg(t::text, ' ') as text from tokens t where org_id = $1 and kind = 'oauth'`,
+      people.orgId,
+    );
+    expect(kept?.text).not.toContain(tokens.access_token);
+  });
+
+  it('gets less than it asked for, where the person grants less', async () => {
+    const tokens = await connect(browser, client, { ...org(), scope: 'read', days: '1' });
+    expect(tokens.scope).toBe('read');
+    const { body } = await call(tokens.access_token, 'session.identity');
+    expect(body).toMatchObject({ token: { scopes: ['read'] } });
+    const [row] = await world.rows<{ days: number }>(
+      `select round(extract(epoch from expires_at - now()) / 86400)::int as days from connections where org_id = $1`,
+      people.orgId,
+    );
+    expect(row).toEqual({ days: 1 });
+  });
+
+  it('hears who answered, and its own state', async () => {
+    const back = await consentTo(browser, client.authorizeUrl(), org());
+    expect([back.get('iss'), back.get('state')]).toEqual([installation.url(), 'xyz']);
+    const refused = await consentTo(browser, client.authorizeUrl(), { answer: 'refuse' });
+    expect([refused.get('error'), refused.get('iss')]).toEqual(['access_denied', installation.url()]);
+    expect(await world.rows('select id from connections where org_id = $1', people.orgId)).toHaveLength(1);
+  });
+
+  it('goes on with a refresh token, and its calls come from the same token', async () => {
+    const first = await connect(browser, client, org());
+    const { status, body } = await client.refresh(first.refresh_token);
+    expect([status, body]).toEqual([200, expect.objectContaining({ scope: 'read write' })]);
+    for (const token of [first.access_token, String(body['access_token'])])
+      expect((await call(token, 'session.identity')).status).toBe(200);
+  });
+
+  it('is asked about each time, and where the person has to sign in first, after that', async () => {
+    await connect(browser, client, org());
+    expect((await openRequest(browser, client.authorizeUrl())).text).toContain('Spec Agent');
+    const stranger = installation.browser();
+    const { status, location } = await openRequest(stranger, client.authorizeUrl());
+    expect([status, location]).toEqual([303, expect.stringMatching(/^\/sign-in\?to=%2Foauth%2Fconsent%2F/)]);
+  });
+});

@@ -1,0 +1,144 @@
+/** A client of the authorization server, as programs are, and the person who consents in a browser. */
+import { createHash, randomBytes } from 'node:crypto';
+import { request } from 'undici';
+import { type Answer, type Browser, type Installation } from './installation.ts';
+
+export interface Tokens {
+  readonly access_token: string;
+  readonly refresh_token: string;
+  readonly scope: string;
+  readonly expires_in: number;
+}
+
+export interface Reply {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+  readonly body: Record<string, unknown>;
+}
+
+export const redirectUri = 'http://127.0.0.1:4711/callback';
+
+export interface Client {
+  readonly id: string;
+  readonly verifier: string;
+  readonly challenge: string;
+  /** The address of a request, with what is said otherwise; undefined leaves a parameter out. */
+  authorizeUrl(over?: Record<string, string | undefined>): string;
+  /** Asks the server, as a program does. */
+  post(path: string, form: Record<string, string>): Promise<Reply>;
+  exchange(code: string, over?: Record<string, string>): Promise<Reply>;
+  refresh(token: string, over?: Record<string, string>): Promise<Reply>;
+}
+
+export function clientOf(installation: Installation, id: string): Client {
+  const verifier = randomBytes(32).toString('base64url');
+  const challenge = createHash('sha256').update(verifier).digest('base64url');
+  const resource = `${installation.url()}/api/mcp`;
+  const post = async (path: string, form: Record<string, string>): Promise<Reply> => {
+    const answer = await request(new URL(path, installation.url()), {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded' },
+      body: new URLSearchParams(form).toString(),
+    });
+    const text = await answer.body.text();
+    const body = text === '' ? {} : (JSON.parse(text) as Record<string, unknown>);
+    return { status: answer.statusCode, headers: answer.headers, body };
+  };
+  return {
+    ...{ id, verifier, challenge, post },
+    authorizeUrl: (over = {}) => {
+      const usual: Record<string, string | undefined> = {
+        ...{
+          client_id: id,
+          redirect_uri: redirectUri,
+          response_type: 'code',
+          state: 'xyz',
+          scope: 'read write',
+        },
+        ...{ code_challenge: challenge, code_challenge_method: 'S256', resource },
+      };
+      const said = Object.entries({ ...usual, ...over }).filter(
+        (entry): entry is [string, string] => entry[1] !== undefined,
+      );
+      return `/oauth/authorize?${new URLSearchParams(said).toString()}`;
+    },
+    exchange: (code, over = {}) =>
+      post('/oauth/token', {
+        ...{ grant_type: 'authorization_code', client_id: id, code, redirect_uri: redirectUri },
+        ...{ code_verifier: verifier, ...over },
+      }),
+    refresh: (token, over = {}) =>
+      post('/oauth/token', { grant_type: 'refresh_token', client_id: id, refresh_token: token, ...over }),
+  };
+}
+
+/** Registers a client, as programs without an address of their own do; answers its id. */
+export async function register(
+  installation: Installation,
+  metadata: Record<string, unknown> = {},
+): Promise<string> {
+  const answer = await request(new URL('/oauth/register', installation.url()), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ client_name: 'Spec Agent', redirect_uris: [redirectUri], ...metadata }),
+  });
+  const body = (await answer.body.json()) as { client_id?: string };
+  if (body.client_id === undefined) throw new Error(`registering was answered with ${JSON.stringify(body)}`);
+  return body.client_id;
+}
+
+export const connecting = {
+  ...{ answer: 'connect', agent: 'new', agentName: 'Claude', in: 'all', scope: 'write', days: '90' },
+};
+
+/** Opens a request in a browser; answers the page of consent, or what came in its place. */
+export async function openRequest(browser: Browser, address: string): Promise<Answer & { at: string }> {
+  const begun = await browser.open(address);
+  if (begun.status !== 303 || !begun.location.startsWith('/oauth/consent/')) return { ...begun, at: '' };
+  return { ...(await browser.open(begun.location)), at: begun.location };
+}
+
+/** Consents in a browser that is signed in; answers where the client's own address is called with. */
+export async function consentTo(
+  browser: Browser,
+  address: string,
+  form: Record<string, string>,
+): Promise<URLSearchParams> {
+  const { at, text } = await openRequest(browser, address);
+  if (at === '') throw new Error(`the request was answered with ${text}`);
+  const answered = await browser.submit(at, form);
+  const refresh = String(answered.headers['refresh'] ?? '');
+  if (answered.status !== 200 || refresh === '')
+    throw new Error(`consenting was answered with ${answered.text}`);
+  const back = await browser.open(refresh.replace('0;url=', ''));
+  if (!back.location.startsWith(redirectUri)) throw new Error(`it led to ${back.location}: ${back.text}`);
+  return new URL(back.location).searchParams;
+}
+
+/** The whole way: consent and exchange. */
+export async function connect(
+  browser: Browser,
+  client: Client,
+  form: Record<string, string>,
+): Promise<Tokens> {
+  const back = await consentTo(browser, client.authorizeUrl(), form);
+  const { status, body } = await client.exchange(back.get('code') ?? '');
+  if (status !== 200) throw new Error(`exchanging was answered with ${JSON.stringify(body)}`);
+  return body as unknown as Tokens;
+}
+
+/** A call of the API with a token. */
+export async function callWith(
+  installation: Installation,
+  token: string,
+  operation: string,
+  params: object = {},
+): Promise<Reply> {
+  const answer = await request(new URL(`/api/${operation.replaceAll('.', '/')}`, installation.url()), {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
+    body: JSON.stringify(params),
+  });
+  const body = (await answer.body.json()) as Record<string, unknown>;
+  return { status: answer.statusCode, headers: answer.headers, body };
+}

@@ -1,0 +1,113 @@
+-- Connections of clients by OAuth, as sign-in makes them, and their tokens. All run as the door: sign-in itself reads nothing
+-- of an organization.
+
+-- Makes a connection of an account's member; answers null, or why there is none: `member`, `agent`, `role`, `projects`, `limit`.
+-- Whoever retires the agent, or removes the member, waits for the member's row, and then ends it with the rest.
+create or replace function app.open_connection(
+  account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text,
+  wanted text[], projects uuid[], days int) returns text
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  own uuid := app.own_membership(account, organization);
+  held text;
+begin
+  select m.role into held from members m join orgs o on o.id = m.org_id and o.deleted_at is null
+    where m.org_id = organization and m.id = own and m.status = 'active' for no key update of m;
+  if not found then return 'member'; end if;
+  if not exists (select from agents a
+      where a.org_id = organization and a.id = agent and a.member_id = own and a.retired_at is null) then
+    return 'agent';
+  end if;
+  if 'admin' = any (wanted) and held not in ('owner', 'admin') then return 'role'; end if;
+  if exists (select from unnest(projects) named (id) where not exists (
+      select from projects p where p.org_id = organization and p.id = named.id
+        and app.project_rank(p.org_id, p.id, p.visibility, own, held) is not null)) then
+    return 'projects';
+  end if;
+  if (select count(*) >= 100 from (select from connections c where c.org_id = organization and c.member_id = own
+      and c.revoked_at is null and c.expires_at > now() limit 100) alive) then
+    return 'limit';
+  end if;
+  insert into connections (org_id, id, member_id, agent_id, client_id, client_name, client_host, resource, scopes, project_ids, expires_at)
+    values (organization, connection, own, agent, client, name, host, for_resource, wanted, projects, now() + make_interval(days => days));
+  return null;
+end $$;
+call app.hand_over('app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int)', 'muster_door');
+grant execute on function app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int) to muster_sign_in;
+
+-- Whether a connection still lets its client in.
+create or replace function app.is_connected(connection uuid) returns boolean
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select exists (select from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    where c.id = connection and c.revoked_at is null and c.expires_at > now())
+$$;
+call app.hand_over('app.is_connected(uuid)', 'muster_door');
+grant execute on function app.is_connected(uuid) to muster_sign_in;
+
+-- Gives a connection a token for so many seconds, and no longer than the connection itself; answers when it ends, and null where the
+-- connection is over. One that has ended goes on under another secret: so calls that a client repeats after it came with a
+-- fresh token are known again, and a connection has as many rows as it had tokens at a time.
+create or replace function app.give_connection_token(connection uuid, new_token uuid, new_hash bytea, new_prefix text,
+  new_last_four text, wanted text[], seconds int) returns timestamptz
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+declare
+  own connections;
+  ends timestamptz;
+begin
+  -- Held until COMMIT: whoever ends the connection waits, and ends this token too.
+  select c.* into own from connections c where c.id = connection and c.revoked_at is null and c.expires_at > now() for share;
+  if not found or not wanted <@ own.scopes or cardinality(wanted) = 0
+    or not exists (select from orgs o where o.id = own.org_id and o.deleted_at is null) then
+    return null;
+  end if;
+  ends := least(now() + make_interval(secs => seconds), own.expires_at);
+  update tokens t set hash = new_hash, prefix = new_prefix, last_four = new_last_four, scopes = wanted, expires_at = ends
+    where t.org_id = own.org_id and t.id = (
+      select k.id from tokens k
+      where k.org_id = own.org_id and k.grant_id = own.id::text and k.revoked_at is null and k.expires_at < now()
+      limit 1 for no key update skip locked);
+  if not found then
+    insert into tokens (org_id, id, member_id, agent_id, name, kind, hash, prefix, last_four, scopes, project_ids, may_read_inbox,
+        expires_at, client_id, grant_id, resource)
+      values (own.org_id, new_token, own.member_id, own.agent_id, own.client_name, 'oauth', new_hash, new_prefix, new_last_four, wanted,
+        own.project_ids, false, ends, own.client_id, own.id::text, own.resource);
+  end if;
+  return ends;
+end $$;
+call app.hand_over('app.give_connection_token(uuid, uuid, bytea, text, text, text[], int)', 'muster_door');
+grant execute on function app.give_connection_token(uuid, uuid, bytea, text, text, text[], int) to muster_sign_in;
+
+-- The token of a connection by its hash: whose it is, while it lets its client in.
+create or replace function app.find_connection_token(token_hash bytea)
+returns table (connection_id text, client_id text, expires_at timestamptz)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select t.grant_id, t.client_id, t.expires_at from public.tokens t
+  where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now()
+$$;
+call app.hand_over('app.find_connection_token(bytea)', 'muster_door');
+grant execute on function app.find_connection_token(bytea) to muster_sign_in;
+
+-- Ends a token of a connection, and a connection: the door refuses them from the COMMIT on.
+create or replace function app.end_connection_token(token_hash bytea) returns void
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null
+$$;
+call app.hand_over('app.end_connection_token(bytea)', 'muster_door');
+grant execute on function app.end_connection_token(bytea) to muster_sign_in;
+
+create or replace function app.end_connection(connection uuid) returns void
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update public.connections set revoked_at = now() where id = connection and revoked_at is null
+$$;
+call app.hand_over('app.end_connection(uuid)', 'muster_door');
+grant execute on function app.end_connection(uuid) to muster_sign_in;
+
+-- A connection that is over lets nobody in: its tokens end in the same transaction.
+create or replace function app.end_connection_tokens() returns trigger
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update tokens set revoked_at = now() where org_id = new.org_id and grant_id = new.id::text and revoked_at is null;
+  return null;
+end $$;
+create or replace trigger connections_ended after update of revoked_at on connections for each row
+  when (old.revoked_at is null and new.revoked_at is not null) execute function app.end_connection_tokens();
