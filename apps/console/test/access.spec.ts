@@ -74,6 +74,16 @@ journey.each(['light', 'dark'] as const)(
         };
         expect(seen).toEqual({ address, width, broken: [], overhang: 0, faults: [] });
       }
+      if (width === 1440) {
+        await house.go(page, '/s/WEB-1');
+        await page.getByRole('button', { name: 'Edit', exact: true }).click();
+        await page.getByRole('textbox', { name: 'Spec, in Markdown' }).waitFor();
+        expect(await brokenRules(page)).toEqual([]);
+        await page.getByRole('button', { name: 'Cancel' }).click();
+        await page.getByRole('button', { name: 'By lines' }).click();
+        await page.getByRole('button', { name: 'Comment on line 1' }).click();
+        expect(await brokenRules(page)).toEqual([]);
+      }
       await window.close();
     }
   },

@@ -1,6 +1,6 @@
 /** A story as people read it: what changed word by word, what was said, who works on it and can be asked to stop. */
 import { afterEach, beforeEach, expect } from '@jest/globals';
-import { type Page } from 'playwright-core';
+import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
 import { arrange, useHouse, type Window } from './house.ts';
@@ -104,4 +104,96 @@ journey('shows who holds the work, from which checkpoint, and asks them to stop'
     const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
     return signals.some(({ kind }) => kind === 'stop_requested');
   });
+});
+
+/** Where a spec is written; keys that go there are no shortcuts. */
+const editor = (page: Page): Locator => page.getByRole('textbox', { name: 'Spec, in Markdown' });
+async function writeSpec(page: Page, text: string): Promise<void> {
+  await editor(page).focus();
+  await page.keyboard.press('Control+a');
+  await page.keyboard.insertText(text);
+}
+
+journey('writes a spec, byte by byte, and keeps a draft that was left', async () => {
+  const content = '# Pay\n\n1) by card\n* by *invoice*  \n\n\n| a | b |\n|--|--|\n';
+  const page = await open(people.chloe.me.token, `/s/${storyId}`);
+  await page.getByRole('button', { name: 'Write a spec' }).click();
+  await writeSpec(page, content);
+  await page.keyboard.type('?c/');
+  await page.getByRole('link', { name: 'Activity' }).click();
+  await page.getByRole('heading', { name: 'Activity' }).waitFor();
+  await page.goBack();
+  await editor(page).getByText('?c/').waitFor();
+  await page.keyboard.press('Control+s');
+  await page.locator('.prose', { hasText: 'by invoice' }).waitFor();
+  const { spec } = await house.client(people.chloe.me.token).storySpec.get({ storyId });
+  expect([spec.version, spec.content]).toEqual([1, `${content}?c/`]);
+});
+
+journey('shows a version that another wrote beside mine, and loses neither', async () => {
+  const ben = house.client(people.ben.me.token);
+  await ben.storySpec.update({ storyId, content: 'Guests pay by card.\n' });
+  const page = await open(people.chloe.me.token, `/s/${storyId}`);
+  await page.getByRole('button', { name: 'Edit', exact: true }).click();
+  await writeSpec(page, 'Guests pay by card, at once.\n');
+  await ben.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
+  await page.getByRole('button', { name: 'Save as a version' }).click();
+  await page.getByText('Ben wrote version 2 while you were writing').waitFor();
+  await page.locator('ins', { hasText: 'invoice' }).waitFor();
+  await editor(page).getByText('at once').waitFor();
+  expect((await ben.storySpec.get({ storyId })).spec.content).toBe('Guests pay by invoice.\n');
+  await writeSpec(page, 'Guests pay by invoice, at once.\n');
+  await page.getByRole('button', { name: 'Save mine on top' }).click();
+  await page.locator('.prose', { hasText: 'by invoice, at once' }).waitFor();
+  const { items } = await ben.storySpec.history({ storyId });
+  expect(items.map(({ version, author }) => [version, author?.name])).toEqual([
+    [3, 'Chloé'],
+    [2, 'Ben'],
+    [1, 'Ben'],
+  ]);
+});
+
+journey('talks about a line, asks for a review, and takes the verdict', async () => {
+  const chloe = house.client(people.chloe.me.token);
+  await chloe.storySpec.update({ storyId, content: 'One\nTwo\nThree\n' });
+  const page = await open(people.ana.me.token, `/s/${storyId}`);
+  await page.getByRole('button', { name: 'By lines' }).click();
+  await page.getByRole('button', { name: 'Comment on line 2' }).click();
+  await page.getByRole('textbox', { name: 'Comment on line 2' }).fill('Why two?');
+  await page.locator('.line-talk').getByRole('button', { name: 'Comment', exact: true }).click();
+  await page.getByRole('button', { name: '1 thread on line 2' }).waitFor();
+  const { items } = await chloe.comments.list({ storyId });
+  expect(items.map(({ body, anchor }) => [body, anchor])).toEqual([
+    ['Why two?', { specVersion: 1, line: 2 }],
+  ]);
+  await page.getByRole('combobox', { name: 'Ask for a review' }).selectOption({ label: 'Ana' });
+  await page.getByRole('textbox', { name: 'A note' }).fill('Say why.');
+  await page.getByRole('button', { name: 'Ask for changes' }).click();
+  await page.getByText('wants changes').waitFor();
+  await chloe.storySpec.update({ storyId, content: 'One\nTwo, since it is a pair\nThree\n' });
+  await page.getByText('stale: the work has moved on').waitFor();
+  await page.getByRole('button', { name: 'Approve' }).click();
+  await page.getByText('approved', { exact: true }).waitFor();
+});
+
+journey('assigns, takes work over and hands it on', async () => {
+  const robo = house.client(people.robo.me.token);
+  const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: storyId, runId: 'run-1' },
+  });
+  await robo.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'Half done' });
+  const page = await open(people.ana.me.token, `/s/${storyId}`);
+  await page.getByRole('combobox', { name: 'Assigned to' }).selectOption({ label: 'Ben' });
+  await page.getByRole('button', { name: 'Hand off WEB-1' }).click();
+  await page.getByRole('dialog').getByLabel('To').selectOption({ label: 'Ben' });
+  await page.getByRole('dialog').getByLabel('What they should know').fill('The rest is yours');
+  await page.getByRole('dialog').getByRole('button', { name: 'Hand off' }).click();
+  await page.locator('.notice', { hasText: 'WEB-1 is offered to Ben' }).waitFor();
+  const ben = await open(people.ben.me.token, '/');
+  await ben.getByRole('region', { name: 'Offered to you' }).getByText('The rest is yours').waitFor();
+  await expect(
+    robo.deliveryExecutions.update({ executionId: execution.id, leaseToken, progress: 90 }),
+  ).rejects.toThrow('granted anew');
+  const { items } = await house.client(people.ben.me.token).stories.list({ projectId: 'WEB', view: 'card' });
+  expect(items.map(({ assignees }) => assignees.member?.name)).toEqual(['Ben']);
 });

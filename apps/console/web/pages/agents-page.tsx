@@ -1,16 +1,19 @@
 /** Work as it is: who holds what, until when, how far, and from where another could go on. */
 import { useQuery } from '@tanstack/react-query';
 import { type ListedExecution } from '@muster/registry';
+import { Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { workQuery } from '../data/queries.ts';
 import { LeaseClock, useNow } from '../parts/clock.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { Steer } from '../parts/steer.tsx';
 import { StopButton } from '../parts/stop.tsx';
 import { useTitle } from '../parts/title.ts';
 import { WorkState } from '../parts/work.tsx';
 import { ago, t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
 
 function Work({ execution }: { readonly execution: ListedExecution }) {
   const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested } = execution;
@@ -39,7 +42,18 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
           {checkpoint !== null && <p className="row-quote">{checkpoint.summary}</p>}
         </>
       }
-      act={<StopButton execution={execution} name={story?.key ?? group?.name ?? ''} />}
+      act={
+        <>
+          {state === 'waiting_input' && story !== null && (
+            <Link to="/s/$storyKey" params={{ storyKey: story.key }} hash="threads" className="button">
+              {w.answer}
+              <span className="sr-only"> {story.key}</span>
+            </Link>
+          )}
+          <StopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
+          {story !== null && <Steer execution={execution} storyKey={story.key} />}
+        </>
+      }
     />
   );
 }

@@ -24,6 +24,9 @@ export const isTyping = (target: EventTarget | null): boolean =>
   target instanceof HTMLElement &&
   (target.isContentEditable || /^(INPUT|TEXTAREA|SELECT)$/.test(target.tagName));
 
+/** Where a key really went: an editor in a shadow root shows itself to the page as a plain element. */
+export const targetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?? event.target;
+
 /** Whether the key is one by itself that may act here. */
 export const isSingle = (event: {
   readonly metaKey: boolean;
@@ -41,7 +44,8 @@ export function usePageKeys(acts: Readonly<Record<string, () => void>>): void {
     let forget: ReturnType<typeof setTimeout> | undefined;
     const hear = (event: KeyboardEvent): void => {
       if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
-      if (!isSingle(event)) return;
+      const { metaKey, ctrlKey, altKey } = event;
+      if (!isSingle({ metaKey, ctrlKey, altKey, target: targetOf(event) })) return;
       clearTimeout(forget);
       const act = latest.current[first === '' ? event.key : `${first} ${event.key}`];
       first = first === '' && act === undefined && event.key === 'g' ? 'g' : '';

@@ -7,10 +7,15 @@ import { useClient } from '../data/context.ts';
 import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../parts/clock.tsx';
 import { Icon, PriorityIcon } from '../parts/icons.tsx';
-import { Avatar, nameOf } from '../parts/people.tsx';
+import { nameOf } from '../parts/people.tsx';
+import { Steer } from '../parts/steer.tsx';
 import { StopButton } from '../parts/stop.tsx';
 import { WorkState } from '../parts/work.tsx';
 import { ago, exactly, t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { EditableFacts, Fact } from './facts.tsx';
+import { LockTree } from './lock-tree.tsx';
+import { Reviews } from './reviews.tsx';
 
 const Part = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="side-part">
@@ -109,43 +114,25 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
           {t.story.stopRequested(stopRequested.by.name)}
         </p>
       )}
-      <StopButton execution={execution} name={story.key} />
+      <div className="form-foot">
+        <StopButton execution={execution} name={story.key} />
+        <Steer execution={execution} storyKey={story.key} />
+      </div>
       <Timeline storyKey={story.key} execution={execution} />
     </div>
   );
 }
 
-function Reviews({ reviewers }: { readonly reviewers: NonNullable<StoryContext['reviewers']> }) {
-  if (reviewers.length === 0) return <p className="muted">{t.story.noReviewers}</p>;
-  return (
-    <ul className="side-list">
-      {reviewers.map(({ id, reviewer, verdict, stale, note }) => (
-        <li key={id} className="reviewer">
-          <Avatar name={reviewer.name} kind={reviewer.kind} />
-          <span className="grow">
-            {reviewer.name}
-            <span className="muted">
-              {' · '}
-              {t.verdicts[verdict]}
-              {stale && ` · ${t.story.stale}`}
-            </span>
-            {note !== null && <span className="muted side-note">{note}</span>}
-          </span>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
-const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="fact">
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
-);
-
-export function Side({ story, context }: { readonly story: Story; readonly context: StoryContext }) {
-  const { readiness, execution, reviewers, epic, assignment } = context;
+export function Side({
+  story,
+  context,
+  canWrite,
+}: {
+  readonly story: Story;
+  readonly context: StoryContext;
+  readonly canWrite: boolean;
+}) {
+  const { readiness, execution, reviewers, epic, assignment, locks, collisions } = context;
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
   const people = [assignment?.member?.name, assignment?.agent?.name].filter((name) => name !== undefined);
   const { git } = story;
@@ -163,15 +150,26 @@ export function Side({ story, context }: { readonly story: Story; readonly conte
       )}
       {reviewers !== null && (
         <Part title={t.story.reviewers}>
-          <Reviews reviewers={reviewers} />
+          <Reviews storyKey={story.key} reviewers={reviewers} canWrite={canWrite} />
+        </Part>
+      )}
+      {locks !== null && locks.length > 0 && (
+        <Part title={w.locks}>
+          <LockTree storyId={story.id} locks={locks} collisions={collisions ?? []} />
         </Part>
       )}
       <Part title={t.story.facts}>
         <dl>
-          <Fact name={t.filter.who}>{people.length === 0 ? t.people.unassigned : people.join(', ')}</Fact>
-          <Fact name={t.filter.priority}>
-            <PriorityIcon priority={story.priority} /> {t.priority[story.priority]}
-          </Fact>
+          {canWrite ? (
+            <EditableFacts story={story} assignment={assignment} />
+          ) : (
+            <>
+              <Fact name={t.filter.who}>{people.length === 0 ? t.people.unassigned : people.join(', ')}</Fact>
+              <Fact name={t.filter.priority}>
+                <PriorityIcon priority={story.priority} /> {t.priority[story.priority]}
+              </Fact>
+            </>
+          )}
           {epic !== null && <Fact name={t.story.epic}>{epic.title}</Fact>}
           {story.labels.length > 0 && <Fact name={t.filter.labels}>{story.labels.join(', ')}</Fact>}
           {story.estimate !== null && <Fact name={t.story.estimate}>{story.estimate.toLocaleString()}</Fact>}

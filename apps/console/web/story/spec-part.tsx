@@ -1,7 +1,7 @@
 /** The spec as it is, and word by word what changed between any two of its versions. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, useNavigate } from '@tanstack/react-router';
-import { lazy, Suspense } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import { type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { historyQuery, specQuery } from '../data/queries.ts';
@@ -9,6 +9,9 @@ import { Markdown } from '../parts/markdown.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { ago, t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { Lines } from './lines.tsx';
+import { hasDraft, SpecEditor } from './spec-editor.tsx';
 
 const WordDiff = lazy(() => import('./word-diff.tsx'));
 const route = getRouteApi('/s/$storyKey');
@@ -16,34 +19,56 @@ const route = getRouteApi('/s/$storyKey');
 export function SpecPart({
   storyKey,
   spec,
+  canWrite,
 }: {
   readonly storyKey: string;
   readonly spec: StoryContext['spec'];
+  readonly canWrite: boolean;
 }) {
   const search = route.useSearch();
-  if (spec === null || spec.version === 0) {
-    return (
-      <section className="story-part" aria-labelledby="spec">
-        <h2 id="spec">{t.story.spec}</h2>
-        <p className="muted">{t.story.noSpec}</p>
-      </section>
-    );
-  }
+  // A draft that was left is gone on with.
+  const [mode, setMode] = useState<'text' | 'lines' | 'edit'>(hasDraft(storyKey) ? 'edit' : 'text');
+  const now = spec ?? { version: 0, content: '', author: null, createdAt: null };
+  const isWritten = now.version > 0;
+  const isComparing = search.from !== undefined && mode !== 'edit';
   return (
     <section className="story-part" aria-labelledby="spec">
       <div className="part-head">
         <h2 id="spec">{t.story.spec}</h2>
-        <span className="muted">
-          {t.story.version(spec.version)}
-          {spec.author !== null && ` · ${spec.author.name}`}
-          {spec.createdAt !== null && ` · ${ago(spec.createdAt)}`}
-        </span>
+        {isWritten && (
+          <span className="muted grow">
+            {t.story.version(now.version)}
+            {now.author !== null && ` · ${now.author.name}`}
+            {now.createdAt !== null && ` · ${ago(now.createdAt)}`}
+          </span>
+        )}
+        {isWritten && mode !== 'edit' && !isComparing && (
+          <button
+            type="button"
+            className="button"
+            data-kind="quiet"
+            onClick={() => setMode(mode === 'lines' ? 'text' : 'lines')}
+          >
+            {mode === 'lines' ? w.read : w.lines}
+          </button>
+        )}
+        {canWrite && mode !== 'edit' && (
+          <button type="button" className="button" onClick={() => setMode('edit')}>
+            {isWritten ? w.edit : w.write}
+          </button>
+        )}
       </div>
-      {spec.version > 1 && <Versions storyKey={storyKey} newest={spec.version} />}
-      {search.from === undefined ? (
-        <Markdown text={spec.content} />
+      {now.version > 1 && mode !== 'edit' && <Versions storyKey={storyKey} newest={now.version} />}
+      {mode === 'edit' ? (
+        <SpecEditor storyKey={storyKey} spec={now} onClose={() => setMode('text')} />
+      ) : isComparing ? (
+        <Changes storyKey={storyKey} from={search.from ?? 0} to={search.to ?? now.version} />
+      ) : !isWritten ? (
+        <p className="muted">{t.story.noSpec}</p>
+      ) : mode === 'lines' ? (
+        <Lines storyKey={storyKey} spec={now} canWrite={canWrite} />
       ) : (
-        <Changes storyKey={storyKey} from={search.from} to={search.to ?? spec.version} />
+        <Markdown text={now.content} />
       )}
     </section>
   );

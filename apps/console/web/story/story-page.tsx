@@ -2,7 +2,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { storyQuery } from '../data/queries.ts';
+import { projectsQuery, storyQuery } from '../data/queries.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Markdown } from '../parts/markdown.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
@@ -17,11 +17,15 @@ const route = getRouteApi('/s/$storyKey');
 export function StoryPage() {
   const { storyKey: given } = route.useParams();
   const storyKey = given.toUpperCase();
-  const context = useQuery(storyQuery(useClient(), storyKey));
+  const client = useClient();
+  const context = useQuery(storyQuery(client, storyKey));
+  const projects = useQuery(projectsQuery(client));
   const story = context.data?.story ?? null;
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
   if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
   const [projectKey = ''] = storyKey.split('-');
+  const project = projects.data?.find(({ key }) => key === projectKey);
+  const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
   return (
     <>
       <header className="page-head">
@@ -49,10 +53,10 @@ export function StoryPage() {
             <article className="story-main">
               <h1>{story.title}</h1>
               {story.description !== '' && <Markdown text={story.description} />}
-              <SpecPart storyKey={storyKey} spec={context.data.spec} />
+              <SpecPart storyKey={storyKey} spec={context.data.spec} canWrite={canWrite} />
               <Threads storyKey={storyKey} />
             </article>
-            <Side story={story} context={context.data} />
+            <Side story={story} context={context.data} canWrite={canWrite} />
           </div>
         )}
       </div>

@@ -44,7 +44,7 @@ const Said = ({ comment }: { readonly comment: Comment }) => (
 );
 
 /** What is written stays in the field until it is said. */
-function Write({
+export function Write({
   label,
   placeholder,
   act,
@@ -100,7 +100,7 @@ function Write({
   );
 }
 
-function Talk({ thread, again }: { readonly thread: Thread; readonly again: () => Promise<unknown> }) {
+export function Talk({ thread, again }: { readonly thread: Thread; readonly again: () => Promise<unknown> }) {
   const { comments } = useClient();
   const isResolved = thread.resolvedAt !== null;
   const resolve = async (): Promise<void> => {

@@ -244,6 +244,7 @@ export const en = {
     noReviewers: 'Nobody is asked to review.',
     stale: 'stale: the work has moved on',
     facts: 'Facts',
+    agent: 'Agent',
     epic: 'Epic',
     estimate: 'Estimate',
     branch: 'Branch',

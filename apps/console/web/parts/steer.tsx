@@ -1,0 +1,168 @@
+/** What a person does about work that another holds: take it over, hand it to somebody, let go of it. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Execution } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { agentsQuery, membersQuery } from '../settings/queries.ts';
+import { t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { Dialog } from './dialog.tsx';
+import { notify, reasonFor } from './notices.tsx';
+import { nameOf } from './people.tsx';
+
+interface SteerProps {
+  readonly execution: Pick<Execution, 'id' | 'state' | 'lease' | 'checkpoint'>;
+  readonly storyKey: string;
+}
+
+type Doing = 'handOff' | 'takeOver';
+
+function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: Run }) {
+  const client = useClient();
+  const { member } = useIdentity();
+  const members = useQuery(membersQuery(client));
+  const agents = useQuery(agentsQuery(client));
+  const [to, setTo] = useState('');
+  const [note, setNote] = useState('');
+  const people = (members.data ?? []).filter(({ id, role }) => id !== member.id && role !== 'viewer');
+  const name = [...people, ...(agents.data ?? [])].find(({ id }) => id === to)?.name ?? '';
+  const isAgent = agents.data?.some(({ id }) => id === to) === true;
+  const handOff = (): Promise<void> =>
+    run(
+      async () => {
+        const { execution, leaseToken } = await client.deliveryExecutions.acquire({
+          ...{ targetType: 'story', targetId: storyKey, takeOver: true },
+        });
+        await client.deliveryExecutions.handoff({
+          ...{ executionId: execution.id, leaseToken },
+          ...(isAgent ? { toAgentId: to } : { toMemberId: to }),
+          ...(note.trim() !== '' && { note }),
+        });
+      },
+      w.handedOff(storyKey, name),
+    );
+  return (
+    <form
+      className="dialog-body"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void handOff();
+      }}
+    >
+      <h2>{w.handOffTitle(storyKey)}</h2>
+      <p>{w.handOffWhy}</p>
+      <div className="label">
+        <label htmlFor="hand-off-to">{w.to}</label>
+        <select
+          id="hand-off-to"
+          className="field"
+          required
+          value={to}
+          onChange={({ target }) => setTo(target.value)}
+        >
+          <option value="">…</option>
+          <optgroup label={w.members}>
+            {people.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </optgroup>
+          <optgroup label={w.agentsOf}>
+            {agents.data?.map((one) => (
+              <option key={one.id} value={one.id}>
+                {one.name}
+              </option>
+            ))}
+          </optgroup>
+        </select>
+      </div>
+      <div className="label">
+        <label htmlFor="hand-off-note">{w.handOffNote}</label>
+        <textarea
+          id="hand-off-note"
+          className="field"
+          rows={3}
+          maxLength={2_000}
+          value={note}
+          onChange={({ target }) => setNote(target.value)}
+        />
+      </div>
+      <div className="dialog-foot">
+        <button type="submit" className="button" data-kind="main">
+          {w.handOff}
+        </button>
+      </div>
+    </form>
+  );
+}
+
+type Run = (work: () => Promise<unknown>, done: string) => Promise<void>;
+
+/** For whoever may: the API refuses what a lead alone does, and says so. */
+export function Steer({ execution, storyKey }: SteerProps) {
+  const { deliveryExecutions } = useClient();
+  const queries = useQueryClient();
+  const { member, agent } = useIdentity();
+  const [doing, setDoing] = useState<Doing | null>(null);
+  const { lease, state, checkpoint } = execution;
+  if (lease === null || agent !== null || !['leased', 'waiting_input', 'stalled'].includes(state))
+    return null;
+  const isMine = lease.holder.kind === 'member' && lease.holder.memberId === member.id;
+  const run: Run = async (work, done) => {
+    try {
+      await work();
+      notify({ tone: 'good', title: done });
+      setDoing(null);
+    } catch (error) {
+      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
+    }
+    await Promise.all([
+      queries.invalidateQueries({ queryKey: ['work'] }),
+      queries.invalidateQueries({ queryKey: ['story', storyKey] }),
+    ]);
+  };
+  const target = { targetType: 'story', targetId: storyKey } as const;
+  const takeOver = (): Promise<void> =>
+    run(() => deliveryExecutions.acquire({ ...target, takeOver: true }), w.takenOver(storyKey));
+  // Whoever holds it gets a fresh token of the same lease, which is what lets go of it.
+  const letGo = (): Promise<void> =>
+    run(async () => {
+      const { execution: held, leaseToken } = await deliveryExecutions.acquire(target);
+      await deliveryExecutions.release({ executionId: held.id, leaseToken });
+    }, w.letGoDone(storyKey));
+  const close = (): void => setDoing(null);
+  const button = (name: string, act: () => void) => (
+    <button type="button" className="button" onClick={act}>
+      {name}
+      <span className="sr-only"> {storyKey}</span>
+    </button>
+  );
+  return (
+    <>
+      {isMine ? button(w.letGo, () => void letGo()) : button(w.takeOver, () => setDoing('takeOver'))}
+      {checkpoint !== null && button(w.handOff, () => setDoing('handOff'))}
+      {doing === 'handOff' && (
+        <Dialog label={w.handOffTitle(storyKey)} onClose={close}>
+          <HandOff storyKey={storyKey} run={run} />
+        </Dialog>
+      )}
+      {doing === 'takeOver' && (
+        <Dialog label={w.takeOverTitle(storyKey)} onClose={close}>
+          <div className="dialog-body">
+            <h2>{w.takeOverTitle(storyKey)}</h2>
+            <p>{w.takeOverWhy(nameOf(lease.holder))}</p>
+            <div className="dialog-foot">
+              <button type="button" className="button" onClick={close}>
+                {t.cancel}
+              </button>
+              <button type="button" className="button" data-kind="stop" onClick={() => void takeOver()}>
+                {w.takeOver}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

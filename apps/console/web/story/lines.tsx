@@ -1,0 +1,79 @@
+/** A spec line by line, as comments on it name them. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Spec } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { threadsQuery } from '../data/queries.ts';
+import { Icon } from '../parts/icons.tsx';
+import { t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { Talk, Write } from './threads.tsx';
+
+export function Lines({
+  storyKey,
+  spec,
+  canWrite,
+}: {
+  readonly storyKey: string;
+  readonly spec: Pick<Spec, 'version' | 'content'>;
+  readonly canWrite: boolean;
+}) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const threads = useQuery(threadsQuery(client, storyKey));
+  const [open, setOpen] = useState<number | null>(null);
+  const again = (): Promise<void> => queries.invalidateQueries({ queryKey: ['story', storyKey, 'threads'] });
+  const on = (line: number) =>
+    (threads.data?.items ?? []).filter(
+      ({ anchor }) => anchor !== null && anchor.line === line && anchor.specVersion === spec.version,
+    );
+  const texts = spec.content.replace(/\n$/, '').split('\n');
+  return (
+    <ol className="lines">
+      {texts.map((text, index) => {
+        const line = index + 1;
+        const here = on(line);
+        const isOpen = open === line;
+        return (
+          <li key={line}>
+            <div className="line" data-said={here.length > 0 || undefined}>
+              <button
+                type="button"
+                className="line-number tabular"
+                aria-expanded={isOpen}
+                aria-label={here.length > 0 ? w.onLine(line, here.length) : w.commentOn(line)}
+                onClick={() => setOpen(isOpen ? null : line)}
+              >
+                {here.length > 0 ? <Icon name="thread" size={12} /> : line}
+              </button>
+              <code>{text}</code>
+            </div>
+            {isOpen && (
+              <div className="line-talk">
+                {here.length > 0 && (
+                  <ul className="talks">
+                    {here.map((thread) => (
+                      <Talk key={thread.id} thread={thread} again={again} />
+                    ))}
+                  </ul>
+                )}
+                {canWrite && here.length === 0 && (
+                  <Write
+                    label={w.commentOn(line)}
+                    placeholder={t.story.commentHint}
+                    act={t.story.comment}
+                    send={async (body) => {
+                      const anchor = { specVersion: spec.version, line };
+                      await client.comments.create({ storyId: storyKey, body, anchor });
+                      await again();
+                    }}
+                  />
+                )}
+              </div>
+            )}
+          </li>
+        );
+      })}
+    </ol>
+  );
+}

@@ -1,0 +1,144 @@
+/** Writing a spec: what is typed is kept until it is saved, and never goes over what another wrote meanwhile. */
+import { useQueryClient } from '@tanstack/react-query';
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { isRefusal } from '@muster/client';
+import { type Spec } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { nameOf } from '../parts/people.tsx';
+import { Loading } from '../parts/states.tsx';
+import { t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+
+const Editor = lazy(() => import('./editor.tsx'));
+const WordDiff = lazy(() => import('./word-diff.tsx'));
+
+/** What a draft began from, and what was made of it: whoever leaves the page finds it again. */
+interface Draft {
+  readonly base: Pick<Spec, 'version' | 'content'>;
+  readonly text: string;
+}
+const drafts = new Map<string, Draft>();
+
+export const hasDraft = (storyKey: string): boolean => drafts.has(storyKey);
+
+/** The browser asks before a window is closed over what is not saved. */
+function useAskBeforeLeaving(isDirty: boolean): void {
+  useEffect(() => {
+    if (!isDirty) return undefined;
+    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
+    globalThis.addEventListener('beforeunload', ask);
+    return () => globalThis.removeEventListener('beforeunload', ask);
+  }, [isDirty]);
+}
+
+function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {
+  return (
+    <div className="beside">
+      <h3>{w.theirs(theirs.version)}</h3>
+      <p className="muted">{w.theirChange}</p>
+      <Suspense fallback={<Loading label={t.story.loading} rows={2} />}>
+        <WordDiff before={base} after={theirs.content} />
+      </Suspense>
+    </div>
+  );
+}
+
+export function SpecEditor({
+  storyKey,
+  spec,
+  onClose,
+}: {
+  readonly storyKey: string;
+  readonly spec: Pick<Spec, 'version' | 'content'>;
+  readonly onClose: () => void;
+}) {
+  const client = useClient();
+  const queries = useQueryClient();
+  const [draft, setDraft] = useState<Draft>(() => drafts.get(storyKey) ?? { base: spec, text: spec.content });
+  const [theirs, setTheirs] = useState<Spec | null>(null);
+  const [note, setNote] = useState('');
+  const [isBusy, setBusy] = useState(false);
+  const isDirty = draft.text !== draft.base.content;
+  useAskBeforeLeaving(isDirty);
+  useEffect(() => {
+    if (isDirty) drafts.set(storyKey, draft);
+    else drafts.delete(storyKey);
+  }, [storyKey, draft, isDirty]);
+
+  const close = (): void => {
+    drafts.delete(storyKey);
+    onClose();
+  };
+  const save = async (): Promise<void> => {
+    if (isBusy) return;
+    setBusy(true);
+    try {
+      const { spec: saved } = await client.storySpec.update({
+        ...{ storyId: storyKey, content: draft.text, baseVersion: theirs?.version ?? draft.base.version },
+        ...(note !== '' && { note }),
+      });
+      await queries.invalidateQueries({ queryKey: ['story', storyKey] });
+      notify({ tone: 'good', title: w.saved(saved.version) });
+      close();
+    } catch (error) {
+      if (isRefusal(error, 'version_mismatch'))
+        setTheirs((await client.storySpec.get({ storyId: storyKey })).spec);
+      else notify({ tone: 'bad', title: w.notSaved, body: reasonFor(error) });
+    }
+    setBusy(false);
+  };
+  return (
+    <form
+      className="write-spec"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void save();
+      }}
+    >
+      {theirs !== null && (
+        <div className="conflict" role="alert">
+          <strong>
+            {w.meanwhile(theirs.author === null ? t.people.system : nameOf(theirs.author), theirs.version)}
+          </strong>
+          <p className="muted">{w.meanwhileWhy}</p>
+        </div>
+      )}
+      <div className="sides" data-two={theirs !== null || undefined}>
+        {theirs !== null && <Theirs base={draft.base.content} theirs={theirs} />}
+        <div className="beside">
+          {theirs !== null && <h3>{w.mine}</h3>}
+          <Suspense fallback={<Loading label={t.story.loading} rows={4} />}>
+            <Editor
+              label={w.editor}
+              text={draft.text}
+              onText={(text) => setDraft((last) => ({ ...last, text }))}
+              onSave={() => void save()}
+            />
+          </Suspense>
+        </div>
+      </div>
+      <div className="form-foot">
+        <input
+          className="field grow"
+          aria-label={w.note}
+          placeholder={w.note}
+          maxLength={500}
+          value={note}
+          onChange={({ target }) => setNote(target.value)}
+        />
+        {theirs !== null && (
+          <button type="button" className="button" onClick={close}>
+            {w.takeTheirs}
+          </button>
+        )}
+        <button type="button" className="button" onClick={close}>
+          {t.cancel}
+        </button>
+        <button type="submit" className="button" data-kind="main" disabled={isBusy || !isDirty}>
+          {theirs === null ? w.save : w.saveOnTop}
+        </button>
+      </div>
+    </form>
+  );
+}
