@@ -1,16 +1,17 @@
 /** Makes the site, once for each state of what it is made from. */
 import { createHash } from 'node:crypto';
-import { glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { build } from 'vitepress';
+import { writeReference } from './vitepress/reference.ts';
 
 const root = path.resolve(import.meta.dirname, '..');
 const repository = path.resolve(root, '../..');
 
 /** Everything that a page can come from. */
 const sources = [
-  'docs/**/*.{md,js}',
-  'apps/docs/{.vitepress,src}/**/*.{ts,js,css}',
+  'docs/**/*.{md,svg,png}',
+  'apps/docs/{.vitepress,src}/**/*.{ts,js,css,vue,svg}',
   'libs/{registry,reference}/src/**/*.ts',
   'package-lock.json',
 ];
@@ -29,10 +30,18 @@ export async function makeSite(folder: string): Promise<void> {
   const wanted = await fingerprint();
   const note = path.join(folder, 'made-from.txt');
   if ((await readFile(note, 'utf8').catch(() => '')) === wanted) return;
-  const fresh = `${folder}.new`;
-  await rm(fresh, { recursive: true, force: true });
+  const fresh = `${folder}.new-${process.pid}`;
+  const pages = `${folder}.pages-${process.pid}`;
   await mkdir(path.dirname(folder), { recursive: true });
-  await build(root, { outDir: fresh });
+  try {
+    await cp(path.join(repository, 'docs'), pages, { recursive: true });
+    await writeReference(pages);
+    // The configuration is read by VitePress itself, from its own folder.
+    process.env['PAGES_FOLDER'] = pages;
+    await build(root, { outDir: fresh });
+  } finally {
+    await rm(pages, { recursive: true, force: true });
+  }
   await writeFile(path.join(fresh, 'made-from.txt'), wanted);
   await rm(folder, { recursive: true, force: true });
   await rename(fresh, folder);

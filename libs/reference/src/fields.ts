@@ -69,7 +69,7 @@ function* walk(json: Json, prefix: string): Generator<Field> {
       type: typeOf(property),
       required: json.required?.includes(word) === true,
       default: property.default === undefined ? null : JSON.stringify(property.default),
-      description: [limitsOf(property), meaningOf(property)].filter((part) => part !== undefined).join('; '),
+      description: wordsOf(property),
     };
     yield* inside(property, name);
   }
@@ -104,6 +104,18 @@ function typeOf(json: Json): string {
       return String(json.type);
   }
 }
+
+/** What it means, and then its limits, where its meaning does not say them. */
+function wordsOf(json: Json): string {
+  const meaning = meaningOf(json)?.replace(/[.;]$/, '');
+  const limits = limitsOf(json);
+  if (meaning === undefined || limits === undefined) return capital(meaning ?? limits ?? '');
+  const numbers = limits.match(/\d+/g) ?? [];
+  const isSaid = numbers.every((number) => meaning.replaceAll(/(?<=\d),(?=\d{3})/g, '').includes(number));
+  return capital(isSaid ? meaning : `${meaning}; ${limits}`);
+}
+
+const capital = (words: string): string => words.charAt(0).toUpperCase() + words.slice(1);
 
 const unite = (types: readonly string[]): string => [...new Set(types)].join(' | ');
 

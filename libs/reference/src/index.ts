@@ -1,4 +1,5 @@
 /** The reference of the API, made from the contract alone: as data, as Markdown, as examples. */
+export { anchorOf } from './anchors.ts';
 export { type Field, fieldsOf } from './fields.ts';
 export {
   describe,
@@ -10,6 +11,7 @@ export {
   refusalOf,
   whoMay,
 } from './operations.ts';
+export { namespaceGroups } from './groups.ts';
 export { type Json, schemaIn } from './schemas.ts';
 export { namespacePath, type Page, referencePages } from './pages.ts';
 export { datesOf, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';

@@ -37,6 +37,8 @@ export interface OperationPage {
   readonly byMemberOnly: boolean;
   readonly takesBoundTokens: boolean;
   readonly scope: Scope;
+  /** Whether models are offered it as a tool. */
+  readonly isTool: boolean;
   readonly params: readonly Field[];
   readonly result: readonly Field[];
   readonly refusals: readonly Refusal[];
@@ -90,6 +92,7 @@ export function describe(operation: Operation): OperationPage {
     access: whoMay(operation),
     byMemberOnly: operation.byMemberOnly,
     takesBoundTokens: operation.takesBoundTokens,
+    isTool: operation.surfaces.includes('tool'),
     params: fieldsOf(operation.params, 'input'),
     result: fieldsOf(operation.result, 'output'),
     refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),
@@ -111,8 +114,21 @@ export interface Example {
   readonly code: string;
 }
 
+/** From so many characters on, a body stands on lines of its own. */
+const mostColumns = 60;
+
+const mcpExampleOf = (name: string, example: unknown): Example => ({
+  language: 'json',
+  title: 'MCP',
+  code: JSON.stringify(
+    { method: 'tools/call', params: { name: name.replaceAll('.', '_'), arguments: example } },
+    null,
+    2,
+  ),
+});
+
 /** The same call on each surface. Shells find the address and the token in BASE_URL and TOKEN. */
-export function examplesOf({ name, path, effect, example }: OperationPage): Example[] {
+export function examplesOf({ name, path, effect, example, isTool }: OperationPage): Example[] {
   const json = JSON.stringify(example, null, 2);
   const oneLine = JSON.stringify(example);
   const key = effect === 'write' ? ` \\\n  -H "Idempotency-Key: $(head -c 16 /dev/urandom | base64)"` : '';
@@ -120,21 +136,13 @@ export function examplesOf({ name, path, effect, example }: OperationPage): Exam
     {
       language: 'bash',
       title: 'curl',
-      code: `curl -sS "$BASE_URL${path}" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json'${key} \\\n  -d '${oneLine.replaceAll("'", "'\\''")}'`,
+      code: `curl -sS "$BASE_URL${path}" \\\n  -H "Authorization: Bearer $TOKEN" \\\n  -H 'Content-Type: application/json'${key} \\\n  -d '${(oneLine.length > mostColumns ? json : oneLine).replaceAll("'", "'\\''")}'`,
     },
     {
       language: 'ts',
       title: 'TypeScript',
       code: `const result = await muster.${name}(${oneLine === '{}' ? '' : json});`,
     },
-    {
-      language: 'json',
-      title: 'MCP',
-      code: JSON.stringify(
-        { method: 'tools/call', params: { name: name.replaceAll('.', '_'), arguments: example } },
-        null,
-        2,
-      ),
-    },
+    ...(isTool ? [mcpExampleOf(name, example)] : []),
   ];
 }

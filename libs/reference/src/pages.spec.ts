@@ -52,7 +52,7 @@ group('the reference', () => {
       ...{
         type: 'integer',
         default: '50',
-        description: '1 to 1000; Items on a page, at most 200 where they are no cards',
+        description: 'Items on a page, at most 200 where they are no cards; 1 to 1000',
       },
     });
     const inside = fieldsOf(registry.deliveryExecutions.update.params, 'input');

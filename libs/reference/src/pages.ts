@@ -10,6 +10,8 @@ import {
   reasons,
 } from '@muster/registry';
 import { type Field, recordsOf, simpleRecordsOf } from './fields.ts';
+import { anchorOf } from './anchors.ts';
+import { namespaceGroups, sentenceOf } from './groups.ts';
 import {
   describe,
   examplesOf,
@@ -64,20 +66,18 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
 /** A capitalized word in a type is a record; it links to its fields. */
 const linked = (type: string): string => {
   const [name] = /\b[A-Z][A-Za-z]+\b/.exec(type) ?? [];
-  return name === undefined || type.includes('"') ? code(type) : `[${code(type)}](records#${anchor(name)})`;
+  return name === undefined || type.includes('"') ? code(type) : `[${code(type)}](records#${anchorOf(name)})`;
 };
-/** As renderers of Markdown name the place of a heading of one word. */
-const anchor = (heading: string): string => heading.toLowerCase();
 
 const paramsTable = (fields: readonly Field[]): string =>
   fields.length === 0
     ? 'None.'
     : table(
-        ['Parameter', 'Type', '', 'Meaning'],
+        ['Parameter', 'Type', 'Default', 'Meaning'],
         fields.map((field) => [
           code(field.name),
           linked(field.type),
-          field.default === null ? (field.required ? 'needed' : '') : `default ${code(field.default)}`,
+          field.default === null ? (field.required ? '*required*' : '') : code(field.default),
           field.description,
         ]),
       );
@@ -93,7 +93,7 @@ const bytes = (count: number): string =>
 
 function operationSection(page: OperationPage): string {
   const refusals = page.refusals.map(({ reason, status, meaning }) => [
-    `[${code(reason)}](errors#${anchor(reason)})`,
+    `[${code(reason)}](errors#${anchorOf(reason)})`,
     status.toString(),
     meaning,
   ]);
@@ -116,13 +116,17 @@ function operationSection(page: OperationPage): string {
 }
 
 function namespacePage(namespace: string, inside: readonly Operation[]): Page {
-  const words = inside.map(({ name }) => name.slice(namespace.length + 1)).join(', ');
-  const summary = `${inside.length} ${inside.length === 1 ? 'operation' : 'operations'}: ${words}.`;
+  const summary = sentenceOf(namespace);
   return page({ path: namespacePath(namespace), title: namespace, summary }, () => {
     const pages = inside.map(describe);
     return {
       json: { namespace, operations: pages },
-      markdown: text(`# ${namespace}`, summary, ...pages.map(operationSection)),
+      markdown: text(
+        `# ${namespace}`,
+        summary,
+        pages.map((one) => `- [${code(one.name)}](#${anchorOf(one.name)}) ${one.summary}`).join('\n'),
+        ...pages.map(operationSection),
+      ),
     };
   });
 }
@@ -182,12 +186,20 @@ function eventKindsPage(): Page {
   }));
 }
 
+/** Pages with what they have. Seen from /reference, whose own folder they lie in. */
+const listOf = (pages: readonly Page[]): string =>
+  table(
+    ['Page', 'What it has'],
+    pages.map(({ path, title, summary }) => [`[${title}](/${path})`, summary]),
+  );
+
 /** All pages of the reference, the index first. */
 export function referencePages(): Page[] {
   const namespaces = [...operationsByNamespace()].map(([namespace, inside]) =>
     namespacePage(namespace, inside),
   );
-  const pages = [...namespaces, recordsPage(), errorsPage(), eventKindsPage()];
+  const others = [recordsPage(), errorsPage(), eventKindsPage()];
+  const pages = [...namespaces, ...others];
   const summary = `Version ${apiVersion}: ${operations.size} operations in ${namespaces.length} namespaces.`;
   const index = page({ path: 'reference', title: 'Reference', summary }, () => ({
     json: {
@@ -197,11 +209,12 @@ export function referencePages(): Page[] {
     markdown: text(
       '# Reference',
       summary,
-      table(
-        ['Page', 'What it has'],
-        // Seen from /reference, whose own folder they lie in.
-        pages.map(({ path, title, summary: line }) => [`[${title}](/${path})`, line]),
-      ),
+      ...namespaceGroups.flatMap(({ title, namespaces: inside }) => [
+        `## ${title}`,
+        listOf(namespaces.filter((one) => Object.hasOwn(inside, one.title))),
+      ]),
+      '## Records, errors and events',
+      listOf(others),
     ),
   }));
   return [index, ...pages];

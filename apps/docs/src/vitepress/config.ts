@@ -1,83 +1,122 @@
-import { existsSync } from 'node:fs';
 import path from 'node:path';
-import { referencePages } from '@muster/reference';
-import { defineConfig } from 'vitepress';
+import { anchorOf, namespaceGroups, referencePages } from '@muster/reference';
+import { defineConfig, type DefaultTheme } from 'vitepress';
 import { decisionPages } from './decisions.ts';
 import { drawDiagrams } from './diagrams.ts';
+import { searchOptions } from './search.ts';
 import { unlinkSources } from './sources.ts';
 
-const pages = path.resolve(import.meta.dirname, '../../../../docs');
+/** What the pages are made from; `build.ts` sets it. */
+const pages = process.env['PAGES_FOLDER'];
+if (pages === undefined) throw new Error('PAGES_FOLDER is not set: run src/build.ts');
 
-const guides: readonly (readonly [text: string, name: string])[] = [
-  ['The first ten minutes', 'first-ten-minutes'],
-  ['Concepts', 'concepts'],
-  ['Signing in', 'signing-in'],
-  ['Tokens and access', 'tokens-and-access'],
-  ['Working as an agent', 'working-as-an-agent'],
-  ['MCP clients', 'mcp-clients'],
-  ['License your app', 'license-your-app'],
-  ['Finding things', 'searching'],
-  ['How delivery goes', 'delivery-health'],
-  ['Events as they happen', 'events'],
-  ['Work from another tracker', 'importing'],
-  ['Connect your forge', 'forges'],
-  ['What you saw on the forge', 'forge-webhooks'],
-  ['Errors and retries', 'errors-and-retries'],
-  ['Idempotency', 'idempotency'],
-  ['Running it', 'running-it'],
-  ['Watching it', 'monitoring'],
-  ['Upgrading', 'upgrading'],
-];
+type Items = readonly (readonly [text: string, name: string])[];
+
+const guides: Readonly<Record<string, Items>> = {
+  'Get started': [
+    ['The first ten minutes', 'first-ten-minutes'],
+    ['Concepts', 'concepts'],
+    ['Signing in', 'signing-in'],
+    ['Tokens and access', 'tokens-and-access'],
+    ['Import from another tracker', 'importing'],
+  ],
+  Agents: [
+    ['Working as an agent', 'working-as-an-agent'],
+    ['Connect MCP clients', 'mcp-clients'],
+    ['Run agents on your machine', 'running-agents'],
+  ],
+  Integrate: [
+    ['Errors and retries', 'errors-and-retries'],
+    ['Idempotency', 'idempotency'],
+    ['Events and live updates', 'events'],
+    ['Webhooks', 'webhooks'],
+    ['GitHub, GitLab, Gitea, Forgejo', 'forges'],
+    ['Report merges and checks', 'forge-webhooks'],
+    ['Search', 'searching'],
+    ['Delivery metrics', 'delivery-health'],
+    ['License your app', 'license-your-app'],
+  ],
+  Operate: [
+    ['Deploy and operate', 'running-it'],
+    ['Monitoring and alerts', 'monitoring'],
+    ['Upgrades', 'upgrading'],
+  ],
+};
 
 const inside = [
   { text: 'Configuration', link: '/configuration' },
-  { text: 'The words we use', link: '/glossary' },
-  { text: 'States', link: '/states' },
+  { text: 'Rights of tokens', link: '/rights' },
+  { text: 'Security', link: '/security' },
   { text: 'Architecture', link: '/architecture' },
+  { text: 'State diagrams', link: '/states' },
+  { text: 'Glossary', link: '/glossary' },
+  { text: 'Design of the console', link: '/console-design' },
   { text: 'Adding an operation', link: '/adding-an-operation' },
-  { text: 'What is proven', link: '/proof' },
+  { text: 'Proofs and tests', link: '/proof' },
 ];
 
-const sidebar = [
-  {
-    text: 'Guides',
-    items: guides
-      .filter(([, name]) => existsSync(path.join(pages, 'guides', `${name}.md`)))
-      .map(([text, name]) => ({ text, link: `/guides/${name}` })),
-  },
-  {
-    text: 'Reference',
-    collapsed: false,
-    items: referencePages().map(({ path: place, title }) => ({
-      text: title === 'Reference' ? 'All operations' : title,
-      link: place === 'reference' ? '/reference/' : `/${place}`,
-    })),
-  },
-  { text: 'Inside', items: inside },
+const linkOf = (place: string): string => (place === 'reference' ? '/reference/' : `/${place}`);
+const reference = referencePages();
+const [index, ...others] = reference;
+const ofNamespaces = namespaceGroups.map(({ title, namespaces }) => ({
+  text: title,
+  collapsed: true,
+  items: Object.keys(namespaces).map((namespace) => ({
+    text: namespace,
+    link: linkOf(`reference/${namespace}`),
+  })),
+}));
+const namespaces = new Set(namespaceGroups.flatMap((group) => Object.keys(group.namespaces)));
+
+const guidesSidebar: DefaultTheme.SidebarItem[] = [
+  ...Object.entries(guides).map(([text, items]) => ({
+    text,
+    items: items.map(([title, name]) => ({ text: title, link: `/guides/${name}` })),
+  })),
+  { text: 'Inside', collapsed: true, items: inside },
   { text: 'Decisions', collapsed: true, items: decisionPages(pages) },
 ];
+const referenceSidebar: DefaultTheme.SidebarItem[] = [
+  { text: 'All operations', link: linkOf(index?.path ?? 'reference') },
+  ...ofNamespaces.map((group) => ({ ...group, collapsed: false })),
+  {
+    text: 'Records, errors and events',
+    items: others
+      .filter(({ title }) => !namespaces.has(title))
+      .map(({ path: place, title }) => ({ text: title, link: linkOf(place) })),
+  },
+];
+
+const mark =
+  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='9' fill='#0d7a6c'/><path d='M9 22V11l7 7 7-7v11' fill='none' stroke='#fff' stroke-width='3' stroke-linecap='round' stroke-linejoin='round'/></svg>";
 
 export default defineConfig({
   title: 'Muster',
   description: 'Coordinates a team, people and coding agents alike, around a codebase',
   lang: 'en',
-  srcDir: pages,
+  srcDir: path.resolve(pages),
   cleanUrls: true,
+  head: [['link', { rel: 'icon', href: `data:image/svg+xml,${encodeURIComponent(mark)}` }]],
   // Nothing is fetched from elsewhere: it works where there is no way out.
   themeConfig: {
+    logo: { src: `data:image/svg+xml,${encodeURIComponent(mark)}`, alt: '' },
     nav: [
-      { text: 'Guides', link: '/guides/first-ten-minutes' },
-      { text: 'Reference', link: '/reference/' },
+      { text: 'Guides', link: '/guides/first-ten-minutes', activeMatch: '^/(guides|decisions)/' },
+      { text: 'Reference', link: '/reference/', activeMatch: '^/reference/' },
     ],
-    sidebar,
+    sidebar: { '/reference/': referenceSidebar, '/': guidesSidebar },
     outline: [2, 2],
-    search: { provider: 'local' },
-  },
-  transformPageData: (pageData) => {
-    const { title, description } = (pageData.params ?? {}) as { title?: string; description?: string };
-    return { ...(title !== undefined && { title }), ...(description !== undefined && { description }) };
+    search: { provider: 'local', options: { miniSearch: { searchOptions } } },
+    notFound: {
+      code: '404',
+      title: 'There is no such page',
+      quote: 'It may have moved. The search in the header knows every guide, operation, reason and record.',
+      linkText: 'To the first page',
+      linkLabel: 'To the first page',
+    },
   },
   markdown: {
+    anchor: { slugify: anchorOf },
     config: (markdown) => {
       drawDiagrams(markdown);
       unlinkSources(markdown);

@@ -11,6 +11,6 @@ export function drawDiagrams(markdown: MarkdownRenderer): void {
     const { info = '', content = '' } = tokens[index] ?? {};
     if (info.trim() !== 'mermaid') return fence?.(tokens, index, ...rest) ?? '';
     const svg = viz.renderString(dotOf(content), { format: 'svg' });
-    return `<div v-pre class="diagram">${svg.slice(svg.indexOf('<svg'))}</div>\n`;
+    return `<div v-pre class="diagram" tabindex="0" role="group" aria-label="Diagram">${svg.slice(svg.indexOf('<svg'))}</div>\n`;
   };
 }

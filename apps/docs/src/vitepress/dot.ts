@@ -36,7 +36,7 @@ export function dotOf(mermaid: string): string {
   const lines = [...groups].map(([name, { label, members }]) =>
     members.length === 0
       ? `${quoted(name)} [label=${quoted(label)}, style="rounded,dashed"]`
-      : `subgraph cluster_${name} { label=${quoted(label)}; style="rounded,dashed"; ${members.map(quoted).join('; ')} }`,
+      : `subgraph cluster_${name} { label=${quoted(label)}; labelloc=b; style="rounded,dashed"; ${members.map(quoted).join('; ')} }`,
   );
   const drawn = arrows.map(([from, to, label]) => {
     const more = [
@@ -52,7 +52,7 @@ export function dotOf(mermaid: string): string {
     'graph [fontname="sans-serif", fontsize=11]',
     'node [shape=box, style=rounded, fontname="sans-serif", fontsize=12, height=0.35]',
     'edge [fontname="sans-serif", fontsize=10, arrowsize=0.6]',
-    '"[*]" [label="", shape=circle, style=filled, fillcolor=black, width=0.15, fixedsize=true]',
+    '"[*]" [label="", shape=circle, style=filled, fillcolor=black, width=0.15, height=0.15, fixedsize=true]',
     ...lines,
     ...drawn,
     '}',

@@ -1,17 +1,27 @@
 import { type MarkdownRenderer } from 'vitepress';
 
-/** A link to a file of the repository leads nowhere on the site: its text stays, the link goes. */
+/**
+ * A link to a file of the repository leads nowhere on the site: its text stays, the link goes. Where a paragraph begins
+ * with one as with a name, the name goes too.
+ */
 export function unlinkSources(markdown: MarkdownRenderer): void {
   markdown.core.ruler.push('unlink-sources', ({ tokens }) => {
     for (const { children } of tokens) {
       if (children === null) continue;
       let isSource = false;
-      for (const token of children) {
+      let isName = false;
+      for (const [at, token] of children.entries()) {
         if (token.type === 'link_open') {
           const href = token.attrGet('href') ?? '';
           isSource = /\.(ts|sql|mjs|js|json)(#.*)?$/.test(href) || /\/(libs|apps|tools)\//.test(href);
+          isName = isSource && at === 0 && children.some(({ content }) => content.startsWith('. '));
+        }
+        if (isName && !isSource) {
+          token.content = token.content.replace(/^\. /, '');
+          isName = false;
         }
         if (!isSource) continue;
+        if (isName) token.content = '';
         if (token.type === 'link_close') isSource = false;
         if (token.type === 'link_open' || token.type === 'link_close') {
           token.type = 'text';

@@ -1,5 +1,6 @@
 /** A page of Markdown as HTML that stands alone: no script, no font, nothing fetched. */
 import { createHash } from 'node:crypto';
+import { anchorOf } from '@muster/reference';
 import { Marked } from 'marked';
 
 const style = `
@@ -20,7 +21,7 @@ const escape = (text: string): string =>
 const marked = new Marked({
   renderer: {
     heading({ depth, tokens, text }) {
-      const place = depth === 2 ? ` id="${escape(text.toLowerCase().replaceAll(' ', '-'))}"` : '';
+      const place = depth === 2 ? ` id="${escape(anchorOf(text))}"` : '';
       return `<h${depth}${place}>${this.parser.parseInline(tokens)}</h${depth}>\n`;
     },
     // The language may be followed by a title in brackets.

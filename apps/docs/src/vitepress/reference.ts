@@ -1,0 +1,31 @@
+/** The reference as files among the pages: VitePress finds by words only what is a file. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Page, referencePages } from '@muster/reference';
+
+/** The same call on each surface stands in tabs. */
+const inTabs = (markdown: string): string =>
+  markdown.replaceAll(
+    /(?<=^### Examples\n\n)(?:```.*\n[^]*?\n```\n+)+/gm,
+    (examples) => `::: code-group\n\n${examples.trim()}\n\n:::\n\n`,
+  );
+
+const fileOf = ({ path: place }: Page): string => (place === 'reference' ? 'reference/index' : place);
+
+const contentOf = ({ title, summary, markdown }: Page): string =>
+  [
+    '---',
+    `title: ${JSON.stringify(title)}`,
+    `description: ${JSON.stringify(summary)}`,
+    '---',
+    '',
+    inTabs(markdown),
+  ].join('\n');
+
+/** Writes the pages of the reference below the folder. */
+export async function writeReference(folder: string): Promise<void> {
+  await mkdir(path.join(folder, 'reference'), { recursive: true });
+  await Promise.all(
+    referencePages().map((page) => writeFile(path.join(folder, `${fileOf(page)}.md`), contentOf(page))),
+  );
+}

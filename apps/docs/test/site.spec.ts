@@ -1,0 +1,114 @@
+// The site as it is made: what is searched for is found, and every link leads somewhere.
+import { execFile } from 'node:child_process';
+import { glob, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { anchorOf, referencePages } from '@muster/reference';
+import { operations, reasons } from '@muster/registry';
+import MiniSearch from 'minisearch';
+import { searchOptions } from '../src/vitepress/search.ts';
+
+const repository = path.resolve(import.meta.dirname, '../../..');
+// Where `npm start` looks for it, too: made once for each state of the pages.
+const site = path.join(repository, 'dist/site');
+/** By their addresses. */
+const pages = new Map<string, string>();
+
+beforeAll(async () => {
+  await promisify(execFile)(process.execPath, [path.join(repository, 'apps/docs/src/build.ts'), site]);
+  for await (const file of glob('**/*.html', { cwd: site }))
+    pages.set(`/${file.replace(/(index)?\.html$/, '')}`, await readFile(path.join(site, file), 'utf8'));
+});
+
+describe('the search', () => {
+  let search: MiniSearch;
+  const first = (words: string, count = 1): unknown[] =>
+    search
+      .search(words)
+      .slice(0, count)
+      .map(({ id }) => id as unknown);
+
+  beforeAll(async () => {
+    const [file = ''] = await Array.fromAsync(
+      glob('assets/chunks/@localSearchIndexroot.*.js', { cwd: site }),
+    );
+    const { default: index } = (await import(pathToFileURL(path.join(site, file)).href)) as {
+      default: string;
+    };
+    search = MiniSearch.loadJSON(index, {
+      fields: ['title', 'titles', 'text'],
+      storeFields: ['title', 'titles'],
+      searchOptions,
+    });
+  });
+
+  it.each([...operations.values()])('finds $name first', ({ name, namespace }) => {
+    // One of two that have the same words in another order may come before it.
+    expect(first(name, 2)).toContain(`/reference/${namespace}#${anchorOf(name)}`);
+  });
+
+  it.each(Object.keys(reasons))('finds the reason %s', (reason) => {
+    expect(first(reason, 3)).toContain(`/reference/errors#${anchorOf(reason)}`);
+  });
+
+  it.each(['Story', 'Execution', 'Lease', 'Webhook', 'Member', 'Lock'])('finds the record %s', (record) => {
+    expect(first(record, 3)).toContain(`/reference/records#${anchorOf(record)}`);
+  });
+
+  it.each([
+    ['pagination', '/guides/errors-and-retries#pagination'],
+    ['monitoring', '/guides/monitoring#monitoring-and-alerts'],
+    ['glossary', '/glossary#glossary'],
+    ['architecture', '/architecture#architecture'],
+    ['kubernetes', '/guides/running-it#on-kubernetes'],
+    ['deploy', '/guides/running-it#deploy-and-operate'],
+    ['create a story', '/reference/stories#stories.create'],
+    ['claude code', '/guides/mcp-clients#claude-code'],
+  ])('finds what a reader means by "%s"', (words, place) => {
+    expect(first(words, 5)).toContain(place);
+  });
+});
+
+it('has a page for each guide, and each is in the sidebar', async () => {
+  const guides = await Array.fromAsync(glob('guides/*.md', { cwd: path.join(repository, 'docs') }));
+  expect(guides.length).toBeGreaterThan(10);
+  for (const guide of guides.map((file) => `/${file.slice(0, -'.md'.length)}`)) {
+    expect([guide, pages.has(guide)]).toEqual([guide, true]);
+    expect(pages.get('/guides/concepts')).toContain(`href="${guide}"`);
+  }
+  for (const page of referencePages().slice(1)) expect(pages.has(`/${page.path}`)).toBe(true);
+});
+
+it('has no link that leads nowhere', () => {
+  const dead: string[] = [];
+  let links = 0;
+  for (const [address, html] of pages) {
+    for (const [, href = ''] of html.matchAll(/<a[^>]* href="([^"]+)"/g)) {
+      if (/^(https?|mailto):/.test(href)) continue;
+      links += 1;
+      const { pathname, hash } = new URL(href.replaceAll('&amp;', '&'), `http://site${address}`);
+      const target = pages.get(pathname);
+      const place = decodeURIComponent(hash.slice(1));
+      if (target === undefined || (place !== '' && !target.includes(`id="${place}"`)))
+        dead.push(`${address}: ${href}`);
+    }
+  }
+  expect(links).toBeGreaterThan(5_000);
+  expect(dead).toEqual([]);
+});
+
+it('names no file of the repository where a paragraph begins', () => {
+  expect(pages.get('/states')).toContain('<p>The moves there are;');
+});
+
+it('asks nothing of another origin, and has a mark', () => {
+  const home = pages.get('/') ?? '';
+  expect(home).toContain('rel="icon"');
+  for (const [address, html] of pages)
+    expect([address, html.match(/<(?:script|link|img)[^>]* (?:src|href)="https?:/g)]).toEqual([
+      address,
+      null,
+    ]);
+});
