@@ -1452,6 +1452,7 @@ CREATE INDEX import_items_made ON public.import_items USING btree (org_id, made_
 CREATE INDEX import_items_put ON public.import_items USING btree (org_id, import_id, kind);
 CREATE INDEX import_items_record ON public.import_items USING btree (org_id, record_id);
 CREATE INDEX imports_project ON public.imports USING btree (org_id, project_id, id);
+CREATE INDEX invitations_accounts ON public.invitations USING btree (lower(email) COLLATE "C") WHERE (state = 'pending'::text);
 CREATE INDEX invitations_address ON public.invitations USING btree (org_id, lower(email), sent_at);
 CREATE INDEX leases_agent ON public.leases USING btree (org_id, agent_id) WHERE ((state = 'held'::text) AND (agent_id IS NOT NULL));
 CREATE INDEX leases_due ON public.leases USING btree (expires_at) WHERE ((state = 'held'::text) AND (NOT expiry_noted));
@@ -1617,6 +1618,37 @@ begin
 end $function$
 ;
 alter function app.begin_first_epoch() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.begin_organization(account uuid, organization uuid, member uuid, org_name text, org_slug text, member_handle text, starting_seats integer, entry uuid, request jsonb)
+ RETURNS text
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  own record;
+begin
+  perform pg_advisory_xact_lock(hashtextextended('organization of ' || account::text, 0));
+  select a.email, a.name into strict own from sign_in.accounts a where a.id = account;
+  if exists (select from members m join orgs o on o.id = m.org_id and o.deleted_at is null
+    where m.status = 'active' and m.role = 'owner'
+      and (m.account_id = account or (m.account_id is null and lower(m.email) collate "C" = lower(own.email) collate "C"))) then
+    return 'owner';
+  end if;
+  insert into orgs (id, slug, name) values (organization, org_slug, org_name) on conflict (slug) do nothing;
+  if not found then return 'taken'; end if;
+  insert into streams (org_id, audit) values (organization, 1);
+  insert into subscriptions (org_id, plan, seats, status) values (organization, 'free', starting_seats, 'active');
+  insert into members (org_id, id, email, name, handle, role, status, account_id)
+    values (organization, member, own.email, own.name, member_handle, 'owner', 'active', account);
+  insert into audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id)
+    values (organization, 1, entry,
+      jsonb_build_object('kind', 'member', 'memberId', member, 'agentId', null, 'name', own.name),
+      member, 'accounts.beginOrganization', org_slug, 'allowed',
+      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId');
+  return 'made';
+end $function$
+;
+alter function app.begin_organization(uuid,uuid,uuid,text,text,text,integer,uuid,jsonb) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.cancel_runs(org uuid, member uuid, agent uuid, message text)
  RETURNS void
  LANGUAGE sql
@@ -1936,6 +1968,33 @@ begin
 end $function$
 ;
 alter function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.enter_by_account(session_hash bytea, organization uuid, invitation uuid, OUT at timestamp with time zone, OUT org_id uuid, OUT name text)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  address text;
+begin
+  select now(), a.name, a.email into at, name, address
+    from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
+    where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
+  if not found then
+    raise exception 'no such session' using errcode = 'MU401';
+  end if;
+  select i.org_id into org_id
+    from invitations i
+    join orgs o on o.id = i.org_id and o.deleted_at is null
+    where i.org_id = organization and i.id = invitation
+      and lower(i.email) collate "C" = lower(address) collate "C";
+  if not found then
+    raise exception 'no such invitation' using errcode = 'MU404';
+  end if;
+  perform set_config('muster.org_id', org_id::text, true);
+end $function$
+;
+alter function app.enter_by_account(bytea,uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter_by_invitation(secret_hash bytea, OUT at timestamp with time zone, OUT org_id uuid)
  RETURNS record
  LANGUAGE plpgsql
@@ -2345,6 +2404,22 @@ AS $function$
 $function$
 ;
 alter function app.inbox_positions(uuid[],uuid[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.invitations_of(account uuid)
+ RETURNS TABLE(org_id uuid, id uuid, org_name text, role text, invited_by text, expires_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
+  from sign_in.accounts a
+  join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
+    and i.state = 'pending' and i.expires_at > now()
+  join public.orgs o on o.id = i.org_id and o.deleted_at is null
+  where a.id = account
+  order by i.id desc limit 50
+$function$
+;
+alter function app.invitations_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_connected(connection uuid)
  RETURNS boolean
  LANGUAGE sql
@@ -3458,6 +3533,7 @@ create policy own_organization on agents for all to muster_app using (org_id = a
 create policy worker on agents for all to muster_worker using true;
 create policy own_organization on assignments for all to muster_app using (org_id = app.org_id());
 create policy worker on assignments for all to muster_worker using true;
+create policy door on audit for all to muster_door using true;
 create policy operator on audit for all to muster_operator using true;
 create policy own_organization on audit for all to muster_app using (org_id = app.org_id());
 create policy platform on audit for all to muster_platform using true;
@@ -3853,6 +3929,7 @@ grant select, update on outbox to muster_operator;
 grant execute on function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) to muster_app;
 grant execute on function app.bar_of(uuid) to public;
 grant execute on function app.begin_first_epoch() to public;
+grant execute on function app.begin_organization(uuid,uuid,uuid,text,text,text,integer,uuid,jsonb) to muster_sign_in;
 grant execute on function app.cancel_runs(uuid,uuid,uuid,text) to public;
 grant execute on function app.claim_key(uuid,uuid,text,text,bytea) to public;
 grant execute on function app.claim_next(uuid,uuid[],boolean) to public;
@@ -3866,6 +3943,7 @@ grant execute on function app.end_connection_tokens() to public;
 grant execute on function app.end_runs() to public;
 grant execute on function app.end_sessions(uuid,uuid,uuid) to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
+grant execute on function app.enter_by_account(bytea,uuid,uuid) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
 grant execute on function app.excerpt(text,text,text[]) to public;
 grant execute on function app.find(uuid,uuid,uuid,text[],text,integer) to muster_app;
@@ -3881,6 +3959,7 @@ grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
 grant execute on function app.identify_session(bytea,uuid,bytea,uuid) to muster_app;
 grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
+grant execute on function app.invitations_of(uuid) to muster_sign_in;
 grant execute on function app.is_connected(uuid) to muster_sign_in;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;

@@ -37,6 +37,7 @@ const fromTheStart: Readonly<Record<string, readonly string[]>> = {
     ...['constrains tokens (kind, session_id)', 'constrains tokens (kind, grant_id)'],
     ...['holds up writers of tokens', 'holds up writers of tokens'],
   ],
+  '0025_accounts': ['holds up writers of invitations'],
 };
 
 const whatIn = async (sql: string): Promise<string[]> => (await contractingIn(sql)).map(({ what }) => what);

@@ -58,10 +58,11 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   });
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
   const authenticator = createAuthenticator(pool);
+  const cookie = config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl);
   const { authenticate, authenticateToken } = createAuthenticate(
     authenticator,
     config.LIMIT_UNKNOWN_TOKENS,
-    config.SIGN_IN_URL === undefined ? undefined : sessionCookieOf(addressesOf(config).baseUrl),
+    cookie,
   );
   const service = createService({
     name: 'coordination-api',
@@ -118,7 +119,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addOperationRoutes(service.app, calls);
   addEventStream(service.app, calls);
   allowOrigins(service.app, config.CORS_ORIGINS);
-  addInvitationRoutes(service.app, { pool, reactions, metrics: service.metrics, logger });
+  addInvitationRoutes(service.app, { pool, reactions, metrics: service.metrics, logger, cookie });
   addForgeHooks(service.app, {
     ...{ pool, seals, metrics: service.metrics, logger },
     deliveries: config.LIMIT_DELIVERIES,

@@ -8,6 +8,7 @@ import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { purge } from './data/purge.ts';
 import { addLinks } from './http/links.ts';
+import { addOrganizations } from './http/organizations.ts';
 import { cookiesOf, createThrottle, takeForms } from './http/requests.ts';
 import { addSessions } from './http/sessions.ts';
 import { fetchDocument } from './oauth/clients.ts';
@@ -74,6 +75,7 @@ export async function createSignIn(
     takeForms(app);
     addSessions(app, around);
     addLinks(app, around);
+    addOrganizations(app, around);
   });
   addOAuth(service.app, { ...around, provider, calls });
   const purging = setInterval(() => {

@@ -28,6 +28,7 @@ export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './
 export {
   type Db,
   type Entry,
+  type InvitedAccount,
   type InvitedEntry,
   inInvitingOrganization,
   inOrganization,

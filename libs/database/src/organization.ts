@@ -47,15 +47,26 @@ interface EntryRow extends RightsRow {
   readonly target_id: string | null;
 }
 
+/** A person who signed in, and an invitation to the address of their account. */
+export interface InvitedAccount {
+  /** SHA-256 of the session's secret. */
+  readonly sessionHash: Buffer;
+  readonly orgId: string;
+  readonly invitationId: string;
+}
+
 /** What the door found out about somebody who came by an invitation; it says nothing of what became of it. */
 export interface InvitedEntry {
   readonly at: string;
   readonly orgId: string;
+  /** How the account is called that came; null for the bearer of the secret. */
+  readonly name: string | null;
 }
 
 interface InvitedEntryRow {
   readonly at: string;
   readonly org_id: string;
+  readonly name: string | null;
 }
 
 /** What a handler asks the database with. Every query names the organization, and row security sees to it. */
@@ -126,15 +137,17 @@ const byToken = ({ effect, tokenHash, orgId, rights, orgRank, target, claim }: V
   };
 };
 
-/** The way in of whoever has the secret of an invitation, and no token yet. */
-const byInvitation = (secretHash: Buffer): WayIn<InvitedEntry> => ({
+/** The way in of whoever has the secret of an invitation, and no token yet, or an account that is invited. */
+const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
   effect: 'write',
   orgId: null,
   claim: null,
-  enter: sql<InvitedEntryRow>`select * from app.enter_by_invitation(${secretHash})`,
+  enter: Buffer.isBuffer(by)
+    ? sql<InvitedEntryRow>`select *, null as name from app.enter_by_invitation(${by})`
+    : sql<InvitedEntryRow>`select * from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid)`,
   read: (row) => {
-    const { at, org_id } = row as InvitedEntryRow;
-    return { at, orgId: org_id };
+    const { at, org_id, name } = row as InvitedEntryRow;
+    return { at, orgId: org_id, name };
   },
   orgOf: ({ orgId }) => orgId,
 });
@@ -316,14 +329,14 @@ export const inOrganization = <Result>(
 ): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byToken(visit), work));
 
 /**
- * The same for somebody with an invitation: `secretHash` is SHA-256 of its secret. A BurstError of class MU where no
- * invitation has it.
+ * The same for somebody with an invitation: `by` is SHA-256 of its secret, or the session of a person whose address is
+ * invited. A BurstError of class MU where there is no such invitation, or the session is over.
  */
 export const inInvitingOrganization = <Result>(
   pool: Pool,
-  secretHash: Buffer,
+  by: Buffer | InvitedAccount,
   work: (session: Session<InvitedEntry>) => Promise<Result>,
-): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byInvitation(secretHash), work));
+): Promise<Result> => inTransactionSpan(() => throughDoor(pool, byInvitation(by), work));
 
 async function throughDoor<Found, Result>(
   pool: Pool,

@@ -28,7 +28,13 @@ export {
 } from './operators/tokens.ts';
 export { getEntitlement } from './data/entitlement.ts';
 export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/seats.ts';
-export { acceptInvitation, type Accepted, type AcceptanceFacts } from './invitations/accept.ts';
+export { beginOrganization, type Begun } from './accounts/begin.ts';
+export {
+  acceptInvitation,
+  type Accepted,
+  type AcceptanceFacts,
+  joinByAccount,
+} from './invitations/accept.ts';
 export { type InvitationMailRequest, prepareInvitationMail } from './invitations/mail.ts';
 export { type Mail } from './rules/invitation-mail.ts';
 export { noteTokenEnds, prepareTokenMail, tokensToWarnOf, tokenWarningDays } from './tokens/ending.ts';

@@ -1,9 +1,20 @@
-/** Accepting an invitation, without a token: a form for people, and the path that it posts to. */
-import { acceptInvitation } from '@muster/organizations';
-import { type Reaction } from '@muster/runtime';
+/**
+ * Accepting an invitation, without a token: a form for people, and the path that it posts to. Where people sign in, they accept
+ * with their account: the form is for installations that give none.
+ */
+import { acceptInvitation, type AcceptanceFacts, joinByAccount } from '@muster/organizations';
+import { hashToken, isWellFormedSession, type Reaction } from '@muster/runtime';
 import { type Pool } from '@muster/database';
-import { ApiError, describeSpan, type Metrics } from '@muster/http';
-import { type FastifyInstance } from 'fastify';
+import {
+  ApiError,
+  cookieOf,
+  describeSpan,
+  type Metrics,
+  requireSameOrigin,
+  type SessionCookie,
+} from '@muster/http';
+import { isUuid, notFound, unauthorized } from '@muster/registry';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { invitationPage, pageHeaders } from './invitationPage.ts';
 
@@ -12,9 +23,13 @@ export interface InvitationRoutes {
   readonly reactions: readonly Reaction[];
   readonly metrics: Metrics;
   readonly logger: Logger;
+  /** Of sessions; undefined where no one signs in. */
+  readonly cookie: SessionCookie | undefined;
 }
 
 const path = '/invitations/accept';
+/** Where people see who invites them, who sign in. */
+const signInPath = '/sign-in/invitations';
 /** No operation of the contract, and counted and said like one. */
 const operation = 'invitations.accept';
 /** A token and a name; there is no reason to read more from an unknown sender. */
@@ -22,29 +37,25 @@ const bodyLimit = 16 * 1024;
 
 export function addInvitationRoutes(
   app: FastifyInstance,
-  { pool, reactions, metrics, logger }: InvitationRoutes,
+  { pool, reactions, metrics, logger, cookie }: InvitationRoutes,
 ): void {
   const count = metrics.operation(operation);
-  app.get(path, (_request, reply) => reply.headers(pageHeaders).send(invitationPage));
-
-  app.post(path, { bodyLimit }, async (request, reply) => {
-    const facts = {
-      requestId: request.id,
-      ip: request.ip,
-      userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
-    };
+  /** Runs an acceptance, counted and said like an operation. */
+  const asOperation = async <Result>(
+    request: FastifyRequest,
+    reply: FastifyReply,
+    accept: (facts: AcceptanceFacts) => Promise<{ readonly memberId: string; readonly result: Result }>,
+  ): Promise<Result> => {
     request.operation = operation;
     let outcome = 'internal';
     let reason: string | undefined;
     let memberId: string | undefined;
     try {
-      const accepted = await acceptInvitation(pool, request.body ?? {}, facts, reactions);
+      const userAgent = request.headers['user-agent']?.slice(0, 512) ?? null;
+      const accepted = await accept({ requestId: request.id, ip: request.ip, userAgent });
       outcome = 'ok';
-      memberId = accepted.member.id;
-      return await reply
-        .header('content-type', 'application/json; charset=utf-8')
-        .header('cache-control', 'no-store')
-        .send(JSON.stringify(accepted));
+      memberId = accepted.memberId;
+      return accepted.result;
     } catch (error) {
       if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
@@ -54,5 +65,56 @@ export function addInvitationRoutes(
       const durationMs = Math.round(reply.elapsedTime * 10) / 10;
       logger.info({ requestId: request.id, operation, memberId, outcome, reason, durationMs }, 'operation');
     }
+  };
+
+  app.get(path, (request, reply) => {
+    const { without } = request.query as { without?: unknown };
+    // The browser takes along what stands behind the `#`, which no page of the other address reads.
+    if (cookie !== undefined && without !== 'account') return reply.redirect(signInPath, 303);
+    return reply.headers(pageHeaders).send(invitationPage);
+  });
+
+  app.post(path, { bodyLimit }, async (request, reply) => {
+    const accepted = await asOperation(request, reply, async (facts) => {
+      const result = await acceptInvitation(pool, request.body ?? {}, facts, reactions);
+      return { memberId: result.member.id, result };
+    });
+    return reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'no-store')
+      .send(JSON.stringify(accepted));
+  });
+
+  if (cookie === undefined) return;
+  // A form of a page of this origin, which needs no script; so its answers are pages.
+  void app.register(async (scope) => {
+    scope.addContentTypeParser(
+      'application/x-www-form-urlencoded',
+      { parseAs: 'string', bodyLimit },
+      (_request, text, done) => {
+        done(null, Object.fromEntries(new URLSearchParams(text.toString())));
+      },
+    );
+    const onRequest = async (request: FastifyRequest): Promise<void> => {
+      requireSameOrigin(request, cookie);
+    };
+    scope.post('/invitations/join', { onRequest, bodyLimit }, async (request, reply) => {
+      const form = (request.body ?? {}) as Readonly<Record<string, string>>;
+      const { organization: orgId = '', invitation: invitationId = '' } = form;
+      try {
+        await asOperation(request, reply, async (facts) => {
+          const secret = cookieOf(request, cookie.name);
+          if (secret === undefined || !isWellFormedSession(secret)) throw unauthorized();
+          if (!isUuid(orgId) || !isUuid(invitationId)) throw notFound();
+          const account = { sessionHash: hashToken(secret), orgId, invitationId };
+          const { id } = await joinByAccount(pool, account, facts, reactions);
+          return { memberId: id, result: undefined };
+        });
+      } catch (error) {
+        if (!(error instanceof ApiError) || error.status >= 500) throw error;
+        return reply.redirect(`${signInPath}?refused=${error.details.reason}`, 303);
+      }
+      return reply.redirect(`${signInPath}?joined`, 303);
+    });
   });
 }

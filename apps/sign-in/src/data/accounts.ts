@@ -51,3 +51,19 @@ export const listOrganizations = (db: Db, accountId: string): Promise<OwnOrganiz
   db.all(
     sql<OwnOrganization>`select o.org_id as id, o.slug, o.name, o.member_id as "memberId", o.role from app.organizations_of(${accountId}::uuid) o`,
   );
+
+/** A pending invitation of an account's address. */
+export interface OwnInvitation {
+  readonly id: string;
+  readonly orgId: string;
+  readonly orgName: string;
+  readonly role: 'admin' | 'member' | 'viewer';
+  readonly invitedBy: string;
+}
+
+/** Who invites an account, newest first, fifty at most. */
+export const listInvitations = (db: Db, accountId: string): Promise<OwnInvitation[]> =>
+  db.all(
+    sql<OwnInvitation>`select i.id, i.org_id as "orgId", i.org_name as "orgName", i.role, i.invited_by as "invitedBy"
+       from app.invitations_of(${accountId}::uuid) i`,
+  );

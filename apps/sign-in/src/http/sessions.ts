@@ -6,13 +6,15 @@ import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { listOrganizations, provideAccount } from '../data/accounts.ts';
 import { endSession, findSession, proveSession } from '../data/sessions.ts';
 import { sendPage } from '../pages/layout.ts';
-import { homePage, signInPage } from '../pages/pages.ts';
+import { signInPage } from '../pages/pages.ts';
+import { sendHome } from './organizations.ts';
 import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
 import { type Parts } from './parts.ts';
 
 const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);
 
-export function addSessions(app: FastifyInstance, { pool, config, cookies, throttle }: Parts): void {
+export function addSessions(app: FastifyInstance, around: Parts): void {
+  const { pool, config, cookies, throttle } = around;
   const onRequest = fromOwnPage(config.cookie);
   const sessionOf = (request: FastifyRequest) =>
     inSignIn(pool, async (db) => {
@@ -30,7 +32,7 @@ export function addSessions(app: FastifyInstance, { pool, config, cookies, throt
       return sendPage(reply, signInPage({ to, problem: null, email: '', demo }));
     }
     if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
-    return sendPage(reply, homePage(found.session.account, found.organizations, config.HOME_PATH));
+    return sendHome(around, reply, found.session.account);
   });
 
   app.get('/auth/session', async (request, reply) => {

@@ -1,10 +1,9 @@
 /** The pages of signing in by a link. */
-import { type Account, type OwnOrganization } from '../data/accounts.ts';
 import { linkMinutes } from '../data/links.ts';
 import { type Html, html } from '../html.ts';
 import { type Page } from './layout.ts';
 
-const problem = (text: string | null): Html | null =>
+export const problem = (text: string | null): Html | null =>
   text === null ? null : html`<p class="bad" role="alert">${text}</p>`;
 
 export interface SignInFacts {
@@ -14,14 +13,16 @@ export interface SignInFacts {
   readonly email: string;
   /** As whom one click signs in, on a demo. */
   readonly demo: string | null;
+  /** What else there is to say. */
+  readonly note?: string;
 }
 
-export const signInPage = ({ to, problem: why, email, demo }: SignInFacts): Page => ({
+export const signInPage = ({ to, problem: why, email, demo, note }: SignInFacts): Page => ({
   title: 'Sign in',
   status: why === null ? 200 : 422,
   body: html`<section>
       <h1>Sign in</h1>
-      ${problem(why)}
+      ${problem(why)} ${note === undefined ? null : html`<p>${note}</p>`}
       <form method="post" action="/auth/link">
         <input type="hidden" name="to" value="${to}" />
         <label for="email">Your e-mail address</label>
@@ -116,35 +117,6 @@ export const overPage: Page = {
     <p><a class="button" href="/sign-in">Ask for another one</a></p>
   </section>`,
 };
-
-export const homePage = (
-  account: Account,
-  organizations: readonly OwnOrganization[],
-  home: string,
-): Page => ({
-  title: 'Your organizations',
-  body: html`<section>
-    <h1>You are signed in</h1>
-    <p class="wide">As ${account.name}, ${account.email}.</p>
-    ${
-      organizations.length === 0
-        ? html`<p>You are in no organization yet. An invitation to this address lets you into one.</p>`
-        : html`<h2>Your organizations</h2>
-            <ul>
-              ${organizations.map(({ name, slug, role }) =>
-                home === '/sign-in'
-                  ? html`<li>
-                      <span>${name} <span class="quiet">${slug}, ${role}</span></span>
-                    </li>`
-                  : html`<li>
-                      <a href="${home}?org=${slug}">${name} <span class="quiet">${slug}, ${role}</span></a>
-                    </li>`,
-              )}
-            </ul>`
-    }
-    <form method="post" action="/auth/sign-out"><button class="second">Sign out</button></form>
-  </section>`,
-});
 
 export const refusedPage = (title: string, text: string, status: number): Page => ({
   title,

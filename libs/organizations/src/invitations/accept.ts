@@ -6,22 +6,17 @@ import {
   inOrganization,
   OutcomeUnknown,
   type Happening,
+  type InvitedAccount,
+  type InvitedEntry,
   type Pool,
 } from '@muster/database';
 import { type GivenRole, type Member, MemberName, notFound, refusal, type Scope } from '@muster/registry';
-import {
-  type Caller,
-  conclude,
-  hashToken,
-  newTokenSecret,
-  parseWith,
-  type Reaction,
-  toApiError,
-} from '@muster/runtime';
+import { conclude, hashToken, newTokenSecret, parseWith, type Reaction, toApiError } from '@muster/runtime';
 import { z } from 'zod';
 import {
   aboutInvitation,
   type InvitationRow,
+  lockInvitation,
   lockInvitationBySecret,
   setInvitation,
 } from '../data/invitations.ts';
@@ -75,32 +70,12 @@ export async function acceptInvitation(
   const apiToken = newTokenSecret();
   try {
     const member = await inInvitingOrganization(pool, secretHash, async (session) => {
-      const { at, orgId } = await session.entry();
-      const [seats, policy, invitation] = await Promise.all([
-        lockSeats(session),
-        getPolicy(session),
-        lockInvitationBySecret(session, secretHash),
-      ]);
-      const outcome = invitationLife[invitation.state].accept;
-      if ('refused' in outcome) throw refusal(outcome.refused, { state: invitation.state });
-      requireAllowedAddress(invitation.email, policy);
-      // What it reserved is counted among the pending, and is what the member holds from now on.
-      if (holdsSeat(invitation.role) && freeSeats(seats) < 0) throw refusal('seats_exhausted', { ...seats });
-
-      const member = await setNewMember(session, {
-        email: invitation.email,
-        name,
-        role: invitation.role,
+      const entry = await session.entry();
+      return join(session, entry, {
+        ...{ name, facts, reactions },
+        lock: () => lockInvitationBySecret(session, secretHash),
+        begin: (joined, role) => setFirstToken(session, joined, role, apiToken),
       });
-      const caller = await setFirstToken(session, orgId, member, invitation.role, apiToken);
-      settle(session, invitation, member, at);
-      const happenings = [happeningOf(invitation, member)];
-      await conclude(
-        session,
-        { orgId, actor: caller.actor, happenings, facts: auditFacts(invitation, caller, facts) },
-        reactions,
-      );
-      return member;
     });
     return { member, apiToken };
   } catch (error) {
@@ -110,6 +85,64 @@ export async function acceptInvitation(
     const known = toApiError(error);
     throw known.code === 'internal' ? error : known;
   }
+}
+
+/**
+ * Makes a person a member who signed in, and whose address the invitation is for; there is no token, since their session lets
+ * them in. 401 where the session is over, 404 where the invitation is not for their address; else as acceptInvitation.
+ */
+export async function joinByAccount(
+  pool: Pool,
+  account: InvitedAccount,
+  facts: AcceptanceFacts,
+  reactions: readonly Reaction[],
+): Promise<Member> {
+  try {
+    return await inInvitingOrganization(pool, account, async (session) => {
+      const { name, ...entry } = await session.entry();
+      if (name === null) throw new Error('an account has a name');
+      return join(session, entry, {
+        ...{ name, facts, reactions },
+        lock: () => lockInvitation(session, account.invitationId),
+        begin: async () => null,
+      });
+    });
+  } catch (error) {
+    const known = toApiError(error);
+    throw known.code === 'internal' ? error : known;
+  }
+}
+
+interface Joining {
+  /** As the others will see it. */
+  readonly name: string;
+  readonly lock: () => Promise<InvitationRow>;
+  /** Gives the new member what they come in by; the id of their token, where it is one. */
+  readonly begin: (member: Member, role: GivenRole) => Promise<string | null>;
+  readonly facts: AcceptanceFacts;
+  readonly reactions: readonly Reaction[];
+}
+
+async function join(
+  db: Db,
+  { at, orgId }: Omit<InvitedEntry, 'name'>,
+  { name, lock, begin, facts, reactions }: Joining,
+): Promise<Member> {
+  const [seats, policy, invitation] = await Promise.all([lockSeats(db), getPolicy(db), lock()]);
+  const outcome = invitationLife[invitation.state].accept;
+  if ('refused' in outcome) throw refusal(outcome.refused, { state: invitation.state });
+  requireAllowedAddress(invitation.email, policy);
+  // What it reserved is counted among the pending, and is what the member holds from now on.
+  if (holdsSeat(invitation.role) && freeSeats(seats) < 0) throw refusal('seats_exhausted', { ...seats });
+
+  const member = await setNewMember(db, { email: invitation.email, name, role: invitation.role });
+  const tokenId = await begin(member, invitation.role);
+  settle(db, invitation, member, at);
+  const actor = { kind: 'member', memberId: member.id, agentId: null, name: member.name } as const;
+  const happenings = [happeningOf(invitation, member)];
+  const audit = { ...facts, operation: 'invitations.accept', target: invitation.id, tokenId };
+  await conclude(db, { orgId, actor, happenings, facts: audit }, reactions);
+  return member;
 }
 
 /** Whose token it is, if it is anybody's. */
@@ -124,14 +157,9 @@ async function findHolder(pool: Pool, apiToken: string): Promise<Member | undefi
   );
 }
 
-async function setFirstToken(
-  db: Db,
-  orgId: string,
-  member: Member,
-  role: GivenRole,
-  secret: string,
-): Promise<Caller> {
-  const { id: tokenId } = await setNewToken(db, {
+/** The id of the new member's first token. */
+async function setFirstToken(db: Db, member: Member, role: GivenRole, secret: string): Promise<string> {
+  const { id } = await setNewToken(db, {
     secret,
     memberId: member.id,
     agentId: null,
@@ -140,11 +168,7 @@ async function setFirstToken(
     projectIds: null,
     expiresInDays: tokenDays,
   });
-  const actor = { kind: 'member', memberId: member.id, agentId: null, name: member.name } as const;
-  return {
-    ...{ orgId, memberId: member.id, agentId: null, tokenId, actor },
-    ...{ scopes: scopesOf[role], projectIds: null },
-  };
+  return id;
 }
 
 /** What the invitation promised. */
@@ -171,11 +195,4 @@ const happeningOf = (invitation: InvitationRow, member: Member): Happening => ({
   kind: 'invitation.accepted',
   subject: aboutInvitation(invitation, member.name),
   data: { memberId: member.id, invitedBy: invitation.invited_by.memberId },
-});
-
-const auditFacts = (invitation: InvitationRow, { tokenId }: Caller, facts: AcceptanceFacts) => ({
-  ...facts,
-  operation: 'invitations.accept',
-  target: invitation.id,
-  tokenId,
 });

@@ -32,6 +32,12 @@ const slugOf = (text: string): string =>
 export const handleFor = (name: string, email: string): string =>
   slugOf(name) || slugOf(email.slice(0, email.indexOf('@'))) || 'member';
 
+/** The slug that an organization's name asks for, with room for a number behind; at least three characters. */
+export const slugFor = (name: string): string => {
+  const slug = slugOf(name);
+  return slug.length >= 3 ? slug : `${slug || 'team'}-org`;
+};
+
 /** The handle itself, or the first of `-2`, `-3` … that is free. `taken` holds all that begin with it. */
 export function uniqueHandle(handle: string, taken: ReadonlySet<string>): string {
   let unique = handle;

@@ -1,0 +1,84 @@
+/** What a person comes to who signed in: the organizations to choose from, who invites them, and one of their own. */
+import { inSignIn } from '@muster/database';
+import { beginOrganization } from '@muster/organizations';
+import { OrgName } from '@muster/registry';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Account, listInvitations, listOrganizations } from '../data/accounts.ts';
+import { findSession } from '../data/sessions.ts';
+import { sendPage } from '../pages/layout.ts';
+import { homePage } from '../pages/organizations.ts';
+import { signInPage } from '../pages/pages.ts';
+import { type Parts } from './parts.ts';
+import { browserOf, formOf, fromOwnPage } from './requests.ts';
+
+const invitationsPath = '/sign-in/invitations';
+
+/** Answers a signed-in person with their page. */
+export const sendHome = async (
+  { pool, config }: Parts,
+  reply: FastifyReply,
+  account: Account,
+  said: { readonly problem?: string | null; readonly note?: string | null; readonly typed?: string } = {},
+): Promise<FastifyReply> => {
+  const [organizations, invitations] = await inSignIn(pool, async (db) => [
+    await listOrganizations(db, account.id),
+    await listInvitations(db, account.id),
+  ]);
+  const mayBegin = config.SIGN_UP === 'open' && !organizations.some(({ role }) => role === 'owner');
+  const { problem = null, note = null, typed = '' } = said;
+  return sendPage(
+    reply,
+    homePage({ account, organizations, invitations, mayBegin, problem, note, typed, home: config.HOME_PATH }),
+  );
+};
+
+/** Why an invitation was not accepted, as its person reads it. */
+const refusals: Readonly<Record<string, string>> = {
+  seats_exhausted: 'No seat is free there. Whoever invited you can buy one more.',
+  policy: 'The organization does not let addresses of this domain in any more.',
+  expired: 'The invitation is over. Ask for another one.',
+  already_resolved: 'The invitation was used, or taken back.',
+  not_found: 'There is no such invitation of your address.',
+};
+
+export function addOrganizations(app: FastifyInstance, around: Parts): void {
+  const { pool, config, cookies, throttle } = around;
+  const onRequest = fromOwnPage(config.cookie);
+  const accountOf = (request: FastifyRequest) =>
+    inSignIn(pool, async (db) => (await findSession(db, cookies.read(request, 'session')))?.account ?? null);
+
+  app.get(invitationsPath, async (request, reply) => {
+    const account = await accountOf(request);
+    if (account === null) {
+      if (config.SIGN_UP === 'closed') return reply.redirect('/invitations/accept?without=account', 303);
+      const demo = config.DEMO_ACCOUNT ?? null;
+      const note = 'You are invited. Sign in with the address to which the invitation came.';
+      return sendPage(reply, signInPage({ to: invitationsPath, problem: null, email: '', demo, note }));
+    }
+    const { refused, joined } = request.query as { refused?: unknown; joined?: unknown };
+    if (typeof refused === 'string') {
+      const problem = refusals[refused] ?? 'The invitation could not be accepted. Try again.';
+      return sendHome(around, reply, account, { problem });
+    }
+    if (joined !== undefined) return sendHome(around, reply, account, { note: 'You are in.' });
+    const invitations = await inSignIn(pool, (db) => listInvitations(db, account.id));
+    const none = `No invitation to ${account.email} is open. If it came to another address, sign out and sign in with that.`;
+    return sendHome(around, reply, account, { note: invitations.length === 0 ? none : null });
+  });
+
+  app.post('/auth/organization', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const account = await accountOf(request);
+    // guard: who may begin an organization
+    if (account === null || config.SIGN_UP !== 'open') return reply.redirect('/sign-in', 303);
+    const { name: typed = '' } = formOf(request);
+    const name = OrgName.safeParse(typed);
+    if (!name.success)
+      return sendHome(around, reply, account, { problem: 'The name has 1 to 120 characters.', typed });
+    const facts = { requestId: request.id, ...browserOf(request) };
+    const begun = await inSignIn(pool, (db) => beginOrganization(db, account, { name: name.data }, facts));
+    return begun === 'owner'
+      ? sendHome(around, reply, account, { problem: 'You have an organization already.', typed })
+      : reply.redirect('/sign-in', 303);
+  });
+}

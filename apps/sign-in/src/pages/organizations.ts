@@ -1,0 +1,92 @@
+/** The page of a person who signed in. */
+import { type Account, type OwnInvitation, type OwnOrganization } from '../data/accounts.ts';
+import { type Html, html } from '../html.ts';
+import { type Page } from './layout.ts';
+import { problem } from './pages.ts';
+
+export interface HomeFacts {
+  readonly account: Account;
+  readonly organizations: readonly OwnOrganization[];
+  readonly invitations: readonly OwnInvitation[];
+  /** Whether the person may begin an organization. */
+  readonly mayBegin: boolean;
+  /** What went wrong, and what else there is to say. */
+  readonly problem: string | null;
+  readonly note: string | null;
+  /** The name that was typed for an organization. */
+  readonly typed: string;
+  /** Where an organization is opened: a path of this origin. */
+  readonly home: string;
+}
+
+const line = ({ name, slug, role }: OwnOrganization): Html =>
+  html`${name} <span class="quiet">${slug}, ${role}</span>`;
+
+function organizationsPart({ organizations, invitations, home }: HomeFacts): Html {
+  if (organizations.length === 0) {
+    const where = 'You are in no organization yet.';
+    return invitations.length > 0
+      ? html`<p>${where}</p>`
+      : html`<p>${where} An invitation to this address lets you into one.</p>`;
+  }
+  // On the page itself there is nowhere to go to.
+  const entry = (organization: OwnOrganization): Html =>
+    home === '/sign-in'
+      ? html`<li><span>${line(organization)}</span></li>`
+      : html`<li><a href="${home}?org=${organization.slug}">${line(organization)}</a></li>`;
+  return html`<h2>${organizations.length > 1 ? 'Choose an organization' : 'Your organization'}</h2>
+    <ul>
+      ${organizations.map(entry)}
+    </ul>`;
+}
+
+const articles = { admin: 'an admin', member: 'a member', viewer: 'a viewer' } as const;
+
+const invitationsPart = (invitations: readonly OwnInvitation[]): Html | null =>
+  invitations.length === 0
+    ? null
+    : html`<section>
+        <h2>You are invited</h2>
+        ${invitations.map(
+          ({ id, orgId, orgName, role, invitedBy }) =>
+            html`<form method="post" action="/invitations/join">
+              <input type="hidden" name="organization" value="${orgId}" />
+              <input type="hidden" name="invitation" value="${id}" />
+              <p class="wide">
+                ${invitedBy} invites you to <strong>${orgName}</strong>, as ${articles[role]}.
+              </p>
+              <button>Join ${orgName}</button>
+            </form>`,
+        )}
+      </section>`;
+
+const beginPart = (typed: string): Html =>
+  html`<section>
+    <h2>Begin an organization</h2>
+    <form method="post" action="/auth/organization">
+      <label for="organization">Its name</label>
+      <input
+        id="organization"
+        name="name"
+        required
+        maxlength="120"
+        autocomplete="organization"
+        value="${typed}"
+      />
+      <button class="second">Begin it</button>
+    </form>
+    <p class="quiet">You own it. It is free for five people.</p>
+  </section>`;
+
+export const homePage = (facts: HomeFacts): Page => ({
+  title: 'Your organizations',
+  status: facts.problem === null ? 200 : 422,
+  body: html`<section>
+      <h1>You are signed in</h1>
+      ${problem(facts.problem)} ${facts.note === null ? null : html`<p role="status">${facts.note}</p>`}
+      <p class="wide">As ${facts.account.name}, ${facts.account.email}.</p>
+      ${organizationsPart(facts)}
+      <form method="post" action="/auth/sign-out"><button class="second">Sign out</button></form>
+    </section>
+    ${invitationsPart(facts.invitations)} ${facts.mayBegin ? beginPart(facts.typed) : null}`,
+});
