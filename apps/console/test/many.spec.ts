@@ -1,0 +1,58 @@
+/** Ten thousand stories in one column: what a page holds of them is bounded by budgets.json, and each is reached by keys. */
+import { afterAll, beforeAll, expect } from '@jest/globals';
+import { type Page } from 'playwright-core';
+import budgets from '../budgets.json' with { type: 'json' };
+import { journey } from './browser.ts';
+import { arrange, useHouse, type Window } from './house.ts';
+
+const house = useHouse();
+const count = 10_000;
+let window: Window;
+let page: Page;
+
+/** Behind the few that the API made; a hundred thousand calls would take longer than all of it. */
+const fill = `
+  insert into stories (org_id, id, project_id, number, title, description, status, column_id, rank, labels, created_by)
+  select c.org_id, uuidv7(), c.project_id, n, 'A story of some length, number ' || n, '', c.status, c.id,
+    'z' || to_char(n, 'FM00000000'), array['backend', 'bug'],
+    jsonb_build_object('kind', 'member', 'memberId', null, 'agentId', null, 'name', 'Ana')
+  from board_columns c, generate_series((select last_story_number + 1 from project_counters where project_id = $1), $2::int) n
+  where c.project_id = $1 and c.status = 'backlog'`;
+
+beforeAll(async () => {
+  const people = await house.world.org();
+  const { project } = await arrange(house, people, { backlog: ['First'], ready: [], in_progress: [] });
+  await house.world.rows(fill, project.id, count);
+  window = await house.open(people.ana.me.token, '/p/WEB');
+  ({ page } = window);
+  // All are there, not the first page of them.
+  await page.getByText(count.toLocaleString('en'), { exact: true }).first().waitFor();
+  await page.getByRole('link', { name: 'First', exact: false }).first().waitFor();
+});
+afterAll(async () => {
+  await window.close();
+});
+
+const nodes = (): Promise<number> =>
+  page.evaluate('document.querySelectorAll("*").length') as Promise<number>;
+
+journey('holds few elements and little memory, however many there are', async () => {
+  expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
+  const session = await page.context().newCDPSession(page);
+  await session.send('HeapProfiler.collectGarbage');
+  const { usedSize } = await session.send('Runtime.getHeapUsage');
+  expect(usedSize).toBeLessThanOrEqual(budgets.heapBytesWithTenThousandStories);
+});
+
+journey('leads to the last of them by one key, and back, with the focus on the card', async () => {
+  await page.keyboard.press('j');
+  await page.locator('[data-card]:focus', { hasText: 'First' }).waitFor();
+  await page.keyboard.press('End');
+  await page.locator('[data-card]:focus', { hasText: `number ${count}` }).waitFor();
+  expect(await nodes()).toBeLessThanOrEqual(budgets.nodesWithTenThousandStories);
+  await page.keyboard.press('ArrowUp');
+  await page.locator('[data-card]:focus', { hasText: `number ${count - 1}` }).waitFor();
+  await page.keyboard.press('Home');
+  await page.locator('[data-card]:focus', { hasText: 'First' }).waitFor();
+  expect(window.faults).toEqual([]);
+});
