@@ -5,9 +5,12 @@
 //   COORDINATION_API_PORT=… one port alone; so DOCS_PORT, LICENSE_SERVICE_PORT and others, POSTGRES_PORT, REDIS_PORT
 //   DATABASE_URL=…          a PostgreSQL of yours, in place of the one that comes along; REDIS_URL likewise
 //   MUSTER_DATA=.data       where the data are
+//   DEMO_AGENT=off          the demo's agent rests; else it works on a story of the demo now and then
+import { createClient, httpTransport } from '@muster/client';
 import { createPool, migrate } from '@muster/database';
 import { beginShowingLogs } from './app-log.ts';
 import { type App, endAbandonedApps, findApps, startApp } from './apps.ts';
+import { workNowAndThen } from './demo-agent.ts';
 import { provideDemoLicense } from './demo-license.ts';
 import { demoOwner, provideDemo, type Demo } from './demo.ts';
 import { readDevFile, writeDevFile, type DevFile } from './dev-file.ts';
@@ -137,6 +140,23 @@ async function bringUp(shutdown: Shutdown): Promise<void> {
   writeDevFile(facts);
   process.stdout.write(renderPage(facts));
   beginShowingLogs();
+  if (demo?.projectKey != null && baseUrl !== null && process.env['DEMO_AGENT'] !== 'off')
+    await shutdown.add(startDemoAgent(baseUrl, demo.tokens.agent, demo.projectKey));
+}
+
+function startDemoAgent(baseUrl: string, token: string, projectKey: string) {
+  const ending = new AbortController();
+  const client = createClient(httpTransport({ baseUrl, token }));
+  const over = workNowAndThen(client, { projectKey, signal: ending.signal }).catch((error: unknown) => {
+    say(`the demo's agent rests (${messageOf(error)}); all else runs on`);
+  });
+  return {
+    stop: async () => {
+      ending.abort();
+      await over;
+    },
+    kill: () => ending.abort(),
+  };
 }
 
 /** Tokens that do not belong to this database stay in nobody's file. */

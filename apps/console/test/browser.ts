@@ -1,26 +1,7 @@
 /** A real Chromium for the journeys: the machine's own. `npm test` installs Debian's where it is missing. */
-import { accessSync, constants } from 'node:fs';
-import path from 'node:path';
 import { it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-
-function findBrowser(): string | undefined {
-  const { CHROMIUM, PATH = '' } = process.env;
-  if (CHROMIUM !== undefined) return CHROMIUM;
-  const folders = [...PATH.split(path.delimiter), '/usr/bin'];
-  return folders
-    .flatMap((folder) =>
-      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(folder, name)),
-    )
-    .find((file) => {
-      try {
-        accessSync(file, constants.X_OK);
-        return true;
-      } catch {
-        return false;
-      }
-    });
-}
+import { browserFlags, findBrowser } from './browser-program.ts';
 
 const program = findBrowser();
 
@@ -32,9 +13,7 @@ if (program === undefined)
 /** Undefined where there is none. */
 export async function launch(): Promise<Browser | undefined> {
   if (program === undefined) return undefined;
-  // As root it has no sandbox of its own, and containers have little shared memory.
-  const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
-  return chromium.launch({ executablePath: program, args });
+  return chromium.launch({ executablePath: program, args: browserFlags() });
 }
 
 /** What went wrong on a page without being seen: errors of scripts, and what the content policy refused. */

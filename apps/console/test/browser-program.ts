@@ -1,0 +1,28 @@
+/** The machine's own Chromium. */
+import { accessSync, constants } from 'node:fs';
+import path from 'node:path';
+
+/** Undefined where there is none. */
+export function findBrowser(): string | undefined {
+  const { CHROMIUM, PATH = '' } = process.env;
+  if (CHROMIUM !== undefined) return CHROMIUM;
+  const folders = [...PATH.split(path.delimiter), '/usr/bin'];
+  return folders
+    .flatMap((folder) =>
+      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(folder, name)),
+    )
+    .find((file) => {
+      try {
+        accessSync(file, constants.X_OK);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+}
+
+/** As root it has no sandbox of its own, and containers have little shared memory. */
+export const browserFlags = (): string[] => [
+  '--disable-dev-shm-usage',
+  ...(process.getuid?.() === 0 ? ['--no-sandbox'] : []),
+];

@@ -1,0 +1,28 @@
+/**
+ * Takes the picture that the README begins with, of the demo that npm start runs: node apps/console/test/picture.ts [address].
+ * It waits until the demo's agent is at work.
+ */
+import { mkdir, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { chromium } from 'playwright-core';
+import { browserFlags, findBrowser } from './browser-program.ts';
+
+const file = path.resolve(import.meta.dirname, '../../../docs/pictures/board.png');
+const [address = 'http://127.0.0.1:4100/console/'] = process.argv.slice(2);
+
+const executablePath = findBrowser();
+if (executablePath === undefined) throw new Error('there is no Chromium here');
+const browser = await chromium.launch({ executablePath, args: browserFlags() });
+try {
+  const page = await browser.newPage({ viewport: { width: 1440, height: 610 }, colorScheme: 'light' });
+  await page.goto(address);
+  await page.getByRole('button', { name: /^Sign in as/ }).click();
+  await page.goto(new URL('p/WEB', address).href);
+  await page.locator('.card-work[data-state="leased"] .bar').first().waitFor({ timeout: 300_000 });
+  await page.getByText('Live', { exact: true }).waitFor();
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, await page.screenshot());
+  process.stdout.write(`${file}: ${(await stat(file)).size} bytes\n`);
+} finally {
+  await browser.close();
+}

@@ -1,0 +1,63 @@
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { type Client, createClient, httpTransport } from '@muster/client';
+import { type AppProcess, startApp, until, useWorld } from '@muster/testing';
+import { question, workNowAndThen } from './demo-agent.ts';
+
+const world = useWorld({});
+let api: AppProcess;
+beforeAll(async () => {
+  api = await startApp('apps/coordination-api/src/main.ts', { DATABASE_URL: world.database.url });
+});
+afterAll(() => api.stop());
+
+/** A project with a story, its owner, and the agent. */
+async function board(): Promise<{ readonly ana: Client; readonly robo: Client }> {
+  const people = await world.org();
+  const as = (token: string): Client => createClient(httpTransport({ baseUrl: api.url, token }));
+  const ana = as(people.ana.me.token);
+  await ana.projects.create({ key: 'WEB', name: 'Web shop' });
+  await ana.stories.create({ projectId: 'WEB', title: 'Alpha', status: 'in_progress' });
+  return { ana, robo: as(people.robo.me.token) };
+}
+const workOn = async (ana: Client, storyId: string) =>
+  (await ana.deliveryExecutions.getForTarget({ targetType: 'story', targetId: storyId })).execution;
+
+/** Runs it until the work of the spec is done, then ends it. */
+async function whileItWorks(robo: Client, work: () => Promise<void>): Promise<void> {
+  const ending = new AbortController();
+  const { signal } = ending;
+  const over = workNowAndThen(robo, { projectKey: 'WEB', signal, stepMillis: 300, restMillis: 10 });
+  try {
+    await work();
+  } finally {
+    ending.abort();
+    await over;
+  }
+}
+
+it('takes a story, writes how far it is, asks, hears the answer, and leaves nothing held', async () => {
+  const { ana, robo } = await board();
+  await whileItWorks(robo, async () => {
+    await until(async () => (await workOn(ana, 'WEB-1'))?.state === 'waiting_input');
+    const { items } = await ana.comments.list({ storyId: 'WEB-1' });
+    expect(items.map(({ body }) => body)).toEqual([question]);
+    const [asked] = items;
+    await ana.comments.create({ storyId: 'WEB-1', parentId: asked?.id ?? '', body: 'No.' });
+    await ana.comments.resolve({ commentId: asked?.id ?? '', resolved: true });
+    await until(async () => ((await workOn(ana, 'WEB-1'))?.checkpoint?.seq ?? 0) >= 2);
+  });
+  expect(await workOn(ana, 'WEB-1')).toMatchObject({ state: 'available', lease: null });
+});
+
+it('lets go of what it is asked to stop, and goes on with another story', async () => {
+  const { ana, robo } = await board();
+  await whileItWorks(robo, async () => {
+    await until(async () => (await workOn(ana, 'WEB-1'))?.state === 'leased');
+    const executionId = (await workOn(ana, 'WEB-1'))?.id ?? '';
+    await ana.deliveryExecutions.update({ executionId, requestStop: true });
+    await until(async () => (await workOn(ana, 'WEB-1'))?.lease === null);
+    await ana.stories.create({ projectId: 'WEB', title: 'Beta', status: 'in_progress' });
+    await until(async () => (await workOn(ana, 'WEB-2'))?.lease != null);
+  });
+  expect(await workOn(ana, 'WEB-1')).toMatchObject({ attempt: 1, lease: null });
+});

@@ -1,0 +1,139 @@
+/**
+ * The demo's agent at work: now and then it takes a story that is in progress, says how far it is, asks a question, and lets
+ * go. So the first look at a board shows what Muster is for. It hears a stop with its next call, as any holder does.
+ */
+import { type Client, MusterError, NoAnswer } from '@muster/client';
+import { type Signal, type StoryCard } from '@muster/registry';
+
+export interface DemoAgentOptions {
+  readonly projectKey: string;
+  readonly signal: AbortSignal;
+  /** Between two steps of the work. */
+  readonly stepMillis?: number;
+  /** Between two stories. */
+  readonly restMillis?: number;
+}
+
+interface Step {
+  readonly phase: 'planning' | 'implementing' | 'testing';
+  readonly progress: number;
+  readonly checkpoint?: { readonly summary: string; readonly nextSteps: string[] };
+}
+
+const steps: readonly Step[] = [
+  { phase: 'planning', progress: 5 },
+  { phase: 'planning', progress: 12 },
+  {
+    ...{ phase: 'implementing', progress: 25 },
+    checkpoint: {
+      summary: 'The spec is read; the change is small and stays in one module.',
+      nextSteps: ['Write the code', 'Cover the refusals by tests'],
+    },
+  },
+  { phase: 'implementing', progress: 40 },
+  { phase: 'implementing', progress: 55 },
+  {
+    ...{ phase: 'testing', progress: 70 },
+    checkpoint: {
+      summary: 'The code is there and its tests pass; two edges are not covered.',
+      nextSteps: ['Cover the two edges', 'Hand it in for review'],
+    },
+  },
+  { phase: 'testing', progress: 80 },
+  { phase: 'testing', progress: 90 },
+];
+
+/** Asked before this step, of one story; whoever answers sees the work go on. */
+const askAt = 4;
+export const question = 'Should this come behind a switch, so that it can be turned off without a release?';
+/** So many steps it waits for an answer, then goes on without. */
+const patience = 20;
+
+/** A pause that ends at once with the signal. */
+const pause = (millis: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    if (signal.aborted) {
+      resolve();
+      return;
+    }
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, millis);
+    signal.addEventListener('abort', end);
+  });
+
+const isFree = ({ execution, blocked, counts }: StoryCard): boolean =>
+  blocked === null &&
+  counts.openBlockers === 0 &&
+  (execution === null || (execution.state === 'available' && !execution.needsRework));
+
+/** Works until the signal; what is refused, or has no answer, is tried again with another story after a rest. */
+export async function workNowAndThen(
+  client: Client,
+  { projectKey, signal, stepMillis = 8_000, restMillis = 45_000 }: DemoAgentOptions,
+): Promise<void> {
+  let hasAsked = false;
+  for (let round = 0; !signal.aborted; round += 1) {
+    try {
+      const { items } = await client.stories.list({
+        ...{ projectId: projectKey, view: 'card', status: 'in_progress', limit: 50 },
+      });
+      const free = items.filter(isFree);
+      const story = free[round % Math.max(1, free.length)];
+      if (story !== undefined)
+        hasAsked = (await workOn(client, story, !hasAsked, stepMillis, signal)) || hasAsked;
+    } catch (error) {
+      if (!(error instanceof MusterError || error instanceof NoAnswer)) throw error;
+    }
+    await pause(restMillis, signal);
+  }
+}
+
+/** Whether it asked. */
+async function workOn(
+  { deliveryExecutions, comments }: Client,
+  { id: storyId }: StoryCard,
+  mayAsk: boolean,
+  stepMillis: number,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const { execution, leaseToken } = await deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: storyId, runId: 'demo' },
+  });
+  const held = { executionId: execution.id, leaseToken };
+  let isAsked = false;
+  const isStopped = (signals: readonly Signal[]): boolean =>
+    signal.aborted || signals.some(({ kind }) => kind === 'stop_requested');
+  /** False where it is to stop. */
+  const waitForAnswer = async (): Promise<boolean> => {
+    const { comment } = await comments.create({ storyId, body: question, kind: 'question' });
+    isAsked = true;
+    await deliveryExecutions.update({ ...held, waitingFor: { questionId: comment.id } });
+    for (let waited = 0; waited < patience; waited += 1) {
+      await pause(stepMillis, signal);
+      const { signals } = await deliveryExecutions.renew(held);
+      if (isStopped(signals)) return false;
+      if (signals.some(({ kind }) => kind === 'question_answered')) break;
+    }
+    await deliveryExecutions.update({ ...held, waitingFor: null });
+    return true;
+  };
+  try {
+    for (const [index, { phase, progress, checkpoint }] of steps.entries()) {
+      if (mayAsk && index === askAt && !(await waitForAnswer())) break;
+      const { signals } = await deliveryExecutions.update({ ...held, phase, progress });
+      if (isStopped(signals)) break;
+      if (checkpoint !== undefined) await deliveryExecutions.checkpoint({ ...held, ...checkpoint });
+      await pause(stepMillis, signal);
+    }
+  } finally {
+    // Refused where another took it over meanwhile.
+    await deliveryExecutions.release(held).catch((error: unknown) => {
+      if (!(error instanceof MusterError || error instanceof NoAnswer)) throw error;
+    });
+  }
+  return isAsked;
+}
