@@ -65,7 +65,9 @@ const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =
 /** What was begun, and as much of what is to be known of the story as has room beside it. */
 async function withContext({ look }: Steps, storyId: string, begun: Answer): Promise<Answer> {
   const maxBytes = Math.max(4_096, answerBytes - bytesOf(begun));
-  return { ...begun, context: await look(context, { storyId, maxBytes }) };
+  // The execution stands beside it.
+  const { execution: _, ...rest } = await look(context, { storyId, maxBytes });
+  return { ...begun, context: rest };
 }
 
 const Acquired = acquire.result.pick({ execution: true, leaseToken: true });

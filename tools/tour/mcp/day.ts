@@ -1,0 +1,174 @@
+/**
+ * A day of two agents by MCP alone, in core mode: one finds work, writes it down, asks, waits, hands it on; the other goes
+ * on, forgets all, hears that it is to stop, and lets go; the first hands it in. A person is met on the way, by the API.
+ */
+import { z } from 'zod';
+import { check, type Check } from '../check.ts';
+import { type Instance } from '../instance.ts';
+import { Journal } from '../journal.ts';
+import { Outing } from '../outing.ts';
+import { foundTeam } from '../team.ts';
+import { openLine, Tally, type ToolResult } from './line.ts';
+
+/** What a day may cost a model. */
+const mostCalls = 15;
+const mostBytes = 30_000;
+
+interface Held {
+  readonly executionId: string;
+  readonly leaseToken: string;
+}
+const Begun = z.object({
+  execution: z.object({ id: z.string() }),
+  leaseToken: z.string(),
+});
+const Signals = z.object({ signals: z.array(z.looseObject({ kind: z.string() })) });
+const Refused = z.object({ error: z.object({ details: z.object({ currentVersion: z.int() }) }) });
+const Question = z.object({ comment: z.object({ id: z.string() }) });
+const Runs = z.object({
+  items: z.array(z.object({ runId: z.string().nullable(), agent: z.object({ id: z.string() }).nullable() })),
+});
+
+const good = ({ isError, text, value }: ToolResult): ToolResult['value'] => {
+  if (isError) throw new Error(text);
+  return value;
+};
+const kindsIn = (value: unknown): string[] => Signals.parse(value).signals.map(({ kind }) => kind);
+
+/** Two agents of different members and a board: a story, one that waits for it, and no other. */
+async function arrange(instance: Instance, journal: Journal, orgSlug: string) {
+  const team = await foundTeam(instance, journal, orgSlug);
+  const { ana } = team;
+  const { project } = await ana.api.projects.create({ key: 'FARE', name: 'Fares and parcels' });
+  const { story: wanted } = await ana.api.stories.create({
+    ...{ projectId: project.id, title: 'Round fares to the cent', status: 'ready', priority: 'high' },
+    spec: '# Rounding\n\nFares are rounded half up.\n',
+  });
+  const { story: waiting } = await ana.api.stories.create({
+    ...{ projectId: project.id, title: 'Print rounded fares', status: 'ready', priority: 'urgent' },
+    blockedBy: [wanted.id],
+  });
+  return { team, wanted, waiting };
+}
+
+export async function spendAgentDay(
+  instance: Instance,
+  orgSlug: string,
+  mcpUrl: string,
+): Promise<readonly Check[]> {
+  const outing = new Outing();
+  const tally = new Tally();
+  const journal = new Journal(instance.baseUrl, orgSlug);
+  const { team, wanted, waiting } = await arrange(instance, journal, orgSlug);
+  const { ana, scout, sorter } = team;
+  const mine = openLine(mcpUrl, scout.token, tally);
+  const theirs = openLine(mcpUrl, sorter.token, tally);
+  const [runId, theirRun] = ['night-shift', 'morning-shift'];
+  const paths = ['src/fares/**'];
+  const heard = check('the agents heard what they had to', () => 'an answer, a stop');
+  const told = check('refusals said what to do', () => 'a conflict, what is blocked');
+  const counted = { calls: 0, bytes: 0 };
+  let work: Held = { executionId: '', leaseToken: '' };
+  const begin = (answer: ToolResult): Held => {
+    const { execution, leaseToken } = Begun.parse(good(answer));
+    work = { executionId: execution.id, leaseToken };
+    return work;
+  };
+  const step = (name: string, run: () => Promise<string>) => {
+    const counting = { calls: tally.calls } as unknown as Journal;
+    return outing.step(name, run, counting);
+  };
+
+  await step('Who am I, and where', async () => {
+    const identity = JSON.stringify(good(await mine.call('session_identity')));
+    told.that(identity.includes(scout.name), () => `an agent is not told its own name: ${identity}`);
+    return `${scout.name}, of ${orgSlug}`;
+  });
+  await step('Take the next work', async () => {
+    const answer = await mine.call('next_work', { projectId: 'FARE', runId });
+    begin(answer);
+    told.that(answer.text.includes(waiting.key), () => `what was passed over is not told: ${answer.text}`);
+    const locked = await mine.call('start_work', { storyId: wanted.key, runId, resources: paths });
+    begin(locked);
+    told.that(locked.text.includes('src/fares/**'), () => `no lock is told: ${locked.text}`);
+    return `${wanted.key}, with ${paths.join()}; ${waiting.key} waits for it`;
+  });
+  await step('Write the spec that another changed', async () => {
+    await ana.api.storySpec.update({ storyId: wanted.id, content: '# Rounding\n\nHalf to even.\n' });
+    const content = '# Rounding\n\nHalf to even, once for each ride.\n';
+    const write = { storyId: wanted.key, content };
+    const refused = await mine.call('storySpec_update', { ...write, baseVersion: 1 });
+    const { currentVersion } = Refused.parse(refused.value).error.details;
+    good(await mine.call('storySpec_update', { ...write, baseVersion: currentVersion }));
+    return `on version ${currentVersion}`;
+  });
+  await step('Ask, and wait for the answer', async () => {
+    const asked = good(await mine.call('ask_question', { ...work, question: 'Per ride, or per day?' }));
+    const { id } = Question.parse(asked).comment;
+    await ana.api.comments.create({ storyId: wanted.id, parentId: id, body: 'For each ride.' });
+    await ana.api.comments.resolve({ commentId: id });
+    const waited = await mine.call('wait_for', { ...work });
+    heard.that(kindsIn(good(waited)).includes('question_answered'), () => `no answer: ${waited.text}`);
+    heard.that(waited.text.includes('For each ride.'), () => `not what was answered: ${waited.text}`);
+    return 'For each ride.';
+  });
+  await step('Hand it on to an agent that is at work', async () => {
+    await sorter.api.agents.runEvent({ runId: theirRun, projectId: 'FARE', kind: 'started' });
+    const find = { operation: 'agents.listActive', params: { projectId: 'FARE' } };
+    const { items } = Runs.parse(good(await mine.call('call_read_operation', find)));
+    const toAgentId = items.find(({ runId: run }) => run === theirRun)?.agent?.id;
+    good(
+      await mine.call('hand_off_work', {
+        ...{ ...work, toAgentId, summary: 'Rounding is there', nextSteps: ['Test it with night fares'] },
+        note: 'Fares are yours.',
+      }),
+    );
+    return `to ${sorter.name}`;
+  });
+  await step('Another goes on, and goes on after it forgot all', async () => {
+    const taken = await theirs.call('next_work', { projectId: 'FARE', runId: theirRun });
+    begin(taken);
+    heard.that(taken.text.includes('Test it with night fares'), () => `no next step: ${taken.text}`);
+    const { executionId } = work;
+    begin(await theirs.call('next_work', { projectId: 'FARE', runId: theirRun }));
+    heard.same(work.executionId, executionId, 'what it goes on with');
+    return `${wanted.key}, by ${sorter.name}`;
+  });
+  await step('Hear that it is to stop, and let go', async () => {
+    await ana.api.deliveryExecutions.update({ executionId: work.executionId, requestStop: true });
+    const written = await theirs.call('deliveryExecutions_checkpoint', {
+      ...{ ...work, summary: 'Night fares are tested', nextSteps: ['Hand it in'] },
+    });
+    heard.that(kindsIn(good(written)).includes('stop_requested'), () => `no stop: ${written.text}`);
+    good(await theirs.call('release_work', { ...work, reason: 'Ana asked me to stop.' }));
+    return 'let go of, with a checkpoint';
+  });
+  await step('Hand it in, and see it land', async () => {
+    begin(await mine.call('start_work', { storyId: wanted.key, runId, resources: paths }));
+    const pullRequest = { number: 7, url: 'https://github.com/acme/fares/pull/7' };
+    good(await mine.call('submit_work', { ...work, summary: 'Fares are rounded', pullRequest }));
+    await ana.api.deliveryExecutions.recordForgeObservation({
+      executionId: work.executionId,
+      observation: {
+        kind: 'pr_merged',
+        observedAt: new Date().toISOString(),
+        dedupeKey: 'merged',
+        ...pullRequest,
+      },
+    });
+    counted.calls = tally.calls.length;
+    counted.bytes = tally.bytes;
+    const { story } = await ana.api.stories.get({ storyId: wanted.id });
+    heard.same(story.status, 'done', 'the story');
+    return `${wanted.key} is ${story.status}`;
+  });
+  const cost = check('the day went by itself, at its price', (found) => {
+    found.that(
+      counted.calls > 0 && counted.calls <= mostCalls,
+      () => `${counted.calls} calls: ${tally.calls.join()}`,
+    );
+    found.that(counted.bytes <= mostBytes, () => `${counted.bytes} bytes, of ${mostBytes}`);
+    return `${counted.calls} calls, ${(counted.bytes / 1_000).toFixed(1)} KB`;
+  });
+  return [outing.broken, told, heard, cost];
+}

@@ -1,0 +1,54 @@
+/** A connection of an agent to the MCP gateway, in core mode: what it calls, and how much of that a model reads. */
+
+export interface ToolResult {
+  readonly isError: boolean;
+  readonly text: string;
+  readonly value: Readonly<Record<string, unknown>>;
+}
+
+/** All calls of a day, by whomever. */
+export class Tally {
+  readonly calls: string[] = [];
+  /** Of arguments and answers, as a model has them in its context. */
+  bytes = 0;
+}
+
+export interface Line {
+  /** Calls a tool by its name; a refusal is an answer. Throws where the gateway answers with no result. */
+  readonly call: (name: string, args?: Readonly<Record<string, unknown>>) => Promise<ToolResult>;
+}
+
+interface Answered {
+  readonly result?: {
+    readonly isError?: boolean;
+    readonly content: readonly { readonly text?: string }[];
+    readonly structuredContent?: Readonly<Record<string, unknown>>;
+  };
+}
+
+const version = '2025-11-25';
+
+export function openLine(mcpUrl: string, token: string, tally: Tally): Line {
+  const url = new URL(mcpUrl);
+  url.searchParams.set('mode', 'core');
+  return {
+    call: async (name, args = {}) => {
+      tally.calls.push(name);
+      const params = { name, arguments: args };
+      const response = await fetch(url, {
+        method: 'POST',
+        headers: {
+          ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+          ...{ accept: 'application/json, text/event-stream', 'mcp-protocol-version': version },
+        },
+        body: JSON.stringify({ jsonrpc: '2.0', id: tally.calls.length, method: 'tools/call', params }),
+      });
+      const answer = await response.text();
+      const { result } = (response.ok ? JSON.parse(answer) : {}) as Answered;
+      if (result === undefined) throw new Error(`${name} was answered ${response.status}: ${answer}`);
+      const text = result.content.map((content) => content.text ?? '').join('\n');
+      tally.bytes += Buffer.byteLength(JSON.stringify(args)) + Buffer.byteLength(text);
+      return { isError: result.isError === true, text, value: result.structuredContent ?? {} };
+    },
+  };
+}
