@@ -11,6 +11,7 @@ export async function findInstance(): Promise<Instance> {
   if (facts !== undefined && holder !== undefined && facts.pid === holder && facts.baseUrl !== null) {
     return {
       baseUrl: facts.baseUrl,
+      mcpUrl: facts.mcpUrl,
       databaseUrl: facts.databaseUrl,
       is: 'the instance that runs here',
       mailFolder: facts.workerUrl === null ? null : mailFolder,

@@ -1,6 +1,8 @@
 /** A Muster to go on tour in. */
 export interface Instance {
   readonly baseUrl: string;
+  /** Where its MCP gateway is; null where it has none. */
+  readonly mcpUrl: string | null;
   /** Of a login that owns the tables. */
   readonly databaseUrl: string;
   readonly is: string;

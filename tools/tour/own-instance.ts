@@ -69,7 +69,7 @@ export async function bringUpInstance(is: string, survives: boolean): Promise<Ow
       }),
     );
     const instance: Instance = {
-      ...{ baseUrl: api.url, databaseUrl: postgres.url, is, mailFolder, stop },
+      ...{ baseUrl: api.url, mcpUrl: null, databaseUrl: postgres.url, is, mailFolder, stop },
       // Each process of it has a tail of its own.
       tail: () => (parts.get('the API')?.process as ThrowAwayApp).tail(),
     };

@@ -1,7 +1,8 @@
 // npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with roles.
 // npm run tour -- --delivery [--faults [seed]]: a day of two agents and a person who share the work under leases; with
 // faults the worker, Redis, Postgres and the API are killed all the while.
-// Both go through the API as everybody uses it, and check themselves. They run on the instance of `npm start`, in
+// npm run tour -- --mcp: a day of two agents by MCP alone, in core mode, and what it costs a model.
+// All go through what everybody uses, and check themselves. They run on the instance of `npm start`, in
 // organizations of their own, else on one that they bring up.
 import { randomBytes, randomInt } from 'node:crypto';
 import path from 'node:path';
@@ -10,12 +11,15 @@ import { readBoardFile } from '@muster/board-file';
 import { type Check } from './check.ts';
 import { spendDeliveryDay } from './delivery/day.ts';
 import { bringUpFragile } from './delivery/fragile.ts';
+import { startThrowAwayApp } from '../dev/throw-away-app.ts';
 import { findInstance } from './find-instance.ts';
 import { type Instance } from './instance.ts';
+import { spendAgentDay } from './mcp/day.ts';
 import { spendDay } from './morning.ts';
 import { show, showCheck } from './show.ts';
 
-const usage = 'usage: npm run tour -- [board.json], or npm run tour -- --delivery [--faults [--seed number]]';
+const usage =
+  'usage: npm run tour -- [board.json], or npm run tour -- --mcp, or npm run tour -- --delivery [--faults [--seed number]]';
 const ownBoard = path.join(import.meta.dirname, 'board.json');
 
 /** What to do, where, and under which name. */
@@ -28,13 +32,18 @@ interface Plan {
 async function readPlan(): Promise<Plan> {
   const { values, positionals } = parseArgs({
     allowPositionals: true,
-    options: { delivery: { type: 'boolean' }, faults: { type: 'boolean' }, seed: { type: 'string' } },
+    options: {
+      ...{ delivery: { type: 'boolean' }, faults: { type: 'boolean' }, mcp: { type: 'boolean' } },
+      seed: { type: 'string' },
+    },
   });
   const [given, ...more] = positionals;
-  const { delivery = false, faults = false, seed } = values;
-  const fits = delivery
-    ? positionals.length === 0 && (seed === undefined || (faults && /^[0-9]{1,9}$/.test(seed)))
-    : more.length === 0 && !faults && seed === undefined;
+  const { delivery = false, faults = false, mcp = false, seed } = values;
+  const fits = mcp
+    ? positionals.length === 0 && !delivery && !faults && seed === undefined
+    : delivery
+      ? positionals.length === 0 && (seed === undefined || (faults && /^[0-9]{1,9}$/.test(seed)))
+      : more.length === 0 && !faults && seed === undefined;
   if (!fits) throw new Error(usage);
   if (delivery && faults) {
     const chosen = seed === undefined ? randomInt(1_000_000_000) : Number(seed);
@@ -45,6 +54,7 @@ async function readPlan(): Promise<Plan> {
       spend: async (instance, orgSlug) => spendDeliveryDay(instance, orgSlug, (await fragile).beginFaults),
     };
   }
+  if (mcp) return { title: 'by MCP alone', findInstance, spend: spendByMcp };
   if (delivery) return { title: 'with deliveries', findInstance, spend: spendDeliveryDay };
   // npm runs scripts in the root of the repository; a path is meant from where the person stands.
   const file = given === undefined ? ownBoard : path.resolve(process.env['INIT_CWD'] ?? '.', given);
@@ -54,6 +64,20 @@ async function readPlan(): Promise<Plan> {
     findInstance,
     spend: (instance, orgSlug) => spendDay(instance, boardFile, orgSlug),
   };
+}
+
+/** Through the gateway of the instance, else through one of our own. */
+async function spendByMcp(instance: Instance, orgSlug: string): Promise<readonly Check[]> {
+  if (instance.mcpUrl !== null) return spendAgentDay(instance, orgSlug, instance.mcpUrl);
+  const gateway = await startThrowAwayApp('mcp-gateway', {
+    log: 'warn',
+    environment: { COORDINATION_API_URL: instance.baseUrl },
+  });
+  try {
+    return await spendAgentDay(instance, orgSlug, `${gateway.url}/api/mcp`);
+  } finally {
+    await gateway.stop();
+  }
 }
 
 async function run(): Promise<boolean> {

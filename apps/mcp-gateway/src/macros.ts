@@ -2,9 +2,9 @@
 import { MusterError } from '@muster/client';
 import { badRequest, refusal, registry } from '@muster/registry';
 import { z } from 'zod';
-import { type Answer, bytesOf } from './answers.ts';
+import { type Answer } from './answers.ts';
+import { asksOnBeginning, withContext } from './beginning.ts';
 import { given, macro, type MacroTool, type Steps } from './macro.ts';
-import { answerBytes } from './tools.ts';
 
 const { acquire, acquireNext, checkpoint, complete, eventsSince, handoff, release, renew, update } =
   registry.deliveryExecutions;
@@ -62,14 +62,6 @@ const seenBytes = 1024 * 1024;
 const isWaiting = ({ readiness: { reasons } }: z.output<typeof Seen>): boolean =>
   reasons.includes('blocked_by') || reasons.includes('blocked');
 
-/** What was begun, and as much of what is to be known of the story as has room beside it. */
-async function withContext({ look }: Steps, storyId: string, begun: Answer): Promise<Answer> {
-  const maxBytes = Math.max(4_096, answerBytes - bytesOf(begun));
-  // The execution stands beside it.
-  const { execution: _, ...rest } = await look(context, { storyId, maxBytes });
-  return { ...begun, context: rest };
-}
-
 const Acquired = acquire.result.pick({ execution: true, leaseToken: true });
 
 export const macros: readonly MacroTool[] = [
@@ -86,7 +78,7 @@ export const macros: readonly MacroTool[] = [
       ttlSeconds: acquire.params.shape.ttlSeconds,
       force: z.boolean().default(false).meta({ description: 'Though it is blocked' }),
     }),
-    steps: [context, acquire, lock, release, updateStatus],
+    steps: [...asksOnBeginning, acquire, lock, release, updateStatus],
     run: async ({ storyId, resources, runId, ttlSeconds, force }, steps) => {
       const { look, take, orUndo } = steps;
       const include = ['story', 'execution', 'readiness'];
@@ -124,7 +116,7 @@ export const macros: readonly MacroTool[] = [
       ...{ projectId: nextShape.projectId, labels: nextShape.labels, runId: nextShape.runId.unwrap() },
       assignedToMe: z.boolean().optional(),
     }),
-    steps: [acquireNext, context],
+    steps: [acquireNext, ...asksOnBeginning],
     run: async (asked, steps) => {
       const taken = await steps.take(acquireNext, given(asked));
       const { execution } = acquireNext.result.pick({ execution: true }).parse(taken);

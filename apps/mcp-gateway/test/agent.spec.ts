@@ -128,7 +128,7 @@ describe('an agent', () => {
     const refused = await gateway.tool(chloe.me.token, 'start_work', { storyId: 'WEB-1' });
     expect(refused.structuredContent.error).toMatchObject({ details: { reason: 'reserved' } });
     const taken = started(await gateway.tool(ana.me.token, 'start_work', { storyId: 'WEB-1' }));
-    expect(taken.context).toMatchObject({ execution: { checkpoint: { nextSteps: ['The rest'] } } });
+    expect(taken.execution).toMatchObject({ checkpoint: { nextSteps: ['The rest'] } });
   });
 
   it('is corrected before anything is done where a macro does not fit', async () => {

@@ -112,7 +112,7 @@ export async function spendAgentDay(
     heard.that(waited.text.includes('For each ride.'), () => `not what was answered: ${waited.text}`);
     return 'For each ride.';
   });
-  await step('Hand it on to an agent that is at work', async () => {
+  await step('Hand it on to an agent at work', async () => {
     await sorter.api.agents.runEvent({ runId: theirRun, projectId: 'FARE', kind: 'started' });
     const find = { operation: 'agents.listActive', params: { projectId: 'FARE' } };
     const { items } = Runs.parse(good(await mine.call('call_read_operation', find)));
@@ -125,10 +125,11 @@ export async function spendAgentDay(
     );
     return `to ${sorter.name}`;
   });
-  await step('Another goes on, and goes on after it forgot all', async () => {
+  await step('Go on, and again with all forgotten', async () => {
     const taken = await theirs.call('next_work', { projectId: 'FARE', runId: theirRun });
     begin(taken);
-    heard.that(taken.text.includes('Test it with night fares'), () => `no next step: ${taken.text}`);
+    for (const words of ['Test it with night fares', 'Per ride, or per day?', 'For each ride.'])
+      heard.that(taken.text.includes(words), () => `nothing of "${words}": ${taken.text}`);
     const { executionId } = work;
     begin(await theirs.call('next_work', { projectId: 'FARE', runId: theirRun }));
     heard.same(work.executionId, executionId, 'what it goes on with');

@@ -1,0 +1,53 @@
+/** What whoever begins work is told of its story. */
+import { contextSections, registry } from '@muster/registry';
+import { z } from 'zod';
+import { type Answer, bytesOf } from './answers.ts';
+import { type Steps } from './macro.ts';
+import { answerBytes } from './tools.ts';
+
+const { context } = registry.storyCollaboration;
+const { list } = registry.comments;
+
+/** The execution stands beside it; storyCollaboration_context has the others for who wants them. */
+const untold: ReadonlySet<string> = new Set(['execution', 'policy', 'recentActivity']);
+const told = contextSections.filter((section) => !untold.has(section));
+
+const leastContext = 4_096;
+const mostThreads = 100;
+const mostDecisions = 10;
+const mostText = 500;
+
+const Threads = list.result.pick({ items: true });
+type Thread = z.output<typeof Threads>['items'][number];
+
+const short = (text: string | null): string =>
+  text === null || text.length <= mostText ? (text ?? '') : `${text.slice(0, mostText)}…`;
+
+/** What was decided, and questions that were answered: who goes on would ask them again. */
+function decisionOf({ kind, body, resolvedAt, replies, author }: Thread): Answer[] {
+  if (kind === 'decision') return [{ decision: short(body), by: author.name }];
+  if (kind !== 'question' || resolvedAt === null) return [];
+  const answer = replies.findLast((reply) => reply.body !== null);
+  return [
+    {
+      question: short(body),
+      ...(answer !== undefined && { answer: short(answer.body), by: answer.author.name }),
+    },
+  ];
+}
+
+/** The operations that it asks. */
+export const asksOnBeginning = [context, list] as const;
+
+/** What was begun, with what was decided, and as much of what is to be known of the story as has room beside it. */
+export async function withContext({ look }: Steps, storyId: string, begun: Answer): Promise<Answer> {
+  const { items } = Threads.parse(await look(list, { storyId, limit: mostThreads }));
+  const decisions = items.flatMap(decisionOf).slice(-mostDecisions);
+  const known = decisions.length === 0 ? begun : { ...begun, decisions };
+  const maxBytes = Math.max(leastContext, answerBytes - bytesOf(known));
+  const all = await look(context, { storyId, include: told, maxBytes });
+  return {
+    ...known,
+    context: Object.fromEntries(Object.entries(all).filter(([section]) => !untold.has(section))),
+  };
+}
