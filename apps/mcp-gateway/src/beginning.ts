@@ -1,6 +1,6 @@
 /** What whoever begins work is told of its story. */
 import { contextSections, registry } from '@muster/registry';
-import { z } from 'zod';
+import { type z } from 'zod';
 import { type Answer, bytesOf } from './answers.ts';
 import { type Steps } from './macro.ts';
 import { answerBytes } from './tools.ts';
