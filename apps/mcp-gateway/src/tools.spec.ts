@@ -44,6 +44,7 @@ describe('names', () => {
       ...['agents.create', 'agents.list', 'agents.retire'],
       ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
       ...['tokens.create', 'tokens.list', 'tokens.revoke'],
+      ...['connections.list', 'connections.revoke'],
       ...['projects.deliveryHealth', 'comments.replies'],
       ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
       'events.list',

@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
+import { type SenderOptions } from '@muster/outbound/sender';
 import { pino } from 'pino';
 import { request } from 'undici';
 import { createSignIn, type SignIn } from '../src/app.ts';
@@ -57,9 +58,12 @@ export interface Installation {
 }
 
 /** Starts it for the spec file that calls it. */
-export function useInstallation(environment: Record<string, string> = {}): Installation {
+export function useInstallation(
+  environment: Record<string, string> = {},
+  { hasGateway = false, outbound }: { readonly hasGateway?: boolean; readonly outbound?: SenderOptions } = {},
+): Installation {
   const world = useWorld({});
-  let api: AppProcess | undefined;
+  let [api, gateway]: (AppProcess | undefined)[] = [];
   let signIn: SignIn | undefined;
   let [base, folder] = ['', ''];
 
@@ -71,16 +75,22 @@ export function useInstallation(environment: Record<string, string> = {}): Insta
       ...{ DATABASE_URL: world.database.url, BASE_URL: base, MAIL_FOLDER: folder, HOST: '127.0.0.1' },
       ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', ...environment },
     });
-    signIn = await createSignIn(config, pino({ level: 'silent' }));
+    signIn = await createSignIn(config, pino({ level: 'silent' }), outbound);
     patient(signIn.pool);
     const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
+    if (hasGateway)
+      gateway = await startApp('apps/mcp-gateway/src/main.ts', {
+        ...{ COORDINATION_API_URL: base, OAUTH_ISSUER: base },
+      });
     api = await startApp('apps/coordination-api/src/main.ts', {
       ...{ PORT: String(port), BASE_URL: base, SIGN_IN_URL: address, DATABASE_URL: world.database.url },
+      ...(gateway !== undefined && { MCP_GATEWAY_URL: gateway.url }),
       LOG_LEVEL: 'info',
     });
   });
   afterAll(async () => {
     await api?.stop();
+    await gateway?.stop();
     await signIn?.service.stop();
     await signIn?.close();
     await rm(folder, { recursive: true, force: true });

@@ -131,4 +131,41 @@ describe('a client that a person consents to', () => {
     const { status, location } = await openRequest(stranger, client.authorizeUrl());
     expect([status, location]).toEqual([303, expect.stringMatching(/^\/sign-in\?to=%2Foauth%2Fconsent%2F/)]);
   });
+
+  it('is in the list of the person, and is refused from the next call on once it is ended', async () => {
+    const tokens = await connect(browser, client, org());
+    const { body } = await browser.call(people.orgId, 'connections.list');
+    expect(body['items']).toEqual([
+      expect.objectContaining({
+        client: { name: 'Spec Agent', host: null },
+        agent: { id: expect.any(String), name: 'Claude' },
+        scopes: ['read', 'write'],
+      }),
+    ]);
+    const [{ id: connectionId } = { id: '' }] = body['items'] as { id: string }[];
+    expect((await call(tokens.access_token, 'session.identity')).status).toBe(200);
+    expect((await browser.call(people.orgId, 'connections.revoke', { connectionId })).status).toBe(200);
+    expect((await call(tokens.access_token, 'session.identity')).status).toBe(401);
+    expect((await client.refresh(tokens.refresh_token)).body['error']).toBe('invalid_grant');
+  });
+
+  it('lives on through refreshes that come many at a time', async () => {
+    let { refresh_token: token } = await connect(browser, client, org());
+    for (let round = 0; round < 20; round += 1) {
+      const replies = await Promise.all(Array.from({ length: 5 }, () => client.refresh(token)));
+      expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
+      token = String(replies.at(-1)?.body['refresh_token']);
+    }
+    expect((await client.refresh(token)).status).toBe(200);
+  });
+
+  it('calls by the same token where the one before has ended', async () => {
+    const tokens = await connect(browser, client, org());
+    await world.rows(`update tokens set expires_at = now() - interval '1 minute' where kind = 'oauth'`);
+    expect((await call(tokens.access_token, 'session.identity')).status).toBe(401);
+    const { body } = await client.refresh(tokens.refresh_token);
+    expect((await call(String(body['access_token']), 'session.identity')).status).toBe(200);
+    const rows = await world.rows(`select id from tokens where org_id = $1 and kind = 'oauth'`, people.orgId);
+    expect(rows).toHaveLength(1);
+  });
 });

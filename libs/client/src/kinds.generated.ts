@@ -42,6 +42,7 @@ export const kinds = {
   session: { identity: 'read' },
   sessions: { list: 'list', revoke: 'write', revokeOthers: 'write' },
   tokens: { create: 'write', list: 'list', revoke: 'write' },
+  connections: { list: 'list', revoke: 'write' },
   orgs: { update: 'write', transferOwnership: 'write', delete: 'write' },
   members: {
     invite: 'write',

@@ -32,6 +32,7 @@ export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): All
   teams: { ...organizationsHandlers.teams, projects: boardHandlers.teamProjects },
   devices: organizationsHandlers.devices,
   tokens: organizationsHandlers.tokens,
+  connections: organizationsHandlers.connections,
   projects: boardHandlers.projects,
   boardColumns: boardHandlers.boardColumns,
   epics: boardHandlers.epics,

@@ -1,4 +1,5 @@
 import { agents } from './operations/agents/handlers.ts';
+import { connections } from './operations/connections/handlers.ts';
 import { devices } from './operations/devices/handlers.ts';
 import { invitations } from './operations/invitations/handlers.ts';
 import { members } from './operations/members/handlers.ts';
@@ -12,7 +13,7 @@ import { tokens } from './operations/tokens/handlers.ts';
 /** What this lib answers, by namespace. */
 export const organizationsHandlers = {
   ...{ session, sessions, orgs, members, invitations, policy, teams, devices, tokens },
-  agents,
+  ...{ agents, connections },
 };
 
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '3bffd2c128491b19c5620e3e270e89c973b9500afff571273ef534ed6cfc66a7',
+    sha256: '01ea79f6a0413645b3b66d0828d3dc29ec8dae3619d04502a0d3b39724b32351',
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
@@ -33,6 +33,10 @@ export const dates = {
   },
   'reference/tokens': {
     sha256: '1ff8898c4c6acdd549de871723ff04e0f1d97585e4d4ed20e3ff31cc90f0eb0d',
+    since: '2026-11-23',
+  },
+  'reference/connections': {
+    sha256: 'cdeb7d9e22b110ab394ab5d68872227fc57c7d3d52fb0c6bb2d8f6b7d85daf4f',
     since: '2026-11-23',
   },
   'reference/orgs': {
@@ -188,7 +192,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/records': {
-    sha256: '2b7bc731e987e88d4167968caeb0070a6e5424fdde74e0e26500cfd6e1c7aaae',
+    sha256: '11870b28bf7c6c6947ff38cfa8d235b656079e4bf4e1aa3d2d8673cf8f61f59a',
     since: '2026-11-23',
   },
   'reference/errors': {

@@ -65,6 +65,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       session: 'Who the token is, and what it may do.',
       sessions: 'The browsers in which you are signed in.',
       tokens: 'Tokens for programs and agents.',
+      connections: 'Programs that you let in by signing in, and what they may do.',
       members: 'The members of the organization.',
       invitations: 'Invitations that are under way.',
       teams: 'Teams, which have roles in projects.',

@@ -208,6 +208,7 @@ describe('an agent', () => {
       .map(({ name }) => name);
     const tokens = ['tokens.create', 'tokens.list', 'tokens.revoke'];
     const agents = ['agents.create', 'agents.list', 'agents.retire'];
+    const connections = ['connections.list', 'connections.revoke'];
     const sessions = ['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'];
     const forges = [
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
@@ -224,6 +225,7 @@ describe('an agent', () => {
         'devices.unregister',
         'members.leave',
         ...own,
+        ...connections,
         ...sessions,
         ...tokens,
         ...webhooks,

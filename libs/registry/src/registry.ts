@@ -9,6 +9,7 @@ import { billing } from './namespaces/billing.ts';
 import { boardColumns } from './namespaces/boardColumns.ts';
 import { broadcasts } from './namespaces/broadcasts.ts';
 import { comments } from './namespaces/comments.ts';
+import { connections } from './namespaces/connections.ts';
 import { contracts } from './namespaces/contracts.ts';
 import { deliveryExecutions } from './namespaces/deliveryExecutions.ts';
 import { deliveryGroups } from './namespaces/deliveryGroups.ts';
@@ -45,6 +46,7 @@ export const registry = {
   session,
   sessions,
   tokens,
+  connections,
   orgs,
   members,
   invitations,

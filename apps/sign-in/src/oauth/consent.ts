@@ -20,7 +20,10 @@ import { keepRegistration } from './rows.ts';
 export interface Asked {
   readonly clientId: string;
   readonly client: AskingClient;
+  /** As the client names it. */
   readonly resource: string;
+  /** Which of ours that is. */
+  readonly audience: string;
   /** The scopes that it asks for; none: what is usual. */
   readonly scopes: readonly string[];
   /** Where the form goes, and what goes with it. */
@@ -142,7 +145,7 @@ export async function consent(
       return openConnection(db, {
         ...{ id: grantId, accountId: session.account.id, orgId: organization.id, agentId: agent.id },
         client: { id: asked.clientId, name: asked.client.name, host: hostOf(asked.clientId) },
-        ...{ resource: asked.resource, scopes: granted, projectIds: isBound ? chosen : null, days },
+        ...{ resource: asked.audience, scopes: granted, projectIds: isBound ? chosen : null, days },
       });
     });
     if (why !== null) return show(problems[why]);

@@ -27,6 +27,15 @@ export interface ProviderOptions {
 export const resourcesOf = (baseUrl: string) =>
   ({ mcp: `${baseUrl}/api/mcp`, api: `${baseUrl}/api` }) as const;
 
+/** Which of ours a client means: it names the address that it was given, which narrows the tools by a query. */
+export function ownResource(baseUrl: string, named: string): string | undefined {
+  const { mcp, api } = resourcesOf(baseUrl);
+  const url = URL.canParse(named) ? new URL(named) : undefined;
+  if (url === undefined || url.username !== '' || url.hash !== '') return undefined;
+  const bare = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
+  return [mcp, api].find((own) => own === bare);
+}
+
 /** Of a flow in a browser, bound to it by a cookie. */
 const flowSeconds = 1_800;
 /** Of a code that is typed in. */
@@ -100,9 +109,10 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
         defaultResource: () => resources.mcp,
         useGrantedResource: () => true,
         getResourceServerInfo: (_ctx, resource) => {
+          const audience = ownResource(baseUrl, resource);
           // guard: no token for anything but ourselves
-          if (resource !== resources.mcp && resource !== resources.api) throw new errors.InvalidTarget();
-          return { scope: clientScopes.join(' '), audience: resource, accessTokenFormat: 'opaque' };
+          if (audience === undefined) throw new errors.InvalidTarget();
+          return { scope: clientScopes.join(' '), audience, accessTokenFormat: 'opaque' };
         },
       },
     },

@@ -12,7 +12,7 @@ import { type Asked, consent, type ConsentParts, personOf } from './consent.ts';
 import { answerDevice, findDevice, shownCode, userCodeOf } from './devices.ts';
 import { addResourceMetadata } from './metadata.ts';
 import { type OwnCalls } from './own-calls.ts';
-import { clientScopes, resourcesOf } from './provider.ts';
+import { clientScopes, ownResource, resourcesOf } from './provider.ts';
 
 export interface OAuthParts extends Parts {
   readonly provider: Provider;
@@ -112,10 +112,11 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
       const client = await provider.Client.find(String(flow.params['client_id']));
       if (flow.uid !== uid || client === undefined) return undefined;
       const { resource = mcp, scope = '', redirect_uri: redirectUri } = flow.params;
+      const named = String([resource].flat()[0]);
       return {
         clientId: client.clientId,
         client: askingOf(client, String(redirectUri)),
-        resource: String([resource].flat()[0]),
+        ...{ resource: named, audience: ownResource(config.baseUrl, named) ?? mcp },
         ...{ scopes: String(scope).split(' '), action: `/oauth/consent/${flow.uid}`, hidden: {} },
       };
     } catch (error) {
@@ -171,7 +172,8 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
     const { scopes, resource } = device;
     return {
       ...{ code, clientId: client.clientId, client: askingOf(client, null), scopes, action },
-      ...{ resource: resource ?? api, hidden: { user_code: shownCode(code) } },
+      ...{ resource: resource ?? api, audience: ownResource(config.baseUrl, resource ?? api) ?? api },
+      hidden: { user_code: shownCode(code) },
     };
   }
 

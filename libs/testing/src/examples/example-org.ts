@@ -16,6 +16,7 @@ import { arrangeLocks } from './locks.ts';
 import { arrangeAgreements } from './agreements.ts';
 import { arrangeReviews } from './review.ts';
 import { arrangeSignals } from './signals.ts';
+import { arrangeConnections } from './connections.ts';
 import { arrangeSessions } from './sessions.ts';
 import { arrangeTokens } from './tokens.ts';
 import { arrangeWebhooks } from './webhooks.ts';
@@ -47,6 +48,7 @@ export interface Records {
   readonly group: string;
   readonly token: string;
   readonly session: string;
+  readonly connection: string;
   readonly forgeConnection: string;
   readonly forgeDelivery: string;
   readonly import: string;
@@ -191,7 +193,8 @@ async function makeExampleOrg(
   const { accessRequest } = await arrangeAccess(world, { orgId, projectId: web, idOf });
 
   const imported = await arrangeImport(world, { orgId, projectId: web, author, idOf });
-  const { token } = await arrangeTokens(world, { orgId, ana, idOf });
+  const { token, agent: agentId } = await arrangeTokens(world, { orgId, ana, idOf });
+  const { connection } = await arrangeConnections(world, { orgId, ana, agentId, idOf });
   const { session } = await arrangeSessions(world, { orgId, ana, idOf });
   const { webhook, webhookDelivery } = await arrangeWebhooks(world, {
     ...{ orgId, ana, projectId: web, author, idOf },
@@ -247,6 +250,7 @@ async function makeExampleOrg(
       group,
       token,
       session,
+      connection,
       forgeConnection,
       forgeDelivery,
       import: imported,

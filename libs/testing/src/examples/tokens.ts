@@ -14,12 +14,12 @@ interface TokensSetUp {
   readonly idOf: (wanted: string) => string;
 }
 
-/** Writes them, and answers the id of the token. */
+/** Writes them, and answers the ids of the token and the agent. */
 export async function arrangeTokens(
   { rows }: Makers,
   { orgId, ana, idOf }: TokensSetUp,
-): Promise<{ token: string }> {
-  const token = idOf(exampleIds.token);
+): Promise<{ token: string; agent: string }> {
+  const [token, agent] = [idOf(exampleIds.token), idOf(exampleIds.agent)];
   await rows(
     `insert into tokens (org_id, id, member_id, name, hash, last_four, scopes, expires_at)
      values ($1, $2, $3, 'Old laptop', $4, 'none', '{write}', now() + interval '30 days')`,
@@ -31,8 +31,8 @@ export async function arrangeTokens(
   await rows(
     `insert into agents (org_id, id, member_id, name) values ($1, $2, $3, 'Old helper')`,
     orgId,
-    idOf(exampleIds.agent),
+    agent,
     ana.me.memberId,
   );
-  return { token };
+  return { token, agent };
 }

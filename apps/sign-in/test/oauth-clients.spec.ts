@@ -1,0 +1,246 @@
+/** Clients that come with nothing but the address: that of the SDK, those with a document of their own, and devices. */
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import {
+  Client as McpClient,
+  type OAuthClientProvider,
+  StreamableHTTPClientTransport,
+  UnauthorizedError,
+} from '@modelcontextprotocol/client';
+import { parseNetworks } from '@muster/outbound';
+import { type People } from '@muster/testing';
+import { certificate, key } from './certificate.ts';
+import { type Browser, useInstallation } from './installation.ts';
+import { callWith, clientOf, connect, connecting, consentTo, openRequest, redirectUri } from './oauth.ts';
+
+/** What the document says, and what is asked of its server; a redirect where it leads. */
+let [document, leadsTo]: [unknown, string] = [{}, ''];
+const asked: string[] = [];
+const server = createServer({ cert: certificate, key }, ({ url = '' }, response) => {
+  asked.push(url);
+  if (leadsTo !== '') response.writeHead(302, { location: leadsTo }).end();
+  else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
+});
+/** Where each name leads; of this machine is clients.example alone. */
+const addresses: Readonly<Record<string, string>> = {
+  'clients.example': '127.0.0.1',
+  'private.example': '10.0.0.7',
+  'metadata.example': '169.254.169.254',
+};
+const installation = useInstallation(
+  { OAUTH_DYNAMIC_REGISTRATION: 'on' },
+  {
+    hasGateway: true,
+    outbound: {
+      ...{ networks: parseNetworks('127.0.0.0/8:*'), seconds: 3, ca: certificate },
+      resolve: async (host) => [{ address: addresses[host] ?? '127.0.0.1', family: 4 }],
+    },
+  },
+);
+const { world } = installation;
+
+let count = 0;
+let people: People;
+let browser: Browser;
+beforeAll(async () => {
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+});
+afterAll(() => {
+  server.close();
+});
+beforeEach(async () => {
+  [document, leadsTo] = [{}, ''];
+  asked.length = 0;
+  people = await world.org();
+  const email = `chloe-${(count += 1)}@acme.example`;
+  await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
+  browser = await installation.signIn(email);
+});
+const org = (): Record<string, string> => ({ ...connecting, org: people.orgId });
+const addressOf = (host: string, path = `/client-${count}.json`): string =>
+  `https://${host}:${(server.address() as AddressInfo).port}${path}`;
+
+it('the client of the SDK connects from the bare address, and goes on after its token has ended', async () => {
+  const kept: { tokens?: unknown; client?: unknown; state?: unknown; verifier?: string; at?: URL } = {};
+  const authProvider: OAuthClientProvider = {
+    redirectUrl: redirectUri,
+    clientMetadata: { client_name: 'SDK', redirect_uris: [redirectUri] },
+    clientInformation: () => kept.client as never,
+    saveClientInformation: (client) => void (kept.client = client),
+    tokens: () => kept.tokens as never,
+    saveTokens: (tokens) => void (kept.tokens = tokens),
+    redirectToAuthorization: (url) => void (kept.at = url),
+    saveCodeVerifier: (verifier) => void (kept.verifier = verifier),
+    codeVerifier: () => kept.verifier ?? '',
+    discoveryState: () => kept.state as never,
+    saveDiscoveryState: (state) => void (kept.state = state),
+  };
+  const transport = () =>
+    new StreamableHTTPClientTransport(new URL('/api/mcp?mode=core', installation.url()), { authProvider });
+  const client = () => new McpClient({ name: 'spec', version: '1' });
+  const first = transport();
+  await expect(client().connect(first)).rejects.toThrow(UnauthorizedError);
+  const at = kept.at ?? new URL('http://nowhere');
+  expect([at.origin, at.pathname]).toEqual([installation.url(), '/oauth/authorize']);
+  const back = await consentTo(browser, `${at.pathname}${at.search}`, org());
+  await first.finishAuth(back);
+  const connected = client();
+  await connected.connect(transport());
+  const { tools } = await connected.listTools();
+  expect(tools.length).toBeGreaterThan(10);
+  await world.rows(`update tokens set expires_at = now() - interval '1 minute' where kind = 'oauth'`);
+  expect((await connected.callTool({ name: 'session_identity', arguments: {} })).isError).not.toBe(true);
+  await connected.close();
+});
+
+it('a call without a token, and one with a token that is over, say who gives one', async () => {
+  for (const headers of [{}, { authorization: `Bearer must_live_${'x'.repeat(38)}` }] as Record<
+    string,
+    string
+  >[]) {
+    const answer = await fetch(new URL('/api/mcp', installation.url()), { method: 'POST', headers });
+    expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+      401,
+      expect.stringContaining(
+        `resource_metadata="${installation.url()}/.well-known/oauth-protected-resource/api/mcp", scope="read write"`,
+      ),
+    ]);
+  }
+});
+
+describe('a client with a document of its own', () => {
+  const documentOf = (id: string, over: object = {}): object => ({
+    ...{ client_id: id, client_name: 'Code Helper', redirect_uris: [redirectUri] },
+    ...{ grant_types: ['authorization_code', 'refresh_token'], token_endpoint_auth_method: 'none', ...over },
+  });
+
+  it('connects, and is shown by the host that vouches for it', async () => {
+    const id = addressOf('clients.example');
+    document = documentOf(id, {
+      scope: 'openid something',
+      logo_uri: 'https://clients.example/l.png',
+      grant_types: ['authorization_code', 'refresh_token', 'urn:example:other'],
+    });
+    const client = clientOf(installation, id);
+    const { text } = await openRequest(browser, client.authorizeUrl());
+    expect(text).toContain(`<strong>Code Helper</strong> of <strong>${new URL(id).host}</strong>`);
+    const tokens = await connect(browser, client, org());
+    expect((await client.refresh(tokens.refresh_token)).status).toBe(200);
+    const { body } = await browser.call(people.orgId, 'connections.list');
+    expect(body['items']).toMatchObject([{ client: { name: 'Code Helper', host: new URL(id).host } }]);
+    // Asked once for all of this.
+    expect(asked).toHaveLength(1);
+  });
+
+  it.each([
+    ['is of another address', { client_id: 'https://clients.example/else.json' }],
+    ['has a secret', { token_endpoint_auth_method: 'client_secret_post' }],
+    ['has no name', { client_name: undefined }],
+    ['has nowhere to go back to', { redirect_uris: [] }],
+    ['goes back to an address without TLS', { redirect_uris: ['http://clients.example/callback'] }],
+    ['is too long', { padding: 'x'.repeat(6_000) }],
+  ])('is refused where the document %s', async (_what, over) => {
+    const id = addressOf('clients.example');
+    document = documentOf(id, over);
+    const { status, location } = await openRequest(browser, clientOf(installation, id).authorizeUrl());
+    expect([status, location]).toEqual([400, '']);
+  });
+
+  it.each([
+    'private.example',
+    'metadata.example',
+    '10.0.0.7',
+    '169.254.169.254',
+    '[::ffff:10.0.0.7]',
+    '[fd00::1]',
+  ])('is not asked for at an address of no public network: %s', async (host) => {
+    const { status, location } = await openRequest(
+      browser,
+      clientOf(installation, addressOf(host)).authorizeUrl(),
+    );
+    expect([status, location, asked]).toEqual([400, '', []]);
+  });
+
+  it('is not looked for where its address leads on', async () => {
+    const id = addressOf('clients.example');
+    document = documentOf(id);
+    leadsTo = addressOf('clients.example', '/elsewhere.json');
+    expect((await openRequest(browser, clientOf(installation, id).authorizeUrl())).status).toBe(400);
+    expect(new Set(asked)).toEqual(new Set([new URL(id).pathname]));
+  });
+});
+
+describe('a device', () => {
+  const cli = () => clientOf(installation, 'muster-cli');
+  const begin = async () => {
+    const { body } = await cli().post('/oauth/device/authorize', {
+      client_id: 'muster-cli',
+      scope: 'read write',
+    });
+    return body as { device_code: string; user_code: string; verification_uri: string };
+  };
+  const poll = (code: string) =>
+    cli().post('/oauth/token', {
+      ...{ grant_type: 'urn:ietf:params:oauth:grant-type:device_code', client_id: 'muster-cli' },
+      device_code: code,
+    });
+
+  it('waits until its code is typed in by a person, who says what it may do', async () => {
+    const { device_code: code, user_code: shown, verification_uri: at } = await begin();
+    expect([shown, at]).toEqual([
+      expect.stringMatching(/^[B-Z]{4}-[B-Z]{4}$/),
+      `${installation.url()}/oauth/device`,
+    ]);
+    expect((await poll(code)).body['error']).toBe('authorization_pending');
+    expect((await browser.open('/oauth/device')).text).toContain('Type the code');
+    const page = await browser.open(`/oauth/device?user_code=${shown.toLowerCase()}`);
+    expect(page.text).toContain('Muster on the command line');
+    const done = await browser.submit('/oauth/device', { ...org(), user_code: shown, scope: 'read' });
+    expect([done.status, done.text]).toEqual([200, expect.stringContaining('is connected')]);
+    const { status, body } = await poll(code);
+    expect([status, body['scope']]).toEqual([200, 'read']);
+    const { body: identity } = await callWith(installation, String(body['access_token']), 'session.identity');
+    expect(identity).toMatchObject({ agent: { name: 'Claude' }, token: { scopes: ['read'] } });
+    // Once.
+    expect((await poll(code)).body['error']).toBe('invalid_grant');
+    expect((await browser.submit('/oauth/device', { ...org(), user_code: shown })).status).toBe(422);
+  });
+
+  it('hears of a no', async () => {
+    const { device_code: code, user_code: shown } = await begin();
+    expect((await browser.submit('/oauth/device', { user_code: shown, answer: 'refuse' })).text).toContain(
+      'Not connected',
+    );
+    expect((await poll(code)).body['error']).toBe('access_denied');
+  });
+
+  it('has its code for ten minutes', async () => {
+    const { device_code: code, user_code: shown } = await begin();
+    await world.rows(
+      `update sign_in.oauth_records set expires_at = now() - interval '1 second', payload = payload || '{"exp": 1}'::jsonb where model = 'DeviceCode'`,
+    );
+    expect((await browser.open(`/oauth/device?user_code=${shown}`)).status).toBe(422);
+    expect((await poll(code)).body['error']).toBe('expired_token');
+  });
+
+  it.each([
+    { 'sec-fetch-site': 'cross-site', origin: 'https://evil.example' },
+    { 'sec-fetch-site': undefined, origin: undefined },
+  ])('is let in by no page of another origin: %j', async (headers) => {
+    const { device_code: code, user_code: shown } = await begin();
+    expect((await browser.submit('/oauth/device', { ...org(), user_code: shown }, headers)).status).toBe(403);
+    expect((await poll(code)).body['error']).toBe('authorization_pending');
+  });
+
+  it('is asked about only of who signed in', async () => {
+    const { user_code: shown } = await begin();
+    const { status, location } = await installation.browser().open(`/oauth/device?user_code=${shown}`);
+    expect([status, location]).toEqual([
+      303,
+      `/sign-in?to=${encodeURIComponent(`/oauth/device?user_code=${shown}`)}`,
+    ]);
+  });
+});

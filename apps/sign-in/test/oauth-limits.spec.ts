@@ -1,0 +1,24 @@
+/** What an address may try: codes of devices, and clients that register. */
+import { expect, it } from '@jest/globals';
+import { clientOf, register } from './oauth.ts';
+import { useInstallation } from './installation.ts';
+
+const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on', LIMIT_SIGN_IN: '20/600' });
+const { world } = installation;
+
+it('lets no address try codes of devices, or register clients, without end', async () => {
+  const people = await world.org();
+  await world.rows(`update members set email = 'chloe@acme.example' where id = $1`, people.chloe.me.memberId);
+  const browser = await installation.signIn('chloe@acme.example');
+  const { body } = await clientOf(installation, 'muster-cli').post('/oauth/device/authorize', {
+    client_id: 'muster-cli',
+  });
+  const statuses: number[] = [];
+  for (let index = 0; index < 25; index += 1)
+    statuses.push((await browser.open('/oauth/device?user_code=BBBBBBBB')).status);
+  expect([statuses[0], statuses.at(-1)]).toEqual([422, 429]);
+  // Nor by sending the form at once.
+  const code = String(body['user_code']);
+  expect((await browser.submit('/oauth/device', { user_code: code, answer: 'refuse' })).status).toBe(429);
+  await expect(register(installation)).rejects.toThrow(/too_many_attempts/);
+});

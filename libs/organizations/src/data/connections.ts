@@ -1,0 +1,82 @@
+/** Connections of programs, which sign-in makes (functions/connections.sql), as their members see them. */
+import { CursorId, type Db, decodeCursor, of, pageOfRows, type Part, sql } from '@muster/database';
+import { type Connection, type GivenScope, type ParamsOf, type Registry } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { z } from 'zod';
+import { reachedBy } from './reach.ts';
+
+interface Row {
+  readonly id: string;
+  readonly client_name: string;
+  readonly client_host: string | null;
+  readonly member_id: string;
+  readonly agent_id: string;
+  readonly agent_name: string;
+  readonly project_ids: string[] | null;
+  readonly scopes: GivenScope[];
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+  readonly expires_at: string;
+  readonly revoked_at: string | null;
+}
+
+const columns = sql.part`c.id, c.client_name, c.client_host, c.member_id, c.agent_id, a.name as agent_name, c.project_ids, c.scopes,
+  c.created_at, used.last_used_at, c.expires_at, c.revoked_at`;
+const tables = sql.part`connections c
+  join agents a on a.org_id = c.org_id and a.id = c.agent_id
+  cross join lateral (select max(t.last_used_at) as last_used_at from tokens t
+    where t.org_id = c.org_id and t.grant_id = c.id::text) used`;
+
+export const toConnection = (row: Row): Connection => ({
+  id: row.id,
+  client: { name: row.client_name, host: row.client_host },
+  memberId: row.member_id,
+  agent: { id: row.agent_id, name: row.agent_name },
+  projectIds: row.project_ids,
+  scopes: row.scopes,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+  expiresAt: row.expires_at,
+  revokedAt: row.revoked_at,
+});
+
+/** The connections that the caller reaches; by a token that is bound to projects, those that are bound to no others. */
+function reached(caller: Caller): Part {
+  const own = reachedBy(caller, 'c');
+  if (caller.projectIds === null) return own;
+  return sql.part`${own} and c.project_ids <@ ${caller.projectIds}::uuid[]`;
+}
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of them, newest first. */
+export async function listConnections(
+  db: Db,
+  caller: Caller,
+  { memberId, agentId, includeEnded, limit, cursor }: ParamsOf<Registry['connections']['list']>,
+): Promise<{ items: Connection[]; nextCursor: string | null }> {
+  const where = [of('c'), reached(caller)];
+  if (memberId !== undefined) where.push(sql.part`c.member_id = ${memberId}`);
+  if (agentId !== undefined) where.push(sql.part`c.agent_id = ${agentId}`);
+  if (!includeEnded) where.push(sql.part`c.revoked_at is null and c.expires_at > now()`);
+  const after = decodeCursor(cursor, Cursor);
+  if (after !== undefined) where.push(sql.part`c.id < ${after[0]}::uuid`);
+  const rows = await db.all(
+    sql<Row>`select ${columns} from ${tables} where ${sql.join(where, ' and ')} order by c.id desc limit ${limit + 1}`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toConnection);
+}
+
+/** Locks one that the caller reaches, so that it gets no token meanwhile; 404 for any other. */
+export const lockConnection = (db: Db, caller: Caller, id: string): Promise<Row> =>
+  db.get(
+    sql<Row>`select ${columns} from ${tables} where ${of('c')} and c.id = ${id} and ${reached(caller)} for no key update of c`,
+  );
+
+/** Ends a locked connection, and its tokens with it: the door refuses them from the COMMIT on. Answers when. */
+export const endConnection = (db: Db, { id }: Row): Promise<{ revoked_at: string | null }> =>
+  db.one(
+    sql<{
+      revoked_at: string | null;
+    }>`update connections c set revoked_at = now() where ${of('c')} and c.id = ${id} returning c.revoked_at`,
+  );

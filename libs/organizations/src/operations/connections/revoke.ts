@@ -1,0 +1,10 @@
+import { registry } from '@muster/registry';
+import { handle } from '@muster/runtime';
+import { endConnection, lockConnection, toConnection } from '../../data/connections.ts';
+
+export const revoke = handle(registry.connections.revoke, async ({ params, caller, db }) => {
+  const connection = await lockConnection(db, caller, params.connectionId);
+  // Ended again it is as it was: of two who act at once, one comes second.
+  if (connection.revoked_at !== null) return { connection: toConnection(connection) };
+  return { connection: toConnection({ ...connection, ...(await endConnection(db, connection)) }) };
+});
