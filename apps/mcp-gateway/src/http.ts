@@ -23,7 +23,7 @@ import { type Logger } from 'pino';
 import { type Api, type Caller } from './api.ts';
 import { digest, type Intent, Intents } from './intents.ts';
 import { isUnauthorized } from './failures.ts';
-import { createViews, type View } from './narrowing.ts';
+import { createViews, pathForms, type View } from './narrowing.ts';
 import { allowOrigins, originGuard, type OriginRules } from './origins.ts';
 import { withArguments } from './repair.ts';
 import { idOf, json, refuse, statusOf, textOfReply } from './replies.ts';
@@ -310,9 +310,11 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     throw error;
   };
 
-  app.post(mcpPath, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, async (request, reply) => {
+  const receive = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const { headers, body } = request;
-    const view = readView(request.url.split('?')[1] ?? '', headers);
+    const [path = '', query = ''] = request.url.split('?');
+    const inPath = pathForms[path.slice(mcpPath.length)];
+    const view = readView([inPath, query].filter(Boolean).join('&'), headers);
     if (Array.isArray(body)) {
       const message = 'Batches are not taken: send one message in each request.';
       return refuse(reply, 400, { code: ProtocolErrorCode.InvalidRequest, message });
@@ -357,18 +359,22 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       return refuse(reply, 400, { code: serverError, message }, idOf(body));
     }
     return answer(request, reply, body as JSONRPCRequest, { era: 'legacy' }, view);
-  });
+  };
 
-  app.route({
-    method: [...otherMethods],
-    url: mcpPath,
-    config,
-    // Clients that were refused try this way next, and show what it says.
-    onRequest: async (request) =>
-      request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
-    handler: (_request, reply) => {
-      const message = 'This server keeps no session: POST alone is answered.';
-      return refuse(reply.header('allow', 'POST'), 405, { code: serverError, message });
-    },
-  });
+  for (const end of ['', ...Object.keys(pathForms)]) {
+    const url = mcpPath + end;
+    app.post(url, { onRequest, errorHandler, config, bodyLimit: bulkBodyLimit }, receive);
+    app.route({
+      method: [...otherMethods],
+      url,
+      config,
+      // Clients that were refused try this way next, and show what it says.
+      onRequest: async (request) =>
+        request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
+      handler: (_request, reply) => {
+        const message = 'This server keeps no session: POST alone is answered.';
+        return refuse(reply.header('allow', 'POST'), 405, { code: serverError, message });
+      },
+    });
+  }
 }

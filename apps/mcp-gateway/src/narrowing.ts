@@ -158,6 +158,13 @@ function given(query: string, headers: IncomingHttpHeaders): Parameters {
   );
 }
 
+/** Ends of the path that narrow as a query does: some clients hide what is answered to a URL with a query. */
+export const pathForms: Readonly<Record<string, string>> = {
+  '/core': 'mode=core',
+  '/readonly': 'readonly=1',
+  '/core/readonly': 'mode=core&readonly=1',
+};
+
 /** Some 5 MB: what is asked for may be as long as a URL may be. */
 const remembered = { max: 500, maxSize: 1_000_000 };
 

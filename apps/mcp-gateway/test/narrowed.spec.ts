@@ -18,6 +18,37 @@ const names = async (token: string, query: string): Promise<string[]> => {
   return (body.result?.['tools'] as { name: string }[]).map(({ name }) => name);
 };
 
+describe('a path', () => {
+  it.each([
+    ['/core', '?mode=core'],
+    ['/readonly', '?readonly=1'],
+    ['/core/readonly', '?mode=core&readonly=1'],
+  ])('%s narrows as the query %s does', async (path, query) => {
+    const { ana } = await gateway.world.org();
+    const { token } = ana.me;
+    expect(await names(token, path)).toEqual(await names(token, query));
+    expect(await names(token, path)).not.toEqual(await names(token, ''));
+    const write = { operation: 'projects.create', params: { key: 'WEB', name: 'Web' } };
+    if (!path.endsWith('/readonly')) return;
+    const answer = await gateway.rpc(
+      token,
+      'tools/call',
+      { name: 'call_write_operation', arguments: write },
+      { query: path },
+    );
+    expect(answer.body.result).toBeUndefined();
+  });
+
+  it('says what it narrows, and the query must not say it too; others are not there', async () => {
+    const { ana } = await gateway.world.org();
+    const list = (query: string) => gateway.rpc(ana.me.token, 'tools/list', {}, { query });
+    expect((await list('/core?mode=full')).status).toBe(400);
+    expect((await list('/core?mod=full')).status).toBe(400);
+    expect((await list('/core?project=WEB')).status).toBe(200);
+    expect((await list('/cores')).status).toBe(404);
+  });
+});
+
 describe('read-only', () => {
   const writes = [
     ['stories_create', { projectId: 'WEB', title: 'No' }],

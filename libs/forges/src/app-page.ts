@@ -50,7 +50,6 @@ async function enter(
   if (door?.kind !== 'github') throw notFound();
   const owner = ticketOwner(door.organizationKey, connectionId);
   const until = seals.open(owner, Buffer.from(ticket, 'base64url'));
-  // guard: a ticket has its hour
   if (until === undefined || Date.parse(until) < Date.now()) throw unauthorized();
   return door;
 }

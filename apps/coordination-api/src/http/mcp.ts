@@ -19,6 +19,8 @@ interface Options {
 }
 
 const path = '/api/mcp';
+/** The gateway's own: what the path narrows, it knows. */
+const urls = [path, `${path}/core`, `${path}/readonly`, `${path}/core/readonly`];
 /** What the gateway answers by saying that it takes POST alone. */
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'];
 const otherBodyLimit = 1_024;
@@ -35,7 +37,6 @@ export function addMcpForward(
     prepare(scope);
     if (issuer !== null) nameIssuer(scope, issuer, path);
     const route = {
-      url: path,
       config: { isForMcp: true },
       onRequest: async (request: FastifyRequest) => {
         request.caller = await authenticate(request);
@@ -46,8 +47,10 @@ export function addMcpForward(
         return forward(request, reply).finally(done);
       },
     };
-    scope.route({ ...route, method: 'POST', bodyLimit: bulkBodyLimit });
-    scope.route({ ...route, method: otherMethods, bodyLimit: otherBodyLimit });
+    for (const url of urls) {
+      scope.route({ ...route, url, method: 'POST', bodyLimit: bulkBodyLimit });
+      scope.route({ ...route, url, method: otherMethods, bodyLimit: otherBodyLimit });
+    }
   });
   return { close };
 }
