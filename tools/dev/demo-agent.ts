@@ -73,7 +73,7 @@ const isFree = ({ execution, blocked, counts }: StoryCard): boolean =>
 /** Works until the signal; what is refused, or has no answer, is tried again with another story after a rest. */
 export async function workNowAndThen(
   client: Client,
-  { projectKey, signal, stepMillis = 8_000, restMillis = 45_000 }: DemoAgentOptions,
+  { projectKey, signal, stepMillis = 8_000, restMillis = 15_000 }: DemoAgentOptions,
 ): Promise<void> {
   let hasAsked = false;
   for (let round = 0; !signal.aborted; round += 1) {

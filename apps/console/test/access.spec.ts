@@ -92,6 +92,8 @@ journey.each(['light', 'dark'] as const)(
 /** What settings have to show. */
 async function furnish(ana: Client): Promise<void> {
   await Promise.all([
+    ana.epics.create({ projectId: 'WEB', title: 'Sign up', targetDate: '2027-01-31' }),
+    ana.stories.updateStatus({ storyId: 'WEB-3', status: 'done' }),
     ana.members.invite({ email: 'noor@example.com' }),
     ana.teams.create({ name: 'Mobile' }),
     ana.tokens.create({ name: 'Laptop', scopes: ['write'] }),
@@ -114,6 +116,10 @@ const pages = [
   ['/s/WEB-1', 'Which one?'],
   ['/s/WEB-1?from=1&to=2', 'Removed:'],
   ['/s/WEB-4', 'Ask to stop'],
+  ['/audit', 'tokens.create'],
+  ['/audit?outcome=denied', 'Nothing fits'],
+  ['/p/WEB/health', 'Nine of ten took at most'],
+  ['/p/WEB/epics', 'Sign up'],
   ['/settings/members', 'noor@example.com'],
   ['/settings/teams', 'Mobile'],
   ['/settings/tokens', 'Laptop'],

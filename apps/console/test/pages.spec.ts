@@ -106,3 +106,42 @@ journey('hears a key that comes before a closed dialog has told that it is', asy
   }`);
   await page.getByRole('combobox', { name: 'Go to' }).waitFor();
 });
+
+journey('adds epics up, and shows the stories of one', async () => {
+  const page = await open(people.ana.me.token, '/p/WEB');
+  await page.getByRole('button', { name: 'More of the project' }).click();
+  await page.getByRole('menuitem', { name: 'Epics and groups' }).click();
+  await page.getByRole('textbox', { name: 'Title' }).fill('Sign up');
+  await page.getByRole('button', { name: 'Make an epic' }).click();
+  const ana = house.client(people.ana.me.token);
+  await page.getByRole('link', { name: 'Sign up' }).waitFor();
+  const { items } = await ana.epics.list({ projectId: 'WEB' });
+  await ana.stories.update({ storyId: 'WEB-2', epicId: items[0]?.id ?? '' });
+  await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+  await page.getByText('1 of 1 story done').first().waitFor();
+  await page.getByRole('link', { name: 'Sign up' }).click();
+  await page.getByRole('link', { name: 'Delta' }).waitFor();
+  expect(await page.getByRole('link', { name: 'Alpha' }).count()).toBe(0);
+});
+
+journey('measures the work of a project, and shows admins what was refused', async () => {
+  const chloe = house.client(people.chloe.me.token);
+  await expect(chloe.members.invite({ email: 'noor@example.com' })).rejects.toThrow('forbidden');
+  await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
+  await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+  const page = await open(people.ana.me.token, '/p/WEB/health');
+  const lead = page.getByRole('region', { name: 'Lead time' });
+  await lead.first().locator('canvas').waitFor();
+  await lead.getByRole('row', { name: /^All 1 / }).waitFor();
+  await house.go(page, '/activity');
+  await page.getByRole('link', { name: 'Audit trail' }).click();
+  await page.getByRole('row', { name: /Chloé members\.invite denied/ }).waitFor();
+  await page.getByRole('link', { name: 'All', exact: true }).click();
+  await page
+    .getByRole('row', { name: /stories\.updateStatus .*allowed/ })
+    .first()
+    .waitFor();
+  await page.getByRole('searchbox').fill('projects.create');
+  await page.waitForURL(/operation=projects.create/);
+  await page.getByRole('row', { name: /projects\.create/ }).waitFor();
+});

@@ -63,10 +63,35 @@ const projectSettings = createRoute({
   component: lazyRouteComponent(() => import('../settings/project-page.tsx'), 'ProjectPage'),
 });
 
+const epics = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$projectKey/epics',
+  component: lazyRouteComponent(() => import('../views/epics-page.tsx'), 'EpicsPage'),
+});
+const health = createRoute({
+  getParentRoute: () => root,
+  path: '/p/$projectKey/health',
+  component: lazyRouteComponent(() => import('../views/health-page.tsx'), 'HealthPage'),
+  validateSearch: ({ weeks }: Record<string, unknown>): { weeks?: number } =>
+    typeof weeks === 'number' && [4, 12, 26, 52].includes(weeks) ? { weeks } : {},
+});
+const audit = createRoute({
+  getParentRoute: () => root,
+  path: '/audit',
+  component: lazyRouteComponent(() => import('../views/audit-page.tsx'), 'AuditPage'),
+  validateSearch: ({
+    outcome,
+    operation,
+  }: Record<string, unknown>): { outcome?: 'allowed' | 'denied'; operation?: string } => ({
+    ...((outcome === 'allowed' || outcome === 'denied') && { outcome }),
+    ...(typeof operation === 'string' && operation !== '' && { operation }),
+  }),
+});
+
 export const router = createRouter({
   routeTree: root.addChildren([
     ...[now, inbox, agents, activity, board, story],
-    ...[settings, projectSettings],
+    ...[settings, projectSettings, epics, health, audit],
   ]),
   basepath: '/console',
   defaultPreload: 'intent',

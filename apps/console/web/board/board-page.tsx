@@ -1,5 +1,5 @@
 /** The board of a project. */
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import {
   type FocusEvent,
   type KeyboardEvent,
@@ -17,7 +17,7 @@ import { useConsole } from '../data/context.ts';
 import { type Place } from '../data/lanes.ts';
 import { Icon } from '../parts/icons.tsx';
 import { usePageKeys, isSingle } from '../parts/keys.ts';
-import { type MenuItem } from '../parts/menu.tsx';
+import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { announce, announceQuietly, notify, reasonFor } from '../parts/notices.tsx';
 import { Failed } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -170,6 +170,9 @@ function BoardView({ board }: { readonly board: Board }) {
     ...{ ArrowDown: walkIn, ArrowRight: walkIn, j: walkIn, l: walkIn },
   });
 
+  /** A page of the project. */
+  const open = (page: 'epics' | 'health' | 'settings/people') => () =>
+    void navigate({ to: `/p/${project?.key ?? ''}/${page}` });
   if (view.state === 'failed') return <Failed error={view.failure} again={() => void board.read()} />;
   return (
     <>
@@ -184,15 +187,17 @@ function BoardView({ board }: { readonly board: Board }) {
           onSearch={(next) => void navigate({ search: next, replace: true })}
         />
         {project !== null && (
-          <Link
-            to="/p/$projectKey/settings/$section"
-            params={{ projectKey: project.key, section: 'people' }}
+          <Menu
+            label={t.board.menu}
             className="icon-button"
-            aria-label={t.board.settings}
-            title={t.board.settings}
+            items={[
+              { id: 'epics', name: t.board.epics, run: open('epics') },
+              { id: 'health', name: t.board.health, run: open('health') },
+              { id: 'settings', name: t.board.settings, run: open('settings/people') },
+            ]}
           >
-            <Icon name="settings" />
-          </Link>
+            <Icon name="more" />
+          </Menu>
         )}
       </header>
       {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}

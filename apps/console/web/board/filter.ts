@@ -13,6 +13,8 @@ export interface BoardSearch {
   readonly label?: readonly string[];
   readonly priority?: readonly Priority[];
   readonly work?: readonly WorkFilter[];
+  /** By its id; a link of the epic leads there. */
+  readonly epic?: string;
 }
 
 const textIn = (value: unknown): string | undefined =>
@@ -29,6 +31,7 @@ const known = <T extends string>(value: unknown, names: readonly T[]): T[] | und
 /** What an address says, whoever wrote it: what is no filter is left out. */
 export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
   const [q, who, label] = [textIn(search['q']), listIn(search['who']), listIn(search['label'])];
+  const epic = textIn(search['epic']);
   const [priority, work] = [known(search['priority'], priorityNames), known(search['work'], workFilters)];
   return {
     ...(q !== undefined && { q }),
@@ -36,6 +39,7 @@ export function boardSearchOf(search: Record<string, unknown>): BoardSearch {
     ...(label !== undefined && { label }),
     ...(priority !== undefined && { priority }),
     ...(work !== undefined && { work }),
+    ...(epic !== undefined && { epic }),
   };
 }
 
@@ -49,7 +53,8 @@ const doing: Record<WorkFilter, (card: StoryCard) => boolean> = {
 };
 
 /** Filters of one kind widen each other, those of different kinds narrow. */
-export function fits(card: StoryCard, { q, who, label, priority, work }: BoardSearch): boolean {
+export function fits(card: StoryCard, { q, who, label, priority, work, epic }: BoardSearch): boolean {
+  if (epic !== undefined && card.epicId !== epic) return false;
   if (q !== undefined) {
     const text = q.trim().toLocaleLowerCase();
     if (!card.title.toLocaleLowerCase().includes(text) && !card.key.toLocaleLowerCase().includes(text))

@@ -4,6 +4,7 @@ import { useClient } from '../data/context.ts';
 import { activityQuery } from '../data/queries.ts';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { useIsAdmin } from '../settings/rights.ts';
 import { useTitle } from '../parts/title.ts';
 import { ago, exactly, t } from '../texts/index.ts';
 
@@ -11,11 +12,18 @@ import { ago, exactly, t } from '../texts/index.ts';
 export function ActivityPage() {
   useTitle(t.nav.activity);
   const activity = useInfiniteQuery(activityQuery(useClient()));
+  const isAdmin = useIsAdmin();
   const items = activity.data?.pages.flatMap((page) => page.items) ?? [];
   return (
     <>
       <header className="page-head">
         <h1>{t.nav.activity}</h1>
+        <span className="grow" />
+        {isAdmin && (
+          <Link to="/audit" search={{ outcome: 'denied' }} className="button">
+            {t.activity.audit}
+          </Link>
+        )}
       </header>
       <div className="page">
         <div className="page-column">

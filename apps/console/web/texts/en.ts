@@ -126,6 +126,9 @@ export const en = {
   over: 'over',
   board: {
     title: 'Board',
+    menu: 'More of the project',
+    epics: 'Epics and groups',
+    health: 'Health',
     settings: 'Settings of the project',
     add: (column: string) => `Add a story to ${column}`,
     addHere: 'Add story',
@@ -320,6 +323,7 @@ export const en = {
   activity: {
     loading: 'Loading what happened',
     empty: 'Nothing happened yet',
+    audit: 'Audit trail',
     older: 'Show older',
   },
   palette: {

@@ -26,6 +26,9 @@ export function ago(time: string, now = Date.now()): string {
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
+const dayAndMonth = new Intl.DateTimeFormat(undefined, { day: 'numeric', month: 'short' });
+
+export const shortDay = (millis: number): string => dayAndMonth.format(millis);
 export const exactDay = (time: string): string => day.format(Date.parse(time));
 export const exactly = (time: string): string => moment.format(Date.parse(time));
 

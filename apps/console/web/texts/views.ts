@@ -1,0 +1,78 @@
+/** What epics, health and the audit trail say, in English: loaded with them. */
+
+const several = (count: number, one: string, more: string): string =>
+  `${count.toLocaleString()} ${count === 1 ? one : more}`;
+
+export const v = {
+  epics: {
+    title: 'Epics and groups',
+    loading: 'Loading the epics',
+    intro: 'What stories add up to.',
+    epics: 'Epics',
+    empty: 'No epic yet',
+    emptyWhy: 'An epic gathers stories toward one outcome.',
+    make: 'Make an epic',
+    name: 'Title',
+    target: 'To be done by',
+    by: (day: string) => `by ${day}`,
+    status: { open: 'open', done: 'done', canceled: 'canceled' },
+    statusOf: (title: string) => `Status of ${title}`,
+    progress: (done: number, total: number) =>
+      `${done.toLocaleString()} of ${several(total, 'story', 'stories')} done`,
+    stories: 'Show its stories',
+    groups: 'Delivery groups',
+    groupsIntro: 'Stories that land together. Done is what people say, landed is what the forge has merged.',
+    noGroups: 'No delivery group yet',
+    states: {
+      draft: 'draft',
+      active: 'under way',
+      in_review: 'in review',
+      landed: 'landed',
+      abandoned: 'abandoned',
+    },
+    done: (done: number, total: number) => `${done.toLocaleString()} of ${total.toLocaleString()} done`,
+    landed: (landed: number, total: number) =>
+      `${landed.toLocaleString()} of ${total.toLocaleString()} landed`,
+    blocked: (count: number) => `${count.toLocaleString()} blocked`,
+    failed: 'This could not be saved',
+  },
+  health: {
+    title: 'Health',
+    loading: 'Measuring the work',
+    weeks: 'Span',
+    span: (weeks: number) => `${weeks.toLocaleString()} weeks`,
+    measures: {
+      leadTime: ['Lead time', 'From a story’s first begin until it is done'],
+      landingGap: ['Done to landed', 'From done until the forge has merged it'],
+      rework: ['Rework', 'From done until reopened, and work that was sent back'],
+      stalledLeases: ['Stalled leases', 'From a lease that ran out until the work went on'],
+      waits: ['Waits for answers', 'From a question until it is resolved'],
+    },
+    none: 'Nothing of it in this span',
+    half: 'Half took at most',
+    most: 'Nine of ten took at most',
+    count: 'How many',
+    week: 'Week of',
+    total: 'All',
+    unknown: '–',
+    chart: (name: string) => `${name}, by week: the table beside says the same`,
+  },
+  audit: {
+    title: 'Audit trail',
+    loading: 'Loading the audit trail',
+    empty: 'Nothing fits',
+    all: 'All',
+    denied: 'Denied',
+    outcome: 'Outcome',
+    allowed: 'allowed',
+    refused: (reason: string | null) => (reason === null ? 'denied' : `denied: ${reason}`),
+    operation: 'Only this operation',
+    placeholder: 'Such as tokens.create',
+    when: 'When',
+    who: 'Who',
+    what: 'What',
+    where: 'From',
+    older: 'Show older',
+    csv: 'The trail is kept for as long as the policy says, and cannot be changed.',
+  },
+};

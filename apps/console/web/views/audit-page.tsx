@@ -1,0 +1,131 @@
+/** Who did what, and what was refused: for admins. */
+import { useInfiniteQuery } from '@tanstack/react-query';
+import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { type AuditEntry } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { Avatar, nameOf } from '../parts/people.tsx';
+import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { ago, exactly } from '../texts/index.ts';
+import { v } from '../texts/views.ts';
+import { auditQuery } from './queries.ts';
+
+const route = getRouteApi('/audit');
+
+const Entry = ({ entry }: { readonly entry: AuditEntry }) => {
+  const { actor, operation, target, outcome, reason, at, ip } = entry;
+  return (
+    <tr>
+      <td className="table-who">
+        <Avatar name={actor.name} kind={actor.kind} /> {nameOf(actor)}
+      </td>
+      <td>
+        <code>{operation}</code>
+        {target !== null && <span className="muted mono table-target">{target}</span>}
+      </td>
+      <td>
+        <span className="state" data-tone={outcome === 'denied' ? 'bad' : 'none'}>
+          {outcome === 'denied' ? v.audit.refused(reason) : v.audit.allowed}
+        </span>
+      </td>
+      <td className="muted tabular">{ip}</td>
+      <td className="muted tabular number">
+        <time dateTime={at} title={exactly(at)}>
+          {ago(at)}
+        </time>
+      </td>
+    </tr>
+  );
+};
+
+export function AuditPage() {
+  useTitle(v.audit.title);
+  const filter = route.useSearch();
+  const navigate = useNavigate({ from: '/audit' });
+  const audit = useInfiniteQuery(auditQuery(useClient(), filter));
+  const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
+  const { operation, outcome } = filter;
+  const named = operation === undefined ? {} : { operation };
+  return (
+    <>
+      <header className="page-head">
+        <h1>{v.audit.title}</h1>
+        <span className="grow" />
+        <nav className="tabs" aria-label={v.audit.outcome}>
+          <Link
+            to="/audit"
+            search={{ ...named, outcome: 'denied' }}
+            className="tab"
+            aria-current={outcome === 'denied' ? 'page' : undefined}
+          >
+            {v.audit.denied}
+          </Link>
+          <Link
+            to="/audit"
+            search={named}
+            className="tab"
+            aria-current={outcome === undefined ? 'page' : undefined}
+          >
+            {v.audit.all}
+          </Link>
+        </nav>
+        <input
+          className="field audit-field"
+          type="search"
+          aria-label={v.audit.operation}
+          placeholder={v.audit.placeholder}
+          defaultValue={operation ?? ''}
+          onChange={({ target }) => {
+            const wanted = target.value.trim();
+            void navigate({
+              search: {
+                ...(outcome !== undefined && { outcome }),
+                ...(wanted !== '' && { operation: wanted }),
+              },
+              replace: true,
+            });
+          }}
+        />
+      </header>
+      <div className="page">
+        {audit.isError && <Failed error={audit.error} again={() => void audit.refetch()} />}
+        {audit.isPending && <Loading label={v.audit.loading} />}
+        {audit.isSuccess && items.length === 0 && <Empty title={v.audit.empty} />}
+        {items.length > 0 && (
+          // What is scrolled sideways on a small screen is reached by keys.
+          <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
+            <table className="table">
+              <thead>
+                <tr>
+                  {[v.audit.who, v.audit.what, v.audit.outcome, v.audit.where].map((name) => (
+                    <th key={name} scope="col">
+                      {name}
+                    </th>
+                  ))}
+                  <th scope="col" className="number">
+                    {v.audit.when}
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {items.map((entry) => (
+                  <Entry key={entry.id} entry={entry} />
+                ))}
+              </tbody>
+            </table>
+          </div>
+        )}
+        {audit.hasNextPage && (
+          <button
+            type="button"
+            className="button"
+            disabled={audit.isFetchingNextPage}
+            onClick={() => void audit.fetchNextPage()}
+          >
+            {v.audit.older}
+          </button>
+        )}
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,227 @@
+/** What the stories of a project add up to: epics, and groups that land together. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { getRouteApi, Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { type Epic, type Group } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { Empty, Failed, Loading } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { exactDay } from '../texts/index.ts';
+import { v } from '../texts/views.ts';
+import { ProjectHead } from './project-head.tsx';
+import { epicsQuery, groupsQuery } from './queries.ts';
+
+const route = getRouteApi('/p/$projectKey/epics');
+type Run = (work: () => Promise<unknown>) => Promise<boolean>;
+
+/** Done is the fill, landed is its solid part. */
+const Bar = ({
+  total,
+  done,
+  landed,
+  label,
+}: {
+  readonly total: number;
+  readonly done: number;
+  readonly landed?: number;
+  readonly label: string;
+}) => {
+  const share = (count: number): string => `${total === 0 ? 0 : (100 * count) / total}%`;
+  return (
+    <div className="share" role="img" aria-label={label}>
+      <span style={{ inlineSize: share(done) }} />
+      {landed !== undefined && <span data-solid style={{ inlineSize: share(landed) }} />}
+    </div>
+  );
+};
+
+function EpicRow({
+  epic,
+  projectKey,
+  canWrite,
+  run,
+}: {
+  readonly epic: Epic;
+  readonly projectKey: string;
+  readonly canWrite: boolean;
+  readonly run: Run;
+}) {
+  const { epics } = useClient();
+  const { id: epicId, title, status, targetDate, progress, version } = epic;
+  const label = v.epics.progress(progress.done, progress.total);
+  return (
+    <li className="row set-row">
+      <div className="row-words">
+        <p className="row-line">
+          <Link to="/p/$projectKey" params={{ projectKey }} search={{ epic: epicId }} className="row-title">
+            {title}
+          </Link>
+        </p>
+        <div className="row-fact">
+          <span>{label}</span>
+          {targetDate !== null && <span>{v.epics.by(exactDay(targetDate))}</span>}
+        </div>
+        <Bar total={progress.total} done={progress.done} label={label} />
+      </div>
+      <div className="set-acts">
+        {canWrite ? (
+          <select
+            className="field"
+            aria-label={v.epics.statusOf(title)}
+            value={status}
+            onChange={({ target }) =>
+              void run(() =>
+                epics.update({ epicId, status: target.value as Epic['status'], expectedVersion: version }),
+              )
+            }
+          >
+            {(Object.keys(v.epics.status) as Epic['status'][]).map((one) => (
+              <option key={one} value={one}>
+                {v.epics.status[one]}
+              </option>
+            ))}
+          </select>
+        ) : (
+          <span className="muted">{v.epics.status[status]}</span>
+        )}
+      </div>
+    </li>
+  );
+}
+
+const GroupRow = ({ group }: { readonly group: Group }) => {
+  const { name, state, progress } = group;
+  const { total, done, landed, blocked } = progress;
+  const label = [v.epics.done(done, total), v.epics.landed(landed, total)].join(', ');
+  return (
+    <li className="row set-row">
+      <div className="row-words">
+        <p className="row-line">{name}</p>
+        <div className="row-fact">
+          <span className="state" data-tone={state === 'landed' ? 'good' : 'none'}>
+            {v.epics.states[state]}
+          </span>
+          <span>{label}</span>
+          {blocked > 0 && (
+            <span className="state" data-tone="wait">
+              {v.epics.blocked(blocked)}
+            </span>
+          )}
+        </div>
+        <Bar total={total} done={done} landed={landed} label={label} />
+      </div>
+    </li>
+  );
+};
+
+function Make({ projectKey, run }: { readonly projectKey: string; readonly run: Run }) {
+  const { epics } = useClient();
+  const [title, setTitle] = useState('');
+  const [targetDate, setDate] = useState('');
+  const make = async (): Promise<void> => {
+    const isDone = await run(() =>
+      epics.create({ projectId: projectKey, title, ...(targetDate !== '' && { targetDate }) }),
+    );
+    if (isDone) setTitle('');
+  };
+  return (
+    <form
+      className="form-line"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void make();
+      }}
+    >
+      <input
+        className="field grow"
+        required
+        maxLength={300}
+        aria-label={v.epics.name}
+        placeholder={v.epics.name}
+        value={title}
+        onChange={({ target }) => setTitle(target.value)}
+      />
+      <input
+        className="field"
+        type="date"
+        aria-label={v.epics.target}
+        title={v.epics.target}
+        value={targetDate}
+        onChange={({ target }) => setDate(target.value)}
+      />
+      <button type="submit" className="button" data-kind="main">
+        {v.epics.make}
+      </button>
+    </form>
+  );
+}
+
+export function EpicsPage() {
+  const projectKey = route.useParams().projectKey.toUpperCase();
+  const client = useClient();
+  const queries = useQueryClient();
+  const projects = useQuery(projectsQuery(client));
+  const epics = useQuery(epicsQuery(client, projectKey));
+  const groups = useQuery(groupsQuery(client, projectKey));
+  useTitle(`${v.epics.title} ${projectKey}`);
+  const project = projects.data?.find(({ key }) => key === projectKey);
+  const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
+  const run: Run = async (work) => {
+    try {
+      await work();
+      await queries.invalidateQueries({ queryKey: ['epics', projectKey] });
+      return true;
+    } catch (error) {
+      notify({ tone: 'bad', title: v.epics.failed, body: reasonFor(error) });
+      return false;
+    }
+  };
+  const error = epics.error ?? groups.error;
+  return (
+    <>
+      <ProjectHead projectKey={projectKey} title={v.epics.title} />
+      <div className="page">
+        <div className="page-column">
+          {error !== null ? (
+            <Failed error={error} again={() => void Promise.all([epics.refetch(), groups.refetch()])} />
+          ) : epics.data === undefined || groups.data === undefined ? (
+            <Loading label={v.epics.loading} />
+          ) : (
+            <>
+              <section className="group" aria-labelledby="epics">
+                <h2 id="epics">{v.epics.epics}</h2>
+                {canWrite && <Make projectKey={projectKey} run={run} />}
+                {epics.data.length === 0 ? (
+                  <Empty title={v.epics.empty}>
+                    <p>{v.epics.emptyWhy}</p>
+                  </Empty>
+                ) : (
+                  <ul className="rows">
+                    {epics.data.map((epic) => (
+                      <EpicRow key={epic.id} {...{ epic, projectKey, canWrite, run }} />
+                    ))}
+                  </ul>
+                )}
+              </section>
+              <section className="group" aria-labelledby="groups">
+                <h2 id="groups">{v.epics.groups}</h2>
+                <p className="muted">{v.epics.groupsIntro}</p>
+                {groups.data.length === 0 ? (
+                  <p className="muted">{v.epics.noGroups}</p>
+                ) : (
+                  <ul className="rows">
+                    {groups.data.map((group) => (
+                      <GroupRow key={group.id} group={group} />
+                    ))}
+                  </ul>
+                )}
+              </section>
+            </>
+          )}
+        </div>
+      </div>
+    </>
+  );
+}

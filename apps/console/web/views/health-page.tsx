@@ -1,0 +1,132 @@
+/** How work goes through a project: five measures, each as a chart and, beside it, as a table. */
+import { useQuery } from '@tanstack/react-query';
+import { getRouteApi, useNavigate } from '@tanstack/react-router';
+import { lazy, Suspense, useMemo } from 'react';
+import { type Registry, type ResultOf } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { Failed, Loading } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { exactDay, span } from '../texts/index.ts';
+import { v } from '../texts/views.ts';
+import { healthQuery } from './queries.ts';
+import { ProjectHead } from './project-head.tsx';
+
+const Chart = lazy(() => import('./chart.tsx'));
+const route = getRouteApi('/p/$projectKey/health');
+
+type Health = ResultOf<Registry['projects']['deliveryHealth']>;
+type Measure = keyof typeof v.health.measures;
+const measures = Object.keys(v.health.measures) as Measure[];
+const spans = [4, 12, 26, 52] as const;
+
+const lasting = (seconds: number | null): string =>
+  seconds === null ? v.health.unknown : span(seconds * 1_000);
+
+function Part({ measure, health }: { readonly measure: Measure; readonly health: Health }) {
+  const { weeks, totals } = health;
+  const [name = '', why = ''] = v.health.measures[measure];
+  const data = useMemo(
+    () => ({
+      times: weeks.map(({ startsAt }) => Date.parse(startsAt) / 1_000),
+      half: weeks.map((week) => week[measure].p50),
+      most: weeks.map((week) => week[measure].p90),
+    }),
+    [weeks, measure],
+  );
+  const total = totals[measure];
+  const shown = weeks.filter((week) => week[measure].count > 0);
+  return (
+    <section className="health" aria-labelledby={measure}>
+      <header>
+        <h2 id={measure}>{name}</h2>
+        <p className="muted">{why}</p>
+      </header>
+      {total.count === 0 ? (
+        <p className="muted">{v.health.none}</p>
+      ) : (
+        <div className="health-two">
+          <div>
+            <Suspense fallback={<div className="chart skeleton" />}>
+              <Chart label={v.health.chart(name)} {...data} />
+            </Suspense>
+            <p className="chart-key">
+              <span data-line="half">{v.health.half}</span>
+              <span data-line="most">{v.health.most}</span>
+            </p>
+          </div>
+          <div className="wide" tabIndex={0} role="region" aria-label={name}>
+            <table className="table table-slim">
+              <thead>
+                <tr>
+                  <th scope="col">{v.health.week}</th>
+                  <th scope="col" className="number">
+                    {v.health.count}
+                  </th>
+                  <th scope="col" className="number">
+                    50 %
+                  </th>
+                  <th scope="col" className="number">
+                    90 %
+                  </th>
+                </tr>
+              </thead>
+              <tbody>
+                {shown.toReversed().map((week) => (
+                  <tr key={week.week}>
+                    <th scope="row">{exactDay(week.startsAt)}</th>
+                    <td className="tabular number">{week[measure].count.toLocaleString()}</td>
+                    <td className="tabular number">{lasting(week[measure].p50)}</td>
+                    <td className="tabular number">{lasting(week[measure].p90)}</td>
+                  </tr>
+                ))}
+                <tr className="total">
+                  <th scope="row">{v.health.total}</th>
+                  <td className="tabular number">{total.count.toLocaleString()}</td>
+                  <td className="tabular number">{lasting(total.p50)}</td>
+                  <td className="tabular number">{lasting(total.p90)}</td>
+                </tr>
+              </tbody>
+            </table>
+          </div>
+        </div>
+      )}
+    </section>
+  );
+}
+
+export function HealthPage() {
+  const projectKey = route.useParams().projectKey.toUpperCase();
+  const { weeks = 12 } = route.useSearch();
+  const navigate = useNavigate({ from: '/p/$projectKey/health' });
+  const health = useQuery(healthQuery(useClient(), projectKey, weeks));
+  useTitle(`${v.health.title} ${projectKey}`);
+  return (
+    <>
+      <ProjectHead projectKey={projectKey} title={v.health.title}>
+        <select
+          className="field health-span"
+          aria-label={v.health.weeks}
+          value={weeks}
+          onChange={({ target }) => void navigate({ search: { weeks: Number(target.value) }, replace: true })}
+        >
+          {spans.map((count) => (
+            <option key={count} value={count}>
+              {v.health.span(count)}
+            </option>
+          ))}
+        </select>
+      </ProjectHead>
+      <div className="page">
+        {health.data === undefined ? (
+          health.error === null ? (
+            <Loading label={v.health.loading} />
+          ) : (
+            <Failed error={health.error} again={() => void health.refetch()} />
+          )
+        ) : (
+          measures.map((measure) => <Part key={measure} measure={measure} health={health.data} />)
+        )}
+      </div>
+    </>
+  );
+}

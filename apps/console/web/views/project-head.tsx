@@ -1,0 +1,25 @@
+import { Link } from '@tanstack/react-router';
+import { type ReactNode } from 'react';
+import { Icon } from '../parts/icons.tsx';
+import { t } from '../texts/index.ts';
+
+/** The head of a page that belongs to a project: the way back to its board, and what it is. */
+export const ProjectHead = ({
+  projectKey,
+  title,
+  children,
+}: {
+  readonly projectKey: string;
+  readonly title: string;
+  readonly children?: ReactNode;
+}) => (
+  <header className="page-head">
+    <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={t.story.toBoard}>
+      <Icon name="back" />
+    </Link>
+    <span className="key">{projectKey}</span>
+    <h1>{title}</h1>
+    <span className="grow" />
+    {children}
+  </header>
+);

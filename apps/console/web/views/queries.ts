@@ -1,0 +1,50 @@
+import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { type Client } from '@muster/client';
+
+const limit = 200;
+
+export const epicsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['epics', projectId, 'epics'],
+    queryFn: () => Array.fromAsync(client.epics.list.all({ projectId, limit })),
+  });
+
+export const groupsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['epics', projectId, 'groups'],
+    queryFn: () => Array.fromAsync(client.deliveryGroups.list.all({ projectId, limit })),
+  });
+
+const weekMillis = 7 * 86_400_000;
+
+/** So many weeks, the one that is under way among them; weeks begin on Monday, in UTC. */
+export const healthQuery = (client: Client, projectId: string, weeks: number) =>
+  queryOptions({
+    queryKey: ['health', projectId, weeks],
+    queryFn: () => {
+      const now = Date.now();
+      // The first day of 1970 was a Thursday.
+      const monday = now - ((now + 3 * 86_400_000) % weekMillis);
+      const at = (millis: number): string => new Date(millis).toISOString();
+      return client.projects.deliveryHealth({
+        ...{ projectId, from: at(monday - (weeks - 1) * weekMillis), to: at(now) },
+      });
+    },
+    staleTime: 60_000,
+  });
+
+export interface AuditFilter {
+  readonly outcome?: 'allowed' | 'denied';
+  readonly operation?: string;
+}
+
+export const auditQuery = (client: Client, filter: AuditFilter) =>
+  infiniteQueryOptions({
+    queryKey: ['audit', filter.outcome ?? null, filter.operation ?? null],
+    queryFn: ({ pageParam }) =>
+      client.audit.list({ ...filter, limit: 50, ...(pageParam !== null && { cursor: pageParam }) }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+    // A denied attempt is no event.
+    staleTime: 0,
+  });
