@@ -126,7 +126,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     refused: config.LIMIT_UNKNOWN_TOKENS,
   });
   addForgeApps(service.app, {
-    ...{ pool, setUp: forges, visits: config.LIMIT_UNKNOWN_TOKENS, metrics: service.metrics, logger },
+    ...{ pool, setUp: forges, refused: config.LIMIT_UNKNOWN_TOKENS, metrics: service.metrics, logger },
   });
   const forward =
     config.MCP_GATEWAY_URL === undefined

@@ -106,6 +106,19 @@ describe('the page', () => {
     expect((await open()).answer.status).toBe(200);
   });
 
+  it('costs an address a share where it is refused, and nothing where it is shown', async () => {
+    const strict = await api.copy({ LIMIT_UNKNOWN_TOKENS: '3/0.01', SECRETS_KEY: 'k'.repeat(32) });
+    const statuses = async (search: string) => {
+      const all: number[] = [];
+      for (let visits = 0; visits < 5; visits += 1)
+        all.push((await fetch(`${strict.url()}${page.pathname}${search}`)).status);
+      return all;
+    };
+    expect(await statuses(page.search)).toEqual([200, 200, 200, 200, 200]);
+    expect(await statuses('?ticket=x')).toEqual([401, 401, 401, 429, 429]);
+    await strict.stop();
+  });
+
   it('is gone with the connection', async () => {
     await ana.forges.disconnect({ connectionId });
     expect((await open()).answer.status).toBe(404);

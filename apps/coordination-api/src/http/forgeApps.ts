@@ -18,8 +18,8 @@ import { appPageHeaders, forgeAppPage, refusedPage } from './forgeAppPage.ts';
 export interface ForgeApps {
   readonly pool: Pool;
   readonly setUp: ForgesSetUp;
-  /** Visits of an address. */
-  readonly visits: Rate;
+  /** Visits from an address that are refused. */
+  readonly refused: Rate;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -40,7 +40,7 @@ type AppRequest = FastifyRequest<{ Params: { connectionId: string } }>;
 
 export function addForgeApps(
   app: FastifyInstance,
-  { pool, setUp, visits, metrics, logger }: ForgeApps,
+  { pool, setUp, refused, metrics, logger }: ForgeApps,
 ): void {
   const count = metrics.operation(operation);
   const store = createMemoryStore();
@@ -51,11 +51,14 @@ export function addForgeApps(
       request.operation = operation;
       let outcome = 'internal';
       try {
-        const quotas = await store.take([{ key: networkOf(request.ip), rate: visits }]);
+        const share = { key: networkOf(request.ip), rate: refused };
+        const quotas = await store.take([share]);
         if (quotas.some(({ waitMillis }) => waitMillis > 0))
           throw tooMany('delivery_limit', retryAfterSeconds(quotas));
         await answer(request, reply, Query.parse(request.query));
         outcome = 'ok';
+        // The page asks again until the keys are there.
+        await store.giveBack([share]);
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         outcome = error.code;
