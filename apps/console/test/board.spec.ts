@@ -223,3 +223,30 @@ journey('offers no change to who may not make any', async () => {
   await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
   expect(await page.getByText('Arrows choose').count()).toBe(0);
 });
+
+journey('selects by keys, and changes all that are selected at once', async () => {
+  await arrange(house, people, demo);
+  const page = await open(people.ana.me.token, '/p/WEB');
+  await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+  for (const key of ['j', 'x', 'j', 'j', 'x']) await page.keyboard.press(key);
+  const bar = page.getByRole('toolbar', { name: 'All selected stories' });
+  await bar.getByText('2 selected').waitFor();
+  await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
+  await shows(page, 'Ready', ['Delta', 'Alpha', 'Gamma']);
+  await bar.waitFor({ state: 'detached' });
+  // One that is refused stays selected, and is named.
+  const ben = house.client(people.ben.me.token);
+  await card(page, 'Delta').focus();
+  await page.keyboard.press('x');
+  await page.route('**/api/stories/update', async (route) => {
+    await ben.stories.update({ storyId: 'WEB-4', estimate: 5 });
+    await route.continue();
+  });
+  await bar.getByRole('combobox', { name: 'Priority…' }).selectOption({ label: 'High' });
+  await page.locator('.notice', { hasText: 'Not changed: WEB-4' }).waitFor();
+  await bar.getByText('1 selected').waitFor();
+  expect((await ben.stories.get({ storyId: 'WEB-4' })).story).toMatchObject({
+    estimate: 5,
+    priority: 'none',
+  });
+});

@@ -28,6 +28,7 @@ import { fits, isFiltered } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useLeasesKept } from './leases.ts';
 import { useMoving } from './moving.ts';
+import { SelectionBar } from './selection-bar.tsx';
 import { spotOf, stepOf, stepTo } from './walk.ts';
 
 const route = getRouteApi('/p/$projectKey');
@@ -48,6 +49,7 @@ function BoardView({ board }: { readonly board: Board }) {
   const filterField = useRef<HTMLInputElement>(null);
   const [activeId, setActiveId] = useState<string | null>(null);
   const [addingIn, setAddingIn] = useState<string | null>(null);
+  const [selected, setSelected] = useState<ReadonlySet<string>>(new Set());
   const wantsFocus = useRef(false);
   const { moving, begin, step, drop, giveUp, move } = useMoving(board);
   const { project, isWhole } = view;
@@ -91,6 +93,12 @@ function BoardView({ board }: { readonly board: Board }) {
     if (card !== undefined && place.beforeId !== cardId) void move(card, place);
   });
 
+  const toggle = (id: string): void => {
+    const next = new Set(selected);
+    if (!next.delete(id)) next.add(id);
+    setSelected(next);
+    announce(t.select.count(next.size));
+  };
   const focusCard = (id: string): void => {
     setActiveId(id);
     wantsFocus.current = true;
@@ -108,6 +116,10 @@ function BoardView({ board }: { readonly board: Board }) {
     const first = lane.cards.find(({ id }) => id !== card.id)?.id ?? null;
     return [
       open,
+      {
+        ...{ id: 'select', name: selected.has(card.id) ? t.select.not : t.select.one },
+        run: () => toggle(card.id),
+      },
       { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
       { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },
       ...view.lanes
@@ -145,6 +157,8 @@ function BoardView({ board }: { readonly board: Board }) {
       const found = next === undefined ? undefined : lanes[next.lane]?.cards[next.row];
       if (found !== undefined) focusCard(found.id);
     } else if (event.key === 'm' && canWrite) begin(lanes, card);
+    else if (event.key === 'x' && canWrite) toggle(card.id);
+    else if (event.key === 'Escape' && selected.size > 0) setSelected(new Set());
     else return;
     event.preventDefault();
     event.stopPropagation();
@@ -200,6 +214,9 @@ function BoardView({ board }: { readonly board: Board }) {
           </Menu>
         )}
       </header>
+      {selected.size > 0 && (
+        <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
+      )}
       {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
       {view.state === 'loading' ? (
         <div className="board" role="status" aria-busy="true" aria-label={t.board.loading}>
@@ -229,6 +246,7 @@ function BoardView({ board }: { readonly board: Board }) {
               canWrite={canWrite}
               activeId={activeId}
               movingId={moving?.card.id ?? null}
+              selected={selected}
               fresh={view.fresh}
               over={over}
               menuOf={menuOf}

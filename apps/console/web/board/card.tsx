@@ -88,10 +88,11 @@ interface CardProps {
   readonly isActive: boolean;
   readonly isMoving: boolean;
   readonly isFresh: boolean;
+  readonly isSelected: boolean;
 }
 
 /** The whole card is a link to its story. */
-export const Card = memo(function Card({ card, isActive, isMoving, isFresh }: CardProps) {
+export const Card = memo(function Card({ card, isActive, isMoving, isFresh, isSelected }: CardProps) {
   const { member, agent } = card.assignees;
   return (
     <Link
@@ -101,11 +102,18 @@ export const Card = memo(function Card({ card, isActive, isMoving, isFresh }: Ca
       data-card={card.id}
       data-moving={isMoving || undefined}
       data-fresh={isFresh || undefined}
+      data-selected={isSelected || undefined}
       draggable={false}
       tabIndex={isActive ? 0 : -1}
     >
       <div className="card-row">
         <span className="key">{card.key}</span>
+        {isSelected && (
+          <span className="state" data-tone="live">
+            <Icon name="tick" size={12} />
+            <span className="sr-only">{t.select.selected}</span>
+          </span>
+        )}
         <PriorityIcon priority={card.priority} />
         {card.priority !== 'none' && <span className="sr-only">{t.priority[card.priority]}</span>}
         <span className="card-people">

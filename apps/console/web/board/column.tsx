@@ -23,6 +23,7 @@ export interface ColumnProps {
   readonly canWrite: boolean;
   readonly activeId: string | null;
   readonly movingId: string | null;
+  readonly selected: ReadonlySet<string>;
   readonly fresh: ReadonlySet<string>;
   /** Where a dragged card would go. */
   readonly over: Place | null;
@@ -88,7 +89,7 @@ function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
 }
 
 export function Column(props: ColumnProps) {
-  const { lane, isWhole, isFiltered, canWrite, activeId, movingId, fresh, over, menuOf } = props;
+  const { lane, isWhole, isFiltered, canWrite, activeId, movingId, selected, fresh, over, menuOf } = props;
   const { column, cards } = lane;
   const section = useRef<HTMLElement>(null);
   const scroller = useRef<HTMLDivElement>(null);
@@ -165,6 +166,7 @@ export function Column(props: ColumnProps) {
                     isActive={index === stop}
                     isMoving={card.id === movingId}
                     isFresh={fresh.has(card.id)}
+                    isSelected={selected.has(card.id)}
                   />
                 </Entry>
               </li>

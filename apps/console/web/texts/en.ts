@@ -171,6 +171,18 @@ export const en = {
     found: (shown: number, all: number) => `${shown.toLocaleString()} of ${all.toLocaleString()}`,
     none: 'Unassigned',
   },
+  select: {
+    one: 'Select',
+    not: 'Select no longer',
+    selected: 'selected',
+    count: (count: number) => `${count.toLocaleString()} selected`,
+    all: 'All selected stories',
+    move: 'Move to…',
+    priority: 'Priority…',
+    clear: 'Clear the selection',
+    done: (count: number) => `${several(count, 'story was', 'stories were')} changed`,
+    failed: (keys: string) => `Not changed: ${keys}`,
+  },
   move: {
     started: (key: string, column: string, at: number, of: number) =>
       `Moving ${key}. ${column}, ${at} of ${of}. Arrow keys choose, Space drops, Escape returns.`,
@@ -346,6 +358,7 @@ export const en = {
       ['h j k l', 'Walk the board, as the arrows do'],
       ['Enter', 'Open the story'],
       ['m', 'Move the card: arrows choose, Space drops, Esc returns'],
+      ['x', 'Select the card; Esc selects none'],
       ['c', 'Add a story'],
       ['/', 'Filter'],
       ['e', 'In the inbox: done'],
