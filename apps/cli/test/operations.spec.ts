@@ -53,6 +53,28 @@ describe('an operation on the command line', () => {
     );
   });
 
+  it('takes what is needed without flags, in their order', async () => {
+    const direct = muster.direct(people.chloe);
+    await direct.projects.create({ key: 'OPS', name: 'Ops' });
+    await direct.stories.create({ projectId: 'OPS', title: 'Rotate keys' });
+    expect((await chloe('stories', 'get', 'OPS-1')).out).toMatch(/^title +Rotate keys$/m);
+    const moved = await chloe('stories', 'update-status', 'OPS-1', 'ready', '--json');
+    expect(JSON.parse(moved.out)).toMatchObject({ story: { key: 'OPS-1', status: 'ready' } });
+    const listed = await chloe('stories', 'list', '--project', 'OPS', '--status', 'ready', '--json');
+    expect(JSON.parse(listed.out)).toMatchObject({ items: [{ key: 'OPS-1' }] });
+    await chloe('stories', 'update-status', '--story', 'OPS-1', 'backlog');
+  });
+
+  it.each([
+    [['stories', 'get', 'WEB-1', 'WEB-2'], 'too many words: it takes [story] and flags'],
+    [['stories', 'get', 'WEB-1', '--story', 'WEB-2'], 'give [story] or --story-id, not both'],
+    [['stories', 'update-status', 'WEB-1', 'nowhere'], '[status]: It must be one of backlog'],
+    [['stories', 'update-status', 'WEB-1'], 'needs --status'],
+    [['policy', 'get', 'me'], 'too many words: it takes [params] and flags'],
+  ])('refuses %j with words that say why', async (words, said) => {
+    expect(await chloe(...words)).toMatchObject({ code: 2, err: expect.stringContaining(said) });
+  });
+
   it('takes its parameters at once, flags over them, also by its name in the contract', async () => {
     const params = JSON.stringify({ projectId: 'WEB', limit: 1, sort: 'created' });
     const [piped, called, both] = await Promise.all([

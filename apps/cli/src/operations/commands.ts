@@ -1,4 +1,5 @@
 /** Every operation of the registry as a command: `stories.updateStatus` is `muster stories update-status`. */
+import { namespaceGroups } from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
 import { type Command } from 'commander';
 import { addConnectionFlags } from '../session/connection.ts';
@@ -7,7 +8,7 @@ import { type Flag, flagsOf } from './flags.ts';
 import { afterFlags, commandWords } from './help.ts';
 import { runOperation } from './run.ts';
 import { shortcuts } from './shortcuts.ts';
-import { addFlags } from './typed.ts';
+import { addFlags, argumentOf, positionalsOf } from './typed.ts';
 
 export const isList = ({ params, result }: Operation): boolean =>
   'nextCursor' in result.shape && 'cursor' in params.shape;
@@ -34,11 +35,16 @@ function fill(command: Command, operation: Operation): void {
   addFlags(command, flags);
   shortcuts.get(operation.name)?.addTo(command);
   addCallFlags(command, operation);
+  const positionals = positionalsOf(flags);
+  for (const flag of positionals) command.argument(argumentOf(flag), `the same as --${flag.name}`);
   command
-    .argument('[params]', 'the same as --params')
+    .argument(
+      '[params...]',
+      positionals.length === 0 ? 'the same as --params' : 'in place of these, the same as --params',
+    )
     .addHelpText('after', () => afterFlags(operation, flags))
-    .action((given: string | undefined, _options: unknown, self: Command) =>
-      runOperation({ operation, flags, command: self, given }),
+    .action((...all: unknown[]) =>
+      runOperation({ operation, flags, command: all.at(-1) as Command, given: (all.at(-1) as Command).args }),
     );
 }
 
@@ -49,12 +55,18 @@ function groupOf(program: Command, words: readonly string[]): Command {
   }, program);
 }
 
-/** What a group holds, as its description: there is no better one in the contract. */
-function describeGroups(command: Command): void {
+/** What a group is for; of one that only holds others, what it holds. */
+function describeGroups(
+  command: Command,
+  sentences: ReadonlyMap<string, string>,
+  above: readonly string[] = [],
+): void {
   if (command.commands.length === 0) return;
-  for (const inner of command.commands) describeGroups(inner);
+  const words = [...above, command.name()];
+  for (const inner of command.commands) describeGroups(inner, sentences, words);
   if (command.description() === '') {
-    command.description(command.commands.map((inner) => inner.name()).join(', '));
+    const names = command.commands.map((inner) => inner.name()).join(', ');
+    command.description(sentences.get(words.join(' ')) ?? names);
   }
 }
 
@@ -70,7 +82,12 @@ export function addOperations(program: Command): void {
       .description(`${operation.summary}. ${operation.description}`);
     onOpening(command, () => fill(command, operation));
   }
-  for (const group of program.commands) describeGroups(group);
+  const sentences = new Map(
+    namespaceGroups.flatMap(({ namespaces }) =>
+      Object.entries(namespaces).map(([name, sentence]) => [commandWords(name).join(' '), sentence] as const),
+    ),
+  );
+  for (const group of program.commands) describeGroups(group, sentences);
 }
 
 /** `muster call stories.create …`, for who has the name of an operation: the same as `muster stories create …`. */

@@ -9,14 +9,14 @@ import { pageOfStdout, showResult } from '../output/show.ts';
 import { type Connection, findConnection } from '../session/connection.ts';
 import { type Flag, flagName } from './flags.ts';
 import { shortcuts } from './shortcuts.ts';
-import { jsonOf, paramsOf, textOrFile } from './typed.ts';
+import { jsonOf, paramsOf, positionalParams, textOrFile } from './typed.ts';
 
 export interface OperationCommand {
   readonly operation: Operation;
   readonly flags: readonly Flag[];
   readonly command: Command;
-  /** Parameters as JSON, where they were given without a flag. */
-  readonly given: string | undefined;
+  /** What was given without a flag: parameters as JSON, or the values of those that are needed. */
+  readonly given: readonly string[];
 }
 
 interface CallFlags {
@@ -25,6 +25,9 @@ interface CallFlags {
   readonly json?: boolean;
   readonly idempotencyKey?: string;
 }
+
+/** Whether a word means all parameters: JSON, a file that has it, or stdin. */
+const isAtOnce = (word: string): boolean => /^[{[@]|^-$/.test(word.trim());
 
 function paramsAtOnce(given: string | undefined, fromFlag: string | undefined): Record<string, unknown> {
   if (given !== undefined && fromFlag !== undefined)
@@ -80,7 +83,10 @@ export async function runOperation(operationCommand: OperationCommand): Promise<
 
 async function callAndShow({ operation, flags, command, given }: OperationCommand): Promise<void> {
   const options = command.opts<CallFlags>();
-  const typed = paramsOf(command, flags, paramsAtOnce(given, options.params));
+  const [first] = given;
+  const atOnce = given.length === 1 && first !== undefined && isAtOnce(first) ? first : undefined;
+  const named = atOnce === undefined ? positionalParams(command, flags, given) : {};
+  const typed = paramsOf(command, flags, { ...paramsAtOnce(atOnce, options.params), ...named });
   const connection = () => findConnection(command.opts());
   const params =
     (await shortcuts

@@ -1,6 +1,7 @@
 /** Between parameters and the words of a command line, in both directions. */
 import { readFileSync } from 'node:fs';
 import { type Command, InvalidArgumentError, Option } from 'commander';
+import { UsageError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
 import { type Flag } from './flags.ts';
 
@@ -97,8 +98,61 @@ class Typed {
   }
 }
 
+/** What is named so often that it has a shorter flag besides its own. */
+const shorter: ReadonlyMap<string, string> = new Map([
+  ['project-id', 'project'],
+  ['story-id', 'story'],
+]);
+
+/** The names of a flag, its own first. */
+function namesOf({ name }: Flag, flags: readonly Flag[]): string[] {
+  const short = shorter.get(name);
+  return short === undefined || flags.some((other) => other.name === short) ? [name] : [name, short];
+}
+
 /** The name under which commander keeps the value. */
-const keyOf = (flag: Flag): string => new Option(`--${flag.name}`).attributeName();
+const keyOf = (name: string): string => new Option(`--${name}`).attributeName();
+
+/**
+ * What may stand on the command line without its flag, in this order: what is needed and is one value. So
+ * `muster stories update-status WEB-1 done`.
+ */
+export const positionalsOf = (flags: readonly Flag[]): Flag[] =>
+  flags.filter(
+    ({ required, repeated, kind, hasFields }) => required && !repeated && !hasFields && kind !== 'json',
+  );
+
+/** Such as `[story]`. */
+export const argumentOf = ({ name }: Flag): string => `[${name.replace(/-id$/, '')}]`;
+
+/** The parameters that were typed without their flags. */
+export function positionalParams(
+  command: Command,
+  flags: readonly Flag[],
+  typed: readonly string[],
+): Record<string, unknown> {
+  const positionals = positionalsOf(flags);
+  if (typed.length > positionals.length) {
+    const takes = positionals.map(argumentOf).join(' ');
+    throw new UsageError(
+      `too many words: it takes ${takes === '' ? '[params]' : takes} and flags (--help says more)`,
+    );
+  }
+  const params: Record<string, unknown> = {};
+  for (const [at, word] of typed.entries()) {
+    const flag = positionals[at];
+    if (flag === undefined) continue;
+    if (namesOf(flag, flags).some((name) => command.getOptionValueSource(keyOf(name)) === 'cli'))
+      throw new UsageError(`give ${argumentOf(flag)} or --${flag.name}, not both`);
+    try {
+      params[flag.path[0] ?? ''] = valueOf(flag, word);
+    } catch (error) {
+      if (!(error instanceof InvalidArgumentError)) throw error;
+      throw new UsageError(`${argumentOf(flag)}: ${error.message}`);
+    }
+  }
+  return params;
+}
 
 /** Gives a command the flags. */
 export function addFlags(command: Command, flags: readonly Flag[]): void {
@@ -110,6 +164,7 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
     ).helpGroup('Parameters:');
     // For help and completion; which of them it is, `valueOf` sees.
     if (flag.choices.length > 0) option.choices(flag.choices);
+    const [, short] = namesOf(flag, flags);
     if (!isSwitch) {
       option.argParser((typed: string, before: unknown) => {
         const value = valueOf(flag, typed);
@@ -122,6 +177,10 @@ export function addFlags(command: Command, flags: readonly Flag[]): void {
       });
     }
     command.addOption(option);
+    if (short !== undefined) {
+      const other = new Option(`--${short} ${placeholderOf(flag)}`).hideHelp();
+      command.addOption(other.argParser((typed: string) => new Typed(valueOf(flag, typed))));
+    }
     if (negationOf(flag) !== undefined) command.addOption(new Option(`--no-${flag.name}`).hideHelp());
   }
 }
@@ -155,10 +214,11 @@ export function paramsOf(
 ): Record<string, unknown> {
   const params = { ...base };
   for (const flag of flags) {
-    const key = keyOf(flag);
-    if (command.getOptionValueSource(key) !== 'cli') continue;
-    const kept: unknown = command.getOptionValue(key);
-    put(params, flag.path, kept instanceof Typed ? kept.value : switched(flag, kept === true));
+    for (const key of namesOf(flag, flags).map(keyOf)) {
+      if (command.getOptionValueSource(key) !== 'cli') continue;
+      const kept: unknown = command.getOptionValue(key);
+      put(params, flag.path, kept instanceof Typed ? kept.value : switched(flag, kept === true));
+    }
   }
   return params;
 }
