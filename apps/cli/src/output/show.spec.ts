@@ -57,6 +57,33 @@ describe('a table', () => {
     );
   });
 
+  it('tells what happened by when, who, what, and to which record', () => {
+    const id = '01936d5c-0000-7000-8000-000000000001';
+    const actor = { kind: 'member', memberId: id, agentId: null, name: 'Ana' };
+    const subject = { type: 'story', id, key: 'WEB-1', title: 'Refunds' };
+    const happened = { id, kind: 'story.statusChanged', actor, projectId: id, subject, data: {}, at };
+    expect(showList([happened], piped)).toEqual([
+      'AT                 ACTOR  KIND                 SUBJECT',
+      '2026-11-21 09:30Z  Ana    story.statusChanged  WEB-1 Refunds',
+    ]);
+    const audited = {
+      id,
+      at,
+      actor,
+      tokenId: id,
+      operation: 'stories.get',
+      target: 'WEB-1',
+      outcome: 'denied',
+    };
+    expect(showList([{ ...audited, reason: 'role', requestId: id }], piped)).toEqual([
+      'AT                 ACTOR  OPERATION    OUTCOME  TARGET',
+      '2026-11-21 09:30Z  Ana    stories.get  role     WEB-1',
+    ]);
+    for (const width of [80, 60, 40])
+      for (const line of showList([happened], { width, colored: false }))
+        expect(stringWidth(line)).toBeLessThanOrEqual(width);
+  });
+
   it('says that there is none', () => {
     expect(showResult({ items: [], nextCursor: null }, piped)).toEqual(['None.']);
   });

@@ -25,10 +25,25 @@ export const heading = (text: string, { colored }: Page): string =>
 
 type Item = Readonly<Record<string, unknown>>;
 
+/** What happened, as a line that is read from left to right: when, who, what, and to which record. */
+function lineOf({ at, actor, kind, subject, operation, target, outcome, reason }: Item): Item | undefined {
+  if (at === undefined || actor === undefined) return undefined;
+  if (isObject(subject)) {
+    const { key, title } = subject;
+    return { at, actor, kind, subject: [key, title].filter((part) => typeof part === 'string').join(' ') };
+  }
+  return operation === undefined ? undefined : { at, actor, operation, outcome: reason ?? outcome, target };
+}
+
 /** As a table of `fields`, else of what people want to see of such records. */
 export function showList(items: readonly Item[], page: Page, fields?: string[]): string[] {
   if (items.length === 0) return ['None.'];
-  const { head, lines } = tableOf(items, page.width, fields);
+  const happened = items.map(lineOf).filter((line) => line !== undefined);
+  const [first] = happened;
+  const { head, lines } =
+    first !== undefined && happened.length === items.length
+      ? tableOf(happened, page.width, Object.keys(first))
+      : tableOf(items, page.width, fields);
   return [heading(head, page), ...lines];
 }
 
