@@ -136,7 +136,7 @@ it('leads each address to a service that listens there, in a network that both a
 
 it('has an edge with one address for the API and the gateway, and one each for the others', async () => {
   const text = await readText('tools/deploy/Caddyfile');
-  const upstreams = [...text.matchAll(/^\s*reverse_proxy (\S+)$/gm)].map(([, upstream]) => upstream);
+  const upstreams = [...text.matchAll(/^\s*reverse_proxy (\S+) \{$/gm)].map(([, upstream]) => upstream);
   const behind = ['mcp-gateway', 'coordination-api', 'docs', 'license-service'] as const;
   expect(upstreams).toEqual(behind.map((app) => `${app}:${portOfApp(app, {})}`));
   expect(text).toMatch(/handle \/api\/mcp \{\s+reverse_proxy mcp-gateway/);

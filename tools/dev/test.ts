@@ -12,7 +12,7 @@ import { type Service, servicesOf } from '../jest/services-of.ts';
 import { bringUp } from '../jest/start-services.ts';
 import stopServices from '../jest/stop-services.ts';
 import { tally, type JestResults, type NxRun } from '../jest/tally.ts';
-import { provideBrowser } from './browser-program.ts';
+import { provideOptionalPrograms } from './optional-programs.ts';
 import { findRedisProgram } from './redis-program.ts';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
@@ -76,7 +76,9 @@ if (process.env['REDIS_URL'] === undefined) {
   await findRedisProgram((line) => console.log(line)).catch((error: unknown) => console.error(String(error)));
 }
 
-await provideBrowser((line) => console.log(line)).catch((error: unknown) => console.error(String(error)));
+await provideOptionalPrograms((line) => console.log(line)).catch((error: unknown) =>
+  console.error(String(error)),
+);
 
 // What an earlier run left must not be counted for this one; of cached tasks Nx brings the results back.
 await rm(nxRunFile, { force: true });

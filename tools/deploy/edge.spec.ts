@@ -1,0 +1,122 @@
+// The Caddyfile that ships, in a Caddy of this machine, before a service that restarts.
+import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createService, internal, type Service } from '@muster/http';
+import { freePort } from '@muster/testing/ports';
+import { pino } from 'pino';
+import { findCaddy } from '../dev/optional-programs.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+
+const program = findCaddy();
+const tried = program === undefined ? describe.skip : describe;
+const [, major = 0, minor = 0] =
+  program === undefined
+    ? []
+    : (/(\d+)\.(\d+)/.exec(execFileSync(program, ['version'], { encoding: 'utf8' }))?.map(Number) ?? []);
+const sendsBodiesAgain = major > 2 || (major === 2 && minor >= 8);
+const logger = pino({ level: 'silent' });
+
+tried('the edge', () => {
+  let folder: string;
+  let caddy: ChildProcess;
+  let edge: string;
+  let port: number;
+  let service: Service | undefined;
+  let calls = 0;
+  /** The reader of the last stream. */
+  let left: Promise<unknown> | undefined;
+
+  async function start(): Promise<void> {
+    service = createService({
+      ...{ name: 'trial', logger, checks: [], mostInFlight: 100, trustProxy: false, toApiError: internal },
+    });
+    service.app.route({
+      method: ['GET', 'POST'],
+      url: '/api/count',
+      handler: () => ({ count: (calls += 1), filler: 'x'.repeat(2_000) }),
+    });
+    service.app.get('/api/stream', (_request, reply) => {
+      reply.raw.writeHead(200, { 'content-type': 'text/event-stream' });
+      reply.raw.write('data: first\n\n');
+      reply.hijack();
+      left = once(reply.raw, 'close');
+    });
+    await service.app.listen({ host: '127.0.0.1', port });
+  }
+  const stop = async (): Promise<void> => {
+    await service?.stop();
+    service = undefined;
+  };
+  const count = (method: 'GET' | 'POST'): Promise<Response> =>
+    fetch(`${edge}/api/count`, {
+      method,
+      ...(method === 'POST' && { body: '{}', headers: { 'content-type': 'application/json' } }),
+    });
+
+  beforeAll(async () => {
+    folder = await mkdtemp(path.join(tmpdir(), 'muster-edge-'));
+    port = await freePort();
+    const shipped = await readFile(path.join(repositoryRoot, 'tools/deploy/Caddyfile'), 'utf8');
+    const file = path.join(folder, 'Caddyfile');
+    const here = shipped
+      .replace(/^\{$/m, '{\n\tadmin off')
+      .replace('coordination-api:4100', `127.0.0.1:${port}`);
+    await writeFile(file, here);
+    const sites = await Promise.all(
+      ['API_SITE', 'DOCS_SITE', 'LICENSE_SITE'].map(async (name) => [
+        name,
+        `http://127.0.0.1:${await freePort()}`,
+      ]),
+    );
+    const environment = Object.fromEntries(sites) as Record<string, string>;
+    edge = environment['API_SITE'] ?? '';
+    await start();
+    caddy = spawn(program ?? '', ['run', '--config', file, '--adapter', 'caddyfile'], {
+      env: { ...process.env, ...environment, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder },
+      stdio: ['ignore', 'ignore', 'pipe'],
+    });
+    let said = '';
+    caddy.stderr?.on('data', (chunk: Buffer) => (said += chunk.toString()));
+    while ((await fetch(`${edge}/api/nothing`).catch(() => undefined)) === undefined) {
+      if (caddy.exitCode !== null) throw new Error(`Caddy ended: ${said}`);
+      await new Promise((resolve) => setTimeout(resolve, 20));
+    }
+  });
+  afterAll(async () => {
+    caddy.kill();
+    await stop();
+    await rm(folder, { recursive: true });
+  });
+
+  // Older ones cannot send a body a second time (caddyserver/caddy#6360).
+  const methods = sendsBodiesAgain ? (['GET', 'POST'] as const) : (['GET'] as const);
+
+  it.each(methods)('lets %s wait while the only copy restarts, and sends each once', async (method) => {
+    const before = calls;
+    expect((await count(method)).status).toBe(200);
+    await stop();
+    const waiting = Array.from({ length: 20 }, () => count(method));
+    // Each of them has been refused at least once by then.
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    await start();
+    const answers = await Promise.all(waiting);
+    expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200));
+    expect(calls - before).toBe(21);
+  });
+
+  it('compresses answers, passes a stream on as it comes, and says when its reader leaves', async () => {
+    expect((await count('GET')).headers.get('content-encoding')).toMatch(/gzip|zstd/);
+    const leaving = new AbortController();
+    const stream = await fetch(`${edge}/api/stream`, { signal: leaving.signal });
+    expect(stream.headers.get('content-encoding')).toBeNull();
+    const reader = (stream.body as ReadableStream<Uint8Array> | null)?.getReader();
+    const { value: first } = (await reader?.read()) ?? {};
+    expect(new TextDecoder().decode(first)).toBe('data: first\n\n');
+    leaving.abort();
+    await left;
+  });
+});
