@@ -9,6 +9,7 @@ import { type Config } from './config.ts';
 import { purge } from './data/purge.ts';
 import { addLinks } from './http/links.ts';
 import { addOrganizations } from './http/organizations.ts';
+import { addPasskeys } from './http/passkeys.ts';
 import { cookiesOf, createThrottle, takeForms } from './http/requests.ts';
 import { addSessions } from './http/sessions.ts';
 import { fetchDocument } from './oauth/clients.ts';
@@ -76,6 +77,7 @@ export async function createSignIn(
     addSessions(app, around);
     addLinks(app, around);
     addOrganizations(app, around);
+    addPasskeys(app, around);
   });
   addOAuth(service.app, { ...around, provider, calls });
   const purging = setInterval(() => {

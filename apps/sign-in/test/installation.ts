@@ -60,7 +60,11 @@ export interface Installation {
 /** Starts it for the spec file that calls it. */
 export function useInstallation(
   environment: Record<string, string> = {},
-  { hasGateway = false, outbound }: { readonly hasGateway?: boolean; readonly outbound?: SenderOptions } = {},
+  {
+    host = '127.0.0.1',
+    hasGateway = false,
+    outbound,
+  }: { readonly host?: string; readonly hasGateway?: boolean; readonly outbound?: SenderOptions } = {},
 ): Installation {
   const world = useWorld({});
   let [api, gateway]: (AppProcess | undefined)[] = [];
@@ -70,7 +74,7 @@ export function useInstallation(
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'muster-sign-in-'));
     const port = await freePort();
-    base = `http://127.0.0.1:${port}`;
+    base = `http://${host}:${port}`;
     const config = readConfig({
       ...{ DATABASE_URL: world.database.url, BASE_URL: base, MAIL_FOLDER: folder, HOST: '127.0.0.1' },
       ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', ...environment },

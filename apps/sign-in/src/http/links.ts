@@ -16,6 +16,7 @@ import { proveSession } from '../data/sessions.ts';
 import { linkMail } from '../link-mail.ts';
 import { sendPage } from '../pages/layout.ts';
 import { elsewherePage, linkPage, mailPage, overPage, signInPage } from '../pages/pages.ts';
+import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
 import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
 
@@ -37,7 +38,8 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     const to = pathWithin(named, config.HOME_PATH);
     const parsed = EmailAddress.safeParse(typed.trim());
     if (!parsed.success) {
-      const facts = { to, email: typed.slice(0, 320), demo: config.DEMO_ACCOUNT ?? null };
+      const passkeys = relyingPartyOf(config.baseUrl) !== undefined;
+      const facts = { to, email: typed.slice(0, 320), demo: config.DEMO_ACCOUNT ?? null, passkeys };
       return sendPage(reply, signInPage({ ...facts, problem: 'This is no e-mail address.' }));
     }
     const email = parsed.data;

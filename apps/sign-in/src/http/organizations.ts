@@ -8,6 +8,7 @@ import { findSession } from '../data/sessions.ts';
 import { sendPage } from '../pages/layout.ts';
 import { homePage } from '../pages/organizations.ts';
 import { signInPage } from '../pages/pages.ts';
+import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
 import { browserOf, formOf, fromOwnPage } from './requests.ts';
 
@@ -28,7 +29,17 @@ export const sendHome = async (
   const { problem = null, note = null, typed = '' } = said;
   return sendPage(
     reply,
-    homePage({ account, organizations, invitations, mayBegin, problem, note, typed, home: config.HOME_PATH }),
+    homePage({
+      account,
+      organizations,
+      invitations,
+      mayBegin,
+      problem,
+      note,
+      typed,
+      home: config.HOME_PATH,
+      passkeys: relyingPartyOf(config.baseUrl) !== undefined,
+    }),
   );
 };
 
@@ -53,7 +64,17 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
       if (config.SIGN_UP === 'closed') return reply.redirect('/invitations/accept?without=account', 303);
       const demo = config.DEMO_ACCOUNT ?? null;
       const note = 'You are invited. Sign in with the address to which the invitation came.';
-      return sendPage(reply, signInPage({ to: invitationsPath, problem: null, email: '', demo, note }));
+      return sendPage(
+        reply,
+        signInPage({
+          to: invitationsPath,
+          problem: null,
+          email: '',
+          demo,
+          note,
+          passkeys: relyingPartyOf(config.baseUrl) !== undefined,
+        }),
+      );
     }
     const { refused, joined } = request.query as { refused?: unknown; joined?: unknown };
     if (typeof refused === 'string') {
@@ -69,7 +90,7 @@ export function addOrganizations(app: FastifyInstance, around: Parts): void {
   app.post('/auth/organization', { onRequest }, async (request, reply) => {
     await throttle(request);
     const account = await accountOf(request);
-    // guard: who may begin an organization
+    // Whatever a page shows: forms can be sent by themselves.
     if (account === null || config.SIGN_UP !== 'open') return reply.redirect('/sign-in', 303);
     const { name: typed = '' } = formOf(request);
     const name = OrgName.safeParse(typed);

@@ -42,8 +42,13 @@ export interface Cookies {
 }
 
 /** The session, and what a browser is in the middle of. */
-export type CookieUse = 'session' | 'link' | 'flow';
-const seconds: Readonly<Record<CookieUse, number>> = { session: 90 * 86_400, link: 900, flow: 900 };
+export type CookieUse = 'session' | 'link' | 'flow' | 'passkey';
+const seconds: Readonly<Record<CookieUse, number>> = {
+  session: 90 * 86_400,
+  link: 900,
+  flow: 900,
+  passkey: 300,
+};
 
 /** Sent to this origin alone, kept from scripts, and not sent along by pages of other sites but by a link to here. */
 export function cookiesOf({ name, isSecure }: SessionCookie): Cookies {

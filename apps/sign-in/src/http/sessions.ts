@@ -9,6 +9,7 @@ import { sendPage } from '../pages/layout.ts';
 import { signInPage } from '../pages/pages.ts';
 import { sendHome } from './organizations.ts';
 import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
 
 const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(address);
@@ -16,6 +17,7 @@ const isLoopback = (address: string): boolean => /^(::ffff:)?127\.|^::1$/.test(a
 export function addSessions(app: FastifyInstance, around: Parts): void {
   const { pool, config, cookies, throttle } = around;
   const onRequest = fromOwnPage(config.cookie);
+  const passkeys = relyingPartyOf(config.baseUrl) !== undefined;
   const sessionOf = (request: FastifyRequest) =>
     inSignIn(pool, async (db) => {
       const session = await findSession(db, cookies.read(request, 'session'));
@@ -29,7 +31,7 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
       const demo = config.DEMO_ACCOUNT ?? null;
-      return sendPage(reply, signInPage({ to, problem: null, email: '', demo }));
+      return sendPage(reply, signInPage({ to, problem: null, email: '', demo, passkeys }));
     }
     if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
     return sendHome(around, reply, found.session.account);

@@ -37,22 +37,25 @@ legend { margin-bottom: .35rem; padding: 0; font-weight: 600 }
 button + button { margin-top: .6rem }
 ul { margin: 0 0 1rem; padding: 0; list-style: none }
 li + li { margin-top: .5rem }
-li > a, li > span { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: 8px; overflow-wrap: anywhere }
+li > a, li > span, li > div { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: 8px; overflow-wrap: anywhere }
+li form { margin-top: .6rem }
 .quiet { color: var(--quiet); font-size: .925rem }
 .bad { color: var(--bad); font-weight: 600 }
 .wide { overflow-wrap: anywhere }
 :focus-visible { outline: 3px solid var(--act); outline-offset: 2px }
 `;
 
-const styleHash = `'sha256-${createHash('sha256').update(style).digest('base64')}'`;
-
 export interface Page {
   readonly title: string;
   readonly body: Html;
   readonly status?: number;
+  /** What runs on it, and calls nothing but where it comes from; most pages need none. */
+  readonly script?: string;
 }
 
-const render = ({ title, body }: Page): string =>
+const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
+
+const render = ({ title, body, script }: Page): string =>
   `<!doctype html>\n${
     html`<html lang="en">
       <head>
@@ -67,26 +70,29 @@ const render = ({ title, body }: Page): string =>
           <p class="mark">Muster</p>
           ${body}
         </main>
+        ${script === undefined ? null : new Html(`<script>${script}</script>`)}
       </body>
     </html>`.text
   }\n`;
 
-/** Nothing runs, nothing is fetched, forms go back to where the page came from, and no page frames it. */
-const headers = {
+/** Nothing runs but what the page has, nothing is fetched from elsewhere, forms go back to where the page came from, and no page frames it. */
+const headersOf = ({ script }: Page) => ({
   'content-type': 'text/html; charset=utf-8',
   'cache-control': 'no-store',
-  'content-security-policy': `default-src 'none'; style-src ${styleHash}; base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
+  'content-security-policy': `default-src 'none'; style-src ${hashOf(style)}; ${
+    script === undefined ? '' : `script-src ${hashOf(script)}; connect-src 'self'; `
+  }base-uri 'none'; form-action 'self'; frame-ancestors 'none'`,
   'cross-origin-opener-policy': 'same-origin',
   // Forms say where they come from; other sites hear nothing.
   'referrer-policy': 'same-origin',
   'x-content-type-options': 'nosniff',
-} as const;
+});
 
 /** For an answer by other means than Fastify. */
-export const renderPage = (page: Page) => ({ headers, body: render(page) });
+export const renderPage = (page: Page) => ({ headers: headersOf(page), body: render(page) });
 
 export const sendPage = (reply: FastifyReply, page: Page): FastifyReply =>
   reply
     .code(page.status ?? 200)
-    .headers(headers)
+    .headers(headersOf(page))
     .send(render(page));

@@ -3,6 +3,7 @@ import { type Account, type OwnInvitation, type OwnOrganization } from '../data/
 import { type Html, html } from '../html.ts';
 import { type Page } from './layout.ts';
 import { problem } from './pages.ts';
+import { passkeysPath } from './passkeys.ts';
 
 export interface HomeFacts {
   readonly account: Account;
@@ -15,6 +16,8 @@ export interface HomeFacts {
   readonly note: string | null;
   /** The name that was typed for an organization. */
   readonly typed: string;
+  /** Whether passkeys are to be had here. */
+  readonly passkeys: boolean;
   /** Where an organization is opened: a path of this origin. */
   readonly home: string;
 }
@@ -86,6 +89,7 @@ export const homePage = (facts: HomeFacts): Page => ({
       ${problem(facts.problem)} ${facts.note === null ? null : html`<p role="status">${facts.note}</p>`}
       <p class="wide">As ${facts.account.name}, ${facts.account.email}.</p>
       ${organizationsPart(facts)}
+      ${facts.passkeys ? html`<p><a href="${passkeysPath}">Your passkeys</a></p>` : null}
       <form method="post" action="/auth/sign-out"><button class="second">Sign out</button></form>
     </section>
     ${invitationsPart(facts.invitations)} ${facts.mayBegin ? beginPart(facts.typed) : null}`,

@@ -2,6 +2,8 @@
 import { linkMinutes } from '../data/links.ts';
 import { type Html, html } from '../html.ts';
 import { type Page } from './layout.ts';
+import { passkeyScript } from './passkey-script.ts';
+import { passkeyButton } from './passkeys.ts';
 
 export const problem = (text: string | null): Html | null =>
   text === null ? null : html`<p class="bad" role="alert">${text}</p>`;
@@ -15,11 +17,14 @@ export interface SignInFacts {
   readonly demo: string | null;
   /** What else there is to say. */
   readonly note?: string;
+  /** Whether passkeys are to be had here. */
+  readonly passkeys: boolean;
 }
 
-export const signInPage = ({ to, problem: why, email, demo, note }: SignInFacts): Page => ({
+export const signInPage = ({ to, problem: why, email, demo, note, passkeys }: SignInFacts): Page => ({
   title: 'Sign in',
   status: why === null ? 200 : 422,
+  ...(passkeys && { script: passkeyScript }),
   body: html`<section>
       <h1>Sign in</h1>
       ${problem(why)} ${note === undefined ? null : html`<p>${note}</p>`}
@@ -38,6 +43,7 @@ export const signInPage = ({ to, problem: why, email, demo, note }: SignInFacts)
         />
         <button>Mail me a link</button>
       </form>
+      ${passkeys ? passkeyButton(to) : null}
       <p class="quiet">No password: the link in the mail lets you in.</p>
     </section>
     ${

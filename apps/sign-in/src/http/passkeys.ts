@@ -1,0 +1,153 @@
+/**
+ * Passkeys: a browser signs what it was asked for here, once and within minutes, for this origin, after its person has shown
+ * themselves to it. It proves who they are as a link does.
+ */
+import { inSignIn } from '@muster/database';
+import { forbidden } from '@muster/http';
+import { badRequest, isUuid, proofMinutes, unauthorized } from '@muster/registry';
+import { parseWith } from '@muster/runtime';
+import {
+  generateAuthenticationOptions,
+  generateRegistrationOptions,
+  verifyAuthenticationResponse,
+  verifyRegistrationResponse,
+} from '@simplewebauthn/server';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Account } from '../data/accounts.ts';
+import {
+  beginCeremony,
+  deletePasskey,
+  endCeremony,
+  keepPasskey,
+  listCredentials,
+  listPasskeys,
+  lockPasskey,
+  noteUse,
+} from '../data/passkeys.ts';
+import { findSession, proveSession } from '../data/sessions.ts';
+import { sendPage } from '../pages/layout.ts';
+import { passkeysPage, passkeysPath } from '../pages/passkeys.ts';
+import { relyingPartyOf } from '../relying-party.ts';
+import { ProofOfPasskey, RegisteredPasskey } from './passkey-bodies.ts';
+import { type Parts } from './parts.ts';
+import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+
+const doesNotFit = 'This is no passkey.';
+
+const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
+  reply
+    .header('cache-control', 'no-store')
+    .header('content-type', 'application/json; charset=utf-8')
+    .send(JSON.stringify(body));
+
+export function addPasskeys(app: FastifyInstance, { pool, config, cookies, throttle }: Parts): void {
+  const onRequest = fromOwnPage(config.cookie);
+  const rpID = relyingPartyOf(config.baseUrl);
+  if (rpID === undefined) return;
+  const expected = {
+    expectedOrigin: config.cookie.origin,
+    expectedRPID: rpID,
+    requireUserVerification: true,
+  };
+
+  const sessionOf = (request: FastifyRequest) =>
+    inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
+  const isFresh = ({ provenAt }: { readonly provenAt: string }): boolean =>
+    Date.parse(provenAt) > Date.now() - proofMinutes * 60_000;
+  /** The account of a session that was proven lately. Throws 401 and 403. */
+  const freshAccount = async (request: FastifyRequest): Promise<Account> => {
+    const session = await sessionOf(request);
+    if (session === undefined) throw unauthorized();
+    if (!isFresh(session))
+      throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
+    return session.account;
+  };
+
+  app.get(passkeysPath, async (request, reply) => {
+    const session = await sessionOf(request);
+    if (session === undefined) return reply.redirect(`/sign-in?to=${passkeysPath}`, 303);
+    const passkeys = await inSignIn(pool, (db) => listPasskeys(db, session.account.id));
+    return sendPage(reply, passkeysPage(session.account, passkeys, isFresh(session)));
+  });
+
+  app.post('/auth/passkeys/options', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const account = await freshAccount(request);
+    const excludeCredentials = await inSignIn(pool, (db) => listCredentials(db, account.id));
+    const options = await generateRegistrationOptions({
+      ...{ rpName: 'Muster', rpID, userName: account.email, userDisplayName: account.name },
+      userID: new TextEncoder().encode(account.id),
+      excludeCredentials,
+      attestationType: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+    const ceremony = { challenge: options.challenge, accountId: account.id };
+    cookies.set(reply, 'passkey', await inSignIn(pool, (db) => beginCeremony(db, ceremony)));
+    return sendJson(reply, options);
+  });
+
+  app.post('/auth/passkeys', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const account = await freshAccount(request);
+    const { name, response } = parseWith(RegisteredPasskey, request.body, doesNotFit);
+    const nonce = cookies.read(request, 'passkey');
+    const ceremony = await inSignIn(pool, (db) => endCeremony(db, nonce));
+    if (ceremony?.accountId !== account.id) throw unauthorized();
+    const verified = await verifyRegistrationResponse({
+      ...{ ...expected, response, expectedChallenge: ceremony.challenge },
+    }).catch(() => undefined);
+    if (verified?.verified !== true) throw unauthorized();
+    const { credential, credentialBackedUp } = verified.registrationInfo;
+    const { id, publicKey, counter } = credential;
+    const passkey = { credentialId: id, publicKey, counter, name, isSynced: credentialBackedUp };
+    const transports = credential.transports ?? [];
+    const isKept = await inSignIn(pool, (db) => keepPasskey(db, account.id, { ...passkey, transports }));
+    if (!isKept) throw badRequest('This passkey is known already, or there are too many.');
+    cookies.clear(reply, 'passkey');
+    return sendJson(reply, { to: passkeysPath });
+  });
+
+  app.post('/auth/passkeys/delete', { onRequest }, async (request, reply) => {
+    const session = await sessionOf(request);
+    if (session === undefined) return reply.redirect('/sign-in', 303);
+    if (!isFresh(session)) return reply.redirect(`/sign-in?again&to=${passkeysPath}`, 303);
+    const { passkey = '' } = formOf(request);
+    if (isUuid(passkey)) await inSignIn(pool, (db) => deletePasskey(db, session.account.id, passkey));
+    return reply.redirect(passkeysPath, 303);
+  });
+
+  // Of no account, so nothing is said of which there are: the browser knows its passkeys of this origin.
+  app.post('/auth/passkey/options', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const options = await generateAuthenticationOptions({ rpID, userVerification: 'required' });
+    const ceremony = { challenge: options.challenge, accountId: null };
+    cookies.set(reply, 'passkey', await inSignIn(pool, (db) => beginCeremony(db, ceremony)));
+    return sendJson(reply, options);
+  });
+
+  app.post('/auth/passkey', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const { to, response } = parseWith(ProofOfPasskey, request.body, doesNotFit);
+    const [nonce, before] = [cookies.read(request, 'passkey'), cookies.read(request, 'session')];
+    // It is used up by a try, whatever comes of that.
+    const ceremony = await inSignIn(pool, (db) => endCeremony(db, nonce));
+    if (ceremony === undefined || ceremony.accountId !== null) throw unauthorized();
+    const secret = await inSignIn(pool, async (db) => {
+      const passkey = await lockPasskey(db, response.id);
+      if (passkey === undefined) throw unauthorized();
+      const { credentialId: id, publicKey, counter } = passkey;
+      // A counter that did not grow, of one that has one, tells of a copy: that is refused as well.
+      const verified = await verifyAuthenticationResponse({
+        ...{ ...expected, response, expectedChallenge: ceremony.challenge },
+        credential: { id, publicKey, counter },
+      }).catch(() => undefined);
+      if (verified?.verified !== true) throw unauthorized();
+      const { newCounter, credentialBackedUp } = verified.authenticationInfo;
+      await noteUse(db, passkey.id, newCounter, credentialBackedUp);
+      return proveSession(db, passkey.account, 'passkey', { browser: browserOf(request), before });
+    });
+    cookies.clear(reply, 'passkey');
+    cookies.set(reply, 'session', secret);
+    return sendJson(reply, { to: pathWithin(to, config.HOME_PATH) });
+  });
+}

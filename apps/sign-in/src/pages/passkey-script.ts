@@ -1,0 +1,48 @@
+/**
+ * What pages with passkeys run. It shows the button where the browser can; without script the page has the link by mail. Written
+ * as browsers run it: nothing builds it.
+ */
+export const passkeyScript = `
+'use strict';
+const form = document.getElementById('passkey');
+const can = window.PublicKeyCredential && PublicKeyCredential.parseRequestOptionsFromJSON
+  && PublicKeyCredential.prototype.toJSON;
+const say = (text) => { document.getElementById('passkey-problem').textContent = text; };
+const post = async (path, body) => {
+  const answer = await fetch(path, {
+    method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify(body),
+  });
+  const said = await answer.json();
+  if (!answer.ok) throw new Error(said.status === 401 ? 'This passkey is not known here.' : said.message);
+  return said;
+};
+const make = async () => {
+  const publicKey = PublicKeyCredential.parseCreationOptionsFromJSON(await post('/auth/passkeys/options', {}));
+  const response = await navigator.credentials.create({ publicKey });
+  return post('/auth/passkeys', { name: form.elements.name.value, response: response.toJSON() });
+};
+const prove = async () => {
+  const publicKey = PublicKeyCredential.parseRequestOptionsFromJSON(await post('/auth/passkey/options', {}));
+  const response = await navigator.credentials.get({ publicKey });
+  return post('/auth/passkey', { to: form.elements.to.value, response: response.toJSON() });
+};
+if (form && can) {
+  form.hidden = false;
+  form.addEventListener('submit', async (event) => {
+    event.preventDefault();
+    say('');
+    const button = form.querySelector('button');
+    button.disabled = true;
+    try {
+      const { to } = await (form.dataset.does === 'make' ? make() : prove());
+      location.assign(to);
+    } catch (error) {
+      const isLeft = error.name === 'NotAllowedError' || error.name === 'AbortError';
+      say(isLeft ? 'It was not finished. Try again.'
+        : error.name === 'InvalidStateError' ? 'This device has a passkey of yours already.'
+        : error.message);
+      button.disabled = false;
+    }
+  });
+}
+`;

@@ -1,0 +1,72 @@
+/** Passkeys: the button to sign in with one, and the page on which a person makes and removes them. */
+import { type Account } from '../data/accounts.ts';
+import { type Passkey } from '../data/passkeys.ts';
+import { type Html, html } from '../html.ts';
+import { type Page } from './layout.ts';
+import { passkeyScript } from './passkey-script.ts';
+
+export const passkeysPath = '/sign-in/passkeys';
+
+/** Hidden until the script finds that the browser can. */
+export const passkeyButton = (to: string): Html =>
+  html`<form id="passkey" data-does="prove" hidden>
+    <input type="hidden" name="to" value="${to}" />
+    <p id="passkey-problem" class="bad" role="alert"></p>
+    <button class="second">Sign in with a passkey</button>
+  </form>`;
+
+const day = (time: string): string => time.slice(0, 10);
+
+const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: Passkey, mayChange: boolean): Html =>
+  html`<li>
+    <div>
+      ${name}<br />
+      <span class="quiet"
+        >${isSynced ? 'on your devices' : 'on one device'}, made ${day(createdAt)},
+        ${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</span
+      >
+      ${
+        mayChange
+          ? html`<form method="post" action="/auth/passkeys/delete">
+              <input type="hidden" name="passkey" value="${id}" />
+              <button class="second">Remove ${name}</button>
+            </form>`
+          : null
+      }
+    </div>
+  </li>`;
+
+export const passkeysPage = (account: Account, passkeys: readonly Passkey[], mayChange: boolean): Page => ({
+  title: 'Your passkeys',
+  script: passkeyScript,
+  body: html`<section>
+      <h1>Your passkeys</h1>
+      <p class="wide">
+        Of ${account.email}. A passkey signs you in by your finger, face or PIN, without a mail.
+      </p>
+      ${
+        passkeys.length === 0
+          ? html`<p>There is none yet.</p>`
+          : html`<ul>
+              ${passkeys.map((passkey) => entry(passkey, mayChange))}
+            </ul>`
+      }
+      <p><a href="/sign-in">Back to your organizations</a></p>
+    </section>
+    <section>
+      ${
+        mayChange
+          ? html`<h2>Make a passkey</h2>
+              <form id="passkey" data-does="make" hidden>
+                <p id="passkey-problem" class="bad" role="alert"></p>
+                <label for="name">What you call it</label>
+                <input id="name" name="name" required maxlength="120" value="This device" />
+                <button>Make a passkey</button>
+              </form>
+              <p class="quiet">It needs a browser that has passkeys, and its scripts.</p>`
+          : html`<h2>Change them</h2>
+              <p>To make or remove a passkey, prove once more that it is you.</p>
+              <p><a class="button" href="/sign-in?again&amp;to=${passkeysPath}">Prove it</a></p>`
+      }
+    </section>`,
+});

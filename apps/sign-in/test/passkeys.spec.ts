@@ -1,0 +1,210 @@
+/** Passkeys in a real browser, with a virtual authenticator; and what a server refuses that a browser would not send. */
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Browser as Chromium, type BrowserContext, type Page } from 'playwright-core';
+import { deviceIn, inBrowser, launch } from './chromium.ts';
+import { type Browser, useInstallation } from './installation.ts';
+
+const installation = useInstallation({ SIGN_UP: 'open' }, { host: 'localhost' });
+const { world } = installation;
+
+let chromium: Chromium | undefined;
+let context: BrowserContext;
+let email: string;
+let count = 0;
+beforeAll(async () => {
+  chromium = await launch();
+});
+afterAll(async () => {
+  await chromium?.close();
+});
+beforeEach(async () => {
+  email = `kim-${(count += 1)}@example.com`;
+  if (chromium !== undefined) context = await chromium.newContext();
+});
+
+/** Carries a session over into the real browser. */
+const carry = async (browser: Browser): Promise<void> => {
+  const url = installation.url();
+  await context.clearCookies();
+  await context.addCookies([
+    { name: 'muster', value: browser.session(), url, httpOnly: true, sameSite: 'Lax' },
+  ]);
+};
+const at = (path: string): string => new URL(path, installation.url()).href;
+const old = () =>
+  world.rows(
+    `update sign_in.sessions set proven_at = now() - interval '11 minutes'
+     where account_id = (select id from sign_in.accounts where email = $1)`,
+    email,
+  );
+const passkeys = () =>
+  world.rows<{ id: string; name: string; counter: string }>(
+    `select p.id, p.name, p.counter from sign_in.passkeys p join sign_in.accounts a on a.id = p.account_id where a.email = $1`,
+    email,
+  );
+const proofs = async () => {
+  const [row] = await world.rows<{ proofs: string[] }>(
+    `select s.proofs from sign_in.sessions s join sign_in.accounts a on a.id = s.account_id
+     where a.email = $1 and s.revoked_at is null order by s.created_at desc limit 1`,
+    email,
+  );
+  return row?.proofs;
+};
+async function make(page: Page, name = 'My laptop'): Promise<void> {
+  await page.goto(at('/sign-in/passkeys'));
+  await page.getByLabel('What you call it').fill(name);
+  await page.getByRole('button', { name: 'Make a passkey' }).click();
+  await page.getByText(name).first().waitFor();
+}
+const signInByPasskey = (page: Page) => page.getByRole('button', { name: 'Sign in with a passkey' }).click();
+
+describe('a passkey', () => {
+  inBrowser('is made by who has signed in, and signs in without a mail', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    const faults: string[] = [];
+    page.on('pageerror', (error) => faults.push(String(error)));
+    await make(page);
+    expect(await passkeys()).toEqual([expect.objectContaining({ name: 'My laptop' })]);
+    await context.clearCookies();
+    const mails = (await installation.mailsTo(email)).length;
+    await page.goto(at('/sign-in?to=/sign-in/passkeys'));
+    await signInByPasskey(page);
+    await page.waitForURL(at('/sign-in/passkeys'));
+    expect(await page.getByText(email).count()).toBe(1);
+    expect(await proofs()).toEqual(['passkey']);
+    expect(await installation.mailsTo(email)).toHaveLength(mails);
+    expect(faults).toEqual([]);
+  });
+
+  inBrowser('proves anew who has been signed in for long, in the same session', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    await make(page);
+    await old();
+    await page.goto(at('/sign-in/passkeys'));
+    expect(await page.getByLabel('What you call it').count()).toBe(0);
+    const [before] = await context.cookies();
+    await page.getByRole('link', { name: 'Prove it' }).click();
+    await signInByPasskey(page);
+    await page.getByLabel('What you call it').waitFor();
+    expect(await proofs()).toEqual(['link', 'passkey']);
+    const after = (await context.cookies()).find(({ name }) => name === 'muster');
+    expect(after?.value).not.toBe(before?.value);
+  });
+
+  inBrowser('is of no use without its person, or once it was removed', async () => {
+    await carry(await installation.signIn(email));
+    const { page, verify } = await deviceIn(context);
+    await make(page);
+    await context.clearCookies();
+    await page.goto(at('/sign-in'));
+    await verify(false);
+    await signInByPasskey(page);
+    await page.getByText('It was not finished. Try again.').waitFor();
+    await verify(true);
+    await signInByPasskey(page);
+    await page.getByText('You are signed in').waitFor();
+    await page.goto(at('/sign-in/passkeys'));
+    await page.getByRole('button', { name: 'Remove My laptop' }).click();
+    await page.getByText('There is none yet.').waitFor();
+    await context.clearCookies();
+    await page.goto(at('/sign-in'));
+    await signInByPasskey(page);
+    await page.getByText('This passkey is not known here.').waitFor();
+    expect((await context.cookies()).some(({ name }) => name === 'muster')).toBe(false);
+  });
+
+  inBrowser('is made once on a device', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    await make(page);
+    await page.getByRole('button', { name: 'Make a passkey' }).click();
+    await page.getByText('This device has a passkey of yours already.').waitFor();
+    expect(await passkeys()).toHaveLength(1);
+  });
+
+  inBrowser('whose counter went back is a copy, and refused', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    await make(page);
+    await world.rows('update sign_in.passkeys set counter = 1000 where id = $1', (await passkeys())[0]?.id);
+    await context.clearCookies();
+    await page.goto(at('/sign-in'));
+    await signInByPasskey(page);
+    await page.getByText('This passkey is not known here.').waitFor();
+    expect(Number((await passkeys())[0]?.counter)).toBe(1000);
+  });
+
+  inBrowser('signs what was asked of this browser, once', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    await make(page);
+    await context.clearCookies();
+    await page.goto(at('/sign-in'));
+    const [sent] = await Promise.all([
+      page.waitForRequest((request) => request.url().endsWith('/auth/passkey')),
+      signInByPasskey(page),
+    ]);
+    await page.getByText('You are signed in').waitFor();
+    const body = sent.postData() ?? '';
+    const cookie = (await sent.allHeaders())['cookie'] ?? '';
+    expect(cookie).toContain('muster-passkey=');
+    const json = {
+      'content-type': 'application/json',
+      origin: installation.url(),
+      'sec-fetch-site': 'same-origin',
+    };
+    const send = (headers: Record<string, string>) =>
+      fetch(at('/auth/passkey'), { method: 'POST', headers, body });
+    // No copy is looked for here: the counter says nothing.
+    await world.rows('update sign_in.passkeys set counter = 0 where id = $1', (await passkeys())[0]?.id);
+    // The same again; in a browser that was asked for something else; in one that was not asked; from another site.
+    expect((await send({ ...json, cookie })).status).toBe(401);
+    const asked = await fetch(at('/auth/passkey/options'), { method: 'POST', headers: json, body: '{}' });
+    const [other = ''] = asked.headers.getSetCookie().map((line) => line.split(';')[0] ?? '');
+    expect(other).toContain('muster-passkey=');
+    expect((await send({ ...json, cookie: other })).status).toBe(401);
+    expect((await send(json)).status).toBe(401);
+    expect((await send({ ...json, cookie, 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+  });
+
+  it('is made by nobody whose session is old, and by none of another origin', async () => {
+    const browser = await installation.signIn(email);
+    const ask = (headers: Record<string, string> = {}) =>
+      fetch(at('/auth/passkeys/options'), {
+        method: 'POST',
+        body: '{}',
+        headers: {
+          ...{ 'content-type': 'application/json', cookie: `muster=${browser.session()}` },
+          ...{ origin: installation.url(), 'sec-fetch-site': 'same-origin', ...headers },
+        },
+      });
+    expect((await ask()).status).toBe(200);
+    expect((await ask({ 'sec-fetch-site': 'cross-site' })).status).toBe(403);
+    await old();
+    expect((await ask()).status).toBe(403);
+    expect((await browser.submit('/auth/passkeys/delete', { passkey: 'x' })).location).toMatch(
+      /^\/sign-in\?again/,
+    );
+  });
+});
+
+it('says of no address whether it has a passkey: a browser is asked for any of its own', async () => {
+  const answer = await fetch(at('/auth/passkey/options'), {
+    method: 'POST',
+    body: '{}',
+    headers: {
+      ...{ 'content-type': 'application/json', origin: installation.url(), 'sec-fetch-site': 'same-origin' },
+    },
+  });
+  expect(await answer.json()).not.toHaveProperty('allowCredentials');
+});
+
+it('runs one script, by its hash, and frames in no page', async () => {
+  const { headers, text } = await installation.browser().open('/sign-in');
+  expect(headers['content-security-policy']).toMatch(
+    /^default-src 'none'; style-src 'sha256-[^']+'; script-src 'sha256-[^']+'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'$/,
+  );
+  expect(text).toContain('Mail me a link');
+});
