@@ -38,7 +38,7 @@ function tidied(text: string): string | undefined {
     const known = document.grant_types.filter((type) => grantTypes.some((own) => own === type));
     return JSON.stringify({
       ...{ ...document, grant_types: known, application_type: 'native' },
-      // guard: a method that has a secret is the server's to refuse
+      // A method that has a secret is the server's to refuse.
       token_endpoint_auth_method: method?.startsWith('client_secret') === true ? method : 'none',
     });
   } catch {

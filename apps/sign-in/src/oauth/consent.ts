@@ -57,7 +57,7 @@ const usualScopes: readonly GivenScope[] = ['read', 'write'];
 function grantable(asked: readonly string[], role: OwnOrganization['role']): GivenScope[] {
   const wanted = clientScopes.filter((scope) => asked.includes(scope));
   const most = wanted.length === 0 ? usualScopes : wanted;
-  // guard: no scope that the member's role does not give
+  // No scope that the member's role does not give.
   return clientScopes.filter(
     (scope) => scopeCovers(most, scope) && (scope !== 'admin' || role === 'owner' || role === 'admin'),
   );
@@ -79,7 +79,7 @@ export async function personOf(
   const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
   const to = encodeURIComponent(request.method === 'GET' ? request.url : (request.url.split('?')[0] ?? '/'));
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
-  // guard: fresh proof
+  // As for tokens, the proof has to be fresh.
   const isFresh = Date.parse(session.provenAt) > Date.now() - proofMinutes * 60_000;
   return isFresh ? session : { goTo: `/sign-in?again&to=${to}` };
 }

@@ -65,7 +65,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
   const cookie = { httpOnly: true, sameSite: 'lax', secure: isSecure, signed: false } as const;
   const consent = new interactionPolicy.Prompt(
     { name: 'consent', requestable: true },
-    // guard: consent each time, whatever was granted before
+    // Consent each time, whatever was granted before.
     new interactionPolicy.Check('consent_needed', 'the person has to consent', 'consent_required', (ctx) => {
       const { result } = ctx.oidc as {
         readonly result?: { readonly consent?: { readonly grantId?: string } };
@@ -88,7 +88,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
     cookies: { names, long: cookie, short: cookie, keys: [] },
     jwks: { keys: [await unusedKey()] },
     responseTypes: ['code'],
-    // guard: no code without PKCE; the server knows S256 alone
+    // No code without PKCE; the server knows S256 alone.
     pkce: { required: () => true },
     scopes: [...clientScopes, 'offline_access'],
     claims: {},
@@ -97,7 +97,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
       ...{ rpInitiatedLogout: { enabled: false }, pushedAuthorizationRequests: { enabled: false } },
       revocation: {
         enabled: true,
-        // guard: a client ends its own connections alone
+        // A client ends its own connections alone.
         allowedPolicy: (_ctx, client, token) => token.clientId === client.clientId,
       },
       registration: { enabled: options.allowsRegistration, issueRegistrationAccessToken: false },
@@ -110,7 +110,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
         useGrantedResource: () => true,
         getResourceServerInfo: (_ctx, resource) => {
           const audience = ownResource(baseUrl, resource);
-          // guard: no token for anything but ourselves
+          // No token for anything but ourselves.
           if (audience === undefined) throw new errors.InvalidTarget();
           return { scope: clientScopes.join(' '), audience, accessTokenFormat: 'opaque' };
         },
@@ -132,7 +132,7 @@ export async function createProvider(options: ProviderOptions): Promise<Provider
     ttl: {
       ...{ AuthorizationCode: 60, DeviceCode: deviceSeconds, Interaction: flowSeconds, Session: flowSeconds },
       AccessToken: ({ oidc }) => Math.min(tokenSeconds, remaining(oidc.entities.Grant ?? {})),
-      // guard: nothing outlives what was consented to
+      // Nothing outlives what was consented to.
       RefreshToken: ({ oidc }) => remaining(oidc.entities.Grant ?? {}),
     },
     renderError: (ctx, { error, error_description: why }) => {

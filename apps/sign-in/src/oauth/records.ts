@@ -64,7 +64,7 @@ const records = (model: string, run: Run): Adapter => ({
   consume: (secret) =>
     run(async (db) => {
       const isFirst = await consumeRecord(db, model, secret);
-      // guard: of two who use a code at once, one is refused
+      // Of two who use a code at once, one is refused.
       if (!isFirst && once.has(model)) throw new errors.InvalidGrant('it was used already');
     }),
   destroy: (secret) => run((db) => removeRecord(db, model, secret)),

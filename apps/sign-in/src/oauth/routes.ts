@@ -107,7 +107,7 @@ function addConsent(app: FastifyInstance, parts: ConsentParts & Parts): void {
   async function askedIn({ raw, params }: FastifyRequest, reply: FastifyReply): Promise<Asked | undefined> {
     const { uid } = params as { uid: string };
     try {
-      // guard: the browser that began it
+      // Only the browser that began it.
       const flow = await provider.interactionDetails(raw, reply.raw);
       const client = await provider.Client.find(String(flow.params['client_id']));
       if (flow.uid !== uid || client === undefined) return undefined;
@@ -182,7 +182,7 @@ function addDevices(app: FastifyInstance, parts: ConsentParts & Parts): void {
     const person = await personOf(parts, request);
     if ('goTo' in person) return reply.redirect(person.goTo, 303);
     if (typed === '') return sendPage(reply, devicePage('', null));
-    // guard: codes that are tried
+    // Codes that are tried count.
     await throttle(request);
     const asked = await askedBy(typed);
     if (asked === undefined) return sendPage(reply, devicePage(typed.slice(0, 12), unknown));
