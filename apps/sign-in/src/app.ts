@@ -79,7 +79,7 @@ export async function createSignIn(
     addOrganizations(app, around);
     addPasskeys(app, around);
   });
-  addOAuth(service.app, { ...around, provider, calls });
+  addOAuth(service.app, { ...around, provider, calls, leave: service.leave });
   const purging = setInterval(() => {
     inSignIn(pool, purge).catch((error: unknown) => {
       logger.warn({ err: error }, 'what is over could not be removed');

@@ -23,10 +23,10 @@ const server = createServer({ cert: certificate, key }, ({ url = '' }, response)
   if (leadsTo !== '') response.writeHead(302, { location: leadsTo }).end();
   else response.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify(document));
 });
-/** Where each name leads; of this machine is clients.example alone. */
+/** Where each name leads. The server answers at each of this machine's addresses, and may be asked at the first alone. */
 const addresses: Readonly<Record<string, string>> = {
   'clients.example': '127.0.0.1',
-  'private.example': '10.0.0.7',
+  'private.example': '127.0.0.2',
   'metadata.example': '169.254.169.254',
 };
 const installation = useInstallation(
@@ -34,7 +34,7 @@ const installation = useInstallation(
   {
     hasGateway: true,
     outbound: {
-      ...{ networks: parseNetworks('127.0.0.0/8:*'), seconds: 3, ca: certificate },
+      ...{ networks: parseNetworks('127.0.0.1/32:*'), seconds: 3, ca: certificate },
       resolve: async (host) => [{ address: addresses[host] ?? '127.0.0.1', family: 4 }],
     },
   },
@@ -45,7 +45,7 @@ let count = 0;
 let people: People;
 let browser: Browser;
 beforeAll(async () => {
-  server.listen(0, '127.0.0.1');
+  server.listen(0, '0.0.0.0');
   await once(server, 'listening');
 });
 afterAll(() => {
@@ -151,16 +151,16 @@ describe('a client with a document of its own', () => {
 
   it.each([
     'private.example',
+    '127.0.0.2',
     'metadata.example',
     '10.0.0.7',
     '169.254.169.254',
     '[::ffff:10.0.0.7]',
     '[fd00::1]',
   ])('is not asked for at an address of no public network: %s', async (host) => {
-    const { status, location } = await openRequest(
-      browser,
-      clientOf(installation, addressOf(host)).authorizeUrl(),
-    );
+    const id = addressOf(host);
+    document = documentOf(id);
+    const { status, location } = await openRequest(browser, clientOf(installation, id).authorizeUrl());
     expect([status, location, asked]).toEqual([400, '', []]);
   });
 

@@ -1,5 +1,6 @@
 /** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
 import { inSignIn } from '@muster/database';
+import { type Service } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
 import { type Parts } from '../http/parts.ts';
@@ -17,6 +18,7 @@ import { clientScopes, ownResource, resourcesOf } from './provider.ts';
 export interface OAuthParts extends Parts {
   readonly provider: Provider;
   readonly calls: OwnCalls;
+  readonly leave: Service['leave'];
 }
 
 /** What the server answers by itself, byte for byte. */
@@ -47,7 +49,7 @@ export function withKnownScopes(address: string): string {
 }
 
 export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
-  const { provider, config, throttle, pool } = parts;
+  const { provider, config, throttle, pool, leave } = parts;
   const origin = new URL(config.baseUrl);
   const answer = provider.callback();
   addResourceMetadata(app, config.baseUrl);
@@ -70,7 +72,12 @@ export function addOAuth(app: FastifyInstance, parts: OAuthParts): void {
       });
       if (path === '/oauth/authorize') raw.url = withKnownScopes(request.url);
       reply.hijack();
-      await answer(raw, reply.raw);
+      try {
+        await answer(raw, reply.raw);
+      } finally {
+        // Nothing else tells the service that it is answered.
+        leave(request);
+      }
     };
     for (const url of served) scope.route({ method: ['GET', 'POST', 'OPTIONS'], url, handler });
   });
