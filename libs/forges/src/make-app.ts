@@ -1,5 +1,5 @@
 /** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
-import { type PlainDb, sql, systemFacts } from '@muster/database';
+import { type PlainDb, systemFacts } from '@muster/database';
 import { asSystem } from '@muster/runtime';
 import { z } from 'zod';
 import { apiRoot } from './calls/api.ts';
@@ -13,6 +13,7 @@ import {
   lockConnection,
   noteFailure,
   secretOwner,
+  transactionTime,
 } from './data/connections.ts';
 import { callAnew } from './data/statuses.ts';
 import { sealedCredentials } from './operations/set-up.ts';
@@ -83,7 +84,7 @@ export async function makeApp(
           secret: seals.seal(secretOwner(organizationKey, connectionId), made.webhook_secret),
           app_url: made.html_url.replace(/\/+$/, ''),
         };
-        const { at } = await after.one(sql<{ at: string }>`select now() as at`);
+        const at = await transactionTime(after);
         const saved = connections.save(after, connection, changes, at);
         after.later(noteFailure(connectionId, null));
         for (const query of callAnew(connectionId)) after.later(query);

@@ -79,6 +79,10 @@ export const codeOwner = (organizationKey: Buffer, connectionId: string): Secret
   name: `forge ${connectionId} code`,
 });
 
+/** When the transaction began. */
+export const transactionTime = async (db: Db): Promise<string> =>
+  (await db.one(sql<{ at: string }>`select now() as at`)).at;
+
 export const countConnections = async (db: Db): Promise<number> =>
   (
     await db.one(
