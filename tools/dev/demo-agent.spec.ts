@@ -23,10 +23,10 @@ const workOn = async (ana: Client, storyId: string) =>
   (await ana.deliveryExecutions.getForTarget({ targetType: 'story', targetId: storyId })).execution;
 
 /** Runs it until the work of the spec is done, then ends it. */
-async function whileItWorks(robo: Client, work: () => Promise<void>): Promise<void> {
+async function whileItWorks(robo: Client, stepMillis: number, work: () => Promise<void>): Promise<void> {
   const ending = new AbortController();
   const { signal } = ending;
-  const over = workNowAndThen(robo, { projectKey: 'WEB', signal, stepMillis: 300, restMillis: 10 });
+  const over = workNowAndThen(robo, { projectKey: 'WEB', signal, stepMillis, restMillis: 10 });
   try {
     await work();
   } finally {
@@ -37,7 +37,7 @@ async function whileItWorks(robo: Client, work: () => Promise<void>): Promise<vo
 
 it('takes a story, writes how far it is, asks, hears the answer, and leaves nothing held', async () => {
   const { ana, robo } = await board();
-  await whileItWorks(robo, async () => {
+  await whileItWorks(robo, 300, async () => {
     await until(async () => (await workOn(ana, 'WEB-1'))?.state === 'waiting_input');
     const { items } = await ana.comments.list({ storyId: 'WEB-1' });
     expect(items.map(({ body }) => body)).toEqual([question]);
@@ -51,7 +51,7 @@ it('takes a story, writes how far it is, asks, hears the answer, and leaves noth
 
 it('lets go of what it is asked to stop, and goes on with another story', async () => {
   const { ana, robo } = await board();
-  await whileItWorks(robo, async () => {
+  await whileItWorks(robo, 2_000, async () => {
     await until(async () => (await workOn(ana, 'WEB-1'))?.state === 'leased');
     const executionId = (await workOn(ana, 'WEB-1'))?.id ?? '';
     await ana.deliveryExecutions.update({ executionId, requestStop: true });
@@ -59,5 +59,8 @@ it('lets go of what it is asked to stop, and goes on with another story', async 
     await ana.stories.create({ projectId: 'WEB', title: 'Beta', status: 'in_progress' });
     await until(async () => (await workOn(ana, 'WEB-2'))?.lease != null);
   });
-  expect(await workOn(ana, 'WEB-1')).toMatchObject({ attempt: 1, lease: null });
+  const stopped = await workOn(ana, 'WEB-1');
+  expect(stopped).toMatchObject({ attempt: 1, lease: null });
+  // Before it would have asked its question.
+  expect(stopped?.progress).toBeLessThan(40);
 });
