@@ -19,6 +19,7 @@ export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'libs/delivery/src/operations/deliveryExecutions/handoff.ts': [1, 'it is inside a handler'],
   'libs/delivery/src/operations/deliveryExecutions/update.ts': [1, 'it is inside a handler'],
   'libs/delivery/src/reactions.ts': [2, 'they follow from events of one kind'],
+  'libs/forges/src/make-app.ts': [1, 'it follows what a forge answered'],
   'libs/gamification/src/operations/gamification/reset.ts': [1, 'it is inside a handler'],
   'libs/organizations/src/operators/organizations.ts': [3, 'what an operator gives is parsed first'],
   'libs/organizations/src/operators/tokens.ts': [2, 'what an operator gives is parsed first'],
