@@ -103,6 +103,7 @@ const named = [...readme.matchAll(/^\| `([^`]+)`/gm)].map(([, command]) => comma
 const tried: Readonly<Record<string, [() => Promise<Ended>, RegExp]>> = {
   'npm run tour': [() => npmRun('tour'), /\(the instance that runs here\)[^]*\b(\d+) of \1 checks hold/],
   'npm run tour -- --delivery': [() => npmRun('tour', '--delivery'), /\b(\d+) of \1 checks hold/],
+  'npm run tour -- --mcp': [() => npmRun('tour', '--mcp'), /\b(\d+) of \1 checks hold/],
   'npm run prove': [() => npmRun('prove', '--short', '--only', 'feeds'), /1 of 1 properties are proven/],
   'npm run bench': [
     () => npmRun('bench', '--rounds', '1', '--seconds', '0.2', '--only', 'stories.get'),
