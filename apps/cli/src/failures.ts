@@ -21,9 +21,12 @@ export class UsageError extends Error {}
 /** The API refused part of what was asked; what exactly was said already. */
 export class PartlyRefused extends Error {}
 
+/** Signing in did not come about; the message says why. */
+export class SignInRefused extends Error {}
+
 export function exitCodeOf(error: unknown): number {
   if (error instanceof UsageError) return exitCodes.usage;
-  if (error instanceof PartlyRefused) return exitCodes.refused;
+  if (error instanceof PartlyRefused || error instanceof SignInRefused) return exitCodes.refused;
   if (error instanceof NoAnswer) return exitCodes.unreachable;
   if (error instanceof MusterError) return error.status < 500 ? exitCodes.refused : exitCodes.unreachable;
   return exitCodes.failed;
@@ -72,7 +75,7 @@ export function tell(error: unknown, { json, nameOf = (path) => path }: Telling)
       ? jsonText({ code: 'no_answer', message: error.message, details: { retryable: true } })
       : `muster: ${error.message}`;
   }
-  if (error instanceof PartlyRefused || error instanceof UsageError) {
+  if (error instanceof PartlyRefused || error instanceof SignInRefused || error instanceof UsageError) {
     return json && error instanceof UsageError
       ? jsonText({ code: 'usage', message: error.message })
       : `muster: ${error.message}`;

@@ -9,6 +9,8 @@ export interface Forwarder {
   readonly asked: (path: string) => number;
   /** Once a path was asked for so often. */
   readonly until: (path: string, times: number) => Promise<void>;
+  /** Once a path was answered, or began to be. */
+  readonly answered: (path: string) => Promise<void>;
   /** Cuts all connections and takes no others, as a service that is started anew. */
   readonly away: () => Promise<void>;
   readonly back: () => Promise<void>;
@@ -16,6 +18,7 @@ export interface Forwarder {
 
 export async function openForwarder(target: string): Promise<Forwarder> {
   const paths: string[] = [];
+  const answers = new Set<string>();
   const asking = new EventEmitter();
   const open = async (port: number): Promise<Server> => {
     const server = createServer((incoming, answer) => {
@@ -26,6 +29,8 @@ export async function openForwarder(target: string): Promise<Forwarder> {
       const outgoing = request(new URL(pathname + search, target), { method, headers }, (answered) => {
         answer.writeHead(answered.statusCode ?? 502, answered.headers);
         answered.pipe(answer);
+        answers.add(pathname);
+        asking.emit('answered');
       });
       outgoing.on('error', () => answer.destroy());
       answer.on('close', () => outgoing.destroy());
@@ -42,6 +47,9 @@ export async function openForwarder(target: string): Promise<Forwarder> {
     asked: (path) => paths.filter((one) => one === path).length,
     until: async (path, times) => {
       while (paths.filter((one) => one === path).length < times) await once(asking, 'asked');
+    },
+    answered: async (path) => {
+      while (!answers.has(path)) await once(asking, 'answered');
     },
     away: async () => {
       const closed = once(server, 'close');

@@ -14,6 +14,7 @@ import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, httpTransport } from '@muster/client';
 import {
   type AppProcess,
+  freePort,
   type Person,
   programEnvironment,
   startApp,
@@ -72,6 +73,48 @@ export async function runMuster(
   return { code, out, err };
 }
 
+export interface Started {
+  kill(signal: NodeJS.Signals): void;
+  /** All that it has said so far. */
+  shown(): string;
+  /** Once it has said that. */
+  until(what: RegExp): Promise<RegExpExecArray>;
+  /** The exit code; null where a signal ended it. */
+  readonly ended: Promise<number | null>;
+}
+
+function start(args: readonly string[], env: Readonly<Record<string, string>>): Started {
+  const child = spawnMuster(args, env);
+  let shown = '';
+  let heard = (): void => undefined;
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding('utf8').on('data', (said: string) => {
+      shown += said;
+      heard();
+    });
+  }
+  let isOver = false;
+  const ended = once(child, 'close').then(([code]) => {
+    isOver = true;
+    heard();
+    return code as number | null;
+  });
+  return {
+    ended,
+    kill: (signal) => void child.kill(signal),
+    shown: () => shown,
+    until: (what) =>
+      new Promise((resolve, reject) => {
+        heard = () => {
+          const found = what.exec(shown);
+          if (found !== null) resolve(found);
+          else if (isOver) reject(new Error(`it ended and had said:\n${shown}`));
+        };
+        heard();
+      }),
+  };
+}
+
 export interface Muster {
   readonly world: World;
   url(): string;
@@ -81,28 +124,38 @@ export interface Muster {
   direct(person: Person): Client;
   /** As nobody: no address, no token but what was kept. */
   run(args: readonly string[], options?: RunOptions): Promise<Outcome>;
-  /** A run that can be killed. */
-  start(
-    args: readonly string[],
-    options: RunOptions,
-  ): { kill(signal: NodeJS.Signals): void; readonly ended: Promise<unknown> };
+  /** A run that can be killed, and is heard while it goes on. */
+  start(args: readonly string[], options: RunOptions): Started;
   /** As somebody, by the environment. */
   as(person: Person, ...args: readonly string[]): Promise<Outcome>;
   environmentOf(person: Person): Record<string, string>;
 }
 
-/** Starts the API for the spec file that calls it. */
-export function useMuster(): Muster {
+/** Starts the API for the spec file that calls it; with sign-in behind it, where one click signs in as the demo account. */
+export function useMuster({ demoAccount }: { readonly demoAccount?: string } = {}): Muster {
   const world = useWorld({});
-  let api: AppProcess | undefined;
+  let [api, signIn]: (AppProcess | undefined)[] = [];
   let home = '';
 
   beforeAll(async () => {
     home = await mkdtemp(path.join(tmpdir(), 'muster-cli-'));
-    api = await startApp('apps/coordination-api/src/main.ts', { DATABASE_URL: world.database.url });
+    const own = { DATABASE_URL: world.database.url };
+    if (demoAccount === undefined) {
+      api = await startApp('apps/coordination-api/src/main.ts', own);
+      return;
+    }
+    const port = String(await freePort());
+    const place = { ...own, BASE_URL: `http://127.0.0.1:${port}` };
+    signIn = await startApp('apps/sign-in/src/main.ts', {
+      ...{ ...place, MAIL_FOLDER: home, DEMO_ACCOUNT: demoAccount, LIMIT_SIGN_IN: '10000/0.001' },
+    });
+    api = await startApp('apps/coordination-api/src/main.ts', {
+      ...{ ...place, PORT: port, SIGN_IN_URL: signIn.url },
+    });
   });
   afterAll(async () => {
     await api?.stop();
+    await signIn?.stop();
     await rm(home, { recursive: true });
   });
 
@@ -116,10 +169,7 @@ export function useMuster(): Muster {
     home: () => home,
     direct: ({ me: { token } }) => createClient(httpTransport({ baseUrl: url(), token })),
     run,
-    start: (args, { env = {} }) => {
-      const child = spawnMuster(args, { HOME: home, XDG_CONFIG_HOME: home, ...env });
-      return { kill: (signal) => void child.kill(signal), ended: once(child, 'exit') };
-    },
+    start: (args, { env = {} }) => start(args, { HOME: home, XDG_CONFIG_HOME: home, ...env }),
     environmentOf,
     as: (person, ...args) => run(args, { env: environmentOf(person) }),
   };

@@ -55,10 +55,10 @@ const usualPatienceSeconds = 3;
 
 /** The way to the API, as patient as somebody at a terminal is unless told otherwise. */
 export const transportOf = (
-  { baseUrl, token }: Connection,
+  connection: Connection,
   { patienceSeconds = usualPatienceSeconds }: { readonly patienceSeconds?: number } = {},
 ) => {
-  const transport = retrying(httpTransport({ baseUrl, token }), { forSeconds: patienceSeconds });
+  const transport = retrying(httpTransport(connection), { forSeconds: patienceSeconds });
   return async (...call: Parameters<typeof transport>): Promise<unknown> => {
     try {
       return await transport(...call);

@@ -1,8 +1,8 @@
 /** muster login, logout, whoami, profiles. */
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
-import { jsonText, onOneLine } from '@muster/terminal';
-import { type Command, InvalidArgumentError } from 'commander';
+import { jsonText, onOneLine, plain } from '@muster/terminal';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../failures.ts';
 import { clientOf } from '../operations/run.ts';
 import { pageOfStdout, showList, showRecord } from '../output/show.ts';
@@ -13,7 +13,8 @@ import {
   findConnection,
   toBaseUrl,
 } from './connection.ts';
-import { firstProfile, profilesFile, readProfiles, writeProfiles } from './profiles.ts';
+import { beginDevice, findMetadata, type Given, revoke, waitForPerson } from './oauth.ts';
+import { changeProfiles, firstProfile, type Profile, profilesFile, readProfiles } from './profiles.ts';
 
 const usualAddress = 'http://127.0.0.1:4100';
 
@@ -41,41 +42,76 @@ async function askToken(given: string | undefined): Promise<string> {
 
 const identityOf = (connection: Connection) => clientOf(connection).session.identity();
 
-async function login({ baseUrl, token, profile = firstProfile }: ConnectionFlags): Promise<void> {
-  const connection: Connection = {
-    baseUrl: baseUrl ?? (await askAddress()),
-    token: await askToken(token),
-    from: 'what was typed',
-  };
-  if (connection.token === '') throw new UsageError('the token is empty');
-  const { member, org } = await identityOf(connection);
-  const { profiles } = await readProfiles();
-  await writeProfiles({
-    current: profile,
-    profiles: { ...profiles, [profile]: { baseUrl: connection.baseUrl, token: connection.token } },
-  });
+interface LoginFlags extends ConnectionFlags {
+  readonly scope: keyof typeof scopes;
+}
+
+/** What is asked for: each has those before it. */
+const scopes = { read: 'read', write: 'read write', admin: 'read write admin' } as const;
+
+async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags): Promise<string> {
+  if (address !== undefined && baseUrl !== undefined)
+    throw new UsageError('give [address] or --base-url, not both');
+  return address ?? baseUrl ?? askAddress();
+}
+
+/** By a person in a browser, on whatever machine; undefined where the installation has no sign-in. */
+async function signIn(baseUrl: string, scope: string): Promise<Given | undefined> {
+  const metadata = await findMetadata(baseUrl);
+  if (metadata === undefined) return undefined;
+  const device = await beginDevice(metadata, scope);
+  process.stderr.write(
+    `Open   ${plain(device.verification_uri)}\nType   ${plain(device.user_code)}\nThe code is good for ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C ends the waiting.\n`,
+  );
+  return waitForPerson(metadata, device);
+}
+
+async function login(address: string | undefined, flags: LoginFlags): Promise<void> {
+  const { profile = firstProfile } = flags;
+  const baseUrl = await addressTyped(address, flags);
+  const signedIn = flags.token === undefined ? await signIn(baseUrl, scopes[flags.scope]) : undefined;
+  const made: Profile = { baseUrl, ...(signedIn ?? { token: await askToken(flags.token) }) };
+  if (made.token === '') throw new UsageError('the token is empty');
+  const { member, agent, org } = await identityOf({ ...made, from: 'what was typed' });
+  const replaced = await changeProfiles(async ({ profiles }) => ({
+    after: { current: profile, profiles: { ...profiles, [profile]: made } },
+    result: Object.hasOwn(profiles, profile) ? profiles[profile] : undefined,
+  }));
+  // What is not kept any more lets in no one.
+  if (replaced?.oauth !== undefined) await revoke(replaced.oauth);
+  const as = agent === null ? '' : `, by the agent ${onOneLine(agent.name)}`;
   process.stdout.write(
-    `Signed in to ${onOneLine(org.name)} at ${connection.baseUrl} as ${onOneLine(member.name)}, ${member.role}. Kept in ${profilesFile()} as "${profile}".\n`,
+    `Signed in to ${onOneLine(org.name)} at ${baseUrl} as ${onOneLine(member.name)}, ${member.role}${as}. Kept in ${profilesFile()} as "${profile}".\n`,
   );
 }
 
+/** What became of the token of a login that is forgotten. */
+async function endOf(name: string, { oauth }: Profile): Promise<string> {
+  if (oauth === undefined)
+    return `The login "${name}" is forgotten; its token still works until it is revoked or expires.`;
+  return (await revoke(oauth))
+    ? `The login "${name}" is forgotten, and its connection is ended.`
+    : `The login "${name}" is forgotten; its connection could not be ended, and stays until connections.revoke ends it or it expires.`;
+}
+
 async function logout({ profile, all = false }: { profile?: string; all?: boolean }): Promise<void> {
-  const { current, profiles } = await readProfiles();
-  if (all) {
-    await writeProfiles({ current: null, profiles: {} });
-    process.stdout.write('No login is kept any more.\n');
-    return;
-  }
-  const name = profile ?? current;
-  if (name === null || !Object.hasOwn(profiles, name)) {
-    throw new UsageError(name === null ? 'nobody is signed in' : `there is no login "${name}"`);
-  }
-  const { [name]: _, ...others } = profiles;
-  const [next = null] = name === current ? Object.keys(others) : [current];
-  await writeProfiles({ current: next, profiles: others });
-  process.stdout.write(
-    `The login "${name}" is forgotten; its token still works until it is revoked or expires.${next === null ? '' : ` "${next}" counts now.`}\n`,
-  );
+  const { forgotten, next } = await changeProfiles(async ({ current, profiles }) => {
+    const name = profile ?? current;
+    if (!all && (name === null || !Object.hasOwn(profiles, name)))
+      throw new UsageError(name === null ? 'nobody is signed in' : `there is no login "${name}"`);
+    const kept = Object.entries(profiles);
+    const isGone = ([one]: readonly [string, Profile]): boolean => all || one === name;
+    const others = kept.filter((entry) => !isGone(entry));
+    const [counts = null] = all || name === current ? others.map(([one]) => one) : [current];
+    return {
+      after: { current: counts, profiles: Object.fromEntries(others) },
+      result: { forgotten: kept.filter(isGone), next: counts },
+    };
+  });
+  const ends = await Promise.all(forgotten.map(([name, its]) => endOf(name, its)));
+  const last = all ? ['No login is kept any more.'] : [];
+  const lines = [...(all ? ends.filter((_, at) => forgotten[at]?.[1].oauth !== undefined) : ends), ...last];
+  process.stdout.write(`${lines.join('\n')}${all || next === null ? '' : ` "${next}" counts now.`}\n`);
 }
 
 async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void> {
@@ -101,13 +137,15 @@ async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void
 }
 
 async function listProfiles({ use, json }: { use?: string; json?: boolean }): Promise<void> {
-  const { current, profiles } = await readProfiles();
   if (use !== undefined) {
-    if (!Object.hasOwn(profiles, use)) throw new UsageError(`there is no login "${use}"`);
-    await writeProfiles({ current: use, profiles });
+    await changeProfiles(async ({ profiles }) => {
+      if (!Object.hasOwn(profiles, use)) throw new UsageError(`there is no login "${use}"`);
+      return { after: { current: use, profiles }, result: undefined };
+    });
     process.stdout.write(`"${use}" counts now.\n`);
     return;
   }
+  const { current, profiles } = await readProfiles();
   const items = Object.entries(profiles).map(([name, { baseUrl, token }]) => ({
     ...{ name, baseUrl, endsIn: `…${token.slice(-4)}`, current: name === current },
   }));
@@ -119,18 +157,27 @@ async function listProfiles({ use, json }: { use?: string; json?: boolean }): Pr
 export function addSession(program: Command): void {
   program
     .command('login')
-    .summary('Keep an address and a token for the commands that follow')
+    .summary('Sign in, for the commands that follow')
     .description(
-      'Asks for the address of the API and for a token, tries them, and keeps them for the commands that follow.',
+      'Signs you in for the commands that follow. Where people sign in to the installation, it shows an address and a code, waits until you have typed it in there, on whatever machine, and said what the command line may do. Elsewhere it asks for a token.',
     )
-    .option('--base-url <url>', 'the address of the API; asked for where it is missing', toBaseUrl)
-    .option('--token <token>', '- reads it from stdin; asked for, unseen, where it is missing')
+    .argument('[address]', 'the address of the API; asked for where it is missing', toBaseUrl)
+    .option('--base-url <url>', 'the same as [address]', toBaseUrl)
+    .option('--token <token>', 'keep this token instead; - reads it from stdin')
+    .addOption(
+      new Option('--scope <scope>', 'the most that you can let it do')
+        .choices(Object.keys(scopes))
+        .default('write'),
+    )
     .option('--profile <name>', `under which name; several are kept side by side (default "${firstProfile}")`)
+    .addHelpText('after', '\nExamples:\n  muster login https://muster.example.com')
     .action(login);
   program
     .command('logout')
     .summary('Forget a login')
-    .description('Forgets a login. The token itself is not revoked.')
+    .description(
+      'Forgets a login, and ends it where you had signed in. A token that was given is not revoked.',
+    )
     .option('--profile <name>', 'which; the one that counts now unless said')
     .option('--all', 'all of them')
     .action(logout);

@@ -1,12 +1,16 @@
 /** Where a command goes, and as whom. */
+import { type HttpOptions } from '@muster/client';
 import { type Command, InvalidArgumentError } from 'commander';
 import { UsageError } from '../failures.ts';
 import { askStarter } from '../starter.ts';
 import { readProfiles } from './profiles.ts';
+import { fetchAs } from './renewing.ts';
 
-export interface Connection {
-  readonly baseUrl: string;
+/** Its `fetch` gets the next token by itself, where a person signed in. */
+export interface Connection extends HttpOptions {
   readonly token: string;
+  /** The login whose tokens end and are followed by others; a program that is started goes by this, not by a token. */
+  readonly renewed?: string;
   /** Who said so, for `muster whoami`. */
   readonly from: string;
 }
@@ -51,7 +55,10 @@ async function loginOf(named: string | undefined): Promise<Connection | undefine
   if (profile === undefined && named !== undefined) {
     throw new UsageError(`there is no login "${named}"; muster login --profile ${named} makes it`);
   }
-  return profile && { ...profile, from: `the login "${name}"` };
+  if (profile === undefined) return undefined;
+  const { baseUrl, token, oauth } = profile;
+  const from = `the login "${name}"`;
+  return { baseUrl, token, from, ...(oauth && { renewed: name, fetch: fetchAs(name, profile) }) };
 }
 
 async function localInstance(): Promise<Connection | undefined> {
@@ -78,8 +85,8 @@ export async function findConnection({ baseUrl, token, profile }: ConnectionFlag
   if (kept === undefined) {
     throw new UsageError(
       address === undefined
-        ? 'which API? muster login keeps an address and a token; or set MUSTER_BASE_URL and MUSTER_TOKEN (npm run muster finds the instance that npm start runs)'
-        : `as whom? muster login keeps a token for ${address}; or set MUSTER_TOKEN`,
+        ? 'which API? muster login keeps an address and signs you in; or set MUSTER_BASE_URL and MUSTER_TOKEN (npm run muster finds the instance that npm start runs)'
+        : `as whom? muster login ${address} signs you in; or set MUSTER_TOKEN`,
     );
   }
   if (address !== undefined && originOf(address) !== originOf(kept.baseUrl)) {
@@ -87,7 +94,7 @@ export async function findConnection({ baseUrl, token, profile }: ConnectionFlag
       `the kept token is for ${kept.baseUrl}, not for ${address}: give --token or MUSTER_TOKEN too`,
     );
   }
-  return { ...kept, ...(secret !== undefined && { token: secret }) };
+  return secret === undefined ? kept : { baseUrl: kept.baseUrl, token: secret, from: kept.from };
 }
 
 /** The address alone, where no token is needed. */

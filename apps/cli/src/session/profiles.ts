@@ -1,14 +1,32 @@
 /** The file that `muster login` writes: addresses with their tokens, by name. */
-import { mkdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import envPaths from 'env-paths';
 import { z } from 'zod';
 import { UsageError } from '../failures.ts';
 
+const Profile = z.object({
+  baseUrl: z.string(),
+  token: z.string(),
+  /** How to get the next token, where a person signed in. */
+  oauth: z
+    .object({
+      refreshToken: z.string(),
+      /** When the token ends, by the clock of this machine. */
+      expiresAt: z.iso.datetime(),
+      tokenUrl: z.url(),
+      revocationUrl: z.url(),
+    })
+    .optional(),
+});
+export type Profile = z.infer<typeof Profile>;
+export type OAuthLogin = NonNullable<Profile['oauth']>;
+
 const Profiles = z.object({
   /** The one that counts where none is named. */
   current: z.string().nullable(),
-  profiles: z.record(z.string(), z.object({ baseUrl: z.string(), token: z.string() })),
+  profiles: z.record(z.string(), Profile),
 });
 export type Profiles = z.infer<typeof Profiles>;
 
@@ -35,10 +53,48 @@ export async function readProfiles(): Promise<Profiles> {
 }
 
 /** In one step, and for its owner's eyes only. */
-export async function writeProfiles(profiles: Profiles): Promise<void> {
+async function writeProfiles(profiles: Profiles): Promise<void> {
   const file = profilesFile();
   await mkdir(path.dirname(file), { recursive: true, mode: 0o700 });
   const unfinished = `${file}.${process.pid}`;
   await writeFile(unfinished, `${JSON.stringify(profiles, null, 2)}\n`, { mode: 0o600 });
   await rename(unfinished, file);
 }
+
+/** Longer than a change takes, the call that gets the next token included: past it whoever held the lock has died. */
+const staleMillis = 15_000;
+
+/** Runs the work while no other process changes the file. */
+async function alone<Result>(work: () => Promise<Result>): Promise<Result> {
+  const lock = `${profilesFile()}.lock`;
+  await mkdir(path.dirname(lock), { recursive: true, mode: 0o700 });
+  for (;;) {
+    try {
+      await (await open(lock, 'wx', 0o600)).close();
+      break;
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      const since = await stat(lock).then(
+        ({ mtimeMs }) => mtimeMs,
+        () => Date.now(),
+      );
+      if (Date.now() - since > staleMillis) await unlink(lock).catch(() => undefined);
+      else await pause(50);
+    }
+  }
+  try {
+    return await work();
+  } finally {
+    await unlink(lock).catch(() => undefined);
+  }
+}
+
+/** Reads, changes and writes the file, one process at a time; where the change answers no other profiles nothing is written. */
+export const changeProfiles = <Result>(
+  change: (before: Profiles) => Promise<{ readonly after?: Profiles; readonly result: Result }>,
+): Promise<Result> =>
+  alone(async () => {
+    const { after, result } = await change(await readProfiles());
+    if (after !== undefined) await writeProfiles(after);
+    return result;
+  });

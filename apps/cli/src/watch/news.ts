@@ -1,5 +1,5 @@
 /** When to look again: soon after something was written, seldom else, and often where the stream cannot be had. */
-import { followStream } from '@muster/client';
+import { followStream, UnauthorizedError } from '@muster/client';
 import { eventKinds } from '@muster/registry';
 import { type Connection } from '../session/connection.ts';
 
@@ -21,7 +21,7 @@ export interface News {
 }
 
 export function openNews(
-  { baseUrl, token }: Connection,
+  connection: Connection,
   projectId: string | undefined,
   intervalSeconds: number,
   signal: AbortSignal,
@@ -35,15 +35,29 @@ export function openNews(
     isFresh ||= fresh;
     wake();
   };
-  const follow = async (): Promise<never> => {
-    const streamed = followStream({
-      ...{ baseUrl, token, kinds, signal, personal: false, forSeconds: Infinity },
+  let isOpen = false;
+  const streamed = () =>
+    followStream({
+      ...connection,
+      ...{ kinds, signal, personal: false, forSeconds: Infinity },
       ...(projectId !== undefined && { projectId }),
       // What was written between the last look and now may be missing.
-      onOpen: () => tell(true, true),
+      onOpen: () => {
+        isOpen = true;
+        tell(true, true);
+      },
       onRetry: () => tell(false, false),
     });
-    for await (const _ of streamed) tell(true, true);
+  const follow = async (): Promise<never> => {
+    while (!signal.aborted) {
+      try {
+        for await (const _ of streamed()) tell(true, true);
+      } catch (error) {
+        // The token that it was opened with ended. Where there is no next one it does not open again.
+        if (!(error instanceof UnauthorizedError) || !isOpen) throw error;
+        isOpen = false;
+      }
+    }
     return new Promise<never>(() => undefined);
   };
   let timer: NodeJS.Timeout | undefined;

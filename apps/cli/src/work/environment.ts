@@ -41,8 +41,16 @@ export const filesOf = (folder: string) => ({
   log: path.join(folder, 'agent.log'),
 });
 
+/** By whom the agent's own calls are: a token that lasts as long as the run, else the login, whose tokens do not. */
+function credentialOf({ session: { connection }, identity }: ReadyRun): Record<string, string> {
+  const { renewed, token } = connection;
+  return renewed !== undefined && token === identity.token
+    ? { MUSTER_PROFILE: renewed }
+    : { MUSTER_TOKEN: identity.token };
+}
+
 export function environmentFor(run: ReadyRun): Record<string, string> {
-  const { own, session, identity, lease, work, config } = run;
+  const { own, session, lease, work, config } = run;
   const entry = own.get();
   const files = filesOf(own.folder);
   const passed = [...usual, ...config.agent.environment, ...entry.passed].flatMap((name) => {
@@ -52,7 +60,7 @@ export function environmentFor(run: ReadyRun): Record<string, string> {
   return {
     ...Object.fromEntries(passed),
     MUSTER_BASE_URL: session.connection.baseUrl,
-    MUSTER_TOKEN: identity.token,
+    ...credentialOf(run),
     MUSTER_RUN_ID: entry.runId,
     MUSTER_EXECUTION_ID: work.executionId,
     MUSTER_LEASE_TOKEN: lease.leaseToken,

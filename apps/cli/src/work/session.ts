@@ -1,5 +1,12 @@
 /** What all runs of one command share, and what a run is made of. */
-import { type Client, connect, createClient, type HeldLease, httpTransport } from '@muster/client';
+import {
+  type Client,
+  connect,
+  createClient,
+  type HeldLease,
+  type HttpOptions,
+  httpTransport,
+} from '@muster/client';
 import { type Connection } from '../session/connection.ts';
 import { type Config } from './config.ts';
 import { type OwnEntry, type Work } from './journal.ts';
@@ -48,12 +55,19 @@ export interface Signals {
 /** How long a run waits for an API that does not answer, before it goes on without. */
 const patienceSeconds = 60;
 
-export const clientFor = ({ baseUrl }: Connection, token: string): Client =>
-  connect({ baseUrl, token, forSeconds: patienceSeconds });
+/** A run that works as the caller goes on with the caller's next token; a token of its own lasts as long as it does. */
+const wayAs = (connection: Connection, token: string): HttpOptions =>
+  token === connection.token ? connection : { baseUrl: connection.baseUrl, token };
+
+export const clientFor = (connection: Connection, token: string): Client =>
+  connect({ ...wayAs(connection, token), forSeconds: patienceSeconds });
 
 /** For calls that wait: given up at once when it aborts, and not tried again. */
-export const waitingClientFor = ({ baseUrl }: Connection, token: string, signal: AbortSignal): Client =>
-  createClient(httpTransport({ baseUrl, token, fetch: (url, init) => fetch(url, { ...init, signal }) }));
+export function waitingClientFor(connection: Connection, token: string, signal: AbortSignal): Client {
+  const way = wayAs(connection, token);
+  const { fetch = globalThis.fetch } = way;
+  return createClient(httpTransport({ ...way, fetch: (url, init) => fetch(url, { ...init, signal }) }));
+}
 
 /** The setting up of the machine failed, which says nothing about the story: the runner takes no other. */
 export class SetUpFailed extends Error {}

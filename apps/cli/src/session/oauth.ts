@@ -1,0 +1,160 @@
+/** What the command line asks of the authorization server: a code for a person (RFC 8628), the next token, the end (RFC 7009). */
+import { setTimeout as pause } from 'node:timers/promises';
+import { NoAnswer } from '@muster/client';
+import { z } from 'zod';
+import { SignInRefused, UsageError } from '../failures.ts';
+import { type OAuthLogin } from './profiles.ts';
+
+/** The public client that the server knows us as. */
+const clientId = 'muster-cli';
+/** As long as an answer is waited for. */
+const patienceMillis = 10_000;
+/** Where the server names no interval, and by how much a `slow_down` lengthens it (RFC 8628, 3.2 and 3.5). */
+const usualSeconds = 5;
+
+const Metadata = z.object({
+  issuer: z.url(),
+  token_endpoint: z.url(),
+  device_authorization_endpoint: z.url(),
+  revocation_endpoint: z.url(),
+});
+export type Metadata = z.infer<typeof Metadata>;
+
+const Device = z.object({
+  device_code: z.string(),
+  user_code: z.string(),
+  verification_uri: z.url(),
+  verification_uri_complete: z.url().optional(),
+  expires_in: z.number(),
+  interval: z.number().default(usualSeconds),
+});
+export type Device = z.infer<typeof Device>;
+
+const Tokens = z.object({ access_token: z.string(), refresh_token: z.string(), expires_in: z.number() });
+const Refusal = z.object({ error: z.string(), error_description: z.string().optional() });
+
+/** What a token is kept as. */
+export interface Given {
+  readonly token: string;
+  readonly oauth: OAuthLogin;
+}
+
+async function ask(url: URL, form?: Record<string, string>): Promise<Response> {
+  try {
+    return await fetch(url, {
+      ...{ redirect: 'error', signal: AbortSignal.timeout(patienceMillis) },
+      headers: { accept: 'application/json' },
+      ...(form !== undefined && {
+        method: 'POST',
+        body: new URLSearchParams({ client_id: clientId, ...form }),
+      }),
+    });
+  } catch (cause) {
+    throw new NoAnswer(`no answer from ${url.origin}`, cause);
+  }
+}
+
+const strange = (url: URL, { status }: Response): NoAnswer =>
+  new NoAnswer(`${url.origin} answered ${status}, not as an authorization server does`);
+
+/** The answer to a request that fits; else the error that the server names. Throws NoAnswer where it is neither. */
+async function answerTo<Shape extends z.ZodType>(
+  at: string,
+  form: Record<string, string>,
+  shape: Shape,
+): Promise<{ readonly good: z.infer<Shape> } | { readonly error: string; readonly why: string }> {
+  const url = new URL(at);
+  const answer = await ask(url, form);
+  const body: unknown = await answer.json().catch(() => undefined);
+  const good = answer.ok ? shape.safeParse(body) : undefined;
+  if (good?.success === true) return { good: good.data };
+  const refusal = Refusal.safeParse(body);
+  if (answer.status >= 500 || !refusal.success) throw strange(url, answer);
+  const { error, error_description: why = error } = refusal.data;
+  return { error, why };
+}
+
+/**
+ * The metadata of the authorization server of an installation (RFC 8414); undefined where it has none. Secrets go to the origin
+ * that was asked and to no other.
+ */
+export async function findMetadata(baseUrl: string): Promise<Metadata | undefined> {
+  const url = new URL('/.well-known/oauth-authorization-server', baseUrl);
+  const answer = await ask(url);
+  if (answer.status >= 500) throw strange(url, answer);
+  const { data } = Metadata.safeParse(answer.ok ? await answer.json().catch(() => undefined) : undefined);
+  if (data === undefined) return undefined;
+  const issuer = new URL(data.issuer).origin;
+  if (issuer !== url.origin) {
+    throw new UsageError(`people sign in to this installation at ${issuer}: muster login ${issuer}`);
+  }
+  const endpoints = [data.token_endpoint, data.device_authorization_endpoint, data.revocation_endpoint];
+  if (endpoints.some((endpoint) => new URL(endpoint).origin !== issuer)) {
+    throw new UsageError(`${issuer} sends those who sign in to another address`);
+  }
+  return data;
+}
+
+export async function beginDevice(metadata: Metadata, scope: string): Promise<Device> {
+  const resource = new URL('/api', metadata.issuer).href;
+  const answer = await answerTo(metadata.device_authorization_endpoint, { scope, resource }, Device);
+  if ('error' in answer) throw new SignInRefused(answer.why);
+  return answer.good;
+}
+
+const given = (
+  { access_token: token, refresh_token: refreshToken, expires_in: seconds }: z.infer<typeof Tokens>,
+  addresses: Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'>,
+): Given => ({
+  token,
+  oauth: { ...addresses, refreshToken, expiresAt: new Date(Date.now() + seconds * 1_000).toISOString() },
+});
+
+/** Waits until a person has answered. Throws SignInRefused where that was a no, or came too late. */
+export async function waitForPerson(metadata: Metadata, device: Device): Promise<Given> {
+  const over = new SignInRefused(
+    'the code is over before anybody typed it in; muster login shows another one',
+  );
+  const deadline = performance.now() + device.expires_in * 1_000;
+  let seconds = device.interval;
+  const form = {
+    grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
+    device_code: device.device_code,
+    resource: new URL('/api', metadata.issuer).href,
+  };
+  while (performance.now() < deadline) {
+    await pause(seconds * 1_000);
+    const answer = await answerTo(metadata.token_endpoint, form, Tokens).catch((error: unknown) => {
+      // The server may be away for a while; the code waits.
+      if (error instanceof NoAnswer) return { error: 'slow_down', why: error.message };
+      throw error;
+    });
+    if ('good' in answer) {
+      return given(answer.good, {
+        tokenUrl: metadata.token_endpoint,
+        revocationUrl: metadata.revocation_endpoint,
+      });
+    }
+    if (answer.error === 'slow_down') seconds += usualSeconds;
+    else if (answer.error === 'access_denied') throw new SignInRefused('the person refused');
+    else if (answer.error === 'expired_token') throw over;
+    else if (answer.error !== 'authorization_pending') throw new SignInRefused(answer.why);
+  }
+  throw over;
+}
+
+/** The next token; undefined where the login is over. Throws NoAnswer where the server cannot say. */
+export async function refresh({ refreshToken, ...addresses }: OAuthLogin): Promise<Given | undefined> {
+  const form = { grant_type: 'refresh_token', refresh_token: refreshToken };
+  const answer = await answerTo(addresses.tokenUrl, form, Tokens);
+  return 'good' in answer ? given(answer.good, addresses) : undefined;
+}
+
+/** Ends the login at the server; false where the server did not say so. */
+export async function revoke({ refreshToken, revocationUrl }: OAuthLogin): Promise<boolean> {
+  const form = { token: refreshToken, token_type_hint: 'refresh_token' };
+  return ask(new URL(revocationUrl), form).then(
+    ({ ok }) => ok,
+    () => false,
+  );
+}

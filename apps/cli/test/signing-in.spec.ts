@@ -1,0 +1,260 @@
+/** Signing in from the command line by a code, and what goes on by that: real API, real sign-in, a person who consents. */
+import { readFile, stat, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type People, until } from '@muster/testing';
+import { openForwarder } from './forwarder.ts';
+import { type Started, useMuster } from './muster.ts';
+import { useRunner } from './runner.ts';
+import { onTerminal, openTerminal } from './terminal.ts';
+
+const muster = useMuster({ demoAccount: 'ana@example.com' });
+const runner = useRunner('{}');
+
+interface Kept {
+  readonly current: string | null;
+  readonly profiles: Record<
+    string,
+    { token: string; oauth?: { refreshToken: string; expiresAt: string; revocationUrl: string } }
+  >;
+}
+const file = (): string => path.join(muster.home(), 'muster/profiles.json');
+const kept = async (): Promise<Kept> => JSON.parse(await readFile(file(), 'utf8')) as Kept;
+const keptAs = async (name = 'default') => (await kept()).profiles[name];
+
+let people: People;
+let cookie: string | undefined;
+beforeAll(async () => {
+  people = await muster.world.org();
+  await muster.direct(people.ana).projects.create({ key: 'WEB', name: 'Web' });
+  const answer = await send('/auth/demo', {});
+  [cookie = ''] = (answer.headers.get('set-cookie') ?? '').split(';');
+});
+
+/** What a form of sign-in's own pages sends. */
+const send = (at: string, form: Record<string, string>): Promise<Response> =>
+  fetch(new URL(at, muster.url()), {
+    ...{ method: 'POST', redirect: 'manual', body: new URLSearchParams(form) },
+    headers: {
+      origin: muster.url(),
+      'sec-fetch-site': 'same-origin',
+      ...(cookie !== undefined && { cookie }),
+    },
+  });
+
+/** The code that it shows. */
+async function codeOf(login: Started): Promise<string> {
+  const [, code = ''] = await login.until(/^Type +([B-Z]{4}-[B-Z]{4})$/m);
+  return code;
+}
+
+const consenting = { ...{ answer: 'connect', agent: 'new', in: 'all', scope: 'write', days: '90' } };
+
+/** Signs in, as an agent that the person makes for it. */
+async function signIn(agentName: string, ...args: string[]): Promise<string> {
+  const login = muster.start(['login', muster.url(), ...args], {});
+  const form = { ...consenting, org: people.orgId, agentName, user_code: await codeOf(login) };
+  expect((await send('/oauth/device', form)).status).toBe(200);
+  expect([await login.ended, login.shown()]).toEqual([0, expect.stringContaining('Signed in to')]);
+  return login.shown();
+}
+
+const endTokens = () =>
+  muster.world.rows(`update tokens set expires_at = now() - interval '1 minute' where kind = 'oauth'`);
+const refreshTokens = async (): Promise<number> =>
+  (await muster.world.rows(`select model from sign_in.oauth_records where model = 'RefreshToken'`)).length;
+const identity = async (...args: string[]): Promise<unknown> =>
+  JSON.parse((await muster.run(['whoami', '--json', ...args])).out) as unknown;
+
+describe('muster login', () => {
+  it('shows an address and a code, waits for the person, and keeps what it got for its owner alone', async () => {
+    const shown = await signIn('Terminal');
+    expect(shown).toContain(`Open   ${muster.url()}/oauth/device\n`);
+    expect(shown).toMatch(/Signed in to Acme at \S+ as Ana, owner, by the agent Terminal\. Kept in /);
+    const { token = '', oauth } = (await keptAs()) ?? {};
+    expect(token).toMatch(/^must_live_/);
+    expect(shown).not.toContain(token);
+    expect(shown).not.toContain(oauth?.refreshToken);
+    expect(((await stat(file())).mode & 0o777).toString(8)).toBe('600');
+    expect(await identity()).toMatchObject({
+      agent: { name: 'Terminal' },
+      token: { scopes: ['read', 'write'] },
+    });
+  });
+
+  it('says that the person refused, and keeps nothing', async () => {
+    const before = await readFile(file(), 'utf8');
+    const login = muster.start(['login', muster.url(), '--profile', 'refused'], {});
+    await send('/oauth/device', { user_code: await codeOf(login), answer: 'refuse' });
+    expect([await login.ended, login.shown()]).toEqual([
+      3,
+      expect.stringContaining('muster: the person refused\n'),
+    ]);
+    expect(await readFile(file(), 'utf8')).toBe(before);
+  });
+
+  it('says that the code is over', async () => {
+    const login = muster.start(['login', muster.url(), '--profile', 'late'], {});
+    await codeOf(login);
+    await muster.world.rows(
+      `update sign_in.oauth_records set expires_at = now() - interval '1 second', payload = payload || '{"exp": 1}'::jsonb where model = 'DeviceCode'`,
+    );
+    expect([await login.ended, login.shown()]).toEqual([3, expect.stringContaining('the code is over')]);
+  });
+
+  it('can be given up while it waits', async () => {
+    const login = muster.start(['login', muster.url(), '--profile', 'given-up'], {});
+    await codeOf(login);
+    login.kill('SIGINT');
+    expect(await login.ended).not.toBe(0);
+    expect(await keptAs('given-up')).toBeUndefined();
+  });
+
+  it('says where people sign in to what it was told by another address', async () => {
+    const elsewhere = muster.url().replace('127.0.0.1', 'localhost');
+    expect(await muster.run(['login', elsewhere])).toMatchObject({
+      code: 2,
+      err: expect.stringContaining(`muster login ${muster.url()}\n`),
+    });
+  });
+
+  it('takes a token where one is given', async () => {
+    const { code } = await muster.run(['login', muster.url(), '--token', '-', '--profile', 'given'], {
+      input: people.ben.me.token,
+    });
+    expect(code).toBe(0);
+    expect(await keptAs('given')).toEqual({ baseUrl: muster.url(), token: people.ben.me.token });
+    await muster.run(['logout', '--profile', 'given']);
+    await muster.run(['profiles', '--use', 'default']);
+  });
+});
+
+describe('a login whose token has ended', () => {
+  it('goes on, and commands that run at once get one token between them', async () => {
+    const [before, count] = [await keptAs(), await refreshTokens()];
+    await endTokens();
+    const outcomes = await Promise.all(Array.from({ length: 4 }, () => muster.run(['whoami'])));
+    expect(outcomes.map(({ code, err }) => ({ code, err }))).toEqual(
+      outcomes.map(() => ({ code: 0, err: '' })),
+    );
+    const after = await keptAs();
+    expect(after?.token).not.toBe(before?.token);
+    expect(after?.oauth?.refreshToken).not.toBe(before?.oauth?.refreshToken);
+    expect(await refreshTokens()).toBe(count + 1);
+    expect(((await stat(file())).mode & 0o777).toString(8)).toBe('600');
+  });
+
+  it('gets the next one before the end', async () => {
+    const { profiles, ...rest } = await kept();
+    const { default: its } = profiles;
+    if (its?.oauth === undefined) throw new Error('there is no login');
+    const soon = new Date(Date.now() + 30_000).toISOString();
+    const changed = { ...its, oauth: { ...its.oauth, expiresAt: soon } };
+    await writeFile(file(), JSON.stringify({ ...rest, profiles: { ...profiles, default: changed } }));
+    expect((await muster.run(['whoami'])).code).toBe(0);
+    expect((await keptAs())?.token).not.toBe(its.token);
+  });
+
+  onTerminal('goes on in a view that was open', async () => {
+    const terminal = openTerminal(['watch', '--interval', '1'], {
+      ...{ HOME: muster.home(), XDG_CONFIG_HOME: muster.home() },
+    });
+    await terminal.until(/Locks/);
+    const before = await keptAs();
+    await endTokens();
+    const { locks } = muster.direct(people.chloe);
+    await locks.acquire({ projectId: 'WEB', resources: ['src/one/**'] });
+    await terminal.until(/src\/one/);
+    await locks.acquire({ projectId: 'WEB', resources: ['src/two/**'] });
+    await terminal.until(/src\/two/);
+    terminal.type('q');
+    expect(await terminal.ended).toBe(0);
+    expect((await keptAs())?.token).not.toBe(before?.token);
+  });
+
+  onTerminal('goes on in the stream of a view that has no call to make', async () => {
+    const forwarder = await openForwarder(muster.url());
+    const place = async (from: string, to: string): Promise<void> =>
+      writeFile(
+        file(),
+        (await readFile(file(), 'utf8')).replace(`"baseUrl": "${from}"`, `"baseUrl": "${to}"`),
+      );
+    await place(muster.url(), forwarder.url);
+    const terminal = openTerminal(['watch', '--interval', '3600'], {
+      ...{ HOME: muster.home(), XDG_CONFIG_HOME: muster.home() },
+    });
+    await terminal.until(/Locks/);
+    await forwarder.answered('/api/events/stream');
+    const before = await keptAs();
+    await endTokens();
+    await muster.direct(people.chloe).locks.acquire({ projectId: 'WEB', resources: ['src/three/**'] });
+    await Promise.race([until(async () => (await keptAs())?.token !== before?.token), terminal.ended]);
+    terminal.type('q');
+    expect(await terminal.ended).toBe(0);
+    await forwarder.away();
+    await place(forwarder.url, muster.url());
+  });
+
+  it('goes on in a run, whose agent calls by the login too', async () => {
+    const { story } = await muster
+      .direct(people.ana)
+      .stories.create({ projectId: 'WEB', title: 'Say good night', status: 'ready' });
+    const clone = await runner.clone();
+    const goOn = path.join(await runner.folder(), 'go-on');
+    const script = `env > env.txt; until [ -e '${goOn}' ]; do sleep 0.1; done; echo good > answer.txt`;
+    const working = runner.start(clone, [story.key, '--', 'sh', '-c', script], {
+      XDG_CONFIG_HOME: muster.home(),
+    });
+    await working.until('started');
+    await endTokens();
+    await writeFile(goOn, '');
+    expect([await working.ended, working.told]).toEqual([0, expect.anything()]);
+    const { branch = '' } = await working.until('prepared');
+    const env = await runner.git('show', `${branch}:env.txt`);
+    expect(env).toMatch(/^MUSTER_PROFILE=default$/m);
+    expect(env).not.toMatch(/^MUSTER_TOKEN=/m);
+    const { execution } = await muster
+      .direct(people.ana)
+      .deliveryExecutions.getForTarget({ targetType: 'story', targetId: story.key });
+    expect(execution).toMatchObject({ state: 'submitted' });
+  });
+});
+
+describe('muster logout', () => {
+  it('ends the login at the server: what another has of it is refused from the next call on', async () => {
+    const copy = await readFile(file(), 'utf8');
+    expect(await muster.run(['logout'])).toEqual({
+      ...{ code: 0, err: '' },
+      out: 'The login "default" is forgotten, and its connection is ended.\n',
+    });
+    expect(await kept()).toEqual({ current: null, profiles: {} });
+    await writeFile(file(), copy);
+    expect(await muster.run(['whoami'])).toMatchObject({
+      code: 3,
+      err: expect.stringMatching(/401[^]*Sign in with `muster login`/),
+    });
+    await muster.run(['logout']);
+  });
+
+  it('forgets it too where the server cannot be reached, and says what stays', async () => {
+    await signIn('Away');
+    await writeFile(
+      file(),
+      (await readFile(file(), 'utf8')).replace(/("revocationUrl": ")[^"]+/, '$1http://127.0.0.1:1/'),
+    );
+    expect(await muster.run(['logout'])).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('its connection could not be ended'),
+    });
+    expect((await kept()).profiles).toEqual({});
+  });
+
+  it('follows from signing in anew under the same name', async () => {
+    await signIn('First');
+    const { token = '' } = (await keptAs()) ?? {};
+    await signIn('Second');
+    const { code } = await muster.run(['whoami', '--token', token]);
+    expect(code).toBe(3);
+    expect(await identity()).toMatchObject({ agent: { name: 'Second' } });
+  });
+});
