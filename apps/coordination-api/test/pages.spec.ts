@@ -208,7 +208,12 @@ describe('a made-up cursor', () => {
       const [page] = await pagesOf(operation, 1);
       const real = page?.nextCursor ?? '';
       expect(real.length).toBeGreaterThan(20);
-      const others = [...real].map((letter, at) => [...real].with(at, letter === 'A' ? 'z' : 'A').join(''));
+      const others = real.split('').map((letter, at) =>
+        real
+          .split('')
+          .with(at, letter === 'A' ? 'z' : 'A')
+          .join(''),
+      );
       const made = [
         '',
         '%%%',

@@ -11,6 +11,7 @@ import {
   useState,
   useSyncExternalStore,
 } from 'react';
+import { flushSync } from 'react-dom';
 import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { useConsole } from '../data/context.ts';
@@ -100,9 +101,10 @@ function BoardView({ board }: { readonly board: Board }) {
     announce(t.select.count(next.size));
   };
   const focusCard = (id: string): void => {
-    setActiveId(id);
     wantsFocus.current = true;
-    requestAnimationFrame(() => area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus());
+    // At once: the next key may come within the same frame, and goes to what has the focus.
+    flushSync(() => setActiveId(id));
+    area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus();
   };
   const menuOf = (card: StoryCard): MenuItem[] => {
     const lane = view.lanes.find(({ column }) => column.id === card.columnId);

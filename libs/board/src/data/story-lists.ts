@@ -131,7 +131,7 @@ function boardPage(source: Source, params: ListParams, limit: Part): Part {
      where l.room > 0`,
   ];
   if (params.columnId === undefined && (statuses === undefined || statuses.includes('canceled'))) {
-    const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor?.[3]}` : sql.part`''`;
+    const canceledAfter = cursor?.[2] === '' ? sql.part`${cursor[3]}` : sql.part`''`;
     parts.push(sql.part`(select ${sql.literal(afterAllColumns)}, ${storySummaries.list}
       ${stories(source, sql.part`s.column_id is null`, sql.part`s.rank > ${canceledAfter}`)} order by s.column_id, s.rank
       limit greatest((select ${limit} - coalesce(sum(l.stories), 0) from lanes l), 0))`);

@@ -101,7 +101,10 @@ function partsOf(cursor: string): unknown[] {
 
 /** A sealed cursor, which has no parts that can be read, with one letter that is another. */
 const broken = (cursor: string, at: number): string =>
-  [...cursor].with(at % cursor.length, cursor.at(at % cursor.length) === 'A' ? 'B' : 'A').join('');
+  cursor
+    .split('')
+    .with(at % cursor.length, cursor.at(at % cursor.length) === 'A' ? 'B' : 'A')
+    .join('');
 
 /** Those that were given, with a part that is another; and such as nobody gave. */
 function cursors({ cursors: given, ids }: Known): Arbitrary<string> {
