@@ -1,26 +1,18 @@
 /** A board as two people use it at once, in real windows. */
 import { isDeepStrictEqual } from 'node:util';
-import { afterEach, beforeEach, expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
-import { arrange, useHouse, type Window } from './house.ts';
+import { arrange, useHouse } from './house.ts';
+import { useWindows } from './windows.ts';
 
 const house = useHouse();
 let people: People;
-const windows: Window[] = [];
-const open = async (token: string, address: string, options?: object): Promise<Page> => {
-  const window = await house.open(token, address, options);
-  windows.push(window);
-  return window.page;
-};
+const windows = useWindows(house);
+const { open } = windows;
 beforeEach(async () => {
   people = await house.world.org();
-});
-afterEach(async () => {
-  const all = windows.splice(0);
-  expect(all.flatMap(({ faults }) => faults)).toEqual([]);
-  await Promise.all(all.map((window) => window.close()));
 });
 
 const column = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
@@ -51,9 +43,7 @@ const demo = { backlog: ['Alpha', 'Beta', 'Gamma'], ready: ['Delta'], in_progres
 journey('opens by a token, which it keeps out of every store', async () => {
   await arrange(house, people, demo);
   const { token } = people.ana.me;
-  const window = await house.visit('/p/WEB');
-  windows.push(window);
-  const { page } = window;
+  const { page } = windows.keep(await house.visit('/p/WEB'));
   await page.getByLabel('Token').fill('must_live_none');
   await page.keyboard.press('Enter');
   await page.getByText('This token is not known').waitFor();
@@ -155,9 +145,7 @@ journey('keeps a filter in the address, for whoever is sent it', async () => {
 
 journey('shows a change by another beside mine, and overwrites neither', async () => {
   await arrange(house, people, demo);
-  const window = await house.visit('/p/WEB');
-  windows.push(window);
-  const { page } = window;
+  const { page } = windows.keep(await house.visit('/p/WEB'));
   // A window that hears of nothing: its board is old.
   await page.route('**/api/events/stream*', (route) => route.abort());
   await page.getByLabel('Token').fill(people.ana.me.token);

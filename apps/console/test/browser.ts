@@ -1,7 +1,7 @@
 /** A real Chromium for the journeys: the machine's own. `npm test` installs Debian's where it is missing. */
 import { it } from '@jest/globals';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { browserFlags, findBrowser } from './browser-program.ts';
+import { browserFlags, findBrowser } from '@muster/testing/browser';
 
 const program = findBrowser();
 

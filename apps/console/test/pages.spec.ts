@@ -1,26 +1,16 @@
 /** What waits for me, what I was told, who is at work, and the ways there by keys. */
-import { afterEach, beforeEach, expect } from '@jest/globals';
-import { type Page } from 'playwright-core';
+import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
-import { arrange, useHouse, type Window } from './house.ts';
+import { arrange, useHouse } from './house.ts';
+import { useWindows } from './windows.ts';
 
 const house = useHouse();
 let people: People;
-const windows: Window[] = [];
-const open = async (token: string, address: string): Promise<Page> => {
-  const window = await house.open(token, address);
-  windows.push(window);
-  return window.page;
-};
+const { open } = useWindows(house);
 beforeEach(async () => {
   people = await house.world.org();
   await arrange(house, people, { backlog: ['Alpha'], ready: ['Delta'], in_progress: [] });
-});
-afterEach(async () => {
-  const all = windows.splice(0);
-  expect(all.flatMap(({ faults }) => faults)).toEqual([]);
-  await Promise.all(all.map((window) => window.close()));
 });
 
 journey('begins with what waits for one, as it comes and goes', async () => {

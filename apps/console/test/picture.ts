@@ -5,7 +5,7 @@
 import { mkdir, stat, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { chromium } from 'playwright-core';
-import { browserFlags, findBrowser } from './browser-program.ts';
+import { browserFlags, findBrowser } from '@muster/testing/browser';
 
 const file = path.resolve(import.meta.dirname, '../../../docs/pictures/board.png');
 const [address = 'http://127.0.0.1:4100/console/'] = process.argv.slice(2);

@@ -1,27 +1,19 @@
 /** Signing in, as people who have a browser and a mailbox do: on the way to a page, out again, and anew before what is dangerous. */
-import { afterEach, beforeEach, expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { journey } from './browser.ts';
-import { arrange, useHouse, type Window } from './house.ts';
+import { arrange, useHouse } from './house.ts';
+import { useWindows } from './windows.ts';
 
 const house = useHouse({ hasSignIn: true });
 let people: People;
 const email = 'ana@example.com';
 /** All organizations of these specs know her. */
 const at = (address: string): string => `${address}${address.includes('?') ? '&' : '?'}org=${people.slug}`;
-const windows: Window[] = [];
-const kept = (window: Window): Window => {
-  windows.push(window);
-  return window;
-};
+const { keep: kept } = useWindows(house);
 beforeEach(async () => {
   people = await house.world.org();
   await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
-});
-afterEach(async () => {
-  const all = windows.splice(0);
-  expect(all.flatMap(({ faults }) => faults)).toEqual([]);
-  await Promise.all(all.map((window) => window.close()));
 });
 
 journey('leads to the sign-in and back to the page that was asked for, with its filters', async () => {
@@ -46,10 +38,8 @@ journey('signs out of the whole browser', async () => {
   await page.getByRole('menuitem', { name: 'Sign out' }).click();
   await page.getByRole('heading', { name: 'Sign in' }).waitFor();
   // The other window hears of it with its next call, and shows nothing any more.
-  // Its stream of events may have told it by now.
-  const signIn = other.getByRole('heading', { name: 'Sign in' });
-  await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
-  await signIn.waitFor();
+  await other.getByRole('link', { name: 'Activity' }).click();
+  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
   expect(new URL(other.url()).searchParams.get('to')).toBe('/console/activity');
 });
 
@@ -111,6 +101,8 @@ journey('shows the browsers in which one is signed in, and ends another', async 
   await page.getByText('this browser').waitFor();
   await page.getByRole('button', { name: 'Sign out everywhere else' }).click();
   await page.locator('.notice', { hasText: 'ended' }).waitFor();
-  await other.getByRole('link', { name: 'Activity' }).click();
-  await other.getByRole('heading', { name: 'Sign in' }).waitFor();
+  // Its stream of events may have told it by now, or tells it while its next page is asked for.
+  const signIn = other.getByRole('heading', { name: 'Sign in' });
+  await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
+  await signIn.waitFor();
 });

@@ -1,26 +1,18 @@
 /** A story as people read it: what changed word by word, what was said, who works on it and can be asked to stop. */
-import { afterEach, beforeEach, expect } from '@jest/globals';
+import { beforeEach, expect } from '@jest/globals';
 import { type Locator, type Page } from 'playwright-core';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
-import { arrange, useHouse, type Window } from './house.ts';
+import { arrange, useHouse } from './house.ts';
+import { useWindows } from './windows.ts';
 
 const house = useHouse();
 let people: People;
-const windows: Window[] = [];
-const open = async (token: string, address: string): Promise<Page> => {
-  const window = await house.open(token, address);
-  windows.push(window);
-  return window.page;
-};
+const windows = useWindows(house);
+const { open } = windows;
 beforeEach(async () => {
   people = await house.world.org();
   await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
-});
-afterEach(async () => {
-  const all = windows.splice(0);
-  expect(all.flatMap(({ faults }) => faults)).toEqual([]);
-  await Promise.all(all.map((window) => window.close()));
 });
 const storyId = 'WEB-1';
 
@@ -65,7 +57,7 @@ journey('shows what others write as they meant it, and runs nothing of it', asyn
     ),
   ).toBe('refused');
   // What the policy refused are the only faults that this page has.
-  const [window] = windows.splice(0);
+  const [window] = windows.take();
   expect(window?.faults.filter((fault) => !/TrustedHTML|Content Security Policy/.test(fault))).toEqual([]);
   await window?.close();
 });

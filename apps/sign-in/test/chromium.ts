@@ -1,25 +1,9 @@
 /** The machine's Chromium with a device in it that has passkeys. `npm test` installs Debian's where it is missing. */
-import { accessSync, constants } from 'node:fs';
-import path from 'node:path';
 import { it } from '@jest/globals';
+import { browserFlags, findBrowser } from '@muster/testing/browser';
 import { type Browser, type BrowserContext, type CDPSession, chromium, type Page } from 'playwright-core';
 
-const isProgram = (file: string): boolean => {
-  try {
-    accessSync(file, constants.X_OK);
-    return true;
-  } catch {
-    return false;
-  }
-};
-const { CHROMIUM, PATH = '' } = process.env;
-const program =
-  CHROMIUM ??
-  [...PATH.split(path.delimiter), '/usr/bin']
-    .flatMap((folder) =>
-      ['chromium', 'chromium-browser', 'google-chrome'].map((name) => path.join(folder, name)),
-    )
-    .find(isProgram);
+const program = findBrowser();
 
 /** What needs a browser; without one it is skipped, and counted so. */
 export const inBrowser = program === undefined ? it.skip : it;
@@ -27,8 +11,7 @@ export const inBrowser = program === undefined ? it.skip : it;
 /** Undefined where there is none. */
 export async function launch(): Promise<Browser | undefined> {
   if (program === undefined) return undefined;
-  const args = ['--disable-dev-shm-usage', ...(process.getuid?.() === 0 ? ['--no-sandbox'] : [])];
-  return chromium.launch({ executablePath: program, args });
+  return chromium.launch({ executablePath: program, args: browserFlags() });
 }
 
 export interface Device {

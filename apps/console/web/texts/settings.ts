@@ -198,7 +198,7 @@ export const s = {
       asked: 'paused',
       failing: 'paused: ten tries failed',
       gone: 'paused: the receiver said that it is gone',
-      maker_left: 'paused: whoever made it has left',
+      maker_left: 'paused: its maker has left',
       secret_unreadable: 'paused: its secret cannot be read',
     },
     kinds: (count: number) => (count === 1 ? '1 kind of event' : `${count.toLocaleString()} kinds of events`),
@@ -261,7 +261,7 @@ export const s = {
     inherited: 'of the organization',
     delete: 'Delete',
     deleteTitle: (slug: string) => `Delete the prompt ${slug}?`,
-    deleteWhy: 'Whoever works here does not get it any more.',
+    deleteWhy: 'Work here does not get it any more.',
   },
   contracts: {
     intro: 'Interfaces that stories agree on. Each change is a version; versions never change.',

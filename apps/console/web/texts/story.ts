@@ -41,7 +41,7 @@ export const w = {
   handOff: 'Hand off',
   handOffTitle: (key: string) => `Hand ${key} off`,
   handOffWhy:
-    'It is reserved for them for a while, and goes on from the last checkpoint. Whoever holds it now hears that it was taken.',
+    'It is reserved for them for a while, and goes on from the last checkpoint. Its holder hears that it was taken.',
   to: 'To',
   agentsOf: 'Agents',
   members: 'Members',

@@ -45,7 +45,7 @@ export const sendHome = async (
 
 /** Why an invitation was not accepted, as its person reads it. */
 const refusals: Readonly<Record<string, string>> = {
-  seats_exhausted: 'No seat is free there. Whoever invited you can buy one more.',
+  seats_exhausted: 'No seat is free there. Ask the person who invited you to have one added.',
   policy: 'The organization does not let addresses of this domain in any more.',
   expired: 'The invitation is over. Ask for another one.',
   already_resolved: 'The invitation was used, or taken back.',

@@ -1,0 +1,27 @@
+import { afterEach, expect } from '@jest/globals';
+import { type BrowserContextOptions, type Page } from 'playwright-core';
+import { type House, type Window } from './house.ts';
+
+/** Windows of a test: without a fault on any of their pages, and closed when it ends. */
+export interface Windows {
+  readonly keep: (window: Window) => Window;
+  /** A window of its own, signed in by the token. */
+  readonly open: (token: string, address: string, options?: BrowserContextOptions) => Promise<Page>;
+  /** Those that are kept, which the test goes on with by itself. */
+  readonly take: () => Window[];
+}
+
+export function useWindows(house: House): Windows {
+  const windows: Window[] = [];
+  const keep = (window: Window): Window => {
+    windows.push(window);
+    return window;
+  };
+  const take = (): Window[] => windows.splice(0);
+  afterEach(async () => {
+    const all = take();
+    expect(all.flatMap(({ faults }) => faults)).toEqual([]);
+    await Promise.all(all.map((window) => window.close()));
+  });
+  return { keep, take, open: async (...where) => keep(await house.open(...where)).page };
+}
