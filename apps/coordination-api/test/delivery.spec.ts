@@ -101,7 +101,22 @@ describe('work on a story', () => {
     const { signals } = await people.chloe.deliveryExecutions.renew(held);
     expect(kindsOf(signals)).toEqual(['spec_changed', 'new_comments', 'story_changed']);
     expect(signals.map(({ seq }) => seq)).toEqual([2, 3, 5]);
+    expect(signals[1]?.data).toMatchObject({
+      commentId: expect.any(String),
+      body: 'Look here',
+      author: { memberId: people.ben.me.memberId },
+    });
     expect((await people.chloe.deliveryExecutions.renew(held)).signals).toEqual([]);
+  });
+
+  it('hears as much of a comment as it is to read, and nothing of one that was deleted since', async () => {
+    const held = await acquire();
+    const { comment } = await people.ben.comments.create({ storyId: 'WEB-1', body: 'Never mind' });
+    await people.ben.comments.create({ storyId: 'WEB-1', body: 'x'.repeat(5_000) });
+    await people.ben.comments.delete({ commentId: comment.id });
+    const { signals } = await people.chloe.deliveryExecutions.renew(held);
+    expect(signals.map(({ data }) => data['body'])).toEqual([undefined, 'x'.repeat(1_000)]);
+    expect(signals[0]?.data['commentId']).toBe(comment.id);
   });
 
   it('waits for the answer to a question, and goes on with it', async () => {

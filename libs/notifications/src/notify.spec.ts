@@ -183,6 +183,13 @@ describe('an assignment', () => {
     expect(await told()).toEqual([['Chloé', 'assigned', 'Ana assigned WEB-7 to you']]);
   });
 
+  it('tells the member to whose agent another agent of theirs gives it', async () => {
+    const { orgId, chloe, robo } = people;
+    const sibling = await world.token(orgId, idOf(chloe), { agent: 'Butler' });
+    await happen(sibling, assigned({ agentId: robo.me.agentId }));
+    expect(await told()).toEqual([['Chloé', 'assigned', 'Butler assigned WEB-7 to your agent']]);
+  });
+
   it('tells nobody who was assigned before, and not whose agent takes work for itself', async () => {
     const { ana, dan, robo } = people;
     await happen(

@@ -44,7 +44,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/members': {
-    sha256: '536a62bda8183894d46eeae9da42ec89dc24831fee0e88032193eb348442190f',
+    sha256: 'bc458eb70b662b405a11ec9a307383c3f222e50f7316e68dc8064c0ab823be46',
     since: '2026-11-23',
   },
   'reference/invitations': {
@@ -192,7 +192,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/records': {
-    sha256: '11870b28bf7c6c6947ff38cfa8d235b656079e4bf4e1aa3d2d8673cf8f61f59a',
+    sha256: '9961154739dee4212162fd9b9c84928fb258676f88fb4dac1d0e8631c658d043',
     since: '2026-11-23',
   },
   'reference/errors': {

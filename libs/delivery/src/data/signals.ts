@@ -16,12 +16,18 @@ export const mostSignals = 200;
 
 /** As much of a question and of its answer; the thread has all of it. */
 const mostShown = 4_000;
+/** As much of a comment, of which there may be many at once. */
+const mostOfComment = 1_000;
 
 /** Of a question `v.data ->> 'commentId'` that was resolved: what was asked, and the newest reply; null where none is left. */
 const answered = sql.part`(select jsonb_build_object('question', left(q.body, ${sql.literal(mostShown)}), 'answer',
     (select jsonb_build_object('commentId', r.id, 'body', left(r.body, ${sql.literal(mostShown)}), 'author', r.author) from comments r
       where ${of('r')} and r.parent_id = q.id and r.body is not null order by r.id desc limit 1))
   from comments q where ${of('q')} and q.id = (v.data ->> 'commentId')::uuid)`;
+
+/** Of a comment `v.data ->> 'commentId'`: what it says, and who says it; null where it was deleted. */
+const said = sql.part`(select jsonb_build_object('body', left(c.body, ${sql.literal(mostOfComment)}), 'author', c.author)
+  from comments c where ${of('c')} and c.id = (v.data ->> 'commentId')::uuid and c.body is not null)`;
 
 /**
  * What happened to a locked execution since its holder was last told. The row knows how far that is, so that nothing is
@@ -34,7 +40,8 @@ export async function listSignals(
   if (told === last) return [];
   const rows = await db.all(
     sql<EventRow>`select v.seq, v.kind, v.actor, v.at,
-         case when v.kind = 'question_answered' then v.data || coalesce(${answered}, '{}') else v.data end as data
+         case v.kind when 'question_answered' then v.data || coalesce(${answered}, '{}')
+           when 'new_comments' then v.data || coalesce(${said}, '{}') else v.data end as data
        from execution_events v
        where ${of('v')} and v.execution_id = ${id} and v.kind = any (${signalKinds}) and v.seq > /*guard: a holder is told once*/${told}/*end*/
        order by v.seq desc limit ${sql.literal(mostSignals)}`,

@@ -23,8 +23,8 @@ const words = sql.part`coalesce((
 
 /**
  * The statement that notifies: each member once for an event, by the first draft that reaches them; never the member who
- * acted, nor the owner of the agent that acted, unless the agent named its own member; and only members who may see the
- * project, by the rights that the transaction leaves.
+ * acted, nor the owner of the agent that acted, unless the agent named its own member or another agent of theirs; and only
+ * members who may see the project, by the rights that the transaction leaves.
  */
 export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Query<unknown> {
   const wanted = events.flatMap((drafts, event) =>
@@ -52,7 +52,9 @@ export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Qu
        join wanted w on w.event = r.event and w.nth = r.nth
        join members m on ${of('m')} and m.id = r.member_id and m.status = 'active'
        left join projects p on ${of('p')} and p.id = w.project_id
-       where (m.id is distinct from ${actor.memberId}::uuid or (${actor.agentId !== null} and w.recipients = 'members'))
+       where (m.id is distinct from ${actor.memberId}::uuid
+           or (${actor.agentId}::uuid is not null and (w.recipients = 'members'
+             or (w.recipients = 'agents' and not ${actor.agentId}::uuid = any (w.ids)))))
          and (w.project_id is null
            or (p.id is not null and app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) is not null))
        order by w.event, m.id, w.nth),

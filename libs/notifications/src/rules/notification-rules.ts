@@ -17,7 +17,7 @@ import { excerpt } from './excerpts.ts';
 export type Recipients =
   /** These members, named as the ones it is about: also when their own agent did it. */
   | 'members'
-  /** The members whose agents these are. */
+  /** The members whose agents these are: also when another agent of theirs did it. */
   | 'agents'
   /** The members who wrote in the thread of this comment. */
   | 'thread'

@@ -26,6 +26,8 @@ export type AgentRow = RowOf<typeof agents>;
 
 export const toAgent: (row: AgentRow) => Agent = agents.shown;
 
+export type AgentNamed = Pick<AgentRow, 'id' | 'name' | 'slug'>;
+
 /** The agent as the subject of what happened to it. */
 export const aboutAgent = (agent: AgentRow): Subject => subjectOf('agent', agent, agent.name, agent.slug);
 
@@ -84,6 +86,13 @@ export const lockAgentToRetire = (db: Db, agentId: string): Promise<AgentRow> =>
 export const retireAgent = (db: Db, { id }: AgentRow): Promise<AgentRow> =>
   db.one(
     sql<AgentRow>`update agents a set retired_at = now() where ${of('a')} and a.id = ${id} returning ${agents.list}`,
+  );
+
+/** Those that are not retired, of which there are few; in the order of their names. */
+export const listAgentsOfMember = (db: Db, memberId: string): Promise<AgentNamed[]> =>
+  db.all(
+    sql<AgentNamed>`select id, name, slug from agents where ${of()} and member_id = ${memberId} and retired_at is null
+       order by name, id`,
   );
 
 const Cursor = z.tuple([CursorId]);

@@ -7,6 +7,7 @@ import { Invitation } from '../records/invitation.ts';
 import { EmailAddress, GivenRole, Member, memberStatuses } from '../records/member.ts';
 import { ProjectShort } from '../records/project.ts';
 import { TeamRef, TeamRole } from '../records/team.ts';
+import { Agent } from '../records/token.ts';
 
 const example = { memberId: '01936d5c-0000-7000-8000-000000000020' };
 
@@ -49,13 +50,14 @@ export const members = {
   profile: operation({
     name: 'members.profile',
     effect: 'read',
-    summary: 'Show a member with teams, projects and what they have done',
-    keywords: 'user person details statistics about colleague',
-    description: `Without memberId, yourself. Of the member's projects, and of what they did, only what is in projects that you may see too, with the role that the member has there; at most 200 teams and 200 projects that are not archived.`,
+    summary: 'Show a member with agents, teams, projects and what they have done',
+    keywords: 'user person details statistics about colleague agents of bots hand over to',
+    description: `Without memberId, yourself. Agents are those that are not retired, to whom work can be handed. Of the member's projects, and of what they did, only what is in projects that you may see too, with the role that the member has there; at most 200 teams and 200 projects that are not archived.`,
     access: org('viewer'),
     params: z.strictObject({ memberId: Id.optional() }),
     result: z.object({
       member: Member,
+      agents: z.array(Agent.pick({ id: true, name: true, slug: true })),
       teams: z.array(TeamRef.extend({ role: TeamRole })),
       projects: z.array(ProjectShort.extend({ role: z.enum(projectRoles) })),
       stats: z.object({

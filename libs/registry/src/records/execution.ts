@@ -124,7 +124,9 @@ export const Signal = z
     at: Time,
     data: z
       .record(z.string(), z.unknown())
-      .describe('What it tells; of question_answered the question, and answer: {commentId, body, author}'),
+      .describe(
+        'What it tells; of question_answered the question, and answer: {commentId, body, author}; of new_comments body and author, the first 1,000 characters',
+      ),
   })
   .meta({ id: 'Signal' });
 export type Signal = z.infer<typeof Signal>;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
-import { useWorld } from '@muster/testing';
+import { type Person, useWorld } from '@muster/testing';
 import {
   arrangeAssignment,
   arrangeComment,
@@ -121,11 +121,25 @@ describe('members.profile', () => {
     expect(registry.members.profile.result.parse(answer)).toEqual(answer);
     expect(answer).toEqual({
       member: (await chloe.session.identity()).member,
+      agents: [{ id: robo.me.agentId, name: 'Robo', slug: 'robo' }],
       teams: [],
       projects: [{ id: web, key: 'WEB', name: 'WEB', role: 'contributor' }],
       stats: { storiesDone: 2, reviewsGiven: 1, commentsWritten: 1, activeExecutions: 0 },
     });
     expect(await ana.members.profile({ memberId })).toEqual(answer);
+  });
+
+  it('names the agents to whom work can be handed, to agents too, and none that is retired', async () => {
+    const { chloe, dan, robo } = await world.org();
+    const { memberId } = chloe.me;
+    await chloe.agents.create({ name: 'Butler' });
+    const named = async (who: Person, params = {}) =>
+      (await who.members.profile(params)).agents.map(({ name }) => name);
+    expect(await named(robo)).toEqual(['Butler', 'Robo']);
+    expect(await named(dan, { memberId })).toEqual(['Butler', 'Robo']);
+    expect(await named(dan)).toEqual([]);
+    await chloe.agents.retire({ agentId: robo.me.agentId ?? '' });
+    expect(await named(chloe)).toEqual(['Butler']);
   });
 
   it('shows a member’s projects and roles only as far as the caller may see the project', async () => {

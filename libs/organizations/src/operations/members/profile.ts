@@ -1,17 +1,19 @@
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import { getStats, listProjectsOfMember } from '../../data/member-lists.ts';
+import { listAgentsOfMember } from '../../data/agents.ts';
 import { getMember } from '../../data/members.ts';
 import { listTeamsOfMember } from '../../data/teams.ts';
 
 /** One round trip: everything is asked for in the same tick. */
 export const profile = handle(registry.members.profile, async ({ params, caller, db }) => {
   const { memberId = caller.memberId } = params;
-  const [member, teams, projects, stats] = await Promise.all([
+  const [member, agents, teams, projects, stats] = await Promise.all([
     getMember(db, memberId),
+    listAgentsOfMember(db, memberId),
     listTeamsOfMember(db, memberId),
     listProjectsOfMember(db, caller, memberId),
     getStats(db, caller, memberId),
   ]);
-  return { member, teams, projects, stats };
+  return { member, agents, teams, projects, stats };
 });
