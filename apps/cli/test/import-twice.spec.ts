@@ -1,9 +1,16 @@
 /** What was imported twice was imported once, from every source, whatever the tracker says. */
 import { beforeAll, expect, it } from '@jest/globals';
-import { type FileFormat, fileFormats, openFile, placesOf, type Source } from '@muster/import-files';
+import {
+  emptyReport,
+  type FileFormat,
+  fileFormats,
+  importFile,
+  openFile,
+  placesOf,
+  type Source,
+} from '@muster/import-files';
 import { type People } from '@muster/testing';
 import fc from 'fast-check';
-import { emptyReport, importFile } from '../src/import/run.ts';
 import { useMuster } from './muster.ts';
 
 const muster = useMuster();
@@ -196,8 +203,8 @@ it.each(fileFormats)('from %s', async (format) => {
     const file = await openFile(format, source);
     const { items: columns } = await client.boardColumns.list({ projectId: key });
     const fitting = { placeOf: placesOf(columns, new Map([['*', 'backlog']])) };
-    const into = { client, project: key, name: `${format}: x`, theirs: false };
-    await importFile(file, fitting, into, { show: () => undefined, end: () => undefined }, report);
+    const into = { imports: client.imports, project: key, name: `${format}: x`, theirs: false };
+    await importFile(file, fitting, into, () => undefined, report);
     return report;
   };
   /** All of a project that an import writes. */

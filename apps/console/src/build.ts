@@ -33,6 +33,8 @@ export async function makeSite(folder: string): Promise<Site> {
     sourcemap: 'linked',
     sourcesContent: false,
     legalComments: 'none',
+    // Files of other trackers are read in the window.
+    alias: { 'csv-parse/sync': 'csv-parse/browser/esm/sync' },
     define: { 'process.env.NODE_ENV': '"production"' },
     tsconfig: path.join(web, 'tsconfig.json'),
     metafile: true,

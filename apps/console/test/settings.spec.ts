@@ -75,3 +75,74 @@ journey('changes the columns of a board, which an open board shows', async () =>
     return order.every((name, at) => names[at]?.startsWith(name) === true);
   });
 });
+
+const tableOf = (rows: readonly string[]): { name: string; mimeType: string; buffer: Buffer } => ({
+  ...{ name: 'table.csv', mimeType: 'text/csv' },
+  buffer: Buffer.from(`Id,Title,Status\n${rows.join('\n')}\n`),
+});
+
+journey('brings in a file of another tracker, which an open board shows, and takes it back', async () => {
+  const [settings, board] = [
+    await open(people.ana.me.token, '/p/WEB/settings/import'),
+    await open(people.ben.me.token, '/p/WEB'),
+  ];
+  await settings.getByLabel('Where it comes from').selectOption('csv');
+  await settings
+    .getByLabel('File')
+    .setInputFiles(tableOf(['ENG-1,First import,Todo', 'ENG-2,Second import,Paired']));
+  await settings.getByText('1 status has no place on the board yet: choose one.').waitFor();
+  expect(await settings.getByRole('button', { name: /^Bring in/ }).isDisabled()).toBe(true);
+  await settings.getByLabel('Column for Paired').selectOption('In progress');
+  await settings.getByRole('button', { name: 'Bring in 2 stories' }).click();
+  await settings.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+  await board.getByRole('region', { name: 'Ready', exact: true }).getByText('First import').waitFor();
+  await board.getByRole('region', { name: 'In progress', exact: true }).getByText('Second import').waitFor();
+  await settings.getByRole('button', { name: 'Take back csv: table.csv' }).click();
+  await settings.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+  await settings.locator('.notice', { hasText: '2 stories are gone' }).waitFor();
+  await board.getByText('First import').waitFor({ state: 'detached' });
+  const { items } = await house.client(people.ana.me.token).imports.list({ projectId: 'WEB' });
+  expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['reverted', 2]]);
+});
+
+journey('goes on with a file whose import was stopped, and doubles nothing', async () => {
+  const page = await open(people.ana.me.token, '/p/WEB/settings/import');
+  let letGo = (): void => undefined;
+  const held = new Promise<void>((resolve) => {
+    letGo = resolve;
+  });
+  await page.route('**/api/imports/put', async (route) => {
+    await held;
+    await route.continue();
+  });
+  const rows = Array.from({ length: 250 }, (_, at) => `ENG-${at},Story ${at},Todo`);
+  await page.getByLabel('Where it comes from').selectOption('csv');
+  await page.getByLabel('File').setInputFiles(tableOf(rows));
+  const asked = page.waitForRequest('**/api/imports/put');
+  await page.getByRole('button', { name: 'Bring in 250 stories' }).click();
+  await asked;
+  await page.getByRole('button', { name: 'Stop' }).click();
+  letGo();
+  await page.getByText('Stopped. What was brought in stays.').waitFor();
+  await page.getByText('not finished').waitFor();
+  await page.getByRole('button', { name: 'Go on' }).click();
+  await page.getByText('It went on with an import that was not finished.').waitFor();
+  await page.getByText('50 made · 200 there already').waitFor();
+  const { items } = await house.client(people.ana.me.token).imports.list({ projectId: 'WEB' });
+  expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['finished', 250]]);
+});
+
+journey('asks which column is the title, and which comes first in a date', async () => {
+  const page = await open(people.ana.me.token, '/p/WEB/settings/import');
+  await page.getByLabel('Where it comes from').selectOption('csv');
+  const buffer = Buffer.from('What;Created\nFrom a table;03/04/2024\n');
+  await page.getByLabel('File').setInputFiles({ name: 'table.csv', mimeType: 'text/csv', buffer });
+  await page.getByRole('alert').getByText('no column is the title').waitFor();
+  await page.getByLabel('Title').selectOption('What');
+  await page.getByLabel('Dates such as 01/02/2024').selectOption('dmy');
+  await page.getByRole('button', { name: 'Bring in 1 story' }).click();
+  await page.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+  const ana = house.client(people.ana.me.token);
+  const { items } = await ana.stories.list({ projectId: 'WEB', status: ['backlog'] });
+  expect(items.find(({ title }) => title === 'From a table')?.createdAt).toBe('2024-04-03T00:00:00.000Z');
+});

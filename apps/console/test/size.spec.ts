@@ -8,6 +8,8 @@ import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { makeSite, type Site } from '../src/build.ts';
 import budgets from '../budgets.json' with { type: 'json' };
 
+type Output = readonly [file: string, Site['outputs'][string]];
+
 let [outer, folder] = ['', ''];
 let site: Site;
 beforeAll(async () => {
@@ -29,12 +31,21 @@ it('keeps the scripts and styles before the first paint within their budgets', a
   expect(await gzipped(site.first.styles)).toBeLessThanOrEqual(budgets.stylesGzipped);
 });
 
-it('brings no part of a server, nor the schemas of the contract', () => {
-  const inputs = Object.values(site.outputs).flatMap(({ inputs: all }) => Object.keys(all));
-  expect(
-    inputs.filter((file) => /node_modules\/(zod|fastify|pg)\/|^libs\/(?!client|registry)/.test(file)),
-  ).toEqual([]);
-  expect(inputs.filter((file) => /^libs\/registry\/src\/(namespaces|records)\//.test(file))).toEqual([]);
+const readsFiles = ([, { entryPoint }]: Output): boolean =>
+  entryPoint === 'apps/console/web/imports/bring-in.tsx';
+
+it('brings no part of a server, and the schemas of the contract to those alone who bring in a file', async () => {
+  const outputs = Object.entries(site.outputs);
+  const inputsOf = (some: readonly Output[]): string[] =>
+    some.flatMap(([, { inputs }]) => Object.keys(inputs));
+  const isServer = /node_modules\/(fastify|pg)\/|^libs\/(?!client|registry|import-files)/;
+  expect(inputsOf(outputs).filter((file) => isServer.test(file))).toEqual([]);
+  const isSchema = /node_modules\/zod\/|^libs\/import-files\/|^libs\/registry\/src\/(namespaces|records)\//;
+  const others = outputs.filter((output) => !readsFiles(output));
+  expect(inputsOf(others).filter((file) => isSchema.test(file))).toEqual([]);
+  const files = outputs.filter(readsFiles).map(([file]) => `assets/${path.basename(file)}`);
+  expect(files).toHaveLength(1);
+  expect(await gzipped(files)).toBeLessThanOrEqual(budgets.importScriptGzipped);
 });
 
 it('leaves no script and no style in the page itself', async () => {

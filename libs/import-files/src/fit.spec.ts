@@ -70,6 +70,7 @@ describe('a status', () => {
     ['its hint, where its words are not known', { name: 'Frozen', hint: 'backlog' }, { status: 'backlog' }],
     ['what was said, before all', { name: 'On Hold', hint: 'done' }, { status: 'backlog' }],
     ['a column that was said', { name: 'Blocked' }, { column: 'QA Passed' }],
+    ['the column that was said, where it is called as a status is', { name: 'Over' }, { column: 'Done' }],
     ['no place where the board has no such column', { name: 'Doing' }, undefined],
     ['no place where the column that was said is not there', { name: 'Odd' }, undefined],
     ['no place where none knows it', { name: 'Frozen' }, undefined],
@@ -78,6 +79,7 @@ describe('a status', () => {
       ['on hold', 'backlog'],
       ['Blocked', 'qa passed'],
       ['Odd', 'Nowhere'],
+      ['Over', 'Done'],
     ]);
     expect(placesOf(columns, said)(status)).toEqual(place);
   });

@@ -3,8 +3,18 @@
 /** The text of a file in pieces of any size. It is read several times: each call begins anew. */
 export type Source = () => AsyncIterable<string>;
 
+/** What has to be said before a file can be read: which column is the title, or which comes first in a date. */
+export type Lack = 'columns' | 'dates';
+
 /** The file is not what it was said to be, or cannot be read without more being said; the message says why. */
-export class NoImport extends Error {}
+export class NoImport extends Error {
+  readonly lack: Lack | undefined;
+
+  constructor(message: string, lack?: Lack) {
+    super(message);
+    this.lack = lack;
+  }
+}
 
 /** The whole text. */
 export async function textOf(source: Source): Promise<string> {

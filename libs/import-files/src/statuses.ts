@@ -42,7 +42,8 @@ export interface FileStatus {
 export type FindPlace = (status: FileStatus) => Place | undefined;
 
 /**
- * Finds places. What was said counts first (`*` for all that is not known otherwise), then what the tracker says that the
+ * Finds places. What was said counts first (the name of a column, then a
+ * status; `*` for all that is not known otherwise), then what the tracker says that the
  * status is, then a column of the same name, then the words that trackers use, then the hint. Undefined where none of these
  * knows it, or where the board has no such column.
  */
@@ -58,6 +59,7 @@ export function placesOf(columns: Columns, said: ReadonlyMap<string, string> = n
       ? undefined
       : { status };
   const placeOf = (wanted: string): Place | undefined => {
+    if (columns?.some(({ name }) => name === wanted) === true) return { column: wanted };
     const status = storyStatuses.find((one) => one === wordOf(wanted).replaceAll(' ', '_'));
     if (status !== undefined) return statusOf(status);
     // Without the board at hand, the API says whether there is such a column.

@@ -17,6 +17,8 @@ export interface LeftOut {
 }
 
 export interface Survey {
+  /** All that the file has, items or not. */
+  readonly entries: number;
   readonly items: number;
   readonly comments: number;
   readonly epics: number;
@@ -47,8 +49,9 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
   };
   const refused: { place: string; why: string }[] = [];
   const epics = new Set<string>();
-  let [items, comments] = [0, 0];
+  let [entries, items, comments] = [0, 0, 0];
   for await (const entry of file.entries({ ...fitting, placeOf })) {
+    entries += 1;
     if (entry.kind === 'refused') {
       if (entry.for === 'item') refused.push({ place: entry.place, why: entry.why });
     } else if (entry.kind === 'skipped') leave(entry.why, entry.place);
@@ -60,7 +63,7 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
     }
   }
   return {
-    ...{ items, comments, epics: epics.size, refused, notes: file.notes },
+    ...{ entries, items, comments, epics: epics.size, refused, notes: file.notes },
     statuses: [...statuses.values()],
     leftOut: [...leftOut].map(([what, places]) => ({ what, places })),
   };

@@ -50,6 +50,7 @@ function millisOf(text: string, order: DateOrder | undefined): number {
     if (one <= 12 && two <= 12 && one !== two && order === undefined) {
       throw new NoImport(
         `times such as ${text} can be read in two ways: say which comes first, the month (mdy) or the day (dmy)`,
+        'dates',
       );
     }
     return isDayFirst ? utc(yearOf(year), two - 1, one, clock) : utc(yearOf(year), one - 1, two, clock);

@@ -9,9 +9,11 @@ import {
   csvFields,
   type CsvField,
   type DateOrder,
+  emptyReport,
   type FileFormat,
   fileFormats,
   type Fitting,
+  importFile,
   NoImport,
   openFile,
   placesOf,
@@ -31,7 +33,6 @@ import {
 } from '../session/connection.ts';
 import { fillBoard } from './board.ts';
 import { progressOf } from './progress.ts';
-import { emptyReport, importFile } from './run.ts';
 import {
   jsonReport,
   leftOutLines,
@@ -195,11 +196,16 @@ async function columnsOf(
   }
 }
 
+/** The flag by which is said what a file lacks. */
+const flagFor = { columns: ': --map title=<column> says which', dates: ': --dates says it' };
+
 async function runImport(format: FileFormat, name: string, flags: ImportFlags): Promise<void> {
   try {
     await bringIn(format, name, flags);
   } catch (error) {
-    throw error instanceof NoImport ? new UsageError(`${name}: ${error.message}`) : error;
+    throw error instanceof NoImport
+      ? new UsageError(`${name}: ${error.message}${error.lack === undefined ? '' : flagFor[error.lack]}`)
+      : error;
   }
 }
 
@@ -232,9 +238,9 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
   }
   if (connection === undefined) throw new Error('only a trial run has no connection');
   const report = emptyReport();
-  const progress = progressOf(survey.items + survey.refused.length);
+  const progress = progressOf(survey.entries);
   const into = {
-    client: createClient(transportOf(connection, { patienceSeconds })),
+    imports: createClient(transportOf(connection, { patienceSeconds })).imports,
     ...{ project, theirs, name: `${format}: ${name === '-' ? 'stdin' : path.basename(name)}`.slice(0, 120) },
   };
   const tell = (): void => {
@@ -243,7 +249,7 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
     say([...leftOutLines(survey, report), ...summaryLines(report)]);
   };
   try {
-    await importFile(file, fitting, into, progress, report);
+    await importFile(file, fitting, into, progress.show, report);
   } catch (error) {
     // What was done stays, and is said; the same command goes on from there.
     tell();

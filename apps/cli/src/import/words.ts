@@ -1,8 +1,7 @@
 /** What an import says of itself, in lines for people and as JSON for scripts. */
-import { type Survey } from '@muster/import-files';
+import { type Report, type Survey } from '@muster/import-files';
 import { counted, onOneLine, plain, table } from '@muster/terminal';
 import cliTruncate from 'cli-truncate';
-import { type Report } from './run.ts';
 
 /** As many of a list as are looked at. */
 const mostNamed = 3;

@@ -32,6 +32,8 @@ const gatherMillis = 100;
 const mostAtOnce = 200;
 const pageSize = 1_000;
 const freshMillis = 1_600;
+/** While an import goes on, its board is read anew so often. */
+const importMillis = 2_000;
 
 export class Board {
   readonly #client: Client;
@@ -48,6 +50,7 @@ export class Board {
     fresh: new Set(),
   };
   #gathering: ReturnType<typeof setTimeout> | undefined;
+  #reading: ReturnType<typeof setTimeout> | undefined;
   #reads = 0;
 
   constructor(client: Client, projectId: string) {
@@ -115,6 +118,15 @@ export class Board {
   hear(event: Event): void {
     if (event.subject.type === 'story') this.ask([event.subject.id]);
     else if (/^(column|columns|project)\./.test(event.kind)) void this.read();
+    else if (event.kind.startsWith('import.')) this.#readSoon();
+  }
+
+  /** An import says of many stories at once that they changed, call by call. */
+  #readSoon(): void {
+    this.#reading ??= setTimeout(() => {
+      this.#reading = undefined;
+      void this.read();
+    }, importMillis);
   }
 
   /** Cards to be read anew, with all others that are asked for at about the same time. */

@@ -17,6 +17,6 @@ export function staleBy({ kind, subject }: Event): Key[] {
   if (['project', 'access', 'team', 'member', 'org'].includes(about)) keys.push(['projects'], ['people']);
   if (['execution', 'run', 'lock', 'agent'].includes(about)) keys.push(['work']);
   if (about === 'reviewer' || about === 'review') keys.push(['reviews']);
-  if (about === 'epic' || about === 'group' || kind === 'story.statusChanged') keys.push(['epics']);
+  if (['epic', 'group', 'import'].includes(about) || kind === 'story.statusChanged') keys.push(['epics']);
   return keys;
 }

@@ -1,6 +1,6 @@
 /** Settings of one thing: its sections at the side, the chosen one beside them. */
 import { Link } from '@tanstack/react-router';
-import { type ReactNode } from 'react';
+import { type ReactNode, useEffect, useRef } from 'react';
 import { useTitle } from '../parts/title.ts';
 import { s } from '../texts/settings.ts';
 import { t } from '../texts/index.ts';
@@ -28,6 +28,13 @@ export function Frame({
 }) {
   const place = places.find(({ section }) => section === chosen) ?? places[0];
   useTitle(`${title}: ${place === undefined ? '' : s.sections[place.section]}`);
+  const nav = useRef<HTMLElement>(null);
+  // Where the sections lie in one line, the chosen one may be beyond its end.
+  useEffect(() => {
+    nav.current
+      ?.querySelector('[aria-current]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
+  }, [place?.section]);
   return (
     <>
       <header className="page-head">
@@ -36,7 +43,7 @@ export function Frame({
       </header>
       <div className="page">
         <div className="settings">
-          <nav className="set-nav" aria-label={t.nav.settings}>
+          <nav ref={nav} className="set-nav" aria-label={t.nav.settings}>
             <ul>
               {places.map(({ section }) => (
                 <li key={section}>

@@ -1,6 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient, useIdentity } from '../data/context.ts';
+import { Imports } from '../imports/imports.tsx';
 import { Icon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { t } from '../texts/index.ts';
@@ -40,6 +41,12 @@ export function ProjectPage() {
           { section: 'columns', children: <Columns projectId={projectId} /> },
           { section: 'webhooks', children: <Webhooks projectId={projectId} /> },
           { section: 'forges', children: <Repositories projectId={projectId} /> },
+          {
+            section: 'import',
+            children: (
+              <Imports projectId={projectId} projectKey={projectKey} mayWrite={archivedAt === null} />
+            ),
+          },
           { section: 'general', children: <ProjectGeneral key={version} project={project.data} /> },
         ] as const)
       : []),

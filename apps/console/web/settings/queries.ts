@@ -147,3 +147,9 @@ export const accessRequestsQuery = (client: Client, projectId: string) =>
     queryFn: async () =>
       (await client.projects.accessRequests.list({ projectId, state: 'pending', limit })).items,
   });
+
+export const importsQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['settings', 'imports', projectId],
+    queryFn: async () => (await client.imports.list({ projectId, limit })).items,
+  });

@@ -20,6 +20,7 @@ export const s = {
     people: 'Members and teams',
     columns: 'Columns',
     contracts: 'Contracts',
+    import: 'Import',
   },
   loading: 'Loading the settings',
   save: 'Save',

@@ -48,4 +48,13 @@ describe('rows of any CSV', () => {
     expect((await read('csv', 'What\nOne\n', {}, { map })).items).toMatchObject([{ title: 'One' }]);
     await expect(read('csv', 'title\nOne\n', {}, { map })).rejects.toThrow('there is no column "What"');
   });
+
+  it('leave a column out that is said to be none, and say what they lack', async () => {
+    const map = new Map([['status', '']]);
+    const { items, leftOut } = await read('csv', 'title,status\nOne,Done\n', {}, { map });
+    expect(items[0]).not.toHaveProperty('status');
+    expect(leftOut).toEqual({ 'column status': ['line 2'] });
+    await expect(read('csv', 'a\n1\n')).rejects.toMatchObject({ lack: 'columns' });
+    await expect(read('csv', 'title,created\nOne,03/04/2024\n')).rejects.toMatchObject({ lack: 'dates' });
+  });
 });

@@ -1,5 +1,5 @@
 /** A table with a head, as spreadsheets and trackers that are not known here write it. */
-import { columnName, openTable, type Row, type Table } from '../csv.ts';
+import { columnName, openTable, type Row } from '../csv.ts';
 import { type Draft, type Opened, type ReadOptions } from '../draft.ts';
 import { NoImport, type Source } from '../source.ts';
 
@@ -23,8 +23,11 @@ const names = {
 export type CsvField = keyof typeof names;
 export const csvFields = Object.keys(names) as CsvField[];
 
-/** Which column is which field: as was said, else by its name. */
-function columnsOf({ head }: Table, said: ReadonlyMap<string, string>): Map<CsvField, number> {
+/** The place of each field's column: as was said, where '' is none, else by its name. Throws NoImport. */
+export function csvColumns(
+  head: readonly string[],
+  said: ReadonlyMap<string, string> = new Map(),
+): Map<CsvField, number> {
   const plain = head.map(columnName);
   const columns = new Map<CsvField, number>();
   for (const field of csvFields) {
@@ -33,16 +36,15 @@ function columnsOf({ head }: Table, said: ReadonlyMap<string, string>): Map<CsvF
       wanted === undefined
         ? plain.findIndex((name) => (names[field] as readonly string[]).includes(name))
         : head.indexOf(wanted);
-    if (wanted !== undefined && place < 0) throw new NoImport(`there is no column "${wanted}"`);
+    if (wanted !== undefined && wanted !== '' && place < 0)
+      throw new NoImport(`there is no column "${wanted}"`);
     if (place >= 0) columns.set(field, place);
-  }
-  if (!columns.has('title')) {
-    throw new NoImport(
-      `no column is the title (there are ${head.join(', ')}): --map title=<column> says which`,
-    );
   }
   return columns;
 }
+
+/** The names of a table's columns. Throws NoImport. */
+export const csvHead = async (source: Source): Promise<readonly string[]> => (await openTable(source)).head;
 
 /** With commas or semicolons between. */
 const listOf = (text = ''): string[] =>
@@ -80,7 +82,10 @@ function draftOf(row: Row, columns: ReadonlyMap<CsvField, number>): Draft {
 
 export async function openCsv(source: Source, { map = new Map() }: ReadOptions): Promise<Opened> {
   const table = await openTable(source);
-  const columns = columnsOf(table, map);
+  const columns = csvColumns(table.head, map);
+  if (!columns.has('title')) {
+    throw new NoImport(`no column is the title (there are ${table.head.join(', ')})`, 'columns');
+  }
   return {
     notes: [],
     async *read() {

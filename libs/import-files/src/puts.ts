@@ -1,6 +1,6 @@
 /** Items of a file, in calls of imports.put that the API takes. */
-import { type Entry, type FileItem } from '@muster/import-files';
 import { type InputOf, mostImportItems, type registry } from '@muster/registry';
+import { type Entry, type FileItem } from './draft.ts';
 
 type PutItem = InputOf<typeof registry.imports.put>['items'][number];
 

@@ -1,9 +1,27 @@
-/** Puts the items of a file into a project. What was put stays, and the same command goes on from there. */
-import { type Client } from '@muster/client';
-import { type Fitting, type ImportFile } from '@muster/import-files';
-import { type Import, type ImportOutcome } from '@muster/registry';
-import { type Progress } from './progress.ts';
+/** Puts the items of a file into a project. What was put stays, and the next run goes on from there. */
+import {
+  type Import,
+  type ImportOutcome,
+  type InputOf,
+  type registry,
+  type ResultOf,
+} from '@muster/registry';
+import { type Fitting } from './fit.ts';
+import { type ImportFile } from './open.ts';
 import { putsOf } from './puts.ts';
+
+type Imports = typeof registry.imports;
+type Call<Operation extends Imports['begin'] | Imports['put'] | Imports['finish']> = (
+  params: InputOf<Operation>,
+) => Promise<ResultOf<Operation>>;
+
+/** The calls of the API that it makes, as a client has them. */
+export interface ImportCalls {
+  readonly begin: Call<Imports['begin']>;
+  readonly put: Call<Imports['put']>;
+  readonly finish: Call<Imports['finish']>;
+  readonly list: { readonly all: (params: InputOf<Imports['list']>) => AsyncIterable<Import> };
+}
 
 export interface Report {
   import: Import | undefined;
@@ -32,13 +50,13 @@ export const emptyReport = (): Report => ({
   counts: { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 },
 });
 
-/** The import that an earlier run of the command left open. Waits of all that was put into it are found when it is finished. */
+/** The import that an earlier run left open. Waits of all that was put into it are found when it is finished. */
 async function openOne(
-  client: Client,
+  { list }: ImportCalls,
   projectId: string,
   { provider, format }: ImportFile,
 ): Promise<Import | undefined> {
-  for await (const one of client.imports.list.all({ projectId, limit: 200 })) {
+  for await (const one of list.all({ projectId, limit: 200 })) {
     const isOurs = one.provider === provider && one.name.startsWith(`${format}: `);
     if (isOurs && one.state === 'open') return one;
   }
@@ -46,28 +64,32 @@ async function openOne(
 }
 
 export interface ImportInto {
-  readonly client: Client;
+  readonly imports: ImportCalls;
   readonly project: string;
   /** What the import is called. */
   readonly name: string;
   readonly theirs: boolean;
+  /** Where it is aborted, the run stops before the next call, and its reason is thrown. */
+  readonly signal?: AbortSignal;
 }
 
 /** Fills the report as it goes, also where it throws in the middle. */
 export async function importFile(
   file: ImportFile,
   fitting: Fitting,
-  { client, project, name, theirs }: ImportInto,
-  progress: Progress,
+  { imports, project, name, theirs, signal }: ImportInto,
+  /** Hears how many entries of the file are done. */
+  show: (read: number) => void,
   report: Report,
 ): Promise<void> {
-  const before = await openOne(client, project, file);
+  const before = await openOne(imports, project, file);
   report.isContinued = before !== undefined;
   const { id: importId } = (report.import =
-    before ?? (await client.imports.begin({ projectId: project, provider: file.provider, name })).import);
+    before ?? (await imports.begin({ projectId: project, provider: file.provider, name })).import);
 
   for await (const { items, places, read } of putsOf(file.entries(fitting))) {
-    const { results } = await client.imports.put({ importId, items: [...items], theirs });
+    signal?.throwIfAborted();
+    const { results } = await imports.put({ importId, items: [...items], theirs });
     for (const [at, { outcome, key, issues }] of results.entries()) {
       const place = places[at] ?? '';
       report.counts[outcome] += 1;
@@ -83,9 +105,9 @@ export async function importFile(
         }
       }
     }
-    progress.show(read);
+    show(read);
   }
-  const finished = await client.imports.finish({ importId });
+  const finished = await imports.finish({ importId });
   report.import = finished.import;
   report.leftOut = finished.leftOut;
 }

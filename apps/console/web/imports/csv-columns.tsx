@@ -1,0 +1,41 @@
+/** Which column of a table is which field. */
+import { csvColumns, csvFields, csvHead } from '@muster/import-files';
+import { Choice } from '../settings/parts.tsx';
+import { i } from '../texts/imports.ts';
+import { textOf } from './reading.ts';
+
+export type Said = Readonly<Record<string, string>>;
+
+/** The names of its columns. Throws NoImport. */
+export const headOf = (blob: Blob | undefined): Promise<readonly string[]> =>
+  csvHead(() => textOf(blob ?? new Blob()));
+
+export function CsvColumns({
+  head,
+  said,
+  onSay,
+}: {
+  readonly head: readonly string[];
+  readonly said: Said;
+  readonly onSay: (said: Said) => void;
+}) {
+  const found = csvColumns(head);
+  const columns: Record<string, string> = {
+    '': i.noColumn,
+    ...Object.fromEntries(head.map((name) => [name, name])),
+  };
+  return (
+    <fieldset className="checks">
+      <legend className="label">{i.columns}</legend>
+      {csvFields.map((field) => (
+        <Choice
+          key={field}
+          label={i.fields[field]}
+          value={said[field] ?? head[found.get(field) ?? -1] ?? ''}
+          words={columns}
+          onChange={(column) => onSay({ ...said, [field]: column })}
+        />
+      ))}
+    </fieldset>
+  );
+}

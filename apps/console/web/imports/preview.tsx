@@ -1,0 +1,150 @@
+/** What a file would bring, before it does. */
+import { type BoardColumn } from '@muster/registry';
+import { type Place, type Survey } from '@muster/import-files';
+import { facts } from '../settings/parts.tsx';
+import { i } from '../texts/imports.ts';
+
+const canceled = 'canceled';
+
+/** What is chosen for a place: the name of a column. */
+function columnOf(place: Place | undefined, columns: readonly BoardColumn[]): string {
+  if (place === undefined) return '';
+  if ('column' in place) return place.column;
+  return place.status === canceled
+    ? canceled
+    : (columns.find(({ status }) => status === place.status)?.name ?? '');
+}
+
+/** As many of a long list as are looked at. */
+const mostShown = 50;
+const mostPlaces = 3;
+
+export const Lines = ({
+  title,
+  lines,
+}: {
+  readonly title: string;
+  readonly lines: readonly (readonly [what: string, places: readonly string[]])[];
+}) =>
+  lines.length > 0 && (
+    <details className="fold">
+      <summary>{title}</summary>
+      <ul className="fold-list">
+        {lines.slice(0, mostShown).map(([what, places]) => (
+          <li key={`${what} ${places[0] ?? ''}`}>
+            {what} <span className="muted">{i.inItems(places.slice(0, mostPlaces), places.length)}</span>
+          </li>
+        ))}
+        {lines.length > mostShown && <li className="muted">{i.more(lines.length - mostShown)}</li>}
+      </ul>
+    </details>
+  );
+
+export function Preview({
+  survey,
+  columns,
+  isBusy,
+  theirs,
+  onTheirs,
+  onPlace,
+  onRun,
+}: {
+  readonly survey: Survey;
+  readonly columns: readonly BoardColumn[];
+  readonly isBusy: boolean;
+  readonly theirs: boolean;
+  readonly onTheirs: (theirs: boolean) => void;
+  readonly onPlace: (status: string, column: string) => void;
+  readonly onRun: () => void;
+}) {
+  const { items, comments, epics, refused, leftOut, notes } = survey;
+  const statuses = survey.statuses.toSorted((one, other) => other.items - one.items);
+  const unplaced = statuses.filter(({ place }) => place === undefined).length;
+  return (
+    <>
+      <div className="preview-head">
+        <h3>{i.found}</h3>
+        <p className="tabular">
+          {facts(i.items(items), comments > 0 && i.comments(comments), epics > 0 && i.epics(epics))}
+        </p>
+      </div>
+      {statuses.length === 0 ? (
+        <p className="muted">{i.noStatuses}</p>
+      ) : (
+        <table className="table preview-table">
+          <caption className="sr-only">{i.statuses}</caption>
+          <thead>
+            <tr>
+              <th scope="col">{i.statusThere}</th>
+              <th scope="col" className="number">
+                {i.many}
+              </th>
+              <th scope="col">{i.statusHere}</th>
+            </tr>
+          </thead>
+          <tbody>
+            {statuses.map(({ name, items: count, place }) => (
+              <tr key={`${name} ${columnOf(place, columns)}`}>
+                <th scope="row">{name}</th>
+                <td className="number tabular">{count.toLocaleString()}</td>
+                <td>
+                  <select
+                    className="field"
+                    aria-label={i.placeOf(name)}
+                    aria-invalid={place === undefined || undefined}
+                    value={columnOf(place, columns)}
+                    onChange={({ target }) => onPlace(name, target.value)}
+                  >
+                    {place === undefined && (
+                      <option value="" disabled>
+                        {i.choose}
+                      </option>
+                    )}
+                    {columns.map((column) => (
+                      <option key={column.id}>{column.name}</option>
+                    ))}
+                    <option value={canceled}>{i.canceled}</option>
+                  </select>
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      )}
+      <div className="folds">
+        <Lines
+          title={i.refusedItems(refused.length)}
+          lines={refused.map(({ place, why }) => [why, [place]] as const)}
+        />
+        <Lines
+          title={i.leftOut(leftOut.length + notes.length)}
+          lines={[
+            ...notes.map((note) => [note, []] as const),
+            ...leftOut.map(({ what, places }) => [what, places] as const),
+          ]}
+        />
+      </div>
+      <label className="switch">
+        <input type="checkbox" checked={theirs} onChange={({ target }) => onTheirs(target.checked)} />
+        {i.theirs}
+      </label>
+      <div className="form-foot">
+        <button
+          type="button"
+          className="button"
+          data-kind="main"
+          disabled={isBusy || unplaced > 0 || items === 0}
+          onClick={onRun}
+        >
+          {i.run(items)}
+        </button>
+        <span
+          className={unplaced > 0 ? 'state grow' : 'hint grow'}
+          data-tone={unplaced > 0 ? 'wait' : undefined}
+        >
+          {unplaced > 0 ? i.unplaced(unplaced) : i.again}
+        </span>
+      </div>
+    </>
+  );
+}

@@ -1,0 +1,78 @@
+/** Imports under way in this window: one for each project. They go on while other pages are looked at. */
+import { useSyncExternalStore } from 'react';
+import {
+  emptyReport,
+  type Fitting,
+  type ImportFile,
+  importFile,
+  type ImportInto,
+  type Report,
+} from '@muster/import-files';
+
+export interface Run {
+  readonly name: string;
+  readonly total: number;
+  readonly read: number;
+  readonly report: Report;
+  readonly state: 'running' | 'stopped' | 'failed' | 'done';
+  readonly error: unknown;
+  readonly stop: () => void;
+  readonly goOn: () => void;
+}
+
+export interface Wanted {
+  readonly name: string;
+  /** Entries of the file. */
+  readonly total: number;
+  readonly file: ImportFile;
+  readonly fitting: Fitting;
+  readonly into: Omit<ImportInto, 'signal'>;
+}
+
+const runs = new Map<string, Run>();
+const watchers = new Set<() => void>();
+
+const warn = (event: BeforeUnloadEvent): void => event.preventDefault();
+
+function show(projectId: string, run: Run | undefined): void {
+  if (run === undefined) runs.delete(projectId);
+  else runs.set(projectId, run);
+  if ([...runs.values()].some(({ state }) => state === 'running')) addEventListener('beforeunload', warn);
+  else removeEventListener('beforeunload', warn);
+  for (const changed of watchers) changed();
+}
+
+export function start(projectId: string, wanted: Wanted): void {
+  const stopping = new AbortController();
+  const report = emptyReport();
+  let run: Run = {
+    ...{ name: wanted.name, total: wanted.total, read: 0, report, state: 'running', error: undefined },
+    stop: () => stopping.abort(),
+    goOn: () => start(projectId, wanted),
+  };
+  const become = (more: Partial<Run>): void => {
+    run = { ...run, ...more };
+    show(projectId, run);
+  };
+  become({});
+  importFile(
+    wanted.file,
+    wanted.fitting,
+    { ...wanted.into, signal: stopping.signal },
+    (read) => become({ read }),
+    report,
+  ).then(
+    () => become({ state: 'done', read: wanted.total }),
+    (error: unknown) => become({ state: stopping.signal.aborted ? 'stopped' : 'failed', error }),
+  );
+}
+
+export const forget = (projectId: string): void => show(projectId, undefined);
+
+const subscribe = (changed: () => void): (() => void) => {
+  watchers.add(changed);
+  return () => watchers.delete(changed);
+};
+
+export const useRun = (projectId: string): Run | undefined =>
+  useSyncExternalStore(subscribe, () => runs.get(projectId));
