@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { productVersion } from '@muster/registry';
 import picomatch from 'picomatch';
 
 const workspaceRoot = path.resolve(import.meta.dirname, '../..');
@@ -10,7 +11,9 @@ const read = (file: string): string => readFileSync(path.join(workspaceRoot, fil
 interface Manifest {
   name: string;
   license?: string;
+  version: string;
   private?: boolean;
+  bin?: object;
   nx?: { targets: Record<string, { command?: string }> };
 }
 
@@ -22,6 +25,10 @@ const manifestOf = (folder: string): Manifest =>
 /** Built for others to install. */
 const published = projects.filter((folder) =>
   manifestOf(folder).nx?.targets['build']?.command?.includes('build-lib'),
+);
+/** And those of which a command is installed. */
+const installed = projects.filter(
+  (folder) => published.includes(folder) || manifestOf(folder).bin !== undefined,
 );
 
 describe('CODEOWNERS', () => {
@@ -67,16 +74,43 @@ describe('the license', () => {
   });
 });
 
-describe('changesets', () => {
-  const { ignore } = JSON.parse(read('.changeset/config.json')) as { ignore: string[] };
+describe('the version', () => {
+  const { version } = JSON.parse(read('package.json')) as Manifest;
 
-  it('are about what is published, and nothing else', () => {
+  it('is one, of the repository, of what others install, of the images and of the lockfile', () => {
+    expect(productVersion).toBe(version);
+    const { packages } = JSON.parse(read('package-lock.json')) as { packages: Record<string, Manifest> };
+    for (const folder of installed) {
+      expect([folder, manifestOf(folder).version]).toEqual([folder, version]);
+      expect([folder, packages[folder]?.version]).toEqual([folder, version]);
+    }
+    expect(packages['']?.version).toBe(version);
+    expect(/^ARG VERSION=(.+)$/m.exec(read('Dockerfile'))?.[1]).toBe(version);
+  });
+
+  it('is the newest of the notes of releases, as soon as there is one', () => {
+    const notes = 'libs/client/CHANGELOG.md';
+    const newest = existsSync(path.join(workspaceRoot, notes))
+      ? /^## (\S+)$/m.exec(read(notes))?.[1]
+      : '0.0.0';
+    expect(newest).toBe(version);
+  });
+});
+
+describe('changesets', () => {
+  const { ignore, fixed } = JSON.parse(read('.changeset/config.json')) as {
+    ignore: string[];
+    fixed: string[][];
+  };
+  const names = installed.map((folder) => manifestOf(folder).name);
+
+  it('are about what others install, which has one version, and about nothing else', () => {
     const counted = projects.filter((folder) => !picomatch.isMatch(manifestOf(folder).name, ignore));
-    expect(counted).toEqual(published);
+    expect(counted).toEqual(installed);
+    expect(fixed.map((group) => group.toSorted())).toEqual([names.toSorted()]);
   });
 
   it('name packages that there are', () => {
-    const names = published.map((folder) => manifestOf(folder).name);
     for (const file of readdirSync(path.join(workspaceRoot, '.changeset')).filter((name) =>
       name.endsWith('.md'),
     )) {

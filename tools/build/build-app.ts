@@ -37,6 +37,7 @@ await mkdir(outdir, { recursive: true });
 
 interface AppManifest {
   readonly name: string;
+  readonly version: string;
   readonly description?: string;
   readonly bin?: Readonly<Record<string, string>>;
   readonly engines?: { readonly node: string };
@@ -65,21 +66,17 @@ const { metafile } = await build({
   logLevel: 'warning',
   banner: { js: commonJsNames.trim() },
 });
-// Which functions are newer, those of the database or its own, the migrator tells by the version.
-const { version } = JSON.parse(await readFile(path.join(workspaceRoot, 'package.json'), 'utf8')) as {
-  version?: string;
-};
 const { bin } = manifest;
-/** An app with a command is a package that others install; its version is that of the product. */
+/** An app with a command is a package that others install. */
 const installed = bin && {
-  ...{ name: manifest.name, version: process.env['PRODUCT_VERSION'] ?? version, afterRelease: version },
+  ...{ name: manifest.name, version: manifest.version },
   ...{ description: manifest.description, license: 'Apache-2.0' },
   ...{ type: 'module', engines: manifest.engines, repository: repositoryOf(projectRoot) },
   bin: Object.fromEntries(Object.keys(bin).map((command) => [command, './main.js'])),
 };
 await writeFile(
   path.join(outdir, 'package.json'),
-  `${JSON.stringify(installed ?? { private: true, type: 'module', version }, null, 2)}\n`,
+  `${JSON.stringify(installed ?? { private: true, type: 'module' }, null, 2)}\n`,
 );
 // An app with a schema of its own, or that bundles the database, migrates it from the SQL files beside it.
 const ownMigrations = path.join(workspaceRoot, projectRoot, 'src/migrations');

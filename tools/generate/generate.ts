@@ -1,11 +1,16 @@
-// npm run generate: writes anew what is generated from the migrations, the contract and the tables of states, after a
-// change of any.
+// npm run generate: writes anew what is generated from the migrations, the contract and the tables of states, and the
+// version of the product, after a change of any.
 import { writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { repositoryRoot } from '../dev/repository.ts';
-import { generatedFiles } from './generated.ts';
+import { versionFiles } from './version.ts';
 
-for (const [file, text] of await generatedFiles()) {
+const write = async (file: string, text: string): Promise<void> => {
   await writeFile(path.join(repositoryRoot, file), text);
   console.log(file);
-}
+};
+
+// What else is generated says the version too.
+for (const [file, text] of await versionFiles()) await write(file, text);
+const { generatedFiles } = await import('./generated.ts');
+for (const [file, text] of await generatedFiles()) await write(file, text);

@@ -16,6 +16,7 @@ import { writeRowTypes } from './row-types.ts';
 import { schemaSql } from './schema-sql.ts';
 import { rightsPage } from './rights.ts';
 import { statesPage } from './states.ts';
+import { versionFiles } from './version.ts';
 
 /** Text by path, relative to the repository. */
 export type GeneratedFiles = ReadonlyMap<string, string>;
@@ -34,6 +35,7 @@ export async function generatedFiles(): Promise<GeneratedFiles> {
     const types = path.join(folder, 'schema.ts');
     await writeRowTypes(postgres.url, types);
     return new Map([
+      ...(await versionFiles()),
       [
         'libs/database/src/schema.generated.ts',
         tableALine(

@@ -8,24 +8,38 @@ export async function git(repository: string, ...args: string[]): Promise<string
   return stdout.trim();
 }
 
+/** The versions of all releases, newest first: changesets head their notes in this file with them. */
+async function releases(repository: string): Promise<string[]> {
+  const file = path.join(repository, 'libs/client/CHANGELOG.md');
+  const notes = await readFile(file, 'utf8').catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
+    return '';
+  });
+  return [...notes.matchAll(/^## (\d+\.\d+\.\d+\S*)$/gm)].map(([, version = '']) => version);
+}
+
 /**
- * The tag of the last release, which the version in the root's package.json names; undefined while that is 0.0.0, for
- * nothing was released. A shallow clone gets the tag from where it was cloned.
+ * The tag of the last release before what is checked out; undefined where there was none. The commit that is to be
+ * released has its own version in the notes already, and its tag comes after it. A shallow clone gets the tag from where
+ * it was cloned.
  */
 export async function lastRelease(repository: string): Promise<string | undefined> {
-  const manifest = await readFile(path.join(repository, 'package.json'), 'utf8');
-  const { version } = JSON.parse(manifest) as { version: string };
-  if (version === '0.0.0') return undefined;
-  const tag = `v${version}`;
-  const isHere = (): Promise<boolean> =>
-    git(repository, 'rev-parse', '--verify', '--quiet', `${tag}^{commit}`).then(
-      () => true,
-      () => false,
+  const [newest, before] = await releases(repository);
+  if (newest === undefined) return undefined;
+  const commitOf = (name: string): Promise<string | undefined> =>
+    git(repository, 'rev-parse', '--verify', '--quiet', `${name}^{commit}`).catch(() => undefined);
+  const find = async (version: string): Promise<string | undefined> => {
+    const tag = `v${version}`;
+    const here = await commitOf(tag);
+    if (here !== undefined) return here;
+    await git(repository, 'fetch', '--quiet', 'origin', `refs/tags/${tag}:refs/tags/${tag}`).catch(
+      () => undefined,
     );
-  if (await isHere()) return tag;
-  await git(repository, 'fetch', '--quiet', 'origin', `refs/tags/${tag}:refs/tags/${tag}`).catch(
-    () => undefined,
-  );
-  if (await isHere()) return tag;
-  throw new Error(`${version} is said to be the last release, but its tag ${tag} is not to be had`);
+    return commitOf(tag);
+  };
+  const released = await find(newest);
+  if (released !== undefined && released !== (await commitOf('HEAD'))) return `v${newest}`;
+  if (before === undefined) return undefined;
+  if ((await find(before)) !== undefined) return `v${before}`;
+  throw new Error(`${before} was released, but its tag v${before} is not to be had`);
 }

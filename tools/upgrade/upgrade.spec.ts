@@ -1,7 +1,7 @@
 // The way of an upgrade: the migrations first, while the release before still runs. Tried on the last release, and on a
 // repository of its own that breaks the rule.
 import { execFile } from 'node:child_process';
-import { cp, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { cp, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -18,8 +18,11 @@ it(
   async () => {
     const tag = await lastRelease(repositoryRoot);
     if (tag === undefined) {
-      // A tag alone is not enough: the version says what is tried here. A copy without history has no tags.
-      expect(await git(repositoryRoot, 'tag', '--list', 'v*').catch(() => '')).toBe('');
+      // A tag alone is not enough: the notes of releases say what is tried here. A copy without history has no tags.
+      const tags = (await git(repositoryRoot, 'tag', '--list', 'v*').catch(() => ''))
+        .split('\n')
+        .filter(Boolean);
+      expect(tags.length).toBeLessThan(2);
       return;
     }
     const { passed, failed, said } = await tryRelease(repositoryRoot, tag);
@@ -40,13 +43,11 @@ describe('a repository with a release', () => {
       repository,
       message,
     ]);
-  const sayVersion = async (version: string): Promise<void> => {
-    const file = path.join(repository, 'package.json');
-    await writeFile(
-      file,
-      (await readFile(file, 'utf8')).replace(/"version": ".*?"/, `"version": "${version}"`),
+  const noteReleases = (...versions: string[]): Promise<void> =>
+    writeFile(
+      path.join(repository, 'libs/client/CHANGELOG.md'),
+      `# @muster/client\n\n${versions.map((version) => `## ${version}\n\n### Minor Changes\n`).join('\n')}`,
     );
-  };
 
   beforeAll(async () => {
     repository = await realpath(await mkdtemp(path.join(tmpdir(), 'muster-upgrade-')));
@@ -61,10 +62,11 @@ describe('a repository with a release', () => {
       },
     });
     await git(repository, 'init', '--quiet');
+    await noteReleases('1.0.0');
     await commit('What is released');
     await git(repository, 'tag', 'v1.0.0');
-    await sayVersion('1.0.0');
-    await commit('Say so');
+    await writeFile(path.join(repository, 'next.txt'), 'What comes next');
+    await commit('Go on');
   }, minutes);
   afterAll(() => rm(repository, { recursive: true }));
 
@@ -74,7 +76,7 @@ describe('a repository with a release', () => {
   };
 
   it(
-    'is found by its version, in a shallow clone too',
+    'is found by its notes, in a shallow clone too',
     async () => {
       expect(await lastRelease(repository)).toBe('v1.0.0');
       const clone = await mkdtemp(path.join(tmpdir(), 'muster-clone-'));
@@ -89,12 +91,27 @@ describe('a repository with a release', () => {
     minutes,
   );
 
+  it('is the one before, in the commit that is released next', async () => {
+    await noteReleases('1.1.0', '1.0.0');
+    expect(await lastRelease(repository)).toBe('v1.0.0');
+    await git(repository, 'tag', 'v1.1.0');
+    expect(await lastRelease(repository)).toBe('v1.0.0');
+    await git(repository, 'tag', '--delete', 'v1.1.0');
+  });
+
   it('is not passed over where its tag is missing', async () => {
-    await sayVersion('1.1.0');
-    await expect(lastRelease(repository)).rejects.toThrow(
-      '1.1.0 is said to be the last release, but its tag',
-    );
-    await sayVersion('1.0.0');
+    await noteReleases('1.2.0', '1.1.0', '1.0.0');
+    await expect(lastRelease(repository)).rejects.toThrow('1.1.0 was released, but its tag v1.1.0');
+    await noteReleases('1.0.0');
+  });
+
+  it('is none for the first', async () => {
+    await git(repository, 'tag', '--force', 'v1.0.0', 'HEAD');
+    expect(await lastRelease(repository)).toBeUndefined();
+    await git(repository, 'tag', '--force', 'v1.0.0', 'HEAD^');
+    await noteReleases();
+    expect(await lastRelease(repository)).toBeUndefined();
+    await noteReleases('1.0.0');
   });
 
   it(

@@ -1,6 +1,6 @@
 /** What the API shows of itself: its description, its health, its metrics. */
 import { describe, expect, it } from '@jest/globals';
-import { operations } from '@muster/registry';
+import { operations, productVersion } from '@muster/registry';
 import { useApi } from './api.ts';
 
 const api = useApi();
@@ -28,7 +28,7 @@ describe('/openapi.json', () => {
 
   it('has every operation once, with its own id, its example and every documented error status', async () => {
     const document = await read();
-    expect([document.openapi, document.info.version]).toEqual(['3.1.0', '1.0.0']);
+    expect([document.openapi, document.info.version]).toEqual(['3.1.0', productVersion]);
     const posts = Object.values(document.paths).map((item) => item.post);
     const ids = posts.map((post) => post.operationId);
     expect(new Set(ids).size).toBe(ids.length);
@@ -44,7 +44,9 @@ describe('/openapi.json', () => {
 
 describe('health and metrics', () => {
   it('is live and ready while Postgres is there', async () => {
-    expect((await api.request('/livez', { method: 'GET' })).body).toEqual({ status: 'live' });
+    expect((await api.request('/livez', { method: 'GET' })).body).toEqual({
+      ...{ status: 'live', version: productVersion },
+    });
     const ready = await api.request('/readyz', { method: 'GET' });
     expect([ready.status, ready.body]).toEqual([200, { status: 'ready', checks: { postgres: 'ok' } }]);
   });

@@ -9,7 +9,7 @@ import {
   ResourceNotFoundError,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { apiVersion, type ErrorBody, internal } from '@muster/registry';
+import { productVersion, type ErrorBody, internal } from '@muster/registry';
 import { closestTo } from '@muster/http';
 import { LRUCache } from 'lru-cache';
 import { callOperation } from './calls.ts';
@@ -127,7 +127,7 @@ async function callTool(name: string, args: Readonly<Record<string, unknown>>, s
   }
 }
 
-const about = { name: 'muster', title: 'Muster', version: apiVersion };
+const about = { name: 'muster', title: 'Muster', version: productVersion };
 
 /** What answers subscriptions/listen, of which the older versions know nothing. */
 export const subscribableServer = (): McpServer =>

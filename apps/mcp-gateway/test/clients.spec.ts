@@ -6,6 +6,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { productVersion } from '@muster/registry';
 import { useGateway } from './gateway.ts';
 
 const gateway = useGateway();
@@ -44,7 +45,7 @@ describe.each(Object.entries(clients))('%s', (_name, connect) => {
     const { ana } = await gateway.world.org();
     const client = await connect(ana.me.token, '?mode=core');
     expect(client.getInstructions()).toContain('start_work');
-    expect(client.getServerVersion()).toMatchObject({ name: 'muster' });
+    expect(client.getServerVersion()).toMatchObject({ name: 'muster', version: productVersion });
   });
 
   it('lists tools with output schemas, and finds that answers fit them', async () => {

@@ -1,8 +1,9 @@
 /** The database's functions are files: what is run again, what is left, and what the catalogue must say of them. */
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { productVersion } from '@muster/registry';
 import { cloneDatabase, type TestDatabase } from '@muster/testing';
 import pg from 'pg';
-import { applyFunctions, type FunctionFile, isSchemaCurrent, releaseBefore } from './function-files.ts';
+import { applyFunctions, type FunctionFile, isSchemaCurrent } from './function-files.ts';
 
 const someId = '01936d5c-0000-7000-8000-000000000001';
 
@@ -84,8 +85,14 @@ describe('the schema', () => {
     }
   });
 
-  it('notes the version of the last release with its functions', () => {
-    expect(releaseBefore()).toMatch(/^\d+\.\d+\.\d+$/);
+  it('notes the version of the product with its functions', async () => {
+    const other = await cloneDatabase();
+    try {
+      const { rows: noted } = await other.owner.query('select distinct release from app.function_files');
+      expect(noted).toEqual([{ release: productVersion }]);
+    } finally {
+      await other.close();
+    }
   });
 });
 

@@ -5,6 +5,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
+import { productVersion } from '@muster/registry';
 import { type Client } from 'pg';
 import { type Pool } from './pool.ts';
 import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
@@ -30,33 +31,6 @@ export function functionFiles(): FunctionFile[] {
   });
 }
 
-/**
- * The last release that was made when this code was written, as the root's package.json says: 1.2.0 in what will be
- * 1.3.0. A bundle has it beside it.
- */
-export function releaseBefore(): string {
-  for (const place of ['package.json', '../../../package.json']) {
-    const { version, afterRelease } = JSON.parse(
-      readIfThere(path.join(import.meta.dirname, place)) ?? '{}',
-    ) as {
-      /** In a package whose own version is that of the release that it is. */
-      readonly afterRelease?: string;
-      version?: string;
-    };
-    const release = afterRelease ?? version;
-    if (release !== undefined) return release;
-  }
-  throw new Error('package.json with the version is missing beside this program');
-}
-
-function readIfThere(file: string): string | undefined {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return undefined;
-  }
-}
-
 /** Whether the second release is newer than the first. */
 const isNewer = (than: string, release: string): boolean =>
   than.localeCompare(release, 'en', { numeric: true }) < 0;
@@ -76,7 +50,7 @@ export function outdated(
 export async function applyFunctions(
   client: Client,
   files: readonly FunctionFile[] = functionFiles(),
-  release: string = releaseBefore(),
+  release: string = productVersion,
 ): Promise<void> {
   const { rows } = await client.query<Applied>('select name, sha256, release from app.function_files');
   const changed = outdated(files, rows, release);
@@ -103,7 +77,7 @@ export async function isSchemaCurrent(pool: Pool): Promise<boolean> {
   const { newest, files, release } = (needed ??= {
     newest: namesIn(folderBeside('migrations')).at(-1),
     files: functionFiles(),
-    release: releaseBefore(),
+    release: productVersion,
   });
   const { rows: there } = await pool.query('select from app.applied_migrations where name = $1', [newest]);
   if (there.length === 0) return false;

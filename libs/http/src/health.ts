@@ -1,4 +1,5 @@
 /** /livez touches nothing; /readyz asks what the service stands on, with a bound, at most once a second. */
+import { productVersion } from '@muster/registry';
 import { type FastifyInstance } from 'fastify';
 import { type Saturation } from './places.ts';
 
@@ -76,7 +77,7 @@ export function addHealth(
     return last.readiness;
   };
 
-  app.get('/livez', async () => ({ status: 'live' }));
+  app.get('/livez', async () => ({ status: 'live', version: productVersion }));
   app.get('/readyz', async (_request, reply) => {
     if (isDraining()) return reply.code(503).send({ status: 'draining', checks: {} });
     const known = withPlaces(await readiness(), saturation());

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '01ea79f6a0413645b3b66d0828d3dc29ec8dae3619d04502a0d3b39724b32351',
+    sha256: '20d796e84a7120b5d82f38abb4765e6065a7483f1a5354afc150e7c3a3e66cf3',
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {

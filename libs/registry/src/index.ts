@@ -49,3 +49,4 @@ export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
+export { productVersion } from './version.generated.ts';

@@ -98,5 +98,3 @@ function* walk(namespace: Namespace): Generator<Operation> {
 export const operations: ReadonlyMap<string, Operation> = new Map(
   [...walk(registry as unknown as Namespace)].map((operation) => [operation.name, operation]),
 );
-
-export const apiVersion = '1.0.0';

@@ -1,7 +1,7 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, at start-up. */
 import { type Json, schemaIn, whoMay } from '@muster/reference';
 import {
-  apiVersion,
+  productVersion,
   type ErrorCode,
   ErrorBody,
   errorCodes,
@@ -205,7 +205,7 @@ export function openApi(baseUrl: string): Json {
     openapi: '3.1.0',
     info: {
       title: 'Muster',
-      version: apiVersion,
+      version: productVersion,
       description: 'Coordinates a team, people and coding agents alike, around a codebase.',
       license: { name: 'Apache License 2.0', identifier: 'Apache-2.0' },
     },

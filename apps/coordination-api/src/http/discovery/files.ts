@@ -1,6 +1,6 @@
 /** What programs look for under names that are agreed on elsewhere. */
 import { setImmediate } from 'node:timers/promises';
-import { apiVersion, scopes } from '@muster/registry';
+import { productVersion, scopes } from '@muster/registry';
 import { about, type Addresses, mcpUrlOf } from './addresses.ts';
 import { type SitePage } from './site.ts';
 
@@ -58,7 +58,7 @@ export function agentsJson(addresses: Addresses): unknown {
   return {
     name: 'Muster',
     description: about,
-    version: apiVersion,
+    version: productVersion,
     api: {
       baseUrl,
       openapi: `${baseUrl}/openapi.json`,

@@ -1,0 +1,30 @@
+/** The version of the product, wherever it is written: that which changesets give to the packages that others install. */
+import { readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { repositoryRoot } from '../dev/repository.ts';
+
+const read = (file: string): Promise<string> => readFile(path.join(repositoryRoot, file), 'utf8');
+
+/** As changesets left it. */
+export async function releasedVersion(): Promise<string> {
+  const { version } = JSON.parse(await read('libs/client/package.json')) as { version: string };
+  return version;
+}
+
+/** The files in which it stands, as they should be now. */
+export async function versionFiles(): Promise<Map<string, string>> {
+  const version = await releasedVersion();
+  const places = [
+    ['package.json', /(?<=^ {2}"version": ")[^"]+/m],
+    ['Dockerfile', /(?<=^ARG VERSION=).+$/m],
+    ['libs/registry/src/version.generated.ts', /(?<=productVersion = ')[^']+/],
+  ] as const;
+  const files = await Promise.all(
+    places.map(async ([file, place]) => {
+      const text = await read(file);
+      if (!place.test(text)) throw new Error(`${file} has no version`);
+      return [file, text.replace(place, version)] as const;
+    }),
+  );
+  return new Map(files);
+}
