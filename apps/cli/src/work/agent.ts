@@ -4,21 +4,17 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Failure } from '@muster/registry';
 import { z } from 'zod';
 import { writeCheckpoint } from './checkpoint.ts';
+import { type Driver, driveCommand, type Over, type Told } from './driver.ts';
 import { environmentFor, filesOf } from './environment.ts';
 import { type Group, startGroup } from './group.ts';
 import { processorTimeOf, stopProcesses } from './processes.ts';
 import { promptFor } from './prompt.ts';
-import { type ReadyRun } from './session.ts';
+import { type ReadyRun, SetUpFailed } from './session.ts';
 import { FolderGone, isWhole } from './worktree.ts';
 
 /** What ended the agent, or was heard when it had ended by itself. */
 export type Ending =
-  | {
-      readonly kind: 'exited';
-      readonly code: number | null;
-      readonly tail: string;
-      readonly result: Result | undefined;
-    }
+  | ({ readonly kind: 'over'; readonly tail: string; readonly result: Result | undefined } & Over)
   | { readonly kind: 'stop' | 'lost' | 'leaving' | 'idle' | 'limit' | 'folder_gone' };
 
 const Result = z.strictObject({
@@ -30,8 +26,6 @@ const Result = z.strictObject({
 });
 export type Result = z.infer<typeof Result>;
 
-/** Between being asked to end and being ended. */
-const graceMillis = 12_000;
 /** Between looks at the commit that the worktree stands on. */
 const lookMillis = 2_000;
 
@@ -58,15 +52,18 @@ export async function endLeftovers(run: ReadyRun): Promise<void> {
 }
 
 /** Starts it, and returns when nothing of it is left. */
-export async function runAgent(run: ReadyRun, note: string | undefined): Promise<Ending> {
+export async function runAgent(run: ReadyRun, news: Omit<Told, 'prompt'>): Promise<Ending> {
   const { own, session, work, worktree, client } = run;
   const files = filesOf(own.folder);
-  const prompt = await promptFor(client, work, note);
+  const { protocol } = own.get();
+  const byProtocol = protocol === 'acp' ? (await import('./acp.ts')).driveByProtocol : undefined;
+  const prompt = await promptFor(client, work, { protocol, note: news.note });
   await writeFile(files.prompt, prompt);
   await rm(files.result, { force: true });
   const entry = own.get();
   const group = await startGroup({
-    ...{ runId: entry.runId, folder: worktree.folder, log: files.log, input: prompt },
+    ...{ runId: entry.runId, folder: worktree.folder, log: files.log },
+    ...(byProtocol === undefined && { input: prompt }),
     command: filled(entry.command, prompt, files.prompt),
     env: environmentFor(run),
     onLine: (line) => {
@@ -77,19 +74,23 @@ export async function runAgent(run: ReadyRun, note: string | undefined): Promise
     },
   });
   session.say.tell(work.key, 'started', `${entry.agentName} is at work`);
+  const driver = byProtocol?.(run, group, { prompt, ...news }) ?? driveCommand(group);
   let ending: Ending;
   try {
-    ending = await watch(run, group);
+    ending = await watch(run, group, driver);
+    if (ending.kind !== 'over') await driver.leaveOff();
   } finally {
-    await group.stop(graceMillis);
+    await group.stop(driver.graceMillis);
   }
-  if (ending.kind !== 'exited') return ending;
+  if (ending.kind !== 'over') return ending;
+  if (ending.isUnstarted === true && entry.tries === 0)
+    throw new SetUpFailed(`${ending.trouble ?? ''}\n${group.tail()}`);
   if (!(await isWhole(worktree))) return { kind: 'folder_gone' };
   return { ...ending, tail: group.tail(), result: await readResult(files.result, session.say.warn) };
 }
 
 /** Until the agent is over, or is to be ended; with checkpoints on the way. */
-async function watch(run: ReadyRun, group: Group): Promise<Ending> {
+async function watch(run: ReadyRun, group: Group, driver: Driver): Promise<Ending> {
   const { session, lease, signals, config } = run;
   const over = new AbortController();
   const aborted = (signal: AbortSignal, ending: Ending): Promise<Ending> =>
@@ -100,26 +101,40 @@ async function watch(run: ReadyRun, group: Group): Promise<Ending> {
       if (signal.aborted) tell();
       else signal.addEventListener('abort', tell, { once: true, signal: over.signal });
     });
-  const late = pause(config.agent.limit, undefined, { signal: over.signal }).then(
-    (): Ending => ({ kind: 'limit' }),
-    () => new Promise<Ending>(() => undefined),
-  );
   try {
     return await Promise.race([
-      group.exited.then(({ code }): Ending => ({ kind: 'exited', code, tail: '', result: undefined })),
+      driver.over.then((end): Ending => ({ kind: 'over', tail: '', result: undefined, ...end })),
       aborted(lease.lost, { kind: 'lost' }),
       aborted(signals.stopRequested, { kind: 'stop' }),
       aborted(session.leaving, { kind: 'leaving' }),
-      late,
-      keepCheckpoints(run, group, over.signal),
+      limit(config.agent.limit, driver, over.signal),
+      keepCheckpoints(run, { group, driver }, over.signal),
     ]);
   } finally {
     over.abort();
   }
 }
 
+const never = (): Promise<Ending> => new Promise(() => undefined);
+
+/** Returns when the agent has worked for so long; what it waits for people is no work. */
+async function limit(millis: number, driver: Driver, over: AbortSignal): Promise<Ending> {
+  let left = millis;
+  while (left > 0) {
+    const step = Math.min(left, lookMillis);
+    await pause(step, undefined, { signal: over }).catch(() => undefined);
+    if (over.aborted) return never();
+    if (!driver.isWaiting()) left -= step;
+  }
+  return { kind: 'limit' };
+}
+
 /** Never returns but for an agent that does nothing any more, or removed its folder. */
-async function keepCheckpoints(run: ReadyRun, group: Group, over: AbortSignal): Promise<Ending> {
+async function keepCheckpoints(
+  run: ReadyRun,
+  { group, driver }: { group: Group; driver: Driver },
+  over: AbortSignal,
+): Promise<Ending> {
   const { config, worktree, session, own, work } = run;
   const headOf = (): Promise<string> => worktree.git(['rev-parse', 'HEAD']).catch(() => '');
   const processorTime = (): Promise<number> => processorTimeOf(own.get().runId);
@@ -133,7 +148,8 @@ async function keepCheckpoints(run: ReadyRun, group: Group, over: AbortSignal): 
   };
   for (;;) {
     await pause(Math.min(lookMillis, config.checkpoint), undefined, { signal: over }).catch(() => undefined);
-    if (over.aborted) return new Promise(() => undefined);
+    if (over.aborted) return never();
+    if (driver.isWaiting()) alive = performance.now();
     try {
       const now = await headOf();
       if (now !== head || performance.now() >= due) await save();

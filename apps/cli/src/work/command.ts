@@ -6,6 +6,7 @@ import { addConnectionFlags, type ConnectionFlags, findConnection } from '../ses
 import { clientOf } from '../operations/run.ts';
 import { clean } from './clean.ts';
 import { type Entry, openJournal, type Verdict } from './journal.ts';
+import { chooseAgent, knownAgents } from './known-agents.ts';
 import { findRepository } from './repository.ts';
 import { settle, work } from './run.ts';
 import { openSay } from './say.ts';
@@ -20,6 +21,7 @@ interface WorkFlags extends ConnectionFlags {
   readonly once?: boolean;
   readonly here?: boolean;
   readonly agent?: string;
+  readonly acp?: boolean;
   readonly env?: readonly string[];
   readonly base?: string;
   readonly remote?: string;
@@ -67,7 +69,11 @@ The repository's own wishes stand in .muster/work.yaml of the base branch: agent
       .option('--adopt', 'only go on with what runners left that died')
       .option('--clean', 'give back folders of runs that are over, where the remote has all that is in them')
       .optionsGroup('How:')
-      .option('--agent <name>', 'what the agent is called in Muster; the command unless said')
+      .option(
+        '--agent <name>',
+        `${knownAgents.join(', ')}: that agent, by the Agent Client Protocol; with a command, what it is called in Muster`,
+      )
+      .option('--acp', 'the command speaks the Agent Client Protocol')
       .option(
         '--env <name>',
         'a variable that the agent gets besides the usual ones; may be given again',
@@ -83,8 +89,9 @@ The repository's own wishes stand in .muster/work.yaml of the base branch: agent
         'after',
         `
 Examples:
-  muster work WEB-12 -- claude -p --permission-mode acceptEdits
-  muster work --next --project WEB --parallel 3 -- codex exec -
+  muster work WEB-12 --agent claude
+  muster work --next --project WEB --parallel 3 --agent codex
+  muster work WEB-12 --acp -- opencode acp
   muster work WEB-12 -- ./agent.sh {prompt-file}`,
       ),
   ).action(runWork);
@@ -141,12 +148,6 @@ function heedSignals(): AbortSignal {
   return leaving.signal;
 }
 
-const nameOfCommand = (command: readonly string[]): string =>
-  (command[0] ?? '')
-    .split('/')
-    .at(-1)
-    ?.replace(/\.[a-z]+$/, '') || 'agent';
-
 /** Runs that were left by runners that died. */
 async function adopt(session: Session, flags: WorkFlags, asked: Asked | undefined): Promise<Verdict[]> {
   const { repository, connection, say } = session;
@@ -176,17 +177,20 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
   const slot = async (): Promise<void> => {
     do {
       const setting = await settle(session, flags.base);
-      const command = asked.command.length > 0 ? asked.command : setting.config.agent.command;
-      if (command === undefined) {
-        throw new UsageError('which agent? give a command behind --, or agent.command in .muster/work.yaml');
+      const given = { command: asked.command, acp: flags.acp === true, name: flags.agent };
+      const agent = chooseAgent(given, setting.config);
+      if (agent === undefined) {
+        throw new UsageError(
+          `which agent? give --agent ${knownAgents.join(', ')}, or a command behind --, or agent.command in .muster/work.yaml`,
+        );
       }
       if (flags.here === true && (await repository.git(['status', '--porcelain'])) !== '') {
         throw new UsageError('--here needs a checkout without changes: commit or remove them first');
       }
       const own = await openJournal(repository.commonDir).begin({
-        ...{ baseUrl: connection.baseUrl, command: [...command], here: flags.here === true },
+        ...{ baseUrl: connection.baseUrl, command: [...agent.command], here: flags.here === true },
         ...{ passed: [...(flags.env ?? [])], project: asked.project },
-        agentName: flags.agent ?? setting.config.agent.name ?? nameOfCommand(command),
+        ...{ protocol: agent.protocol, agentName: agent.name },
       });
       const verdict = await work(session, own, setting, {
         ...(asked.storyId !== undefined && { storyId: asked.storyId }),

@@ -42,6 +42,22 @@ export interface Hook {
 
 const EnvironmentName = z.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name such as API_KEY');
 
+/** What an agent may ask leave for, by the protocol. */
+const toolKinds = [
+  'read',
+  'edit',
+  'delete',
+  'move',
+  'search',
+  'execute',
+  'think',
+  'fetch',
+  'switch_mode',
+  'other',
+] as const;
+const decisions = ['allow', 'ask', 'deny'] as const;
+export type Decision = (typeof decisions)[number];
+
 const placeholders = ['key', 'epoch', 'slug'] as const;
 
 /** The epoch tells the branches of two holders of one story apart. */
@@ -67,6 +83,8 @@ const Config = z.strictObject({
     .strictObject({
       command: Command.optional(),
       name: z.string().min(1).max(80).optional(),
+      protocol: z.enum(['acp', 'command']).default('command'),
+      permissions: z.partialRecord(z.enum(toolKinds), z.enum(decisions)).default({}),
       environment: z.array(EnvironmentName).default([]),
       idle: Duration.default(minutes(10)),
       limit: Duration.default(minutes(240)),

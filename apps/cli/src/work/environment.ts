@@ -42,7 +42,7 @@ export const filesOf = (folder: string) => ({
 });
 
 /** By whom the agent's own calls are: a token that lasts as long as the run, else the login, whose tokens do not. */
-function credentialOf({ session: { connection }, identity }: ReadyRun): Record<string, string> {
+export function credentialOf({ session: { connection }, identity }: ReadyRun): Record<string, string> {
   const { renewed, token } = connection;
   return renewed !== undefined && token === identity.token
     ? { MUSTER_PROFILE: renewed }

@@ -5,6 +5,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createWriteStream, type WriteStream } from 'node:fs';
+import { type Readable, type Writable } from 'node:stream';
 import { StringDecoder } from 'node:string_decoder';
 import { identify, type ProcessId, runMark, stopProcesses } from './processes.ts';
 
@@ -13,6 +14,7 @@ export interface GroupSetting {
   readonly command: readonly string[];
   readonly folder: string;
   readonly env: Readonly<Record<string, string>>;
+  /** Left out: what reads and writes its lines holds its pipes. */
   readonly input?: string;
   /** What it prints is added there. */
   readonly log: string;
@@ -33,6 +35,12 @@ export interface Group {
   readonly lastOutput: () => number;
   /** The last lines that it printed. */
   readonly tail: () => string;
+  /** Adds a line to what it printed. */
+  readonly print: (line: string) => void;
+  /** It gave a sign of life. */
+  readonly touch: () => void;
+  /** Its standard input and output, where no input was given. */
+  readonly pipes: { readonly input: Writable; readonly output: Readable };
   /** Ends all of it, and returns when nothing is left. */
   stop(graceMillis: number): Promise<void>;
 }
@@ -65,7 +73,7 @@ function startGuard(group: number): () => Promise<void> {
 }
 
 export async function startGroup(setting: GroupSetting): Promise<Group> {
-  const { runId, command, folder, env, input = '', log, onLine = () => undefined, onReady } = setting;
+  const { runId, command, folder, env, input, log, onLine = () => undefined, onReady } = setting;
   const child = spawn('/bin/sh', ['-c', waiting, 'sh', ...command], {
     cwd: folder,
     env: { ...env, [runMark]: runId },
@@ -82,7 +90,8 @@ export async function startGroup(setting: GroupSetting): Promise<Group> {
   // It could not be started: the folder is gone, or the machine is full.
   if (pid === undefined) return exited.then(() => Promise.reject(new Error('it did not start')));
 
-  const said = collect([child.stdout, child.stderr], createWriteStream(log, { flags: 'a' }), onLine);
+  const lines = input === undefined ? [child.stderr] : [child.stdout, child.stderr];
+  const said = collect(lines, createWriteStream(log, { flags: 'a' }), onLine);
   for (const stream of [child.stdin, child.stdio[3]]) stream?.on('error', () => undefined);
   const leader = await identify(pid);
   const endGuard = startGuard(pid);
@@ -100,13 +109,16 @@ export async function startGroup(setting: GroupSetting): Promise<Group> {
   }
   const go = child.stdio[3];
   if (go !== null && go !== undefined && 'end' in go) go.end('go\n');
-  child.stdin.end(input);
-  return { exited, stop, lastOutput: said.last, tail: said.tail };
+  if (input !== undefined) child.stdin.end(input);
+  const pipes = { input: child.stdin, output: child.stdout };
+  return { exited, stop, pipes, lastOutput: said.last, ...said };
 }
 
 interface Collected {
   readonly last: () => number;
   readonly tail: () => string;
+  readonly print: (line: string) => void;
+  readonly touch: () => void;
   readonly end: () => void;
 }
 
@@ -143,6 +155,14 @@ function collect(
   return {
     last: () => last,
     tail: () => lines.join('\n'),
+    touch: () => {
+      last = performance.now();
+    },
+    print: (line) => {
+      last = performance.now();
+      file.write(`${line}\n`);
+      tell(line);
+    },
     end: () => {
       file.end();
     },

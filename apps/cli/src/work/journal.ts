@@ -50,6 +50,9 @@ const Entry = z.object({
   runId: z.string(),
   baseUrl: z.string(),
   command: z.array(z.string()),
+  protocol: z.enum(['acp', 'command']).default('command'),
+  /** By the protocol: the agent's own name of what was talked about so far. */
+  sessionId: z.string().optional(),
   agentName: z.string(),
   /** Names of the environment that the agent gets besides the usual ones; never their values. */
   passed: z.array(z.string()),

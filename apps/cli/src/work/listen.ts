@@ -3,18 +3,32 @@ import { appendFile } from 'node:fs/promises';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Client, followEvents, type HeldLease } from '@muster/client';
 import { type Signal } from '@muster/registry';
-import { type Signals } from './session.ts';
+import { z } from 'zod';
+import { type News, type Signals } from './session.ts';
 
 const says: Readonly<Record<Signal['kind'], string>> = {
   stop_requested: 'You are asked to stop.',
   spec_changed: 'The spec changed: read it again.',
   story_changed: 'The story changed: read it again.',
-  new_comments: 'There are new comments.',
+  new_comments: 'There is a new comment.',
   question_answered: 'Your question is answered.',
   review_verdict: 'A reviewer decided.',
   lock_conflict: 'Another works on files that you touch.',
   forge: 'The forge has news of the branch or pull request.',
 };
+
+/** After these what the agent was told at the start is old. */
+const changing = new Set<Signal['kind']>(['spec_changed', 'story_changed', 'review_verdict']);
+
+const Words = z.object({ body: z.string(), author: z.object({ name: z.string() }) });
+/** Of a question that was answered, as the signal shows it. */
+const Answered = z.object({ commentId: z.string(), answer: Words.nullish() });
+
+/** What a signal says, with the words of people where it has them. */
+function lineOf({ kind, data }: Signal): string {
+  const said = Words.safeParse(kind === 'question_answered' ? data['answer'] : data).data;
+  return said === undefined ? says[kind] : `${says[kind]} ${said.author.name}: ${said.body}`;
+}
 
 export interface HeardSignals extends Signals {
   readonly hear: (signal: Signal) => void;
@@ -23,18 +37,27 @@ export interface HeardSignals extends Signals {
 /** Signals are lines of JSON in the file, oldest first. */
 export function openSignals(file: string): HeardSignals {
   const stop = new AbortController();
-  let news: string[] = [];
+  let news: News[] = [];
+  const asked = new Map<string, (answer: string) => void>();
   let writing: Promise<void> = Promise.resolve();
   return {
     stopRequested: stop.signal,
     take: () => {
-      const told = [...new Set(news)];
+      const told = new Map(news.map((one) => [one.line, one]));
       news = [];
-      return told;
+      return [...told.values()];
     },
+    answerTo: (questionId) =>
+      new Promise((resolve) => {
+        asked.set(questionId, resolve);
+      }),
     hear: (signal) => {
-      news.push(says[signal.kind]);
       const { kind, seq, at, data } = signal;
+      const answered = kind === 'question_answered' ? Answered.safeParse(data).data : undefined;
+      const waiting = asked.get(answered?.commentId ?? '');
+      if (waiting !== undefined) waiting(answered?.answer?.body ?? '');
+      else if (!asked.has(String(data['parentId'])))
+        news.push({ line: lineOf(signal), changesContext: changing.has(kind) });
       writing = writing
         .then(() => appendFile(file, `${JSON.stringify({ kind, seq, at, data, message: says[kind] })}\n`))
         .catch(() => undefined);

@@ -106,7 +106,7 @@ export async function runHook(run: ReadyRun, name: string, hook: Hook): Promise<
   session.say.tell(work.key, 'hook', `${name} …`, { hook: name });
   const group = await startGroup({
     ...{ runId: own.get().runId, command: hook.run, folder: worktree.folder },
-    ...{ env: environmentFor(run), log: path.join(own.folder, 'hooks.log') },
+    ...{ env: environmentFor(run), log: path.join(own.folder, 'hooks.log'), input: '' },
     onLine: (line) => {
       session.say.pass(work.key, line);
     },

@@ -2,6 +2,7 @@
 import { type Client } from '@muster/client';
 import { type StoryContext } from '@muster/registry';
 import { type Work } from './journal.ts';
+import { type Protocol } from './known-agents.ts';
 
 /** As an argument of a command it has to fit into what systems take, 128 KiB on Linux. */
 const contextBytes = 88 * 1024;
@@ -27,11 +28,20 @@ function checkpointOf({ execution }: StoryContext): string {
   return [checkpoint.summary, next === '' ? '' : `Next:\n${next}`].filter((part) => part !== '').join('\n\n');
 }
 
-const rules = (work: Work): string =>
-  `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when you end with exit code 0; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
+const ends: Readonly<Record<Protocol, string>> = {
+  acp: 'your turn ends',
+  command: 'you end with exit code 0',
+};
+
+const rules = (work: Work, protocol: Protocol): string =>
+  `You work in a git worktree of your own, on the branch ${work.branch}. Stay in it. Commit as you see fit: what you leave uncommitted is committed when you end. The runner pushes the branch and hands it in when ${ends[protocol]}; do neither yourself. MUSTER_PROMPT_FILE names this text as a file, MUSTER_SIGNALS a file to which what others do is added, a JSON object on each line. Where you cannot finish, write a JSON object to the file that MUSTER_RESULT names: {"outcome": "handoff" | "failed", "summary": "what is done, and what is left"}.`;
 
 /** The whole of it for one start; `note` says what is new since the last. */
-export async function promptFor(client: Client, work: Work, note: string | undefined): Promise<string> {
+export async function promptFor(
+  client: Client,
+  work: Work,
+  { protocol, note }: { readonly protocol: Protocol; readonly note: string | undefined },
+): Promise<string> {
   const context = await client.storyCollaboration.context({
     storyId: work.storyId,
     maxBytes: contextBytes,
@@ -41,7 +51,7 @@ export async function promptFor(client: Client, work: Work, note: string | undef
   return [
     `# ${work.key}: ${story?.title ?? work.title}`,
     ...section('What is new', note),
-    ...section('How you work here', rules(work)),
+    ...section('How you work here', rules(work, protocol)),
     ...section('Description', story?.description),
     ...section('Epic', epic?.title),
     ...section('Spec', spec?.content),

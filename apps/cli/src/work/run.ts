@@ -117,16 +117,15 @@ async function hold(
     session.say.tell(story.key, 'taken', `${story.title} (epoch ${lease.execution().lease?.epoch ?? 0})`, {
       ...{ executionId: lease.executionId, runId: own.get().runId },
     });
-    let ready: ReadyRun;
     try {
-      ready = await prepare(run, base, story);
+      const ready = await prepare(run, base, story);
+      const verdict = await toTheEnd(ready);
+      await close(ready, verdict);
+      return verdict;
     } catch (error) {
       if (error instanceof SetUpFailed) await abandon(run, error);
       throw error;
     }
-    const verdict = await toTheEnd(ready);
-    await close(ready, verdict);
-    return verdict;
   } finally {
     over.abort();
     lease.putDown();
@@ -176,6 +175,10 @@ async function whatBecame({ client, work, own }: ReadyRun): Promise<Verdict> {
 async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Promise<Verdict> {
   const { config, lease, signals, own, session, work } = run;
   let note = firstNote;
+  if (lease.execution().state === 'waiting_input') {
+    const unanswered = await waitForAnswer(run);
+    if (unanswered !== undefined) return unanswered;
+  }
   for (let tries = 1; ; tries += 1) {
     const isLast = tries >= config.agent.tries;
     const before = config.hooks.before_run;
@@ -183,10 +186,11 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     const heard = await interruption(run);
     if (heard !== undefined) return heard;
     if (trouble !== undefined) return { outcome: 'failed', failure: 'infra', summary: trouble };
-    const ending = await runAgent(
-      run,
-      [note, ...signals.take()].filter((line) => line !== undefined).join('\n'),
-    );
+    const news = signals.take();
+    const ending = await runAgent(run, {
+      note: [note, ...news.map(({ line }) => line)].filter((line) => line !== undefined).join('\n'),
+      isNoteEnough: !news.some(({ changesContext }) => changesContext),
+    });
     await writeCheckpoint(run).catch((error: unknown) => {
       if (!(error instanceof FolderGone))
         session.say.warn(`${work.key}: no checkpoint: ${(error as Error).message}`);
@@ -200,7 +204,7 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     if (lease.execution().state === 'waiting_input') {
       const answered = await waitForAnswer(run);
       if (answered !== undefined) return answered;
-      note = 'Your question is answered.';
+      note = undefined;
       tries -= 1;
       continue;
     }
@@ -210,7 +214,8 @@ async function agentToTheEnd(run: ReadyRun, firstNote: string | undefined): Prom
     const interrupted = await interruption(run);
     if (interrupted !== undefined) return interrupted;
     const summary =
-      (ending.kind === 'exited' ? ending.result?.summary : undefined) ?? `${work.key} ${work.title}`;
+      (ending.kind === 'over' ? ending.result?.summary || ending.summary : undefined) ||
+      `${work.key} ${work.title}`;
     if (wrong === undefined) return { outcome: 'submitted', summary };
     session.say.tell(work.key, 'refused', wrong.split('\n')[0] ?? '', { tries: own.get().tries });
     if (isLast) return { outcome: 'failed', failure: 'agent_error', summary: wrong };
@@ -233,7 +238,7 @@ async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecke
       return { outcome: 'failed', failure: 'timeout', summary: 'The agent took too long.' };
     case 'folder_gone':
       return folderGone;
-    case 'exited':
+    case 'over':
       break;
   }
   // It may have ended the work itself.
@@ -241,17 +246,13 @@ async function judge(run: ReadyRun, ending: Ending): Promise<Verdict | 'unchecke
     if (!isRefusal(error, 'stale_lease')) throw error;
   });
   if (run.lease.isOver()) return whatBecame(run);
-  const { code, result, tail } = ending;
+  const { trouble, failure = 'agent_error', result, tail } = ending;
   if (result !== undefined && result.outcome !== 'submitted') {
     const { summary = 'The agent said no more.', ...rest } = result;
     return { ...rest, summary };
   }
-  if (code === 0 || result !== undefined) return 'unchecked';
-  return {
-    outcome: 'failed',
-    failure: 'agent_error',
-    summary: `The agent ended with ${code ?? 'a signal'}.\n${tail}`,
-  };
+  if (trouble === undefined || result !== undefined) return 'unchecked';
+  return { outcome: 'failed', failure, summary: `${trouble}\n${tail}` };
 }
 
 const stopped: Verdict = { outcome: 'canceled', summary: 'It was asked to stop.' };

@@ -45,11 +45,19 @@ export interface ReadyRun extends Run {
   readonly worktree: Worktree;
 }
 
+export interface News {
+  readonly line: string;
+  /** What the agent was told at the start is no longer so. */
+  readonly changesContext: boolean;
+}
+
 /** What others did, since the agent was last told. */
 export interface Signals {
   readonly stopRequested: AbortSignal;
-  /** A line for each, which are told with this. */
-  take(): string[];
+  /** Each is told once. */
+  take(): News[];
+  /** What is answered to a question that the runner itself asks; it is no news for the agent then. */
+  answerTo(questionId: string): Promise<string>;
 }
 
 /** How long a run waits for an API that does not answer, before it goes on without. */

@@ -1,0 +1,217 @@
+/** Drives an agent by the Agent Client Protocol: a session, a turn for whatever is new, and leave for what it asks. */
+import { Readable, Writable } from 'node:stream';
+import { setTimeout as pause } from 'node:timers/promises';
+import {
+  type AgentCapabilities,
+  client,
+  type ClientContext,
+  type McpServer,
+  methods,
+  ndJsonStream,
+  type NewSessionRequest,
+  type PromptRequest,
+  PROTOCOL_VERSION,
+  RequestError,
+  type RequestPermissionOutcome,
+  type RequestPermissionRequest,
+  type StopReason,
+} from '@agentclientprotocol/sdk';
+import { productVersion } from '@muster/registry';
+import { type Driver, type Over, type Told } from './driver.ts';
+import { openEar } from './ear.ts';
+import { credentialOf } from './environment.ts';
+import { type Group } from './group.ts';
+import { askPeople, decide, outcomeOf, readAnswer } from './permissions.ts';
+import { promptFor } from './prompt.ts';
+import { type ReadyRun } from './session.ts';
+
+/** For a session to begin: an adapter may be fetched first. */
+const startMillis = 300_000;
+/** For a process to end whose pipes are closed. */
+const dyingMillis = 2_000;
+/** For a turn to end that is cancelled; with the grace of its processes a stop is obeyed within 15 seconds. */
+const cancelMillis = 7_000;
+/** So often it is asked to go on that ran out of tokens, or of requests. */
+const mostGoingOn = 3;
+
+/** Those with which a turn ends that was not done, and what is said of them. */
+const unfinished: Readonly<Record<Exclude<StopReason, 'end_turn'>, string>> = {
+  max_tokens: 'The agent ran out of tokens, again and again.',
+  max_turn_requests: 'The agent made more requests than it may, again and again.',
+  refusal: 'The agent refuses to go on.',
+  cancelled: 'The agent left off by itself.',
+};
+const goesOn = new Set<StopReason>(['max_tokens', 'max_turn_requests']);
+
+const wordsOf = (error: unknown): string => {
+  if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error);
+  const { data } = error;
+  return data === undefined ? error.message : `${error.message}: ${JSON.stringify(data)}`;
+};
+
+/** Muster's tools, by the token of the run, where the agent can call them. */
+function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
+  const { MUSTER_TOKEN: token } = credentialOf(run);
+  const project = run.work.key.slice(0, run.work.key.lastIndexOf('-'));
+  if (token === undefined || capabilities?.mcpCapabilities?.http !== true) return [];
+  const url = new URL(`${run.session.connection.baseUrl.replace(/\/+$/, '')}/api/mcp`);
+  url.searchParams.set('mode', 'core');
+  url.searchParams.set('project', project);
+  const headers = [{ name: 'Authorization', value: `Bearer ${token}` }];
+  return [{ type: 'http', name: 'muster', url: url.href, headers }];
+}
+
+interface Begun {
+  readonly sessionId: string;
+  /** It goes on with what was talked about before. */
+  readonly isLoaded: boolean;
+}
+
+async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
+  const { own, worktree } = run;
+  const { protocolVersion, agentCapabilities } = await agent.request(methods.agent.initialize, {
+    protocolVersion: PROTOCOL_VERSION,
+    clientInfo: { name: 'muster', title: 'Muster', version: productVersion },
+    clientCapabilities: {},
+  });
+  if (protocolVersion !== PROTOCOL_VERSION) {
+    throw new Error(`it speaks version ${protocolVersion} of the protocol, and not ${PROTOCOL_VERSION}`);
+  }
+  const params: NewSessionRequest = { cwd: worktree.folder, mcpServers: serversOf(run, agentCapabilities) };
+  const { sessionId: before } = own.get();
+  if (before !== undefined && agentCapabilities?.loadSession === true) {
+    const loaded = await agent.request(methods.agent.session.load, { sessionId: before, ...params }).then(
+      () => true,
+      () => false,
+    );
+    if (loaded) return { sessionId: before, isLoaded: true };
+  }
+  const { sessionId } = await agent.request(methods.agent.session.new, params);
+  await own.write({ sessionId });
+  return { sessionId, isLoaded: false };
+}
+
+export function driveByProtocol(run: ReadyRun, group: Group, told: Told): Driver {
+  const { lease, signals, client: muster, work } = run;
+  const ear = openEar(run, group);
+  const leaving = new AbortController();
+  let [asking, current] = [0, ''];
+
+  const leaveFor = async ({
+    toolCall,
+    options,
+  }: RequestPermissionRequest): Promise<RequestPermissionOutcome> => {
+    const decision = decide(run, toolCall);
+    if (decision !== 'ask') return outcomeOf(options, decision);
+    asking += 1;
+    try {
+      const left = new Promise<undefined>((resolve) => {
+        leaving.signal.addEventListener('abort', () => {
+          resolve(undefined);
+        });
+      });
+      const answer = await Promise.race([askPeople(run, toolCall), left]);
+      return answer === undefined ? { outcome: 'cancelled' } : outcomeOf(options, readAnswer(answer));
+    } finally {
+      asking -= 1;
+    }
+  };
+
+  const connection = client({ name: 'muster' })
+    .onNotification(methods.client.session.update, ({ params }) => {
+      ear.hear(params.update);
+    })
+    .onRequest(methods.client.session.requestPermission, async ({ params }) => ({
+      outcome: await leaveFor(params),
+    }))
+    .connect(
+      ndJsonStream(
+        Writable.toWeb(group.pipes.input),
+        Readable.toWeb(group.pipes.output) as ReadableStream<Uint8Array>,
+      ),
+    );
+  const { agent } = connection;
+
+  /** Undefined where nothing is new that the agent should hear before its work is looked at. */
+  const nextPrompt = async (): Promise<string | undefined> => {
+    // What came in the meantime comes with the answer.
+    await lease.renew().catch(() => undefined);
+    if (lease.isOver() || lease.execution().state === 'waiting_input') return undefined;
+    const news = signals.take();
+    if (news.length === 0) return undefined;
+    const note = news.map(({ line }) => line).join('\n');
+    if (!news.some(({ changesContext }) => changesContext)) return note;
+    return promptFor(muster, work, { protocol: 'acp', note });
+  };
+
+  const talk = async ({ sessionId, isLoaded }: Begun): Promise<Over> => {
+    current = sessionId;
+    let text = isLoaded && told.isNoteEnough ? told.note || 'Go on.' : told.prompt;
+    for (let times = 0; ;) {
+      ear.listen();
+      const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
+      const { stopReason } = await agent.request(methods.agent.session.prompt, turn);
+      const summary = ear.endTurn();
+      if (leaving.signal.aborted) return { summary };
+      if (stopReason !== 'end_turn') {
+        times += 1;
+        if (!goesOn.has(stopReason) || times > mostGoingOn) {
+          const isExhausted = stopReason === 'max_tokens';
+          return { trouble: unfinished[stopReason], ...(isExhausted && { failure: 'context_exhausted' }) };
+        }
+        text = 'Go on where you left off.';
+        continue;
+      }
+      const next = await nextPrompt();
+      if (next === undefined) return { summary };
+      text = next;
+    }
+  };
+
+  const died = group.exited.then(({ code }) => {
+    throw new Error(`it ended with ${code ?? 'a signal'}`);
+  });
+  died.catch(() => undefined);
+  const late = pause(startMillis, undefined, { ref: false }).then(() => {
+    throw new Error(`it did not answer within ${startMillis / 1_000} s`);
+  });
+  late.catch(() => undefined);
+  /** The pipes of one that dies close before its end is known. */
+  const whyFailed = async (error: unknown): Promise<string> =>
+    wordsOf(
+      await Promise.race([died.catch((end: unknown) => end), pause(dyingMillis, error, { ref: false })]),
+    );
+  const over = (async (): Promise<Over> => {
+    let begun: Begun;
+    try {
+      begun = await Promise.race([begin(run, agent), died, late]);
+    } catch (error) {
+      const trouble = `The agent could not begin: ${await whyFailed(error)}.`;
+      return { trouble, failure: 'infra', isUnstarted: true };
+    }
+    try {
+      return await Promise.race([talk(begun), died]);
+    } catch (error) {
+      return { trouble: `The agent did not end its turn: ${await whyFailed(error)}.` };
+    }
+  })();
+
+  return {
+    over: over.finally(() => {
+      group.pipes.input.end();
+    }),
+    isWaiting: () => asking > 0,
+    leaveOff: async () => {
+      leaving.abort();
+      if (current !== '') {
+        await agent.notify(methods.agent.session.cancel, { sessionId: current }).catch(() => undefined);
+        const enough = new AbortController();
+        const patience = pause(cancelMillis, undefined, { signal: enough.signal }).catch(() => undefined);
+        await Promise.race([over, patience]);
+        enough.abort();
+      }
+      connection.close();
+    },
+    graceMillis: 3_000,
+  };
+}

@@ -1,0 +1,44 @@
+/** How the runner has to do with an agent, whatever that speaks. */
+import { type Group } from './group.ts';
+
+/** An agent that has done what it was told, or cannot. */
+export interface Over {
+  /** Why what it did does not count; undefined where it ended well. */
+  readonly trouble?: string;
+  /** Of what kind that is; the agent's own fault unless it is said. */
+  readonly failure?: 'infra' | 'context_exhausted';
+  /** What it said last. */
+  readonly summary?: string;
+  /** It never came to be told anything. */
+  readonly isUnstarted?: boolean;
+}
+
+/** What an agent is told at its start. */
+export interface Told {
+  /** All of it. */
+  readonly prompt: string;
+  /** What is new since the agent was last told. */
+  readonly note: string;
+  /** An agent that remembers what it was told needs the note alone. */
+  readonly isNoteEnough: boolean;
+}
+
+export interface Driver {
+  readonly over: Promise<Over>;
+  /** It waits for people: then it is not idle. */
+  readonly isWaiting: () => boolean;
+  /** Asks it to leave off; returns when it has, or when it was given its time. */
+  leaveOff(): Promise<void>;
+  /** Between being asked to end and being ended, as a process. */
+  readonly graceMillis: number;
+}
+
+/** A command was told all by its start, and ends by itself. */
+export const driveCommand = (group: Group): Driver => ({
+  over: group.exited.then(({ code }) =>
+    code === 0 ? {} : { trouble: `The agent ended with ${code ?? 'a signal'}.` },
+  ),
+  isWaiting: () => false,
+  leaveOff: () => Promise.resolve(),
+  graceMillis: 12_000,
+});

@@ -1,0 +1,71 @@
+/** What an agent says while it works: lines to look on at, the plan as progress, and its last words. */
+import { type Plan, type SessionUpdate } from '@agentclientprotocol/sdk';
+import { type Group } from './group.ts';
+import { type ReadyRun } from './session.ts';
+
+export interface Ear {
+  readonly hear: (update: SessionUpdate) => void;
+  /** From the first turn on: what is told again of an earlier session is not new. */
+  readonly listen: () => void;
+  /** What it said last in the turn. */
+  readonly endTurn: () => string;
+}
+
+const mostKept = 16_000;
+
+const doneOf = ({ entries }: Plan): number =>
+  entries.length === 0
+    ? 0
+    : Math.floor((100 * entries.filter(({ status }) => status === 'completed').length) / entries.length);
+
+export function openEar({ lease }: ReadyRun, group: Group): Ear {
+  let isListening = false;
+  let [line, words, progress] = ['', '', -1];
+  const endLine = (): void => {
+    if (line.trim() !== '') group.print(line);
+    line = '';
+  };
+  const tellProgress = (plan: Plan): void => {
+    const done = doneOf(plan);
+    if (done === progress) return;
+    progress = done;
+    // The next one tells it where this one is not heard.
+    void lease.update({ phase: 'implementing', progress: done }).catch(() => undefined);
+  };
+  return {
+    listen: () => {
+      isListening = true;
+    },
+    endTurn: () => {
+      endLine();
+      return words.trim();
+    },
+    hear: (update) => {
+      group.touch();
+      if (!isListening) return;
+      switch (update.sessionUpdate) {
+        case 'agent_message_chunk': {
+          if (update.content.type !== 'text') return;
+          const { text } = update.content;
+          words = `${words}${text}`.slice(-mostKept);
+          const lines = `${line}${text}`.split('\n');
+          line = lines.pop() ?? '';
+          for (const one of lines) group.print(one);
+          return;
+        }
+        case 'tool_call':
+          endLine();
+          words = '';
+          group.print(`· ${update.title}`);
+          return;
+        case 'tool_call_update':
+          if (update.status === 'failed') group.print(`· failed: ${update.title ?? update.toolCallId}`);
+          return;
+        case 'plan':
+          tellProgress(update);
+          return;
+        default:
+      }
+    },
+  };
+}

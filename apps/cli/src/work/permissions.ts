@@ -1,0 +1,82 @@
+/** What an agent may do that asks for leave: as the repository wishes, or as people answer a question on the story. */
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import {
+  type PermissionOption,
+  type PermissionOptionKind,
+  type RequestPermissionOutcome,
+  type ToolCallUpdate,
+  type ToolKind,
+} from '@agentclientprotocol/sdk';
+import { type Decision } from './config.ts';
+import { type ReadyRun } from './session.ts';
+
+/** Alone the mode of a session is the runner's matter. */
+const usual = (kind: ToolKind): Decision => (kind === 'switch_mode' ? 'deny' : 'allow');
+
+const changing = new Set<ToolKind>(['edit', 'delete', 'move']);
+
+const isIn = (folder: string, place: string): boolean => {
+  const way = path.relative(folder, place);
+  return way === '' || (!way.startsWith('..') && !path.isAbsolute(way));
+};
+
+/** What the wishes say; a change outside of the worktree is refused whatever they say. */
+export function decide({ config, worktree, own }: ReadyRun, toolCall: ToolCallUpdate): Decision {
+  const kind = toolCall.kind ?? 'other';
+  const homes = [worktree.folder, own.folder, tmpdir()];
+  const places = (toolCall.locations ?? []).map((at) => path.resolve(worktree.folder, at.path));
+  const goesOut = places.some((place) => !homes.some((home) => isIn(home, place)));
+  if (changing.has(kind) && goesOut) return 'deny';
+  return config.agent.permissions[kind] ?? usual(kind);
+}
+
+/** The options that mean a decision, the best first. Always is what people say, never the wishes. */
+const fitting = {
+  allow: ['allow_once', 'allow_always'],
+  always: ['allow_always', 'allow_once'],
+  deny: ['reject_once', 'reject_always'],
+} as const satisfies Record<string, readonly PermissionOptionKind[]>;
+
+export function outcomeOf(
+  options: readonly PermissionOption[],
+  decision: keyof typeof fitting,
+): RequestPermissionOutcome {
+  const found = fitting[decision]
+    .map((kind) => options.find((option) => option.kind === kind))
+    .find((option) => option !== undefined);
+  return found === undefined ? { outcome: 'cancelled' } : { outcome: 'selected', optionId: found.optionId };
+}
+
+/** The first word decides; whatever is no leave is none. */
+export function readAnswer(body: string): keyof typeof fitting {
+  const [word = ''] = /[a-z]+/.exec(body.trim().toLowerCase()) ?? [];
+  if (word === 'always') return 'always';
+  return ['allow', 'yes', 'ok', 'okay'].includes(word) ? 'allow' : 'deny';
+}
+
+const mostTold = 4_000;
+
+function questionOf(agent: string, { title, kind, rawInput }: ToolCallUpdate): string {
+  const input = rawInput === undefined ? '' : JSON.stringify(rawInput, null, 2).slice(0, mostTold);
+  return [
+    `${agent} asks for leave: ${title ?? kind ?? 'a tool call'}`,
+    ...(input === '' ? [] : [`\`\`\`json\n${input}\n\`\`\``]),
+    'Answer with *allow*, *always* (for the rest of its session) or *deny*, and resolve the question.',
+  ].join('\n\n');
+}
+
+/** Asks on the story, and waits for as long as it takes; the work waits for input meanwhile. */
+export async function askPeople(
+  { client, work, lease, signals, session, own }: ReadyRun,
+  toolCall: ToolCallUpdate,
+): Promise<string> {
+  const body = questionOf(own.get().agentName, toolCall);
+  const { comment } = await client.comments.create({ storyId: work.storyId, kind: 'question', body });
+  const answer = signals.answerTo(comment.id);
+  await lease.update({ waitingFor: { questionId: comment.id } });
+  session.say.tell(work.key, 'asked', `asks for leave: ${toolCall.title ?? toolCall.kind ?? 'a tool call'}`, {
+    questionId: comment.id,
+  });
+  return answer;
+}

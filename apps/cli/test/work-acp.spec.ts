@@ -1,0 +1,201 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { type Client } from '@muster/client';
+import { type People } from '@muster/testing';
+import { useMuster } from './muster.ts';
+import { lives, useRunner, type Working } from './runner.ts';
+
+const muster = useMuster();
+const runner = useRunner(`
+agent:
+  name: acp
+  permissions: { fetch: deny, delete: ask }
+hooks:
+  verify: grep -q good answer.txt
+branch: work/{key}-{epoch}
+checkpoint: 1s
+`);
+const agentFile = path.join(import.meta.dirname, 'acp-agent.ts');
+
+let people: People;
+let chloe: Client;
+beforeAll(async () => {
+  people = await muster.world.org();
+  chloe = muster.direct(people.chloe);
+  await chloe.projects.create({ key: 'WEB', name: 'Web' });
+});
+
+interface Talking extends Working {
+  readonly key: string;
+  /** What the agent wrote down, by name. */
+  read<Line>(file: string): Promise<Line[]>;
+  tell(file: string): Promise<void>;
+}
+
+/** Works on a new story with an agent that behaves so. */
+async function start(behaviour: string): Promise<Talking> {
+  const [{ story }, clone, place] = [
+    await chloe.stories.create({
+      ...{ projectId: 'WEB', title: 'Say good night', status: 'ready', spec: 'It says good night.' },
+    }),
+    await runner.clone(),
+    await runner.folder(),
+  ];
+  const command = ['--acp', '--', process.execPath, agentFile, behaviour, place];
+  const working = runner.start(clone, [story.key, ...command], muster.environmentOf(people.chloe));
+  return {
+    ...working,
+    key: story.key,
+    read: async (file) =>
+      (await readFile(path.join(place, file), 'utf8').catch(() => ''))
+        .split('\n')
+        .filter((line) => line !== '')
+        .map((line) => JSON.parse(line) as never),
+    tell: (file) => writeFile(path.join(place, file), ''),
+  };
+}
+
+const executionOf = async (key: string) =>
+  (await chloe.deliveryExecutions.getForTarget({ targetType: 'story', targetId: key })).execution;
+
+interface Session {
+  readonly method: string;
+  readonly cwd: string;
+  readonly mcpServers: { readonly url: string; readonly headers: readonly { readonly value: string }[] }[];
+}
+
+describe('an agent by the Agent Client Protocol', () => {
+  it('is told the story in a session of its worktree, and is handed in with its last words', async () => {
+    const working = await start('works');
+    expect(await working.ended).toBe(0);
+    const { folder } = await working.until('prepared');
+    const [session] = await working.read<Session>('sessions');
+    expect(session).toMatchObject({ method: 'new', cwd: folder });
+    const [prompt = ''] = await working.read<string>('prompts');
+    expect(prompt).toMatch(/^# WEB-\d+: Say good night\n[^]*when your turn ends[^]*It says good night\./);
+    // What it says is seen, a line at a time.
+    const said = working.told.filter(({ event }) => event === 'output').map(({ message }) => message);
+    expect(said).toEqual(['I begin.', '· Write answer.txt', 'It says good night.']);
+    const execution = await executionOf(working.key);
+    expect(execution).toMatchObject({
+      state: 'submitted',
+      summary: 'It says good night.',
+      progress: 50,
+      git: { branch: `work/${working.key}-1` },
+    });
+    expect(await runner.git('show', `work/${working.key}-1:answer.txt`)).toBe('good');
+  });
+
+  it("gets Muster's tools by the token of its run", async () => {
+    const working = await start('works');
+    await working.ended;
+    const [session] = await working.read<Session>('sessions');
+    const [server] = session?.mcpServers ?? [];
+    expect(server?.url).toBe(`${muster.url()}/api/mcp?mode=core&project=WEB`);
+    const [, token = ''] = /^Bearer (.+)$/.exec(server?.headers[0]?.value ?? '') ?? [];
+    expect(token).not.toBe('');
+    expect(token).not.toBe(people.chloe.me.token);
+  });
+
+  it('goes on in its session, told what does not pass and nothing else', async () => {
+    const working = await start('mends what does not pass');
+    expect(await working.ended).toBe(0);
+    const sessions = await working.read<Session>('sessions');
+    expect(sessions.map(({ method }) => method)).toEqual(['new', 'load']);
+    const [, second = ''] = await working.read<string>('prompts');
+    expect(second).toMatch(/^What you did does not pass:\n\nverify ended with 1/);
+    // What the session told again at its loading is no news to those who look on.
+    expect(working.told.map(({ message }) => message)).not.toContain('Of long ago.');
+  });
+
+  it('hears in another turn of the same session what changed while it was at work', async () => {
+    const working = await start('waits for the spec');
+    await working.until('checkpoint');
+    const { spec } = await chloe.storySpec.get({ storyId: working.key });
+    await chloe.storySpec.update({
+      ...{ storyId: working.key, content: 'It says good morning.' },
+      baseVersion: spec.version,
+    });
+    await working.tell('go');
+    expect(await working.ended).toBe(0);
+    const prompts = await working.read<string>('prompts');
+    expect(prompts).toHaveLength(2);
+    expect(prompts[1]).toMatch(/## What is new\n\nThe spec changed[^]*It says good morning\./);
+    expect(await working.read('sessions')).toHaveLength(1);
+  });
+
+  it('gets leave by the wishes of the repository, never for a change outside of its worktree, and asks people where they say so', async () => {
+    const working = await start('asks for leave');
+    await working.until('asked');
+    const { items } = await chloe.comments.list({ storyId: working.key });
+    const [question] = items;
+    expect(question).toMatchObject({ kind: 'question' });
+    expect(question?.body).toContain('asks for leave: answer.txt');
+    expect(await executionOf(working.key)).toMatchObject({
+      state: 'waiting_input',
+      waitingFor: { questionId: question?.id },
+    });
+    await chloe.comments.create({
+      ...{ storyId: working.key, parentId: question?.id ?? '', body: 'Always, it is yours.' },
+    });
+    await chloe.comments.resolve({ commentId: question?.id ?? '' });
+    expect(await working.ended).toBe(0);
+    expect(await working.read('outcomes')).toEqual([
+      ['npm test', 'once'],
+      ['inside', 'once'],
+      ['outside', 'no'],
+      ['a page', 'no'],
+      ['answer.txt', 'always'],
+    ]);
+    // What was asked by the runner is no news for the agent.
+    expect(await working.read('prompts')).toHaveLength(1);
+  });
+
+  it.each(['leaves off when it is told', 'hears nothing'])(
+    'is stopped within 15 seconds, with all of its processes: one that %s',
+    async (behaviour) => {
+      const working = await start(behaviour);
+      await working.until('checkpoint');
+      const execution = await executionOf(working.key);
+      const asked = performance.now();
+      await chloe.deliveryExecutions.update({ executionId: execution?.id ?? '', requestStop: true });
+      expect(await working.ended).toBe(1);
+      expect(performance.now() - asked).toBeLessThan(15_000);
+      expect(await executionOf(working.key)).toMatchObject({ state: 'completed', outcome: 'canceled' });
+      expect(await runner.git('show', `refs/muster/${execution?.id ?? ''}/1:answer.txt`)).toBe('half');
+      const pids = await working.read<number>('pids');
+      expect(pids).toHaveLength(behaviour === 'hears nothing' ? 3 : 0);
+      expect(await Promise.all(pids.map((pid) => lives(String(pid))))).not.toContain(true);
+      expect(await working.read('outcomes')).toEqual(behaviour === 'hears nothing' ? [] : ['left off']);
+    },
+  );
+
+  it('is asked to go on where it ran out of requests', async () => {
+    const working = await start('runs out of requests');
+    expect(await working.ended).toBe(0);
+    expect((await working.read<string>('prompts'))[1]).toBe('Go on where you left off.');
+  });
+
+  it.each([
+    ['dies in its turn', 'agent_error', /did not end its turn: it ended with 3\.\nOut of ideas\./],
+    ['refuses', 'agent_error', /refuses to go on/],
+    ['runs out of tokens', 'context_exhausted', /ran out of tokens/],
+  ])('fails where it %s, with why', async (behaviour, failure, summary) => {
+    const working = await start(behaviour);
+    expect(await working.ended).toBe(1);
+    const execution = await executionOf(working.key);
+    expect(execution).toMatchObject({ state: 'completed', outcome: 'failed', failure });
+    expect(execution?.summary).toMatch(summary);
+  });
+
+  it.each([
+    ['wants a login', /Authentication required/],
+    ['speaks another version', /version 7 of the protocol/],
+  ])('gives the story back where the agent %s, and takes no other', async (behaviour, why) => {
+    const working = await start(behaviour);
+    expect(await working.ended).toBe(1);
+    expect(await executionOf(working.key)).toMatchObject({ state: 'available' });
+    expect(working.told.map(({ message }) => message).join('\n')).toMatch(why);
+  });
+});
