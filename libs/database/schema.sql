@@ -479,7 +479,10 @@ create table public.identity_providers (
   created_by jsonb not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1
+  version integer not null default 1,
+  trusts_addresses boolean not null default false,
+  checked_at timestamp(3) with time zone,
+  problem text
 );
 create table public.import_items (
   org_id uuid not null,
@@ -1175,6 +1178,7 @@ alter table identity_providers add constraint identity_providers_issuer_check CH
 alter table identity_providers add constraint identity_providers_name_check CHECK (((length(name) >= 1) AND (length(name) <= 120)));
 alter table identity_providers add constraint identity_providers_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table identity_providers add constraint identity_providers_pkey PRIMARY KEY (org_id, id);
+alter table identity_providers add constraint identity_providers_problem_check CHECK (((length(problem) >= 1) AND (length(problem) <= 500)));
 alter table import_items add constraint import_items_kind_check CHECK ((kind = ANY (ARRAY['story'::text, 'epic'::text, 'comment'::text])));
 alter table import_items add constraint import_items_org_id_import_id_fkey FOREIGN KEY (org_id, import_id) REFERENCES imports(org_id, id) ON DELETE CASCADE;
 alter table import_items add constraint import_items_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -1582,6 +1586,32 @@ AS $function$
 $function$
 ;
 alter function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.address_of_account(member uuid)
+ RETURNS text
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select a.email from sign_in.accounts a where a.id = app.account_of(member)
+$function$
+;
+alter function app.address_of_account(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.asked_proofs(account uuid, organization uuid)
+ RETURNS TABLE(org_name text, requires_passkey boolean, provider_id uuid, provider_name text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
+  from (select org_id, name as org_name from app.organizations_of(account)) o
+  join public.orgs r on r.id = o.org_id
+  left join public.identity_providers p on p.org_id = o.org_id
+    and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
+  where o.org_id = organization
+  order by p.name, p.id
+$function$
+;
+alter function app.asked_proofs(uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.bar_of(project uuid)
  RETURNS bigint
  LANGUAGE sql
@@ -1790,6 +1820,16 @@ AS $function$
 $function$
 ;
 alter function app.counts_by_hand() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.delete_passkey(member uuid, passkey uuid)
+ RETURNS TABLE(name text)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  delete from sign_in.passkeys p where p.id = passkey and p.account_id = app.account_of(member) returning p.name
+$function$
+;
+alter function app.delete_passkey(uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.drop_documents()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -1884,6 +1924,20 @@ begin
 end $function$
 ;
 alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.end_unproven_sessions()
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update public.tokens t set revoked_at = now()
+  from public.members m, public.orgs o, sign_in.sessions s
+  where t.org_id = app.org_id() and t.kind = 'session' and t.revoked_at is null
+    and m.org_id = t.org_id and m.id = t.member_id and o.id = t.org_id and s.id = t.session_id
+    and app.lacks_proof(o.policy, m.role, s.proofs)
+$function$
+;
+alter function app.end_unproven_sessions() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, needs_org integer, target_kind text, target_ref text, needs_project integer, known_reach text, known_org uuid, known_epoch uuid, known_expiry timestamp with time zone, known_projects uuid[], OUT at timestamp with time zone, OUT target_id uuid, OUT project_id uuid, OUT project_rank integer, OUT org_role text, OUT epoch uuid, OUT expires_at timestamp with time zone)
  RETURNS record
  LANGUAGE plpgsql
@@ -2151,6 +2205,22 @@ AS $function$
 $function$
 ;
 alter function app.find_forge_connection(uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.find_identity_provider(provider uuid)
+ RETURNS TABLE(id uuid, org_id uuid, name text, issuer text, client_id text, secret bytea, organization_key bytea, trusts_addresses boolean, domains text[])
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
+  from public.identity_providers p
+  join public.orgs o on o.id = p.org_id and o.deleted_at is null
+  join public.streams s on s.org_id = p.org_id
+  cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
+    where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
+  where p.id = provider and proven.domains is not null
+$function$
+;
+alter function app.find_identity_provider(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_target(org uuid, target_kind text, target_ref text, OUT target_id uuid, OUT project_id uuid)
  RETURNS record
  LANGUAGE plpgsql
@@ -2375,11 +2445,15 @@ declare
   own record;
   member uuid;
 begin
-  select s.id, s.account_id, s.expires_at, s.proven_at into own from sign_in.sessions s
+  select s.id, s.account_id, s.expires_at, s.proven_at, s.proofs into own from sign_in.sessions s
     where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
   if not found or not exists (select from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
   member := app.own_membership(own.account_id, organization);
   if member is null then return; end if;
+  if exists (select from members m join orgs o on o.id = m.org_id
+      where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
+    raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
+  end if;
   if not exists (select from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
     -- That of a membership that ended keeps its place in the trail, and gives up its hash.
     update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;
@@ -2391,6 +2465,21 @@ begin
 end $function$
 ;
 alter function app.identify_session(bytea,uuid,bytea,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.identity_providers_of(wanted text)
+ RETURNS TABLE(id uuid, name text, org_id uuid, org_name text)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p.id, p.name, o.id, o.name
+  from public.identity_provider_domains d
+  join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
+  join public.orgs o on o.id = p.org_id and o.deleted_at is null
+  where d.domain = lower(wanted) collate "C" and d.proven_at is not null
+  order by o.name, p.name, p.id limit 20
+$function$
+;
+alter function app.identity_providers_of(text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.inbox_positions(orgs uuid[], members uuid[])
  RETURNS TABLE(nth bigint, place text)
  LANGUAGE sql
@@ -2615,6 +2704,20 @@ AS $function$
 $function$
 ;
 alter function app.known_address(text) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.lacks_proof(rules jsonb, role text, proofs text[])
+ RETURNS boolean
+ LANGUAGE sql
+ IMMUTABLE PARALLEL SAFE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select role <> 'owner' and (
+    (coalesce((rules ->> 'requirePasskey')::boolean, false) and not 'passkey' = any (proofs))
+    or (jsonb_array_length(coalesce(rules -> 'allowedIdentityProviders', '[]')) > 0
+      and not exists (select from jsonb_array_elements_text(rules -> 'allowedIdentityProviders') allowed
+        where 'provider:' || allowed = any (proofs))))
+$function$
+;
+alter function app.lacks_proof(jsonb,text,text[]) owner to the_migrator;
 CREATE OR REPLACE PROCEDURE app.let_worker_remove(IN removed regclass)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -2819,6 +2922,19 @@ begin
 end $function$
 ;
 alter function app.own_membership(uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.passkeys_of(member uuid, after_id uuid, most integer)
+ RETURNS TABLE(id uuid, name text, is_synced boolean, created_at timestamp with time zone, last_used_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+  from sign_in.passkeys p
+  where p.account_id = app.account_of(member) and (after_id is null or p.id > after_id)
+  order by p.id limit most
+$function$
+;
+alter function app.passkeys_of(uuid,uuid,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
@@ -3093,6 +3209,18 @@ begin
 end $function$
 ;
 alter function app.release_work() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.rename_passkey(member uuid, passkey uuid, new_name text)
+ RETURNS TABLE(id uuid, name text, is_synced boolean, created_at timestamp with time zone, last_used_at timestamp with time zone)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update sign_in.passkeys p set name = new_name
+  where p.id = passkey and p.account_id = app.account_of(member)
+  returning p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+$function$
+;
+alter function app.rename_passkey(uuid,uuid,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[])
  RETURNS void
  LANGUAGE sql
@@ -3927,6 +4055,8 @@ grant select, update on outbox to muster_operator;
 -- Grants on functions
 
 grant execute on function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) to muster_app;
+grant execute on function app.address_of_account(uuid) to muster_app;
+grant execute on function app.asked_proofs(uuid,uuid) to muster_sign_in;
 grant execute on function app.bar_of(uuid) to public;
 grant execute on function app.begin_first_epoch() to public;
 grant execute on function app.begin_organization(uuid,uuid,uuid,text,text,text,integer,uuid,jsonb) to muster_sign_in;
@@ -3937,11 +4067,13 @@ grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
+grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 grant execute on function app.end_connection_token(bytea) to muster_sign_in;
 grant execute on function app.end_connection_tokens() to public;
 grant execute on function app.end_runs() to public;
 grant execute on function app.end_sessions(uuid,uuid,uuid) to muster_app;
+grant execute on function app.end_unproven_sessions() to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_account(bytea,uuid,uuid) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
@@ -3949,6 +4081,7 @@ grant execute on function app.excerpt(text,text,text[]) to public;
 grant execute on function app.find(uuid,uuid,uuid,text[],text,integer) to muster_app;
 grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 grant execute on function app.find_forge_connection(uuid) to muster_app;
+grant execute on function app.find_identity_provider(uuid) to muster_sign_in;
 grant execute on function app.fold(text) to public;
 grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
 grant execute on function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) to muster_sign_in;
@@ -3958,11 +4091,13 @@ grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.hold_open() to public;
 grant execute on function app.identify(bytea) to muster_app;
 grant execute on function app.identify_session(bytea,uuid,bytea,uuid) to muster_app;
+grant execute on function app.identity_providers_of(text) to muster_sign_in;
 grant execute on function app.inbox_positions(uuid[],uuid[]) to muster_app;
 grant execute on function app.invitations_of(uuid) to muster_sign_in;
 grant execute on function app.is_connected(uuid) to muster_sign_in;
 grant execute on function app.keep_months(integer) to muster_worker;
 grant execute on function app.known_address(text) to muster_sign_in;
+grant execute on function app.lacks_proof(jsonb,text,text[]) to public;
 grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.name_agent() to public;
@@ -3973,6 +4108,7 @@ grant execute on function app.org_id() to public;
 grant execute on function app.organization_positions(uuid[]) to muster_app;
 grant execute on function app.organizations_of(uuid) to muster_sign_in;
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
+grant execute on function app.passkeys_of(uuid,uuid,integer) to muster_app;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
@@ -3986,6 +4122,7 @@ grant execute on function app.release_agent() to public;
 grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;
 grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.release_work() to public;
+grant execute on function app.rename_passkey(uuid,uuid,text) to muster_app;
 grant execute on function app.renew_session_tokens(uuid,uuid[],bytea[]) to muster_sign_in;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.search_grade(tsvector,tsquery[]) to public;

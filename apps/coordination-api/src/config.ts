@@ -64,17 +64,17 @@ export const environment = {
   /** Deliveries of a forge, per connection. */
   LIMIT_DELIVERIES: rateVariable('600/0.1'),
   /**
-   * Seals the secrets of webhooks and of connections to forges in the database, together with a key there: at least 32
-   * characters. Several with commas between: the first seals, any opens. Without it a copy of the database opens them. The
-   * API and the worker need the same.
+   * Seals the secrets of webhooks, of connections to forges and of identity providers in the database, together with a key
+   * there: at least 32 characters. Several with commas between: the first seals, any opens. Without it a copy of the database
+   * opens them. The API, the worker and sign-in need the same.
    */
   SECRETS_KEY: parsedVariable(parseSecretKeys),
   /** After this Redis is taken for away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /**
-   * Networks besides the public ones that webhooks may be sent to and forges called in, such as
-   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API and the worker
-   * need the same.
+   * Networks besides the public ones that webhooks may be sent to, and forges and identity providers called in, such as
+   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API, the worker
+   * and sign-in need the same.
    */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */

@@ -83,6 +83,8 @@ async function moreOfAll({ ana, ben, chloe, lead, orgId, records }: ExampleOrg):
        values ($1, $2, $3, $4, 'ping', 'verified', '{}')`,
       ...[orgId, newId(), connectionId, title],
     );
+    const issuer = `https://${title}.example`;
+    await call(ana, 'identityProviders.upsert', { issuer, clientId: 'muster', domains: ['acme.example'] });
     await call(ana, 'webhooks.create', {
       ...inWeb,
       url: `https://hooks.acme.example/${title}`,

@@ -118,6 +118,7 @@ export function createDeliveryWorker(
   );
   const webhooks = webhooksSetUpOf(config);
   const forgeSender = createSender({ networks: webhooks.networks });
+  const issuerSender = createSender({ networks: webhooks.networks });
   const sending = createRunner({
     pool,
     sender: createSender({ networks: webhooks.networks }),
@@ -146,6 +147,7 @@ export function createDeliveryWorker(
       baseUrl: config.BASE_URL,
       retentionDays: config.RETENTION_DAYS,
       askForge: createAskForge(forgeSender),
+      issuers: { sender: issuerSender, seals: webhooks.seals, dnsServers: config.DNS_SERVERS },
       webhooks,
       removed: (_table, rows) => {
         rowsRemoved += rows;
@@ -251,6 +253,7 @@ export function createDeliveryWorker(
       await Promise.all(working.map((one) => one.close(closeGraceMillis)));
       redis.close();
       forgeSender.close();
+      issuerSender.close();
       mailer.close();
       await authenticator.close();
       await pool.end();

@@ -1,4 +1,5 @@
 /** What delivery-worker takes from its environment. */
+import { Resolver } from 'node:dns';
 import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks, parseSecretKeys } from '@muster/outbound';
@@ -12,6 +13,20 @@ const pushServices = [
   '.push.apple.com',
   '.notify.windows.com',
 ].join(',');
+
+/** Addresses, each with a port where it is not the usual one. Throws where one is none. */
+function parseServers(text: string): string[] {
+  const servers = text
+    .split(',')
+    .map((part) => part.trim())
+    .filter((part) => part !== '');
+  try {
+    new Resolver().setServers(servers);
+  } catch {
+    throw new Error('must be addresses such as 10.0.0.53 or [fd00::53]:5353');
+  }
+  return servers;
+}
 
 const list = (text: string): string[] => text.split(',').map((part) => part.trim());
 
@@ -43,17 +58,22 @@ export const environment = {
   /** Hosts, or host:port, that may be pushed to, with commas between; one that begins with a dot stands for all below it. */
   PUSH_HOSTS: z.string().default(pushServices).transform(list),
   /**
-   * Networks besides the public ones that webhooks may be sent to and forges called in, such as
-   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API and the worker
-   * need the same.
+   * Networks besides the public ones that webhooks may be sent to, and forges and identity providers called in, such as
+   * `10.0.0.0/8,127.0.0.0/8:*`: at the ports 80, 443 and 8443, or at the one after it, or all (`*`). The API, the worker
+   * and sign-in need the same.
    */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /**
-   * Seals the secrets of webhooks and of connections to forges in the database, together with a key there: at least 32
-   * characters. Several with commas between: the first seals, any opens. Without it a copy of the database opens them. The
-   * API and the worker need the same.
+   * Seals the secrets of webhooks, of connections to forges and of identity providers in the database, together with a key
+   * there: at least 32 characters. Several with commas between: the first seals, any opens. Without it a copy of the database
+   * opens them. The API, the worker and sign-in need the same.
    */
   SECRETS_KEY: parsedVariable(parseSecretKeys),
+  /**
+   * Servers of the DNS, with commas between, that are asked for the records of identity providers' domains, such as
+   * `10.0.0.53` or `10.0.0.53:5353`; those of the machine unless set.
+   */
+  DNS_SERVERS: parsedVariable(parseServers),
   /** Where people see what an event is about, for webhooks: an address with `{type}`, `{id}`, `{key}` and `{projectId}`. */
   SUBJECT_URL: SubjectUrl,
   /** How many days notifications that were read, and runs of agents that ended, are kept. */

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { type Db, of, outboxRow, sql } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
-import { prepareInvitationMail, prepareTokenMail } from '@muster/organizations';
+import { prepareInvitationMail, preparePasskeyMail, prepareTokenMail } from '@muster/organizations';
 import { prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { type BatchWorker, type RowWorker } from './perform.ts';
@@ -35,6 +35,13 @@ export const mailTokenEnd =
   (channels: Channels): RowWorker<PayloadOf<'token.mail'>> =>
   async ({ db, rowId, payload: { tokenId } }) => {
     const mail = await prepareTokenMail(db, tokenId);
+    return mail === null ? undefined : sendMail(channels, mail, rowId);
+  };
+
+export const mailPasskey =
+  (channels: Channels): RowWorker<PayloadOf<'passkey.mail'>> =>
+  async ({ db, rowId, payload }) => {
+    const mail = await preparePasskeyMail(db, { ...payload, baseUrl: channels.baseUrl });
     return mail === null ? undefined : sendMail(channels, mail, rowId);
   };
 

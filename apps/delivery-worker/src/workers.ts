@@ -19,10 +19,12 @@ import {
   deliverInvitation,
   deliverNotification,
   mailNotification,
+  mailPasskey,
   mailTokenEnd,
   pushNotification,
   type Channels,
 } from './deliver.ts';
+import { checkIdentityProvider, type IssuerLook } from './identity-providers.ts';
 import { endAbandoned } from './abandoned-runs.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
 import { type Progress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
@@ -42,6 +44,8 @@ export interface WorkerContext extends Channels {
   readonly retentionDays: number;
   /** Calls a forge, where it may be called. */
   readonly askForge: AskForge;
+  /** How issuers of OpenID Connect are asked, and records of the DNS. */
+  readonly issuers: IssuerLook;
   /** How secrets of connections are sealed, and where people see stories. */
   readonly webhooks: Pick<WebhooksSetUp, 'seals' | 'subjectUrl'>;
   /** Told of rows that were removed, because what they hang on was deleted. */
@@ -73,6 +77,8 @@ export function createWorkers(context: WorkerContext): Workers {
     'notification.push': pushNotification(context),
 
     'token.mail': mailTokenEnd(context),
+    'passkey.mail': mailPasskey(context),
+    'identityProvider.check': checkIdentityProvider(context.issuers),
     'tokens.warn': (signal) => warnOfEnds(pool, signal),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
       await translateDelivery({ db, orgId, surroundings }, deliveryId);

@@ -22,6 +22,8 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'notification.mail': notHere,
   'notification.push': notHere,
   'token.mail': notHere,
+  'passkey.mail': notHere,
+  'identityProvider.check': notHere,
   'tokens.warn': notHere,
   'forge.translate': notHere,
   'forge.replay': notHere,

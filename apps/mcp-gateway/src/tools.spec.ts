@@ -45,6 +45,8 @@ describe('names', () => {
       ...['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'],
       ...['tokens.create', 'tokens.list', 'tokens.revoke'],
       ...['connections.list', 'connections.revoke'],
+      ...['passkeys.list', 'passkeys.rename', 'passkeys.delete'],
+      ...['list', 'upsert', 'delete', 'test'].map((word) => `identityProviders.${word}`),
       ...['projects.deliveryHealth', 'comments.replies'],
       ...['begin', 'put', 'finish', 'get', 'list', 'undo'].map((word) => `imports.${word}`),
       'events.list',

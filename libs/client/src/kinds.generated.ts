@@ -43,6 +43,8 @@ export const kinds = {
   sessions: { list: 'list', revoke: 'write', revokeOthers: 'write' },
   tokens: { create: 'write', list: 'list', revoke: 'write' },
   connections: { list: 'list', revoke: 'write' },
+  passkeys: { list: 'list', rename: 'write', delete: 'write' },
+  identityProviders: { list: 'list', upsert: 'write', delete: 'write', test: 'write' },
   orgs: { update: 'write', transferOwnership: 'write', delete: 'write' },
   members: {
     invite: 'write',

@@ -25,7 +25,7 @@ end $$;
 call app.hand_over('app.own_membership(uuid, uuid)', 'muster_door');
 
 -- Who a session is in an organization, as app.identify says it, with the session; no row where it is over, or its person is not
--- in there. The token of the session there is made when it comes for the first time, and again where its person has come
+-- in there; raises MU403 where it lacks a proof that the organization asks for. The token of the session there is made when it comes for the first time, and again where its person has come
 -- back. `hash` is of the session's secret together with the organization's id, so no one else can have it.
 create or replace function app.identify_session(session_hash bytea, organization uuid, wanted_hash bytea, new_token uuid)
 returns table (token_id uuid, org_id uuid, member_id uuid, agent_id uuid, scopes text[], project_ids uuid[],
@@ -36,11 +36,15 @@ declare
   own record;
   member uuid;
 begin
-  select s.id, s.account_id, s.expires_at, s.proven_at into own from sign_in.sessions s
+  select s.id, s.account_id, s.expires_at, s.proven_at, s.proofs into own from sign_in.sessions s
     where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
   if not found or not exists (select from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
   member := app.own_membership(own.account_id, organization);
   if member is null then return; end if;
+  if exists (select from members m join orgs o on o.id = m.org_id
+      where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
+    raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
+  end if;
   if not exists (select from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
     -- That of a membership that ended keeps its place in the trail, and gives up its hash.
     update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;

@@ -40,6 +40,7 @@ export { acrossOrganizations, inOrganizationAsSystem } from './system.ts';
 export { type PlainDb, type Within } from './transaction.ts';
 export { RememberedRights } from './remembered-rights.ts';
 export { type Removal, removeInPortions } from './removal.ts';
+export { getOrganizationKey } from './organization-key.ts';
 export { outboxRow } from './outbox.ts';
 export {
   connectionFault,

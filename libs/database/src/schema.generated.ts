@@ -126,7 +126,7 @@ export interface IdempotencyKeys { created_at: Generated<string>; fingerprint: B
 
 export interface IdentityProviderDomains { created_at: Generated<string>; domain: string; org_id: string; proof: string; proven_at: string | null; provider_id: string; }
 
-export interface IdentityProviders { client_id: string; created_at: Generated<string>; created_by: Json; id: string; issuer: string; name: string; org_id: string; secret: Buffer | null; updated_at: Generated<string>; version: Generated<number>; }
+export interface IdentityProviders { checked_at: string | null; client_id: string; created_at: Generated<string>; created_by: Json; id: string; issuer: string; name: string; org_id: string; problem: string | null; secret: Buffer | null; trusts_addresses: Generated<boolean>; updated_at: Generated<string>; version: Generated<number>; }
 
 export interface ImportItems { blocked_by: Generated<string[]>; created_at: Generated<string>; external_id: string; import_id: string; kind: 'story' | 'epic' | 'comment'; made_by: string | null; org_id: string; project_id: string; provider: string; record_id: string; record_version: number; source_hash: Buffer | null; updated_at: Generated<string>; }
 

@@ -163,3 +163,37 @@ describe('a session', () => {
     expect(await enter()).toBeUndefined();
   });
 });
+
+describe('a policy that asks for more than a link', () => {
+  const ask = (orgId: string, rules: object) =>
+    world.rows('update orgs set policy = $2 where id = $1', orgId, JSON.stringify(rules));
+  const prove = (session: string, proof: string) =>
+    world.rows('update sign_in.sessions set proofs = proofs || $2::text where id = $1', session, proof);
+  const refused = { name: 'BurstError', sqlState: 'MU403' };
+
+  it('lets a session in only that a passkey has proven', async () => {
+    const { orgId, session, enter } = await arrange();
+    await ask(orgId, { requirePasskey: true });
+    await expect(enter()).rejects.toMatchObject(refused);
+    await prove(session, 'passkey');
+    expect(await enter()).toMatchObject({ orgId });
+  });
+
+  it('lets a session in only that one of its issuers has vouched for, and no other one', async () => {
+    const { orgId, session, enter } = await arrange();
+    const [first, second, foreign] = [newId(), newId(), newId()];
+    await ask(orgId, { allowedIdentityProviders: [first, second] });
+    await prove(session, `provider:${foreign}`);
+    await expect(enter()).rejects.toMatchObject(refused);
+    await prove(session, `provider:${second}`);
+    expect(await enter()).toMatchObject({ orgId });
+  });
+
+  it('asks nothing of the owner, whom an issuer that is away would lock out', async () => {
+    const { orgId, ana, chloe, enter } = await arrange();
+    await ask(orgId, { requirePasskey: true });
+    await world.rows(`update members set role = 'admin' where id = $1`, ana.me.memberId);
+    await world.rows(`update members set role = 'owner' where id = $1`, chloe.me.memberId);
+    expect(await enter()).toMatchObject({ memberId: chloe.me.memberId });
+  });
+});

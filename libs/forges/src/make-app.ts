@@ -1,5 +1,5 @@
 /** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
-import { type PlainDb, systemFacts } from '@muster/database';
+import { getOrganizationKey, type PlainDb, systemFacts } from '@muster/database';
 import { asSystem } from '@muster/runtime';
 import { z } from 'zod';
 import { apiRoot } from './calls/api.ts';
@@ -9,7 +9,6 @@ import {
   aboutConnection,
   codeOwner,
   connections,
-  getOrganizationKey,
   lockConnection,
   noteFailure,
   secretOwner,

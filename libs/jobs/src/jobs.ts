@@ -54,6 +54,18 @@ export const jobs = {
     payload: z.strictObject({ tokenId: z.uuid() }),
     timeoutSeconds: 30,
   }),
+  'passkey.mail': perRow({
+    summary: 'Tell a person by e-mail that a passkey of theirs was removed',
+    queue: 'deliver',
+    payload: z.strictObject({ memberId: z.uuid(), name: z.string() }),
+    timeoutSeconds: 30,
+  }),
+  'identityProvider.check': perRow({
+    summary: 'Ask an identity provider what it offers, and look for the DNS records of its domains',
+    queue: 'deliver',
+    payload: z.strictObject({ providerId: z.uuid() }),
+    timeoutSeconds: 30,
+  }),
   'tokens.warn': scheduled({
     summary: 'Find tokens that end within a week, and ask for the e-mail that says so, once for each',
     queue: 'upkeep',

@@ -5,7 +5,7 @@ import { deliveryHandlers, executionReactions, insideHandlers, runReactions } fr
 import { forgeReactions, forgesHandlers, type ForgesSetUp } from '@muster/forges';
 import { gamificationHandlers } from '@muster/gamification';
 import { createSeals } from '@muster/outbound';
-import { organizationsHandlers } from '@muster/organizations';
+import { identityProvidersWith, organizationsHandlers } from '@muster/organizations';
 import { type AllHandlers, byOperation, type Handler, type Reaction } from '@muster/runtime';
 import {
   notify,
@@ -33,6 +33,8 @@ export const handlersOf = ({ seatPrices, forges, webhooks }: HandlersSetUp): All
   devices: organizationsHandlers.devices,
   tokens: organizationsHandlers.tokens,
   connections: organizationsHandlers.connections,
+  passkeys: organizationsHandlers.passkeys,
+  identityProviders: identityProvidersWith({ ...forges, networks: webhooks.networks }),
   projects: boardHandlers.projects,
   boardColumns: boardHandlers.boardColumns,
   epics: boardHandlers.epics,

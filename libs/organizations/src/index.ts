@@ -4,6 +4,7 @@ import { devices } from './operations/devices/handlers.ts';
 import { invitations } from './operations/invitations/handlers.ts';
 import { members } from './operations/members/handlers.ts';
 import { orgs } from './operations/orgs/handlers.ts';
+import { passkeys } from './operations/passkeys/handlers.ts';
 import { policy } from './operations/policy/handlers.ts';
 import { session } from './operations/session/handlers.ts';
 import { sessions } from './operations/sessions/handlers.ts';
@@ -13,9 +14,21 @@ import { tokens } from './operations/tokens/handlers.ts';
 /** What this lib answers, by namespace. */
 export const organizationsHandlers = {
   ...{ session, sessions, orgs, members, invitations, policy, teams, devices, tokens },
-  ...{ agents, connections },
+  ...{ agents, connections, passkeys },
 };
 
+export { identityProvidersWith } from './operations/identityProviders/handlers.ts';
+export { type IdentityProvidersSetUp, redirectPath } from './operations/identityProviders/set-up.ts';
+export {
+  type DomainRow,
+  noteCheck,
+  providerSecretOwner,
+  type ProviderRow,
+  readProvider,
+} from './data/identity-providers.ts';
+export { domainRecord } from './rules/domain-proofs.ts';
+export { preparePasskeyMail } from './passkeys/mail.ts';
+export { passkeyMail } from './rules/passkey-mail.ts';
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
 export { createOrganization, listOrganizations, type OrganizationLine } from './operators/organizations.ts';

@@ -1,6 +1,6 @@
 export const dates = {
   reference: {
-    sha256: '20d796e84a7120b5d82f38abb4765e6065a7483f1a5354afc150e7c3a3e66cf3',
+    sha256: '6a3a84990ff60d0af41db828d25c7766c3e85f7c96a3de8f428d6254d21f4188',
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
@@ -39,6 +39,14 @@ export const dates = {
     sha256: 'cdeb7d9e22b110ab394ab5d68872227fc57c7d3d52fb0c6bb2d8f6b7d85daf4f',
     since: '2026-11-23',
   },
+  'reference/passkeys': {
+    sha256: '0bfae7eb50a4ac292e14d312621371f476310129f9c5c7592a4baa63e28fc0b9',
+    since: '2026-11-23',
+  },
+  'reference/identityProviders': {
+    sha256: '6ecbfb258b82c387a49bdcb810b7082496003194546a7171cb72ef4ce5523e10',
+    since: '2026-11-23',
+  },
   'reference/orgs': {
     sha256: 'fdfab4d79fe5181310f1b4027023895baef9f7a117b8e5e338252d2ba8830eb6',
     since: '2026-11-23',
@@ -52,7 +60,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/policy': {
-    sha256: '9a0771336b11d6aa35cdff5fd3ff93bc7db2ca71dd6bf8a86d1360c165b8cca8',
+    sha256: '349779a0350ab6c5f9a5233bef1642c221020e107d88a5ffc718cf8a801f9c33',
     since: '2026-11-23',
   },
   'reference/teams': {
@@ -192,11 +200,11 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/records': {
-    sha256: '9961154739dee4212162fd9b9c84928fb258676f88fb4dac1d0e8631c658d043',
+    sha256: '23747dead18f1c72e9a7e19f66443442233e9a0e2bbbc38ee66817098275d977',
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: 'bb09ac18acc46852276de8a311a30062927f8e9f9f85791174c6b7be0ce53780',
+    sha256: '6f6e6817d0132a7cde4dd866f766b9d1d004c49b5b6d8c7dd27b67ede111b828',
     since: '2026-11-23',
   },
   'reference/event-kinds': {

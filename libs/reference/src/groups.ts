@@ -66,6 +66,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
       sessions: 'The browsers in which you are signed in.',
       tokens: 'Tokens for programs and agents.',
       connections: 'Programs that you let in by signing in, and what they may do.',
+      passkeys: 'What your devices prove with who you are.',
       members: 'The members of the organization.',
       invitations: 'Invitations that are under way.',
       teams: 'Teams, which have roles in projects.',
@@ -78,6 +79,7 @@ export const namespaceGroups: readonly NamespaceGroup[] = [
     title: 'Organization',
     namespaces: {
       orgs: 'The organization itself: its name, its owner, its end.',
+      identityProviders: 'Issuers of OpenID Connect, such as Okta or Entra, by which people sign in.',
       policy: 'The rules that an organization sets for its work.',
       billing: 'Seats: what they cost, how many are used, and buying more.',
       gamification: 'Points for work that is done.',

@@ -210,6 +210,8 @@ describe('an agent', () => {
     const agents = ['agents.create', 'agents.list', 'agents.retire'];
     const connections = ['connections.list', 'connections.revoke'];
     const sessions = ['sessions.list', 'sessions.revoke', 'sessions.revokeOthers'];
+    const passkeys = ['passkeys.delete', 'passkeys.list', 'passkeys.rename'];
+    const providers = ['delete', 'list', 'test', 'upsert'].map((word) => `identityProviders.${word}`);
     const forges = [
       ...['connect', 'get', 'list', 'update', 'disconnect'].map((word) => `forges.${word}`),
       ...['list', 'link', 'unlink'].map((word) => `forges.repositories.${word}`),
@@ -226,6 +228,8 @@ describe('an agent', () => {
         'members.leave',
         ...own,
         ...connections,
+        ...passkeys,
+        ...providers,
         ...sessions,
         ...tokens,
         ...webhooks,

@@ -18,12 +18,14 @@ import { epics } from './namespaces/epics.ts';
 import { events } from './namespaces/events.ts';
 import { forges } from './namespaces/forges.ts';
 import { gamification } from './namespaces/gamification.ts';
+import { identityProviders } from './namespaces/identityProviders.ts';
 import { imports } from './namespaces/imports.ts';
 import { invitations } from './namespaces/invitations.ts';
 import { locks } from './namespaces/locks.ts';
 import { members } from './namespaces/members.ts';
 import { notifications } from './namespaces/notifications.ts';
 import { orgs } from './namespaces/orgs.ts';
+import { passkeys } from './namespaces/passkeys.ts';
 import { policy } from './namespaces/policy.ts';
 import { projects } from './namespaces/projects.ts';
 import { prompts } from './namespaces/prompts.ts';
@@ -47,6 +49,8 @@ export const registry = {
   sessions,
   tokens,
   connections,
+  passkeys,
+  identityProviders,
   orgs,
   members,
   invitations,

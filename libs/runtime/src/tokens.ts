@@ -6,6 +6,8 @@
 import { createHash, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
+  BurstError,
+  type EnteringSession,
   identify,
   identifySession,
   type Identity,
@@ -13,7 +15,7 @@ import {
   RememberedRights,
   touchTokens,
 } from '@muster/database';
-import { unauthorized } from '@muster/registry';
+import { forbidden, unauthorized } from '@muster/registry';
 import { isWellFormedSession, sessionTokenHash } from './sessions.ts';
 
 const symbols = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
@@ -66,6 +68,16 @@ const touchMillis = 10_000;
 
 /** Around each look into the database for a token that is not remembered; it may refuse to look. */
 export type AroundLookUp = <Found>(look: () => Promise<Found | undefined>) => Promise<Found | undefined>;
+
+/** Throws 403 where the organization asks for a proof that the session lacks. */
+const enterBySession = async (pool: Pool, entering: EnteringSession): Promise<Identity | undefined> => {
+  try {
+    return await identifySession(pool, entering);
+  } catch (error) {
+    if (!(error instanceof BurstError && error.sqlState === 'MU403')) throw error;
+    throw forbidden('required_proof', undefined, { at: `/sign-in?organization=${entering.orgId}` });
+  }
+};
 
 type LookUp = () => Promise<Identity | undefined>;
 const atOnce: AroundLookUp = (look) => look();
@@ -154,7 +166,7 @@ export function createAuthenticator(pool: Pool): Authenticator {
       if (!isWellFormedSession(secret)) throw unauthorized();
       const tokenHash = sessionTokenHash(secret, orgId);
       const entering = { sessionHash: hashToken(secret), orgId, tokenHash };
-      return find(tokenHash, () => identifySession(pool, entering), around);
+      return find(tokenHash, () => enterBySession(pool, entering), around);
     },
     close: async () => {
       clearInterval(timer);

@@ -56,10 +56,6 @@ export async function lockConnection(db: Db, id: string, expectedVersion?: numbe
   return row;
 }
 
-/** What opens the organization's secrets; half of what does, where the installation has a key of its own. */
-export const getOrganizationKey = async (db: Db): Promise<Buffer> =>
-  (await db.one(sql<{ key: Buffer }>`select s.cursor_key as key from streams s where ${of('s')}`)).key;
-
 export const secretOwner = (organizationKey: Buffer, connectionId: string): SecretOwner => ({
   organizationKey,
   name: `forge ${connectionId} secret`,

@@ -1,4 +1,4 @@
-import { newId } from '@muster/database';
+import { getOrganizationKey, newId } from '@muster/database';
 import { forgeHomes, forgeNames, registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
@@ -6,7 +6,6 @@ import {
   connections,
   countConnections,
   getConnection,
-  getOrganizationKey,
   toConnection,
 } from '../data/connections.ts';
 import {

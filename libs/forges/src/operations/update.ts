@@ -1,10 +1,10 @@
+import { getOrganizationKey } from '@muster/database';
 import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 import {
   aboutConnection,
   connections,
   getConnection,
-  getOrganizationKey,
   lockConnection,
   toConnection,
 } from '../data/connections.ts';

@@ -119,6 +119,11 @@ const catalogue = {
       meaning: 'The session has not proven lately whose it is, and this is dangerous in the wrong hands.',
       remedy: 'Sign in again, at details.at; it counts for details.minutes minutes. A token needs no proof.',
     },
+    required_proof: {
+      meaning:
+        'The organization asks its people to sign in by its identity provider, or with a passkey, and this session did not.',
+      remedy: 'Sign in at details.at. A token needs no proof.',
+    },
     not_operator: {
       meaning: 'This login of the database may not act as its operator.',
       remedy: 'Give the URL of a login that may: DATABASE_URL.',

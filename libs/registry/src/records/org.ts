@@ -41,7 +41,7 @@ export type Entitlement = z.infer<typeof Entitlement>;
 const LeaseTtl = z.int().min(5).max(604_800);
 const domainName = /^(?=.{4,253}$)([a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?\.)+[a-z]([a-z0-9-]{0,61}[a-z0-9])$/;
 /** In any case; kept in small letters. */
-const DomainName = z
+export const DomainName = z
   .string()
   .toLowerCase()
   .regex(domainName, 'must be a domain name such as example.com')
@@ -68,6 +68,17 @@ export const Policy = z
     wipLimits: z.enum(['off', 'warn', 'block']).default('warn'),
     completeStoryOnMerge: z.boolean().default(true),
     allowedEmailDomains: z.array(DomainName).max(100).default([]),
+    requirePasskey: z
+      .boolean()
+      .default(false)
+      .describe('Whether sessions are let in only that a passkey has proven; the owner is let in without'),
+    allowedIdentityProviders: z
+      .array(Id)
+      .max(20)
+      .default([])
+      .describe(
+        'Where some are named, sessions are let in only that one of them has vouched for; the owner is let in without',
+      ),
     gamificationEnabled: z.boolean().default(true),
     auditRetentionDays: z.int().min(1).max(3_650).default(365),
   })

@@ -10,6 +10,7 @@ import { arrangeAccess } from './access.ts';
 import { arrangeCatalog } from './agents.ts';
 import { arrangeDelivery } from './delivery.ts';
 import { arrangeForges } from './forges.ts';
+import { arrangeIdentityProviders } from './identity-providers.ts';
 import { arrangeImport } from './imports.ts';
 import { arrangeInvitations } from './invitations.ts';
 import { arrangeLocks } from './locks.ts';
@@ -48,6 +49,8 @@ export interface Records {
   readonly group: string;
   readonly token: string;
   readonly session: string;
+  readonly passkey: string;
+  readonly identityProvider: string;
   readonly connection: string;
   readonly forgeConnection: string;
   readonly forgeDelivery: string;
@@ -189,13 +192,14 @@ async function makeExampleOrg(
   const { forgeConnection, forgeDelivery } = await arrangeForges(world, {
     ...{ orgId, projectId: web, author, idOf },
   });
+  const { identityProvider } = await arrangeIdentityProviders(world, { orgId, author, idOf });
   const { lock } = await arrangeLocks(world, { orgId, ana, projectId: web, idOf });
   const { accessRequest } = await arrangeAccess(world, { orgId, projectId: web, idOf });
 
   const imported = await arrangeImport(world, { orgId, projectId: web, author, idOf });
   const { token, agent: agentId } = await arrangeTokens(world, { orgId, ana, idOf });
   const { connection } = await arrangeConnections(world, { orgId, ana, agentId, idOf });
-  const { session } = await arrangeSessions(world, { orgId, ana, idOf });
+  const { session, passkey } = await arrangeSessions(world, { orgId, ana, idOf });
   const { webhook, webhookDelivery } = await arrangeWebhooks(world, {
     ...{ orgId, ana, projectId: web, author, idOf },
   });
@@ -250,6 +254,8 @@ async function makeExampleOrg(
       group,
       token,
       session,
+      passkey,
+      identityProvider,
       connection,
       forgeConnection,
       forgeDelivery,

@@ -1,8 +1,9 @@
-/** What the examples of sessions name: two browsers of Ana's, in which nothing is done. */
+/** What the examples of sessions and passkeys name: two browsers of Ana's, in which nothing is done, and two passkeys. */
 import { randomBytes } from 'node:crypto';
 import { type Makers, type People } from '../world.ts';
 
 const exampleSession = '01936d5c-0000-7000-8000-0000000000c0';
+const examplePasskey = '01936d5c-0000-7000-8000-0000000000d0';
 
 interface SessionsSetUp {
   readonly orgId: string;
@@ -12,14 +13,14 @@ interface SessionsSetUp {
 }
 
 /**
- * Writes them, with the account that they are of, and answers the id of one. Sessions are of no organization, so the
+ * Writes them, with the account that they are of, and answers the ids of one each. Sessions and passkeys are of no organization, so the
  * ids of the contract's examples are there once in a database: the example that was made last has them.
  */
 export async function arrangeSessions(
   { rows }: Makers,
   { orgId, ana, idOf }: SessionsSetUp,
-): Promise<{ session: string }> {
-  const session = idOf(exampleSession);
+): Promise<{ session: string; passkey: string }> {
+  const [session, passkey] = [idOf(exampleSession), idOf(examplePasskey)];
   // The member's own id does for the account.
   const account = ana.me.memberId;
   await rows(
@@ -37,5 +38,14 @@ export async function arrangeSessions(
     [session, idOf('01936d5c-0000-7000-8000-0000000000c1')],
     [randomBytes(32), randomBytes(32)],
   );
-  return { session };
+  await rows(
+    `insert into sign_in.passkeys (id, account_id, credential_id, public_key, name)
+     select one.id, $1, one.credential, '', 'Laptop'
+     from unnest($2::uuid[], $3::bytea[]) one (id, credential)
+     on conflict (id) do update set account_id = excluded.account_id`,
+    account,
+    [passkey, idOf('01936d5c-0000-7000-8000-0000000000d1')],
+    [randomBytes(32), randomBytes(32)],
+  );
+  return { session, passkey };
 }

@@ -1,5 +1,6 @@
 import { registry, roleTooLow } from '@muster/registry';
 import { handle, notFound } from '@muster/runtime';
+import { endUnprovenSessions } from '../../data/identity-providers.ts';
 import { lockMembers, members, toMember } from '../../data/members.ts';
 import { aboutOrg, getOrg } from '../../data/orgs.ts';
 import { holdsSeat } from '../../rules/role-changes.ts';
@@ -23,6 +24,8 @@ export const transferOwnership = handle(
     // In this order: the index allows no second owner, not for a moment.
     const previousOwner = members.save(db, owner, { role: 'admin' }, at);
     const newOwner = members.save(db, heir, { role: 'owner' }, at);
+    // The policy asks nothing of an owner's sessions.
+    db.later(endUnprovenSessions());
     emit('org.ownershipTransferred', aboutOrg(org), { fromMemberId: owner.id, toMemberId: heir.id });
     return { org, previousOwner: toMember(previousOwner), newOwner: toMember(newOwner) };
   },

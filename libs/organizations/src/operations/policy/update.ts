@@ -2,9 +2,13 @@ import { requireVersion } from '@muster/database';
 import { Policy, registry } from '@muster/registry';
 import { changedFields, handle } from '@muster/runtime';
 import { aboutOrg, lockOrg } from '../../data/orgs.ts';
+import { endUnprovenSessions, unprovenAmong } from '../../data/identity-providers.ts';
 import { getPlan, setPolicy, toPolicy } from '../../data/policy.ts';
 import { planLimits } from '../../rules/entitlement.ts';
 import { contradictions, isAuditTooLong, withPolicyChanges } from '../../rules/policy-changes.ts';
+
+/** What is asked of sessions, and may now be more. */
+const asksOfSessions = ['requirePasskey', 'allowedIdentityProviders'] as const;
 
 export const update = handle(registry.policy.update, async ({ params, db, emit, refuse }) => {
   const { expectedVersion, ...changes } = params;
@@ -19,9 +23,15 @@ export const update = handle(registry.policy.update, async ({ params, db, emit, 
   if (fields.length === 0) return { policy: toPolicy(org) };
   const unmet = contradictions(wanted);
   if (unmet.length > 0) throw refuse('policy', { unmet });
+  if (fields.includes('allowedIdentityProviders')) {
+    const places = await unprovenAmong(db, wanted.allowedIdentityProviders);
+    if (places.length > 0)
+      throw refuse('policy', { unmet: [{ gate: 'allowedIdentityProviders', unprovenAt: places }] });
+  }
 
   const version = org.policy_version + 1;
   db.later(setPolicy(stored, version));
+  if (asksOfSessions.some((field) => fields.includes(field))) db.later(endUnprovenSessions());
   emit('policy.updated', aboutOrg(org), { fields });
   return { policy: { ...wanted, version } };
 });

@@ -1,0 +1,64 @@
+/** The test of an identity provider: what it offers, and whether the domains that it is to speak for are its organization's. */
+import { Resolver } from 'node:dns/promises';
+import { type PayloadOf } from '@muster/jobs';
+import { domainRecord, noteCheck, providerSecretOwner, readProvider } from '@muster/organizations';
+import { type Seals } from '@muster/outbound';
+import { openIssuer, wordsOf } from '@muster/outbound/issuers';
+import { type Sender } from '@muster/outbound/sender';
+import { type RowWorker } from './perform.ts';
+
+export interface IssuerLook {
+  readonly sender: Sender;
+  readonly seals: Seals;
+  /** Servers of the DNS that are asked instead of the machine's own; none: those. */
+  readonly dnsServers: readonly string[];
+}
+
+const dnsMillis = 5_000;
+const dnsTries = 2;
+
+/** What the DNS says where a name has no such record. */
+const absent = new Set(['ENOTFOUND', 'ENODATA']);
+
+/** Whether a record of a name has this text; undefined where the DNS did not say. */
+async function hasRecord(resolver: Resolver, name: string, value: string): Promise<boolean | undefined> {
+  try {
+    // A long text comes in pieces.
+    return (await resolver.resolveTxt(name)).some((pieces) => pieces.join('') === value);
+  } catch (error) {
+    return absent.has((error as NodeJS.ErrnoException).code ?? '') ? false : undefined;
+  }
+}
+
+export const checkIdentityProvider =
+  ({ sender, seals, dnsServers }: IssuerLook): RowWorker<PayloadOf<'identityProvider.check'>> =>
+  async ({ db, payload: { providerId } }) => {
+    const found = await readProvider(db, providerId);
+    if (found === undefined) return undefined;
+    const { row, domains, organizationKey } = found;
+    return async () => {
+      const resolver = new Resolver({ timeout: dnsMillis, tries: dnsTries });
+      if (dnsServers.length > 0) resolver.setServers(dnsServers);
+      const secret = row.secret && seals.open(providerSecretOwner(organizationKey, row.id), row.secret);
+      const ask = async (): Promise<string | null> => {
+        if (secret === undefined) return 'no SECRETS_KEY of the installation opens its secret';
+        const { issuer, client_id: clientId } = row;
+        return openIssuer(sender, { issuer, clientId, clientSecret: secret }).then(() => null, wordsOf);
+      };
+      const [problem, looked] = await Promise.all([
+        ask(),
+        Promise.all(
+          domains.map(async ({ domain, proof }) => {
+            const { name, value } = domainRecord(domain, proof);
+            return { domain, isThere: await hasRecord(resolver, name, value) };
+          }),
+        ),
+      ]);
+      const those = (wanted: boolean): string[] =>
+        looked.filter(({ isThere }) => isThere === wanted).map(({ domain }) => domain);
+      return async (after) => {
+        noteCheck(after, row, { problem, proven: those(true), unproven: those(false) });
+        return Promise.resolve();
+      };
+    };
+  };

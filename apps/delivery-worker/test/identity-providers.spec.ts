@@ -1,0 +1,205 @@
+/** Issuers of OpenID Connect and the DNS as the worker asks them: real ones, of a spec's own. */
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { identityProvidersWith, organizationsHandlers } from '@muster/organizations';
+import { createSeals, parseNetworks } from '@muster/outbound';
+import { createSender, type Sender } from '@muster/outbound/sender';
+import { type IdentityProvider } from '@muster/registry';
+import { type People, useWorld } from '@muster/testing';
+import { decode, encode } from 'dns-packet';
+import { checkIdentityProvider } from '../src/identity-providers.ts';
+import { type Line, openLine, until } from './line.ts';
+
+const seals = createSeals([]);
+const networks = parseNetworks('127.0.0.0/8:*');
+const world = useWorld({
+  ...organizationsHandlers,
+  identityProviders: identityProvidersWith({ seals, baseUrl: 'https://muster.example', networks }),
+});
+let people: People;
+let issuerServer: Server;
+let issuer = '';
+/** What the issuer answers at its well-known address; null: nothing good. */
+let metadata: ((own: string) => object) | null;
+let dns: Socket;
+/** Records by their name; null: the server fails. */
+let records: Map<string, string> | null;
+let sender: Sender;
+let line: Line;
+
+const usual = (own: string): object => ({
+  issuer: own,
+  authorization_endpoint: `${own}/authorize`,
+  token_endpoint: `${own}/token`,
+  jwks_uri: `${own}/jwks`,
+});
+
+/** Answers TXT questions by the records; as one text in two pieces, as long ones come. */
+function answer(message: Buffer, port: number): void {
+  const { id, questions = [] } = decode(message);
+  const name = questions[0]?.name ?? '';
+  const text = records?.get(name.toLowerCase());
+  const code = records === null ? 2 : text === undefined ? 3 : 0;
+  const answers =
+    text === undefined
+      ? []
+      : [
+          {
+            type: 'TXT' as const,
+            name,
+            ttl: 0,
+            data: [text.slice(0, 9), text.slice(9)].map((piece) => Buffer.from(piece)),
+          },
+        ];
+  dns.send(encode({ type: 'response', id: id ?? 0, flags: code, questions, answers }), port, '127.0.0.1');
+}
+
+beforeAll(async () => {
+  issuerServer = createServer((request, response) => {
+    const isKnown = request.url === '/.well-known/openid-configuration' && metadata !== null;
+    response.writeHead(isKnown ? 200 : 503, { 'content-type': 'application/json' });
+    response.end(JSON.stringify(metadata?.(issuer) ?? {}));
+  }).listen(0, '127.0.0.1');
+  await once(issuerServer, 'listening');
+  issuer = `http://127.0.0.1:${(issuerServer.address() as AddressInfo).port}`;
+  dns = createSocket('udp4').bind(0, '127.0.0.1');
+  await once(dns, 'listening');
+  dns.on('message', (message, { port }) => {
+    answer(message, port);
+  });
+  sender = createSender({ networks });
+  line = openLine(world);
+  line.hire({
+    'identityProvider.check': checkIdentityProvider({
+      ...{ sender, seals, dnsServers: [`127.0.0.1:${dns.address().port}`] },
+    }),
+  });
+});
+afterAll(async () => {
+  await line.close();
+  sender.close();
+  dns.close();
+  issuerServer.close();
+});
+beforeEach(async () => {
+  people = await world.org();
+  metadata = usual;
+  records = new Map();
+});
+
+/** The provider as it is once a worker has looked. */
+async function looked(): Promise<IdentityProvider> {
+  let found: IdentityProvider | undefined;
+  await until(async () => {
+    await line.relay();
+    [found] = (await people.ana.identityProviders.list()).items;
+    return found?.check != null;
+  });
+  if (found === undefined) throw new Error('there is no provider');
+  return found;
+}
+const add = async (more: object = {}): Promise<IdentityProvider> => {
+  const wanted = { issuer, clientId: 'muster', domains: ['acme.example', 'acme.test'], ...more };
+  return (await people.ana.identityProviders.upsert(wanted)).provider;
+};
+const testAgain = async (): Promise<IdentityProvider> => {
+  const [{ id } = { id: '' }] = (await people.ana.identityProviders.list()).items;
+  await people.ana.identityProviders.test({ providerId: id });
+  return looked();
+};
+const write = ({ domains }: IdentityProvider, wanted: string): void => {
+  const record = domains.find(({ domain }) => domain === wanted)?.record;
+  if (record === undefined) throw new Error(`there is no ${wanted}`);
+  records?.set(record.name, record.value);
+};
+const provenOf = ({ domains }: IdentityProvider): string[] =>
+  domains.filter(({ provenAt }) => provenAt !== null).map(({ domain }) => domain);
+
+describe('an issuer', () => {
+  it('that answers as it should has no problem', async () => {
+    await add({ clientSecret: 'hunter2' });
+    expect((await looked()).check).toEqual({ at: expect.any(String), problem: null });
+  });
+
+  it.each<[string, typeof metadata, RegExp]>([
+    ['that is away', null, /could not be read/],
+    ['that calls itself otherwise', (own) => ({ ...usual(own), issuer: `${own}/` }), /calls it http/],
+    ['without keys', (own) => ({ ...usual(own), jwks_uri: undefined }), /has no jwks_uri/],
+    [
+      'that would send people to a script',
+      (own) => ({ ...usual(own), authorization_endpoint: 'javascript:alert(1)' }),
+      /authorization_endpoint of its metadata is no address of https/,
+    ],
+  ])('%s has one, which is said', async (_, answered, problem) => {
+    metadata = answered;
+    await add();
+    expect((await looked()).check?.problem).toMatch(problem);
+    metadata = usual;
+    expect((await testAgain()).check?.problem).toBeNull();
+  });
+
+  it('is not asked in a network that the operator did not name', async () => {
+    await add();
+    const narrow = createSender({ networks: [] });
+    const own = openLine(world);
+    own.hire({ 'identityProvider.check': checkIdentityProvider({ sender: narrow, seals, dnsServers: [] }) });
+    await until(async () => {
+      await own.relay();
+      return (await people.ana.identityProviders.list()).items[0]?.check != null;
+    });
+    const [found] = (await people.ana.identityProviders.list()).items;
+    expect(found?.check?.problem).toMatch(/not sent: it leads to/);
+    await own.close();
+    narrow.close();
+  });
+
+  it('has a problem where no key opens its secret', async () => {
+    await add({ clientSecret: 'hunter2' });
+    await world.rows(
+      `update identity_providers set secret = 'of another key' where org_id = $1`,
+      people.orgId,
+    );
+    expect((await looked()).check?.problem).toMatch(/SECRETS_KEY/);
+  });
+});
+
+describe('a domain', () => {
+  it('is proven once its record is there, and the issuer need not answer for that', async () => {
+    metadata = null;
+    write(await add(), 'acme.example');
+    const found = await looked();
+    expect(provenOf(found)).toEqual(['acme.example']);
+    write(found, 'acme.test');
+    expect(provenOf(await testAgain())).toEqual(['acme.example', 'acme.test']);
+  });
+
+  it('is not proven by the record of another organization', async () => {
+    const provider = await add();
+    const own = people;
+    people = await world.org();
+    write(await add(), 'acme.example');
+    people = own;
+    expect(provenOf(await looked())).toEqual([]);
+    write(provider, 'acme.example');
+    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+  });
+
+  it('is proven no more once the record is gone, and stays so while the DNS fails', async () => {
+    write(await add(), 'acme.example');
+    expect(provenOf(await looked())).toEqual(['acme.example']);
+    records = null;
+    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+    records = new Map();
+    expect(provenOf(await testAgain())).toEqual([]);
+  });
+
+  it('that was taken out while it was looked at is proven for nothing', async () => {
+    const provider = await add();
+    write(provider, 'acme.example');
+    await add({ domains: ['acme.test'] });
+    expect(provenOf(await looked())).toEqual([]);
+  });
+});

@@ -1,0 +1,40 @@
+-- The passkeys of a member's person, as an organization's calls see and change them. They are the person's, in all of their
+-- organizations. All run as the door.
+
+create or replace function app.passkeys_of(member uuid, after_id uuid, most int)
+returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+  from sign_in.passkeys p
+  where p.account_id = app.account_of(member) and (after_id is null or p.id > after_id)
+  order by p.id limit most
+$$;
+call app.hand_over('app.passkeys_of(uuid, uuid, int)', 'muster_door');
+grant execute on function app.passkeys_of(uuid, uuid, int) to muster_app;
+
+-- Gives a passkey another name; no row where it is not the person's.
+create or replace function app.rename_passkey(member uuid, passkey uuid, new_name text)
+returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update sign_in.passkeys p set name = new_name
+  where p.id = passkey and p.account_id = app.account_of(member)
+  returning p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+$$;
+call app.hand_over('app.rename_passkey(uuid, uuid, text)', 'muster_door');
+grant execute on function app.rename_passkey(uuid, uuid, text) to muster_app;
+
+-- Removes a passkey, and answers what it was called; no row where it is not the person's.
+create or replace function app.delete_passkey(member uuid, passkey uuid) returns table (name text)
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  delete from sign_in.passkeys p where p.id = passkey and p.account_id = app.account_of(member) returning p.name
+$$;
+call app.hand_over('app.delete_passkey(uuid, uuid)', 'muster_door');
+grant execute on function app.delete_passkey(uuid, uuid) to muster_app;
+
+-- The address of a member's person, of the organization that this transaction is in; null for a member who never signed in.
+create or replace function app.address_of_account(member uuid) returns text
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select a.email from sign_in.accounts a where a.id = app.account_of(member)
+$$;
+call app.hand_over('app.address_of_account(uuid)', 'muster_door');
+grant execute on function app.address_of_account(uuid) to muster_app;

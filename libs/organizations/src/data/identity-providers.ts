@@ -1,0 +1,178 @@
+/** Issuers by which people sign in, and the domains that they speak for. */
+import {
+  CursorId,
+  type Db,
+  decodeCursor,
+  getOrganizationKey,
+  of,
+  organization,
+  pageOfRows,
+  type Query,
+  record,
+  type RowOf,
+  sql,
+} from '@muster/database';
+import { type SecretOwner } from '@muster/outbound';
+import { type IdentityProvider, type ParamsOf, type Registry } from '@muster/registry';
+import { z } from 'zod';
+import { domainRecord } from '../rules/domain-proofs.ts';
+
+export const providers = record('identity_providers', 'p', {
+  name: { set: true },
+  issuer: { set: true },
+  client_id: { set: true },
+  secret: { hidden: true, initial: null },
+  trusts_addresses: { set: true, initial: false },
+  created_by: { hidden: true },
+  checked_at: { hidden: true, initial: null },
+  problem: { hidden: true, initial: null },
+});
+export type ProviderRow = RowOf<typeof providers>;
+
+export interface DomainRow {
+  readonly provider_id: string;
+  readonly domain: string;
+  readonly proof: string;
+  readonly proven_at: string | null;
+}
+
+export const providerSecretOwner = (organizationKey: Buffer, providerId: string): SecretOwner => ({
+  organizationKey,
+  name: `identity provider ${providerId} secret`,
+});
+
+export const toProvider = (
+  row: ProviderRow,
+  domains: readonly DomainRow[],
+  redirectUrl: string,
+): IdentityProvider => ({
+  ...providers.shown(row),
+  hasSecret: row.secret !== null,
+  domains: domains
+    .filter(({ provider_id: id }) => id === row.id)
+    .map(({ domain, proof, proven_at: provenAt }) => ({
+      domain,
+      record: domainRecord(domain, proof),
+      provenAt,
+    })),
+  redirectUrl,
+  check: row.checked_at === null ? null : { at: row.checked_at, problem: row.problem },
+});
+
+/** Those of all providers, as few as there are. */
+export const listDomains = (db: Db): Promise<DomainRow[]> =>
+  db.all(
+    sql<DomainRow>`select d.provider_id, d.domain, d.proof, d.proven_at from identity_provider_domains d
+       where ${of('d')} order by d.domain`,
+  );
+
+const Cursor = z.tuple([CursorId]);
+
+export async function listProviders(
+  db: Db,
+  { limit, cursor }: ParamsOf<Registry['identityProviders']['list']>,
+  redirectUrl: string,
+): Promise<{ items: IdentityProvider[]; nextCursor: string | null }> {
+  const after = decodeCursor(cursor, Cursor);
+  const beyond = after === undefined ? sql.empty : sql.part`and p.id > ${after[0]}::uuid`;
+  const [rows, domains] = await Promise.all([
+    db.all(
+      sql<ProviderRow>`select ${providers.list} from identity_providers p
+         where ${of('p')} ${beyond} order by p.id limit ${limit + 1}`,
+    ),
+    listDomains(db),
+  ]);
+  return pageOfRows(
+    rows,
+    limit,
+    (row) => [row.id],
+    (row) => toProvider(row, domains, redirectUrl),
+  );
+}
+
+/** Locks all of them: a call that changes one knows all that there are. */
+export const lockProviders = (db: Db): Promise<ProviderRow[]> =>
+  db.all(
+    sql<ProviderRow>`select ${providers.list} from identity_providers p where ${of('p')} order by p.id for no key update`,
+  );
+
+/** Gives a provider these domains: one that it had stays proven, and what proves a new one is said. */
+export const setDomains = (
+  providerId: string,
+  domains: readonly { readonly domain: string; readonly proof: string }[],
+): readonly Query<unknown>[] => [
+  sql`delete from identity_provider_domains
+      where ${of()} and provider_id = ${providerId} and not domain = any (${domains.map(({ domain }) => domain)}::text[])`,
+  sql`insert into identity_provider_domains (org_id, provider_id, domain, proof)
+      select ${organization}, ${providerId}, wanted.domain, wanted.proof
+      from unnest(${domains.map(({ domain }) => domain)}::text[], ${domains.map(({ proof }) => proof)}::text[]) wanted (domain, proof)
+      on conflict do nothing`,
+];
+
+/** Begins a test of it; it is no edit, so its version stays. */
+export const beginCheck = (providerId: string): Query<unknown> =>
+  sql`update identity_providers set checked_at = null, problem = null where ${of()} and id = ${providerId}`;
+
+/** What a test found; nothing where the provider was changed meanwhile, for which another test is on its way. */
+export function noteCheck(
+  db: Db,
+  { id, version }: Pick<ProviderRow, 'id' | 'version'>,
+  { problem, proven, unproven }: Found,
+): void {
+  const isSame = sql.part`exists (select from identity_providers p where ${of('p')} and p.id = ${id} and p.version = ${version})`;
+  db.later(
+    sql`update identity_providers set checked_at = now(), problem = ${problem}
+        where ${of()} and id = ${id} and version = ${version}`,
+  );
+  db.later(
+    sql`update identity_provider_domains set proven_at = coalesce(proven_at, now())
+        where ${of()} and provider_id = ${id} and domain = any (${proven}::text[]) and ${isSame}`,
+  );
+  db.later(
+    sql`update identity_provider_domains set proven_at = null
+        where ${of()} and provider_id = ${id} and domain = any (${unproven}::text[]) and ${isSame}`,
+  );
+}
+
+/** What a test found. */
+export interface Found {
+  readonly problem: string | null;
+  /** Domains whose record is there; of others than these two nothing is known. */
+  readonly proven: readonly string[];
+  /** Domains whose record is not there. */
+  readonly unproven: readonly string[];
+}
+
+export const deleteProvider = (id: string): Query<unknown> =>
+  sql`delete from identity_providers where ${of()} and id = ${id}`;
+
+/** Which of these providers, by their places, speak for no proven domain, or are not there. */
+export async function unprovenAmong(db: Db, wanted: readonly string[]): Promise<number[]> {
+  const rows = await db.all(
+    sql<{ id: string }>`select distinct d.provider_id as id from identity_provider_domains d
+       where ${of('d')} and d.provider_id = any (${wanted}::uuid[]) and d.proven_at is not null`,
+  );
+  const proven = new Set(rows.map(({ id }) => id));
+  return wanted.flatMap((id, place) => (proven.has(id) ? [] : [place]));
+}
+
+/** Ends what lets sessions in that lack what the policy asks for by now: they are refused from the COMMIT on. */
+export const endUnprovenSessions = (): Query<unknown> => sql`select app.end_unproven_sessions()`;
+
+/** One of them, and what opens its secret; undefined where there is none any more. */
+export async function readProvider(
+  db: Db,
+  id: string,
+): Promise<
+  { readonly row: ProviderRow; readonly domains: DomainRow[]; readonly organizationKey: Buffer } | undefined
+> {
+  const [row, domains, organizationKey] = await Promise.all([
+    db.find(
+      sql<ProviderRow>`select ${providers.list} from identity_providers p where ${of('p')} and p.id = ${id}`,
+    ),
+    listDomains(db),
+    getOrganizationKey(db),
+  ]);
+  const own = domains.filter(({ provider_id: provider }) => provider === id);
+  return row && { row, domains: own, organizationKey };
+}

@@ -1,0 +1,60 @@
+/** The passkeys of a member's person. They are of no organization: functions of the door say what a call may know of them. */
+import { CursorId, type Db, decodeCursor, outboxRow, pageOfRows, sql } from '@muster/database';
+import { notFound, type ParamsOf, type Passkey, type Registry } from '@muster/registry';
+import { type Caller } from '@muster/runtime';
+import { z } from 'zod';
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly is_synced: boolean;
+  readonly created_at: string;
+  readonly last_used_at: string | null;
+}
+
+const toPasskey = (row: Row): Passkey => ({
+  id: row.id,
+  name: row.name,
+  synced: row.is_synced,
+  createdAt: row.created_at,
+  lastUsedAt: row.last_used_at,
+});
+
+const Cursor = z.tuple([CursorId]);
+
+/** A page of the passkeys of the caller's person, oldest first. */
+export async function listPasskeys(
+  db: Db,
+  { memberId }: Caller,
+  { limit, cursor }: ParamsOf<Registry['passkeys']['list']>,
+): Promise<{ items: Passkey[]; nextCursor: string | null }> {
+  const [after = null] = decodeCursor(cursor, Cursor) ?? [];
+  const rows = await db.all(
+    sql<Row>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
+       from app.passkeys_of(${memberId}::uuid, ${after}::uuid, ${limit + 1}) k`,
+  );
+  return pageOfRows(rows, limit, (row) => [row.id], toPasskey);
+}
+
+/** 404 for one that is not the caller's person's. */
+export async function renamePasskey(
+  db: Db,
+  { memberId }: Caller,
+  { passkeyId, name }: ParamsOf<Registry['passkeys']['rename']>,
+): Promise<Passkey> {
+  const row = await db.find(
+    sql<Row>`select k.id, k.name, k.is_synced, k.created_at, k.last_used_at
+       from app.rename_passkey(${memberId}::uuid, ${passkeyId}::uuid, ${name}) k`,
+  );
+  if (row === undefined) throw notFound();
+  return toPasskey(row);
+}
+
+/** Removes one, and has its person told; 404 for one that is not the caller's person's. */
+export async function deletePasskey(db: Db, { memberId }: Caller, passkeyId: string): Promise<void> {
+  const row = await db.find(
+    sql<{ name: string }>`select k.name from app.delete_passkey(${memberId}::uuid, ${passkeyId}::uuid) k`,
+  );
+  if (row === undefined) throw notFound();
+  db.later(outboxRow('passkey.mail', { memberId, name: row.name }));
+}

@@ -1,0 +1,16 @@
+import { outboxRow } from '@muster/database';
+import { registry } from '@muster/registry';
+import { handle, notFound } from '@muster/runtime';
+import { beginCheck, listDomains, lockProviders, toProvider } from '../../data/identity-providers.ts';
+import { type IdentityProvidersSetUp, redirectUrlOf } from './set-up.ts';
+
+export const testWith = (setUp: IdentityProvidersSetUp) =>
+  handle(registry.identityProviders.test, async ({ params: { providerId }, caller, db }) => {
+    const [rows, domains] = await Promise.all([lockProviders(db), listDomains(db)]);
+    const row = rows.find(({ id }) => id === providerId);
+    if (row === undefined) throw notFound();
+    db.later(beginCheck(providerId));
+    db.later(outboxRow('identityProvider.check', { providerId }));
+    const begun = { ...row, checked_at: null, problem: null };
+    return { provider: toProvider(begun, domains, redirectUrlOf(setUp, caller.orgId)) };
+  });

@@ -1,0 +1,33 @@
+/** `fetch`, for libraries that ask by it, over connections that are guarded as those of webhooks are. Nothing is followed. */
+import { type Sender } from './sender.ts';
+
+interface Asked {
+  readonly method?: string | undefined;
+  readonly headers?: Readonly<Record<string, string>> | Headers | undefined;
+  readonly body?: unknown;
+}
+
+/** Throws what the sender throws; and for methods and bodies that it does not send. */
+export const guardedFetch =
+  (sender: Sender) =>
+  async (url: string | URL, { method = 'GET', headers = {}, body }: Asked = {}): Promise<Response> => {
+    if (method !== 'GET' && method !== 'POST') throw new TypeError(`${method} is not sent`);
+    const isForm = body instanceof URLSearchParams;
+    if (body != null && !isForm && typeof body !== 'string') throw new TypeError('only text is sent');
+    const sent = Object.fromEntries(new Headers(headers));
+    if (isForm) sent['content-type'] ??= 'application/x-www-form-urlencoded;charset=UTF-8';
+    const {
+      status,
+      text,
+      headers: answered,
+    } = await sender.ask({
+      ...{ method, url: String(url), headers: sent },
+      ...(body != null && { body: String(body) }),
+    });
+    const kept = Object.entries(answered).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, [value].flat().join(', ')] as [string, string]],
+    );
+    // Of these no body may be told.
+    const hasBody = status !== 204 && status !== 205 && status !== 304;
+    return new Response(hasBody ? text : null, { status, headers: kept });
+  };

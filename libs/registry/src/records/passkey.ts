@@ -1,0 +1,16 @@
+/** Passkeys: what a device of a person proves who they are with. */
+import { z } from 'zod';
+import { Id, name, Time } from '../kernel/values.ts';
+
+export const PasskeyName = name(120);
+
+export const Passkey = z
+  .object({
+    id: Id,
+    name: z.string(),
+    synced: z.boolean().describe('Whether its keeper copies it to other devices'),
+    createdAt: Time,
+    lastUsedAt: Time.nullable(),
+  })
+  .meta({ id: 'Passkey' });
+export type Passkey = z.infer<typeof Passkey>;

@@ -1,0 +1,31 @@
+/** What the examples of identity providers name: two issuers by which people of an organization sign in. */
+import { type Makers } from '../world.ts';
+
+const exampleProvider = '01936d5c-0000-7000-8000-0000000000d4';
+
+interface Place {
+  readonly orgId: string;
+  /** An actor as JSON. */
+  readonly author: string;
+  /** The id that the example names, or another one. */
+  readonly idOf: (wanted: string) => string;
+}
+
+/** Writes them, and answers the id of one. */
+export async function arrangeIdentityProviders(
+  { rows }: Makers,
+  { orgId, author, idOf }: Place,
+): Promise<{ identityProvider: string }> {
+  const [identityProvider, other] = [idOf(exampleProvider), idOf('01936d5c-0000-7000-8000-0000000000d5')];
+  await rows(
+    `insert into identity_providers (org_id, id, name, issuer, client_id, created_by)
+     select $1, one.id, one.name, 'https://' || one.name || '.example', 'muster', $2
+     from unnest($3::uuid[], $4::text[]) one (id, name)`,
+    ...[orgId, author, [identityProvider, other], ['okta', 'keycloak']],
+  );
+  await rows(
+    `insert into identity_provider_domains (org_id, provider_id, domain, proof) values ($1, $2, 'okta.example', 'proof')`,
+    ...[orgId, identityProvider],
+  );
+  return { identityProvider };
+}
