@@ -83,7 +83,7 @@ const boundaries = [
   },
   {
     sourceTag: 'scope:license-service',
-    onlyDependOnLibsWithTags: ['scope:http', 'scope:database', 'scope:terminal'],
+    onlyDependOnLibsWithTags: ['scope:http', 'scope:database', 'scope:outbound', 'scope:terminal'],
   },
   {
     // It goes into other people's programs.

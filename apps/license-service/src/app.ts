@@ -2,6 +2,7 @@
 import { createPool, DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
 import {
   ApiError,
+  createRateLimiter,
   internal,
   type Check,
   createService,
@@ -11,14 +12,22 @@ import {
 } from '@muster/http';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';
-import { createLimiter } from './attempts/limiter.ts';
+import { createLimiter, usualPrefix } from './attempts/limiter.ts';
 import { type Config } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
-import { createVault } from './vault.ts';
+import { addOperatorRoutes } from './api/routes.ts';
+import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
+import { createCourier, type Courier } from './webhooks/courier.ts';
+import { inRounds } from './webhooks/rounds.ts';
+import { inTransaction } from './operators/transaction.ts';
+import { sealingBy } from './operators/webhooks.ts';
+import { createVault, productOf } from './vault.ts';
 
 export interface LicenseService {
   readonly service: Service;
+  /** Sends webhooks that are due, at once. */
+  readonly courier: Pick<Courier, 'send'>;
   /** Brings the schema up to date and reads the keys; where Postgres is away it goes on trying. */
   readonly start: () => Promise<void>;
   /** Reads the signing keys again at once, instead of within half a minute. */
@@ -30,13 +39,20 @@ export interface LicenseService {
 export interface LicenseServiceOptions {
   /** Of the keys in Redis; the usual one unless told. */
   readonly prefix?: string;
-  /** Connections to Postgres; its own unless told. */
+  /** Connections to Postgres, of machines and of operators; its own unless told. */
   readonly pool?: Pool;
+  readonly operatorsPool?: Pool;
+  /** How often it looks for webhooks that are due; a second unless told. */
+  readonly webhookMillis?: number;
 }
 
 /** Requests answered at once, per connection of the pool. */
 const inFlightPerConnection = 6;
 const secondsPerDay = 86_400;
+/** What operators do, and webhooks, take no connections from machines. */
+const operatorConnections = 4;
+const webhookMillis = 1_000;
+const endingsMillis = 60_000;
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
@@ -62,13 +78,23 @@ export function createLicenseService(
         logger.warn({ err: error }, 'a connection to Postgres was lost');
       },
     });
+  const operatorsPool =
+    options.operatorsPool ??
+    createPool({
+      url: config.DATABASE_URL,
+      max: operatorConnections,
+      role: 'muster_license_operators',
+      name: 'license-operators',
+      onIdleError: (error) => {
+        logger.warn({ err: error }, 'a connection to Postgres was lost');
+      },
+    });
   const given = {
     pepper: config.LICENSE_PEPPER,
     pepperBefore: config.LICENSE_PEPPER_BEFORE,
     seal: config.LICENSE_SEAL,
   };
   const vault = createVault({ pool, url: config.DATABASE_URL, given, logger });
-  const keys = () => vault.opened()?.keys;
   const limiter = createLimiter({
     limits: {
       ip: config.LIMIT_IP,
@@ -94,7 +120,8 @@ export function createLicenseService(
     {
       name: 'signing',
       needed: true,
-      run: async () => (keys()?.signer === undefined ? 'there is no key to sign with' : undefined),
+      run: async () =>
+        productOf(vault.opened())?.keys.signer === undefined ? 'there is no key to sign with' : undefined,
     },
   ];
   const redis = config.REDIS_URL === undefined ? undefined : redisCheck(config.REDIS_URL);
@@ -107,8 +134,8 @@ export function createLicenseService(
     toApiError,
   });
   service.metrics.pool(pool);
-  addSignedAnswers(service.app, keys);
-  addPublishedKeys(service.app, keys);
+  addSignedAnswers(service.app, vault.opened);
+  addPublishedKeys(service.app, vault.opened);
   addActivationRoutes(service.app, {
     pool,
     limiter,
@@ -117,12 +144,58 @@ export function createLicenseService(
     metrics: service.metrics,
     logger,
   });
+  const sealing = () => {
+    const opened = vault.opened();
+    return opened && sealingBy(opened.seals);
+  };
+  const networks = config.WEBHOOK_NETWORKS;
+  const courier = createCourier({ pool: operatorsPool, sealing, networks, logger });
+  const operatorsLimiter = createRateLimiter(
+    config.REDIS_URL === undefined
+      ? undefined
+      : {
+          redisUrl: config.REDIS_URL,
+          timeoutMillis: config.LIMIT_TIMEOUT_MILLIS,
+          onRedis: () => undefined,
+        },
+  );
+  addOperatorRoutes(service.app, {
+    ...{ pool: operatorsPool, limiter: operatorsLimiter, rate: config.LIMIT_OPERATORS, networks, courier },
+    prefix: options.prefix ?? usualPrefix,
+    ...{ opened: vault.opened, metrics: service.metrics, logger },
+  });
+  const rounds = [
+    inRounds(
+      'webhooks could not be sent',
+      options.webhookMillis ?? webhookMillis,
+      async () => vault.opened() !== undefined && (await courier.send()) > 0,
+      logger,
+    ),
+    inRounds(
+      'ends of licenses could not be told',
+      endingsMillis,
+      async () => {
+        if (vault.opened() === undefined) return false;
+        const isMore = await inTransaction(operatorsPool, tellOfEndings);
+        return (await inTransaction(operatorsPool, forgetDeliveries)) || isMore;
+      },
+      logger,
+    ),
+  ];
 
   return {
     service,
-    start: vault.start,
+    courier,
+    start: async () => {
+      await vault.start();
+      for (const one of rounds) one.start();
+    },
     refresh: vault.refresh,
     close: async () => {
+      await Promise.all(rounds.map((one) => one.stop()));
+      courier.close();
+      await operatorsLimiter.close();
+      await operatorsPool.end();
       vault.stop();
       limiter.close();
       redis?.close();

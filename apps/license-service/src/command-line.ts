@@ -22,11 +22,13 @@ import { issueCommand } from './commands/issue.ts';
 import { listCommand, showCommand } from './commands/look.ts';
 import { machinesCommand, releaseCommand, transferCommand } from './commands/machines.ts';
 import { planList, planSet } from './commands/plans.ts';
+import { productAdd, productList } from './commands/products.ts';
 import { purgeCommand } from './commands/purge.ts';
 import { signingKeyList, signingKeyNew, signingKeyRetire } from './commands/signing-keys.ts';
+import { tokenList, tokenNew, tokenRevoke } from './commands/tokens.ts';
 import { auditCommand, statsCommand } from './commands/trail.ts';
 import { loadSecrets, provision } from './database.ts';
-import { parseKey } from './key/key.ts';
+import { isKeyLike } from './key/key.ts';
 import { outageOf } from './operators/outage.ts';
 import { nothingChanged, OutcomeUnknown, Refused } from './operators/transaction.ts';
 
@@ -56,6 +58,11 @@ const commands: readonly LicenseCommand[] = [
   signingKeyRetire,
   planList,
   planSet,
+  productList,
+  productAdd,
+  tokenNew,
+  tokenList,
+  tokenRevoke,
   {
     name: 'migrate',
     description: 'Make or update the schema, and what an installation needs before its first license',
@@ -76,6 +83,8 @@ const commands: readonly LicenseCommand[] = [
 
 const groupDescriptions: Readonly<Record<string, string>> = {
   'signing-key': 'Keys that answers and certificates are signed with',
+  product: 'Programs that are sold, each with keys, plans and signing keys of its own',
+  token: 'Tokens of the HTTP API for operators’ programs, and of the pages for support',
   plan: 'What is sold: the terms that a license gets when it is issued',
 };
 
@@ -156,7 +165,7 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
 /** Commander repeats what it was given and cannot use; a key is not to stand in a log of that either. */
 const withoutKeys = (said: string, args: readonly string[]): string =>
   args
-    .filter((arg) => parseKey(arg).kind !== 'none')
+    .filter(isKeyLike)
     .reduce((text, key) => text.replaceAll(key, '(a key; keys come from standard input)'), said);
 
 /** Runs what the arguments say; answers the exit code. */

@@ -1,5 +1,6 @@
 /** What license-service takes from its environment. Only DATABASE_URL has to be there. */
-import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
+import { commonEnvironment, parsedVariable, parseEnvironment, rateVariable } from '@muster/http';
+import { parseNetworks } from '@muster/outbound';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
@@ -32,12 +33,16 @@ export const environment = {
   LICENSE_PEPPER_BEFORE: secret.optional(),
   /** Seals the private signing keys; without it a secret that lies in the database does. */
   LICENSE_SEAL: secret.optional(),
+  /** Networks besides the public ones that webhooks may be sent to: `10.0.0.0/8,127.0.0.0/8:*`. */
+  WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** How long a certificate lives at most. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
   /** Activations and releases per address: `30/2` is thirty at once, and one more every two seconds. */
   LIMIT_IP: rateVariable('30/2'),
   /** Checks per address. */
   LIMIT_CHECK: rateVariable('120/0.5'),
+  /** Calls of the operators' API per token, and per address. */
+  LIMIT_OPERATORS: rateVariable('300/0.1'),
   /** Failures per address. */
   LIMIT_IP_FAIL: rateVariable('20/60'),
   /** Failures per key. */

@@ -6,15 +6,31 @@ import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
 import { type Logger } from 'pino';
 import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
 import { type GivenSecrets, loadSecrets, provision } from './database.ts';
+import { type Product, usualProduct } from './operators/products.ts';
 import { type Keys, loadKeys } from './signing/signing-key.ts';
 
 const againMillis = 30_000;
 const retryMillis = 500;
 
-export interface Opened {
-  readonly hasher: MachineHasher;
+/** A product as the service works with it. */
+export interface ProductAtWork extends Pick<Product, 'name' | 'keyPrefix'> {
   readonly keys: Keys;
 }
+
+export interface Opened {
+  readonly hasher: MachineHasher;
+  readonly products: readonly ProductAtWork[];
+  /** The first seals, all open. */
+  readonly seals: readonly (string | Buffer)[];
+}
+
+/** The product of this name; the usual one unless one is named. */
+export const productOf = (
+  opened: Opened | undefined,
+  name: string = usualProduct,
+): ProductAtWork | undefined => opened?.products.find((one) => one.name === name);
+
+const noKeys: Keys = { published: [], signer: undefined };
 
 export interface Vault {
   /** Undefined until it could be opened. */
@@ -41,7 +57,13 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
 
   const open = async (): Promise<void> => {
     const { pepper, pepperBefore, seals } = await loadSecrets(pool, given);
-    opened = { hasher: createMachineHasher(pepper, pepperBefore), keys: await loadKeys(pool, seals) };
+    const keys = await loadKeys(pool, seals);
+    const { rows } = await pool.query<Pick<Product, 'name' | 'keyPrefix'>>({
+      name: 'products',
+      text: 'select name, key_prefix as "keyPrefix" from licenses.products order by created_at, name',
+    });
+    const products = rows.map((one) => ({ ...one, keys: keys.get(one.name) ?? noKeys }));
+    opened = { hasher: createMachineHasher(pepper, pepperBefore), products, seals };
   };
 
   /** A login that may not do this finds it done by one that may. */

@@ -15,6 +15,8 @@ export interface Installed extends LicenseClient {
 export interface Machines {
   readonly world: LicenseWorld;
   readonly serviceUrl: string;
+  /** Has the service read its keys and products anew. */
+  readonly refresh: () => Promise<void>;
   readonly middle: Middle;
   /** A program on a machine of its own. */
   install(options?: Partial<LicenseClientOptions>): Installed;
@@ -28,7 +30,7 @@ export const kept = async (client: Installed) =>
 export async function openMachines(): Promise<Machines> {
   const world = await openLicenseWorld();
   const folder = await mkdtemp(path.join(tmpdir(), 'muster-license-client-'));
-  const { url: serviceUrl } = await world.start();
+  const { url: serviceUrl, refresh } = await world.start();
   const middle = await startMiddle(serviceUrl);
   let count = 0;
 
@@ -43,7 +45,7 @@ export async function openMachines(): Promise<Machines> {
   };
 
   return {
-    ...{ world, serviceUrl, middle, install },
+    ...{ world, serviceUrl, refresh, middle, install },
     activated: async () => {
       const { key, id } = await world.issue({ term: { kind: 'perpetual' } });
       const client = install();

@@ -39,12 +39,14 @@ export async function startMiddle(target: string): Promise<Middle> {
       const { method = 'GET', url = '/' } = request;
       asked.push(`${method} ${url.replace(/\?.*/, '')}`);
       const nonce = request.headers['license-nonce']?.toString();
+      const product = request.headers['license-product']?.toString();
       const body = await text(request);
       const answer = await fetch(target + url, {
         method,
         headers: {
           'content-type': 'application/json',
           ...(nonce !== undefined && { 'license-nonce': nonce }),
+          ...(product !== undefined && { 'license-product': product }),
         },
         ...(method === 'POST' && { body: made.meddleWithBody(body) }),
       });

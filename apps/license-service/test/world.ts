@@ -105,7 +105,10 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
       const pool = patient(
         createPool({ url: config.DATABASE_URL, role: 'muster_licenses', max: config.DATABASE_POOL }),
       );
-      const licenses = createLicenseService(config, logger, { prefix, pool, ...options });
+      const operatorsPool = patient(
+        createPool({ url: config.DATABASE_URL, role: 'muster_license_operators', max: 4 }),
+      );
+      const licenses = createLicenseService(config, logger, { prefix, pool, operatorsPool, ...options });
       await licenses.start();
       const address = await licenses.service.app.listen({ host: '127.0.0.1', port: 0 });
       const call: Running['call'] = async (path, init) => {

@@ -18,7 +18,7 @@ export interface PoolConfig {
   /** Connections at most; 10 unless said. */
   readonly max?: number;
   /** The role to work as, that of the service; null keeps the login's own, for operators and migrations. */
-  readonly role?: 'muster_app' | 'muster_licenses' | 'muster_sign_in' | null;
+  readonly role?: 'muster_app' | 'muster_licenses' | 'muster_license_operators' | 'muster_sign_in' | null;
   /** Shows in pg_stat_activity. */
   readonly name?: string;
   /** Told of connections that broke while nobody used them. */

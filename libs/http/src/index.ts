@@ -38,7 +38,10 @@ export {
   internal,
   malformed,
   missing,
+  notFound,
   refusal,
+  scopeTooSmall,
   tooMany,
+  unauthorized,
   unavailable,
 } from '@muster/registry';

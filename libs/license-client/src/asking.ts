@@ -104,6 +104,8 @@ function retryAfterOf(answer: Answer): number | null {
 
 export interface Asking {
   readonly base: URL;
+  /** Which of the service's products it is about. */
+  readonly serviceProduct: string | undefined;
   /** How long to go on where there is no answer. */
   readonly patienceMillis: number;
   /** The keys that are trusted; asked again with the name of one that it does not have. */
@@ -111,12 +113,16 @@ export interface Asking {
 }
 
 /** One attempt: the last word, or why there is none. */
-async function attempt({ base, ringFor }: Asking, call: Call): Promise<Heard | NotHeard> {
+async function attempt({ base, serviceProduct, ringFor }: Asking, call: Call): Promise<Heard | NotHeard> {
   const { method, target, body } = call;
   const digest = body === undefined ? undefined : digestOf(body);
   const nonce = randomBytes(18).toString('base64url');
   try {
-    const headers = { 'license-nonce': nonce, ...(digest !== undefined && { 'content-digest': digest }) };
+    const headers = {
+      'license-nonce': nonce,
+      ...(digest !== undefined && { 'content-digest': digest }),
+      ...(serviceProduct !== undefined && { 'license-product': serviceProduct }),
+    };
     const answer = await send(base, call, headers);
     const retryAfterSeconds = retryAfterOf(answer);
     // Proxies answer for a service that is away, and it answers so itself before it has its keys or all of the body:

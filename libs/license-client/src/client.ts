@@ -56,8 +56,9 @@ interface Session {
 
 const keysTarget = '/.well-known/license-keys.json';
 
-async function fetchKeys(base: URL): Promise<PublicKey[]> {
-  const answer = await send(base, { method: 'GET', target: keysTarget }, {});
+async function fetchKeys(base: URL, product: string | undefined): Promise<PublicKey[]> {
+  const target = product === undefined ? keysTarget : `${keysTarget}?product=${product}`;
+  const answer = await send(base, { method: 'GET', target }, {});
   const document = JSON.parse(answer.body.toString()) as { keys?: unknown } | null;
   return answer.status === 200 ? publicKeysIn(document?.keys) : [];
 }
@@ -68,11 +69,11 @@ async function openSession({ base, folder, pinned, patienceMillis, ...own }: Set
   const machineId = own.machineId ?? (await machineIdOf({ product: own.product, folder }));
   let keys = pinned ?? kept?.publicKeys ?? [];
   const asking: Asking = {
-    ...{ base, patienceMillis },
+    ...{ base, patienceMillis, serviceProduct: own.serviceProduct },
     // A key that is not known is a new one, or none at all; where keys are pinned it is none.
     ringFor: async (kid) => {
       if (pinned === undefined && !keys.some((one) => one.kid === kid)) {
-        const fetched = await fetchKeys(base);
+        const fetched = await fetchKeys(base, own.serviceProduct);
         // Certificates by older ones are still about.
         if (fetched.length > 0) keys = fetched;
       }

@@ -8,6 +8,8 @@ export interface LicenseClientOptions {
   readonly url: string;
   /** The product's name. It is part of the machine's id, so keep it: with another one every machine is a new one. */
   readonly product: string;
+  /** Which of the service's products this is, where it sells several; keys and certificates of others count for nothing. */
+  readonly serviceProduct?: string;
   /** Where the license is kept; the user's own place for state of programs unless told. */
   readonly folder?: string;
   /** The service's keys, of /.well-known/license-keys.json, built into the program. Fetched and kept unless told. */
@@ -50,6 +52,7 @@ function usualFolder(product: string): string {
 export interface Settings {
   readonly base: URL;
   readonly product: string;
+  readonly serviceProduct: string | undefined;
   readonly folder: string;
   /** Undefined: they are fetched. */
   readonly pinned: readonly PublicKey[] | undefined;
@@ -59,9 +62,13 @@ export interface Settings {
 
 /** Throws TypeError for what cannot be meant. */
 export function settingsOf(options: LicenseClientOptions): Settings {
-  const { url, product, folder, publicKeys, patienceSeconds = usualPatienceSeconds, machineId } = options;
+  const { url, product, serviceProduct, folder, publicKeys, machineId } = options;
+  const { patienceSeconds = usualPatienceSeconds } = options;
   if (!/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(product)) {
     throw new TypeError('product must be a name of letters, digits and . _ -');
+  }
+  if (serviceProduct !== undefined && !/^[a-z0-9][a-z0-9._-]{0,63}$/.test(serviceProduct)) {
+    throw new TypeError('serviceProduct must be a product of the service: small letters, digits and . _ -');
   }
   const pinned = publicKeys && publicKeysIn(publicKeys);
   if (pinned !== undefined && (pinned.length === 0 || pinned.length !== publicKeys?.length)) {
@@ -71,6 +78,7 @@ export function settingsOf(options: LicenseClientOptions): Settings {
   return {
     base: baseOf(url, pinned !== undefined),
     product,
+    serviceProduct,
     folder: folder ?? usualFolder(product),
     pinned,
     patienceMillis: patienceSeconds * 1_000,

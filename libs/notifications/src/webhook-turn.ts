@@ -4,6 +4,7 @@
  * has taken since is dropped, and the other sends it again, with the same id. What is sent lies in webhook_deliveries
  * before it goes out and until an answer is kept, so a worker that dies at any point loses none of it.
  */
+import { nextTryInSeconds } from '@muster/outbound';
 import { type Db, systemFacts, workerActor } from '@muster/database';
 import { type WebhookPause, type WebhookTry } from '@muster/registry';
 import { conclude, type Reaction } from '@muster/runtime';
@@ -27,7 +28,6 @@ import { aboutWebhook } from './data/webhooks.ts';
 import { type WebhooksSetUp } from './operations/webhooks/set-up.ts';
 import { eventMessage, testMessage, withheldMessage } from './rules/webhook-message.ts';
 import { secretOwner } from './rules/webhook-secrets.ts';
-import { nextTryInSeconds } from './rules/webhook-tries.ts';
 
 /** A message that is due. */
 export interface ReadyMessage {

@@ -6,4 +6,5 @@ export {
   refusedAddress,
   refusedUrl,
 } from './addresses.ts';
+export { mostTries, nextTryInSeconds } from './webhook-tries.ts';
 export { createSeals, parseSecretKeys, type SecretOwner, type Seals } from './seals.ts';

@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '6f6e6817d0132a7cde4dd866f766b9d1d004c49b5b6d8c7dd27b67ede111b828',
+    sha256: '5935bd2111250047720dd00c5b2eb801e61fb5ce58f4a8a45d84feff503f9a63',
     since: '2026-11-23',
   },
   'reference/event-kinds': {

@@ -8,6 +8,7 @@
 create role muster_app nologin;
 create role muster_worker nologin;
 create role muster_licenses nologin;
+create role muster_license_operators nologin;
 create role muster_sign_in nologin;
 
 create role coordination_api login password :'api_password' in role muster_app;

@@ -7,9 +7,10 @@ import { ApiError, describeSpan, type Metrics, unavailable } from '@muster/http'
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Admission, type Limiter } from '../attempts/limiter.ts';
-import { hashOfKey, type Key, parseKey } from '../key/key.ts';
+import { hashOfKey, type Key, parseKey, prefixOf } from '../key/key.ts';
+import { usualProduct } from '../operators/products.ts';
 import { signCertificate } from '../signing/certificate.ts';
-import { type Opened } from '../vault.ts';
+import { type Opened, type ProductAtWork } from '../vault.ts';
 import {
   expiresAtOf,
   invalidKey,
@@ -45,7 +46,8 @@ interface Asked {
   readonly key: Key;
   readonly machineId: string;
   readonly claim: Claim;
-  readonly opened: Opened;
+  readonly hasher: Opened['hasher'];
+  readonly product: ProductAtWork;
   readonly reply: FastifyReply;
 }
 
@@ -113,12 +115,19 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     try {
       if (path.name === 'check') requireUtf8Query(request.raw.url ?? '');
       const { licenseKey, machineId } = readParams(path.name === 'check' ? request.query : request.body);
-      const parsed = parseKey(licenseKey);
-      if (parsed.kind !== 'key') throw path.refuseKey(parsed);
       const now = opened();
+      const parsed = parseKey(
+        licenseKey,
+        now?.products.map(({ keyPrefix }) => keyPrefix),
+      );
+      if (parsed.kind !== 'key') throw path.refuseKey(parsed);
       if (now === undefined) throw unavailable('database');
+      const product = now.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
+      // A program of one product knows no key of another.
+      if (product === undefined || (request.product ?? product.name) !== product.name) throw unknownKey();
+      request.product = product.name;
       const claim = { keyHash: hashOfKey(parsed.key), machineHashes: now.hasher.hashes(machineId) };
-      return [{ key: parsed.key, machineId, claim, opened: now, reply }, undefined];
+      return [{ key: parsed.key, machineId, claim, hasher: now.hasher, product, reply }, undefined];
     } catch (error) {
       return [undefined, error];
     }
@@ -157,13 +166,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     };
   };
 
-  const activate = async ({
-    key,
-    machineId,
-    claim,
-    opened: { hasher, keys },
-    reply,
-  }: Asked): Promise<Answer> => {
+  const activate = async ({ key, machineId, claim, hasher, product, reply }: Asked): Promise<Answer> => {
     const granted = await activateLicense(pool, {
       ...claim,
       pepperId: hasher.pepperId,
@@ -178,16 +181,18 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     reply.header('license-state', state === 'unactivated' ? 'active' : state);
     if (state === 'other_machine' && leaseSeconds !== null) throw slotsTaken();
     if (state !== 'active' && state !== 'unactivated') throw refusals[state]();
-    if (keys.signer !== undefined)
-      reply.header('license-certificate', certify(granted, machineId, keys.signer));
+    const { signer } = product.keys;
+    if (signer !== undefined)
+      reply.header('license-certificate', certify(granted, product.name, machineId, signer));
     const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: true };
     return { licenseId: id, body: { success: true, license } };
   };
 
   const certify = (
     { id, plan, features, issuedAt, certifiedUntil, leaseSeconds }: Granted,
+    product: string,
     machineId: string,
-    { kid, key }: NonNullable<Opened['keys']['signer']>,
+    { kid, key }: NonNullable<ProductAtWork['keys']['signer']>,
   ): string => {
     if (features === null || issuedAt === null || certifiedUntil === null)
       throw new Error('an activation without what it grants');
@@ -195,6 +200,7 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
       ...{ lic: id, plan, features, machine: machineMark(machineId) },
       ...{ iat: issuedAt, exp: certifiedUntil, kid },
       ...(leaseSeconds !== null && { lease: leaseSeconds }),
+      ...(product !== usualProduct && { product }),
     });
   };
 

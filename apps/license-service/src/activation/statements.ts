@@ -85,7 +85,7 @@ const activating = `with ${decided},
   terms as materialized (
     select decided.*, date_trunc('second', now) as certified_from,
       date_trunc('second', least(now + make_interval(secs => least($7::float8, lease_seconds)), ends)) as certified_until,
-      coalesce((select p.features from licenses.plans p where p.name = decided.plan), '{}') || decided.features
+      coalesce((select p.features from licenses.plans p where p.product = decided.product and p.name = decided.plan), '{}') || decided.features
         as entitled
     from decided where state in ('active', 'unactivated')),
   held as materialized (

@@ -59,7 +59,7 @@ export interface Limiter {
 }
 
 /** One slot of a cluster has them all: a script may not reach over several. */
-const usualPrefix = '{licenses}';
+export const usualPrefix = '{licenses}';
 
 interface Named extends Cost, Limit {}
 

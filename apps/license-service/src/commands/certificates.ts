@@ -3,6 +3,7 @@ import { minuteOf } from '@muster/terminal';
 import { parseKey } from '../key/key.ts';
 import { certify } from '../operators/certify.ts';
 import { getLicense, stateOf } from '../operators/license.ts';
+import { keyPrefixes } from '../operators/products.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { readCertificate } from '../signing/certificate.ts';
 import { loadKeys, toKeyObject } from '../signing/signing-key.ts';
@@ -42,7 +43,9 @@ const bad = (reason: string, line: string): Shown => ({
 });
 
 async function verifyCertificate({ pool, secrets }: Context, certificate: string): Promise<Shown> {
-  const { published } = await loadKeys(pool, (await secrets()).seals);
+  const published = [...(await loadKeys(pool, (await secrets()).seals)).values()].flatMap(
+    (keys) => keys.published,
+  );
   const payload = readCertificate(certificate, (kid) => {
     const key = published.find((one) => one.kid === kid);
     return key && toKeyObject(key);
@@ -62,7 +65,7 @@ async function verifyCertificate({ pool, secrets }: Context, certificate: string
 }
 
 async function verifyKey({ pool }: Context, text: string): Promise<Shown> {
-  const parsed = parseKey(text);
+  const parsed = parseKey(text, await reading(pool, keyPrefixes));
   if (parsed.kind === 'none')
     return bad('invalid_license_key', 'This is no license key, and no certificate.');
   if (parsed.kind === 'typo') {

@@ -5,6 +5,7 @@ import { type Secrets } from '../database.ts';
 import { type Progress } from '../progress.ts';
 import { Refused } from '../operators/transaction.ts';
 import { type LicenseRef } from '../operators/license.ts';
+import { usualProduct } from '../operators/products.ts';
 
 /** What a command shows. */
 export interface Shown {
@@ -50,6 +51,11 @@ export const number = (options: Options, name: string): number | undefined => {
   const value = options[name];
   return typeof value === 'number' ? value : undefined;
 };
+
+export const withProduct = (command: Command): Command =>
+  command.option('--product <product>', `what it is of; ${usualProduct} unless said`);
+
+export const productIn = (options: Options): string | undefined => text(options, 'product');
 
 export const withId = (command: Command): Command =>
   command.option('--id <id>', 'the license by its id; else its key is read from standard input');

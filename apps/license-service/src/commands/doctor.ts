@@ -3,7 +3,8 @@ import { createPool, type Pool } from '@muster/database';
 import { redisCheck } from '@muster/http';
 import { readConfig } from '../config.ts';
 import { isSchemaCurrent } from '../database.ts';
-import { listKeys } from '../operators/signing-keys.ts';
+import { listProducts, usualProduct } from '../operators/products.ts';
+import { listKeys, type SigningKey } from '../operators/signing-keys.ts';
 import { reading } from '../operators/transaction.ts';
 import { machinesByPepper } from '../operators/trail.ts';
 import { loadKeys } from '../signing/signing-key.ts';
@@ -97,32 +98,29 @@ const lookAtPeppers: Look = async (context) => {
 };
 
 const lookAtKeys: Look = async ({ pool, secrets }) => {
-  const [{ seals }, keys] = await Promise.all([secrets(), reading(pool, listKeys)]);
-  const { signer } = await loadKeys(pool, seals);
-  const current = keys.find(({ state }) => state === 'current');
-  if (current === undefined)
-    return [finding('signing', 'wrong', 'no key is due: license signing-key new --in 0d')];
-  if (signer === undefined) {
-    return [
-      finding('signing', 'wrong', 'no key opens with LICENSE_SEAL: set it right, or signing-key new --in 0d'),
-    ];
-  }
-  return signer.kid === current.kid
-    ? [
-        finding(
-          'signing',
-          'well',
-          `signs with ${signer.kid}, ${keys.filter(({ state }) => state === 'next').length} to follow`,
-        ),
-      ]
-    : [
-        finding(
-          'signing',
-          'note',
-          `${current.kid} is due and does not open with LICENSE_SEAL; ${signer.kid} signs`,
-        ),
-      ];
+  const [{ seals }, products, keys] = await Promise.all([
+    secrets(),
+    reading(pool, listProducts),
+    reading(pool, (ask) => listKeys(ask)),
+  ]);
+  const ofProducts = await loadKeys(pool, seals);
+  return products.map(({ name }) => {
+    const own = keys.filter(({ product }) => product === name);
+    return signingOf(name, own, ofProducts.get(name)?.signer?.kid);
+  });
 };
+
+function signingOf(product: string, keys: readonly SigningKey[], kid: string | undefined): Finding {
+  const what = product === usualProduct ? 'signing' : `signing ${product}`;
+  const current = keys.find(({ state }) => state === 'current');
+  if (current === undefined) return finding(what, 'wrong', 'no key is due: license signing-key new --in 0d');
+  if (kid === undefined)
+    return finding(what, 'wrong', 'no key opens with LICENSE_SEAL: set it right, or signing-key new --in 0d');
+  const following = keys.filter(({ state }) => state === 'next').length;
+  return kid === current.kid
+    ? finding(what, 'well', `signs with ${kid}, ${following} to follow`)
+    : finding(what, 'note', `${current.kid} is due and does not open with LICENSE_SEAL; ${kid} signs`);
+}
 
 const mostSkewMillis = 5_000;
 

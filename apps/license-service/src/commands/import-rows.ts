@@ -97,9 +97,9 @@ const jsonRecords = (text: string): Entry[] =>
 /** A row that does not fit. */
 class Unfit extends Error {}
 
-function keyOf(text: string): Key | undefined {
+function keyOf(text: string, prefix: string): Key | undefined {
   if (text === '') return undefined;
-  const parsed = parseKey(text);
+  const parsed = parseKey(text, [prefix]);
   if (parsed.kind === 'key') return parsed.key;
   // What was typed is not repeated: it may be somebody's key by one symbol.
   throw new Unfit(
@@ -137,9 +137,11 @@ function termOf(cell: (name: Field) => string): Incoming['term'] {
 export interface Usual {
   readonly plan: string | undefined;
   readonly term: Incoming['term'];
+  /** Of the keys of the product. */
+  readonly keyPrefix: string;
 }
 
-function incomingOf({ cells }: Entry, { plan, term }: Usual): Omit<Incoming, 'orderLine'> {
+function incomingOf({ cells }: Entry, { plan, term, keyPrefix }: Usual): Omit<Incoming, 'orderLine'> {
   const cell = (name: Field): string => cells.get(name) ?? '';
   const orderRef = refOf('order_ref', cell('order_ref'));
   if (orderRef === '') throw new Unfit('order_ref is missing; by it a row is known when it comes again');
@@ -150,7 +152,7 @@ function incomingOf({ cells }: Entry, { plan, term }: Usual): Omit<Incoming, 'or
   }
   const [transfers, machines] = [cell('transfers'), cell('machines')];
   return {
-    ...{ orderRef, plan: named, key: keyOf(cell('key')), term: termOf(cell) ?? term },
+    ...{ orderRef, plan: named, key: keyOf(cell('key'), keyPrefix), term: termOf(cell) ?? term },
     customerRef: refOf('customer_ref', cell('customer_ref')) || null,
     transferLimit: transfers === '' ? undefined : Math.min(toCount(transfers), 1_000),
     machineLimit: machines === '' ? undefined : toMachines(machines),

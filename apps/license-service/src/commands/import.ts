@@ -3,8 +3,9 @@ import { open, readFile, type FileHandle } from 'node:fs/promises';
 import { table } from '@muster/terminal';
 import { Option } from 'commander';
 import { importBatch, type Incoming, type Outcome } from '../operators/import.ts';
-import { inTransaction, Refused } from '../operators/transaction.ts';
-import { type Context, type LicenseCommand, type Options, text } from './command.ts';
+import { inTransaction, reading, Refused } from '../operators/transaction.ts';
+import { getProduct, type Product, usualProduct } from '../operators/products.ts';
+import { type Context, type LicenseCommand, type Options, productIn, text, withProduct } from './command.ts';
 import { readRows, type Row } from './import-rows.ts';
 import { termOf, withTerm } from './term.ts';
 
@@ -27,10 +28,14 @@ class OnlyTried extends Error {
   }
 }
 
-async function tryBatch(pool: Context['pool'], batch: readonly Incoming[]): Promise<readonly Outcome[]> {
+async function tryBatch(
+  pool: Context['pool'],
+  product: Product,
+  batch: readonly Incoming[],
+): Promise<readonly Outcome[]> {
   try {
     return await inTransaction(pool, async (ask) => {
-      throw new OnlyTried(await importBatch(ask, batch));
+      throw new OnlyTried(await importBatch(ask, product, batch));
     });
   } catch (error) {
     if (error instanceof OnlyTried) return error.outcomes;
@@ -71,7 +76,7 @@ async function openOut(file: string): Promise<FileHandle> {
   }
 }
 
-async function read(file: string, options: Options): Promise<Row[]> {
+async function read(file: string, { keyPrefix }: Product, options: Options): Promise<Row[]> {
   const content = await readFile(file, 'utf8').catch((error: unknown) => {
     throw new Refused(
       'file',
@@ -79,12 +84,13 @@ async function read(file: string, options: Options): Promise<Row[]> {
     );
   });
   const format = text(options, 'format') ?? (/\.(jsonl|ndjson)$/i.test(file) ? 'jsonl' : 'csv');
-  const usual = { plan: text(options, 'plan'), term: termOf(options) };
+  const usual = { plan: text(options, 'plan'), term: termOf(options), keyPrefix };
   return readRows(content, format === 'jsonl' ? 'jsonl' : 'csv', usual);
 }
 
 async function importRows(
   { pool, progress }: Pick<Context, 'pool' | 'progress'>,
+  product: Product,
   rows: readonly Row[],
   out: FileHandle | undefined,
   isDry: boolean,
@@ -98,9 +104,9 @@ async function importRows(
     const part = fit.slice(start, start + batchSize);
     const batch = part.flatMap(({ incoming }) => incoming ?? []);
     const outcomes = isDry
-      ? await tryBatch(pool, batch)
+      ? await tryBatch(pool, product, batch)
       : await inTransaction(pool, async (ask) => {
-          const made = await importBatch(ask, batch);
+          const made = await importBatch(ask, product, batch);
           if (out !== undefined) await writeKeys(out, batch, made);
           return made;
         }).catch((error: unknown) => {
@@ -140,7 +146,7 @@ export const importCommand: LicenseCommand = {
   name: 'import',
   description: 'Take over licenses from a file of CSV or JSON lines; the same rows again change nothing',
   shape: (command) =>
-    withTerm(command)
+    withProduct(withTerm(command))
       .argument(
         '<file>',
         'with order_ref; and key, plan, for, expires, perpetual, customer_ref, transfers, machines',
@@ -157,14 +163,15 @@ export const importCommand: LicenseCommand = {
   run: async (context, options, [file = '']) => {
     const isDry = options['dryRun'] === true;
     const outFile = text(options, 'out');
-    const rows = await read(file, options);
+    const product = await reading(context.pool, (ask) => getProduct(ask, productIn(options) ?? usualProduct));
+    const rows = await read(file, product, options);
     const isIssuing = rows.some(({ incoming }) => incoming !== undefined && incoming.key === undefined);
     if (isIssuing && !isDry && outFile === undefined) {
       throw new Refused('no_out', 'rows without a key get new ones: --out names a new file for them');
     }
     const out = isIssuing && !isDry && outFile !== undefined ? await openOut(outFile) : undefined;
     try {
-      const done = await importRows(context, rows, out, isDry);
+      const done = await importRows(context, product, rows, out, isDry);
       return {
         json: { isDryRun: isDry, rows: done.map(reported) },
         lines: linesOf(done, isDry, outFile),

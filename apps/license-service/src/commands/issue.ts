@@ -1,7 +1,7 @@
 import { open, rm } from 'node:fs/promises';
 import { issue, type IssueResult } from '../operators/issue.ts';
 import { inTransaction, OutcomeUnknown, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, number, text } from './command.ts';
+import { type LicenseCommand, number, productIn, text, withProduct } from './command.ts';
 import { featuresOf, withFeature } from './features.ts';
 import { termOf, toCount, toMachines, withTerm } from './term.ts';
 
@@ -44,7 +44,7 @@ export const issueCommand: LicenseCommand = {
   name: 'issue',
   description: 'Issue licenses; their keys are shown once',
   shape: (command) =>
-    withFeature(withTerm(command))
+    withProduct(withFeature(withTerm(command)))
       .requiredOption('--plan <plan>', 'what is sold')
       .option('--order <order>', 'the seller’s name for the sale; the same order is issued once')
       .option('--count <number>', 'how many; one unless said', toCount)
@@ -62,6 +62,7 @@ export const issueCommand: LicenseCommand = {
       throw new Refused('customer', 'a customer is named by a reference of yours, not by an e-mail address');
     }
     const order = {
+      product: productIn(options),
       plan: text(options, 'plan') ?? '',
       term: termOf(options),
       count: number(options, 'count'),

@@ -3,7 +3,7 @@ import { dayOf, table } from '@muster/terminal';
 import { Option } from 'commander';
 import { getLicense, type License, listLicenses, stateOf } from '../operators/license.ts';
 import { reading, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, number, refOf, text, withId } from './command.ts';
+import { type LicenseCommand, number, productIn, refOf, text, withId } from './command.ts';
 import { endOf, shownLicense } from './shown.ts';
 import { toCount } from './term.ts';
 
@@ -18,6 +18,7 @@ export const listCommand: LicenseCommand = {
   description: 'List licenses, the newest first',
   shape: (command) =>
     command
+      .option('--product <product>', 'only of this product')
       .option('--plan <plan>', 'only of this plan')
       .addOption(
         new Option('--status <status>', 'only of this status').choices(['active', 'suspended', 'revoked']),
@@ -32,7 +33,13 @@ export const listCommand: LicenseCommand = {
     const after = text(options, 'after');
     const items = await reading(pool, async (ask) => {
       if (after !== undefined) await getLicense(ask, { id: after });
-      const filter = { plan: text(options, 'plan'), status: text(options, 'status'), after, limit };
+      const filter = {
+        product: productIn(options),
+        plan: text(options, 'plan'),
+        status: text(options, 'status'),
+        after,
+        limit,
+      };
       return listLicenses(ask, {
         ...filter,
         ...{ customerRef: text(options, 'customer'), orderRef: text(options, 'order') },

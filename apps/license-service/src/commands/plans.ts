@@ -7,9 +7,10 @@ import {
   usualMachineLimit,
   usualTransferLimit,
 } from '../operators/plans.ts';
+import { getProduct, usualProduct } from '../operators/products.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { featureWords } from '../features.ts';
-import { type LicenseCommand, number } from './command.ts';
+import { type LicenseCommand, number, productIn, withProduct } from './command.ts';
 import { featuresOf, withFeatures } from './features.ts';
 import { leaseWords, machinesWords, spanOf } from './shown.ts';
 import { termOf, toCount, toLease, toMachines, withTerm } from './term.ts';
@@ -21,13 +22,19 @@ export const planList: LicenseCommand = {
   name: 'plan list',
   description: 'List the plans',
   run: async ({ pool }) => {
-    const items = await reading(pool, listPlans);
+    const items = await reading(pool, (ask) => listPlans(ask));
     return {
       json: { items },
       lines: table(
-        ['PLAN', 'TERM', 'MACHINES', 'LEASE', 'TRANSFERS', 'FEATURES'],
+        ['PRODUCT', 'PLAN', 'TERM', 'MACHINES', 'LEASE', 'TRANSFERS', 'FEATURES'],
         items.map((plan) => [
-          ...[plan.name, termWords(plan), String(plan.machineLimit), leaseWords(plan.leaseSeconds)],
+          ...[
+            plan.product,
+            plan.name,
+            termWords(plan),
+            String(plan.machineLimit),
+            leaseWords(plan.leaseSeconds),
+          ],
           ...[String(plan.transferLimit), featureWords(plan.features)],
         ]),
       ),
@@ -39,7 +46,7 @@ export const planSet: LicenseCommand = {
   name: 'plan set',
   description: 'Make a plan or give it other terms; what was sold keeps its own, and gets the new features',
   shape: (it) =>
-    withFeatures(withTerm(it))
+    withProduct(withFeatures(withTerm(it)))
       .argument('<plan>', 'small letters, digits and . _ -')
       .option(
         '--transfers <number>',
@@ -63,14 +70,15 @@ export const planSet: LicenseCommand = {
       throw new Refused('plan_term', 'a plan has a length, --for or --perpetual, not a day');
     const lease = options['lease'];
     const plan = await inTransaction(pool, async (ask) => {
-      const before = await findPlan(ask, name);
+      const { name: product } = await getProduct(ask, productIn(options) ?? usualProduct);
+      const before = await findPlan(ask, name, product);
       const transferLimit = number(options, 'transfers') ?? before?.transferLimit ?? usualTransferLimit;
       const machineLimit = number(options, 'machines') ?? before?.machineLimit ?? usualMachineLimit;
       const features = featuresOf(options, before?.features);
       const leaseSeconds =
         lease === false ? null : typeof lease === 'number' ? lease : (before?.leaseSeconds ?? null);
       const terms = { leaseSeconds, term: term ?? before?.term ?? null, transferLimit, machineLimit };
-      return setPlan(ask, { name, ...terms, features });
+      return setPlan(ask, { product, name, ...terms, features });
     });
     return {
       json: { plan },

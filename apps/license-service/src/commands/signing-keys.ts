@@ -1,7 +1,7 @@
 import { minuteOf, table } from '@muster/terminal';
 import { listKeys, newKeyFor, retireKey } from '../operators/signing-keys.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
-import { type LicenseCommand, number } from './command.ts';
+import { type LicenseCommand, number, productIn, withProduct } from './command.ts';
 import { toSeconds } from './term.ts';
 
 /** Longer than any client keeps the published keys. */
@@ -12,13 +12,15 @@ const usualAftermath = 8 * 86_400;
 export const signingKeyNew: LicenseCommand = {
   name: 'signing-key new',
   description: 'Make a signing key: published at once, used after a while',
-  shape: (it) => it.option('--in <span>', 'when it is used from; 7d unless said, 0d for at once', toSeconds),
+  shape: (it) =>
+    withProduct(it).option('--in <span>', 'when it is used from; 7d unless said, 0d for at once', toSeconds),
   run: async ({ pool, secrets }, options) => {
     const [seal] = (await secrets()).seals;
     if (seal === undefined)
       throw new Refused('no_seal', 'set LICENSE_SEAL: the signing keys are sealed with it');
     const inSeconds = number(options, 'in') ?? usualNotice;
-    const made = await inTransaction(pool, (ask) => newKeyFor(ask, seal, { inSeconds }));
+    const product = productIn(options);
+    const made = await inTransaction(pool, (ask) => newKeyFor(ask, seal, { inSeconds, product }));
     return {
       json: made,
       lines: [`Made the key ${made.kid}; it signs from ${minuteOf(made.activeFrom)} UTC on.`],
@@ -30,13 +32,13 @@ export const signingKeyList: LicenseCommand = {
   name: 'signing-key list',
   description: 'List the signing keys, the newest first',
   run: async ({ pool }) => {
-    const items = await reading(pool, listKeys);
+    const items = await reading(pool, (ask) => listKeys(ask));
     return {
       json: { items },
       lines: table(
-        ['KEY', 'STATE', 'SIGNS FROM', 'RETIRED', 'PUBLISHED UNTIL'],
-        items.map(({ kid, state, activeFrom, retiredAt, publishedUntil }) => [
-          ...[kid, state, minuteOf(activeFrom), minuteOf(retiredAt), minuteOf(publishedUntil)],
+        ['PRODUCT', 'KEY', 'STATE', 'SIGNS FROM', 'RETIRED', 'PUBLISHED UNTIL'],
+        items.map(({ product, kid, state, activeFrom, retiredAt, publishedUntil }) => [
+          ...[product, kid, state, minuteOf(activeFrom), minuteOf(retiredAt), minuteOf(publishedUntil)],
         ]),
       ),
     };

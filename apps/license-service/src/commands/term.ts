@@ -1,23 +1,14 @@
 /** How long: the options that several commands take, read in one way. */
 import { type Command, InvalidArgumentError } from 'commander';
 import { mostMachines, type Term } from '../operators/plans.ts';
+import { secondsOf, timeOf } from '../operators/spans.ts';
 import { Refused } from '../operators/transaction.ts';
 import { type Options, number, text } from './command.ts';
 
-const units: Readonly<Record<string, number>> = {
-  s: 1,
-  m: 60,
-  h: 3_600,
-  d: 86_400,
-  w: 604_800,
-  y: 365 * 86_400,
-};
-
 /** `365d` → seconds. */
 export function toSeconds(span: string): number {
-  const [, count = '', unit = ''] = /^(\d{1,6})([smhdwy])$/.exec(span) ?? [];
-  const seconds = Number(count) * (units[unit] ?? NaN);
-  if (span.length > 0 && seconds >= 0) return seconds;
+  const seconds = secondsOf(span);
+  if (seconds !== undefined) return seconds;
   throw new InvalidArgumentError('It must be a span such as 365d (s, m, h, d, w or y).');
 }
 
@@ -27,21 +18,13 @@ export const positiveSpan = (span: string): number => {
   throw new InvalidArgumentError('It must be longer than nothing.');
 };
 
-const latest = Date.UTC(2200, 0, 1);
-
-/** A day, or a time with its zone. Ends of what is sold lie between now and 2200. */
+/** A day, or a time with its zone. */
 export function toTime(given: string): string {
-  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
-  const time = new Date(form.test(given) ? given : NaN);
-  const day = given.slice(0, 10);
-  // 2027-02-30 would become a day of March.
-  const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
-  if (!isDay || Number.isNaN(time.getTime()) || time.getTime() > latest) {
-    throw new InvalidArgumentError(
-      'It must be a day such as 2027-12-31, or a time such as 2027-12-31T12:00:00Z.',
-    );
-  }
-  return time.toISOString();
+  const time = timeOf(given);
+  if (time !== undefined) return time;
+  throw new InvalidArgumentError(
+    'It must be a day such as 2027-12-31, or a time such as 2027-12-31T12:00:00Z.',
+  );
 }
 
 export function toCount(given: string): number {

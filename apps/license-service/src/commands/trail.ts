@@ -36,8 +36,8 @@ export const auditCommand: LicenseCommand = {
         lines: [
           ...table(
             ['WHEN', 'LICENSE', 'WHAT', 'BY', 'EPOCH', 'MORE'],
-            events.map(({ at, hint, kind, actor, epoch, data }) => [
-              ...[minuteOf(at), `…${hint}`, kind, actor, String(epoch), said(data)],
+            events.map(({ at, hint, kind, actor, actorRef, epoch, data }) => [
+              ...[minuteOf(at), `…${hint}`, kind, actorRef ?? actor, String(epoch), said(data)],
             ]),
           ),
           ...(denials.length === 0 ? [] : ['', 'Refused:']),

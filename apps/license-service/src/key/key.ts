@@ -1,12 +1,14 @@
 /**
- * License keys: `MSTR1-` and five groups of five symbols, 23 of them random (115 bits) and two that check the whole,
- * the prefix included.
+ * License keys: the five symbols of their product, `MSTR1` unless it has others, and five groups of five, 23 symbols of
+ * them random (115 bits) and two that check the whole, the prefix included.
  */
 import { hash, randomBytes } from 'node:crypto';
 import { symbolOf, valueOf } from './alphabet.ts';
 import { checkSymbols, readWord } from './reed-solomon.ts';
 
-const prefix = 'MSTR1';
+/** Of the product that there is without being made. */
+export const usualPrefix = 'MSTR1';
+const prefixLength = usualPrefix.length;
 const randomSymbols = 23;
 /** Prefix and five groups. */
 const keySymbols = 30;
@@ -23,12 +25,26 @@ const toKey = (symbols: readonly number[]): Key =>
     .map((value, place) => (place > 0 && place % groupSymbols === 0 ? '-' : '') + symbolOf(value))
     .join('') as Key;
 
-const prefixSymbols = Array.from(prefix, (character) => valueOf(character) ?? 0);
+const symbolsOf = (prefix: string): readonly number[] =>
+  Array.from(prefix, (character) => valueOf(character) ?? 0);
 
-export function newKey(): Key {
+/** The product of a key, by its first symbols. */
+export const prefixOf = (key: Key): string => key.slice(0, prefixLength);
+
+/**
+ * Whether a key without its prefix could be of either: the code is linear, so it could exactly where both prefixes ask for
+ * the same check symbols.
+ */
+export function isMistakenFor(one: string, other: string): boolean {
+  const checks = (prefix: string): string =>
+    checkSymbols([...symbolsOf(prefix), ...Array<number>(randomSymbols).fill(0)]).join();
+  return checks(one) === checks(other);
+}
+
+export function newKey(prefix: string = usualPrefix): Key {
   // 256 is eight times 32, so the lowest five bits of a random byte are even.
   const random = Array.from(randomBytes(randomSymbols), (byte) => byte & 31);
-  const symbols = [...prefixSymbols, ...random];
+  const symbols = [...symbolsOf(prefix), ...random];
   return toKey([...symbols, ...checkSymbols(symbols)]);
 }
 
@@ -49,43 +65,70 @@ export type ParsedKey =
 /** Spaces, line ends and dashes of every kind; people and mail programs put them anywhere. */
 const separators = /[\s\p{Z}\p{Pd}\u2212\u00ad\u200b\ufeff]/gu;
 
-/** Reads a key as people write it. What is no key by one symbol is told apart from what is none at all. */
-export function parseKey(text: string): ParsedKey {
+/**
+ * Reads a key of one of these products as people write it. What is no key by one symbol is told apart from what is none at
+ * all.
+ */
+export function parseKey(text: string, prefixes: readonly string[] = [usualPrefix]): ParsedKey {
   if (text.length > longestText) return { kind: 'none' };
   const typed = Array.from(text.replaceAll(separators, ''), valueOf);
-  const known = typed.map((value) => value ?? 0);
-  const hasPrefix = known.length === keySymbols;
-  if (!hasPrefix && known.length !== keySymbols - prefix.length) return { kind: 'none' };
-  const symbols = hasPrefix ? known : [...prefixSymbols, ...known];
-
-  const unknown = typed.flatMap((value, place) =>
-    value === undefined ? [hasPrefix ? place : place + prefix.length] : [],
+  if (typed.length === keySymbols) return readSymbols(typed, prefixes, 0);
+  if (typed.length !== keySymbols - prefixLength) return { kind: 'none' };
+  const readings = prefixes.map((prefix) =>
+    readSymbols([...symbolsOf(prefix), ...typed], [prefix], prefixLength),
   );
+  const right = readings.find(({ kind }) => kind === 'key');
+  if (right !== undefined) return right;
+  // Where it may be the typo of several products' keys, none is the one to name.
+  const [typo, ...others] = readings.filter(({ kind }) => kind === 'typo');
+  return typo !== undefined && others.length === 0 ? typo : { kind: 'none' };
+}
+
+/** A whole key, of which the first `untyped` symbols were left out by whoever typed it. */
+function readSymbols(
+  typed: readonly (number | undefined)[],
+  prefixes: readonly string[],
+  untyped: number,
+): ParsedKey {
+  const symbols = typed.map((value) => value ?? 0);
+  const unknown = typed.flatMap((value, place) => (value === undefined ? [place] : []));
   const reading = readWord(symbols);
   const [first, second] = unknown;
   if (second !== undefined || reading.kind === 'wrong') return { kind: 'none' };
   if (reading.kind === 'typo') {
     // A character that is no symbol is one mistake already.
     if (first !== undefined && first !== reading.place) return { kind: 'none' };
-    return typoAt(reading.place, reading.symbol, symbols, hasPrefix);
+    return typoAt(reading.place, reading.symbol, symbols, prefixes, untyped);
   }
   // It stood in for zero, and zero is what belongs there.
-  if (first !== undefined) return typoAt(first, 0, symbols, hasPrefix);
-  return isPrefixed(symbols) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
+  if (first !== undefined) return typoAt(first, 0, symbols, prefixes, untyped);
+  return isPrefixed(symbols, prefixes) ? { kind: 'key', key: toKey(symbols) } : { kind: 'none' };
 }
 
 /** One symbol is wrong, and with the right one it would be a key of ours. */
-function typoAt(place: number, symbol: number, symbols: readonly number[], hasPrefix: boolean): ParsedKey {
-  if (!isPrefixed(symbols.with(place, symbol))) return { kind: 'none' };
+function typoAt(
+  place: number,
+  symbol: number,
+  symbols: readonly number[],
+  prefixes: readonly string[],
+  untyped: number,
+): ParsedKey {
+  if (!isPrefixed(symbols.with(place, symbol), prefixes)) return { kind: 'none' };
   const position = place + 1;
-  const typedPosition = hasPrefix ? position : position - prefix.length;
+  const typedPosition = position - untyped;
   return typedPosition < 1
     ? { kind: 'none' }
     : { kind: 'typo', position, typedPosition, perhaps: symbolOf(symbol) };
 }
 
-const isPrefixed = (symbols: readonly number[]): boolean =>
-  prefixSymbols.every((value, place) => symbols[place] === value);
+const isPrefixed = (symbols: readonly number[], prefixes: readonly string[]): boolean =>
+  prefixes.includes(symbols.slice(0, prefixLength).map(symbolOf).join(''));
+
+/** Whether a text is a key of whatever product, by its own check symbols. */
+export function isKeyLike(text: string): boolean {
+  const [prefix = ''] = /[^-\s]{5}/.exec(text.trim()) ?? [];
+  return parseKey(text, [usualPrefix, prefix.toUpperCase()]).kind !== 'none';
+}
 
 /** What is stored of a key. 115 random bits need no salt (NIST SP 800-63B asks for 112). */
 export const hashOfKey = (key: Key): Buffer => hash('sha256', key, 'buffer');

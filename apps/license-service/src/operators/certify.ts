@@ -5,12 +5,14 @@ import { type Keys } from '../signing/signing-key.ts';
 import { note } from './change.ts';
 import { type LicenseRef, lockLicense } from './license.ts';
 import { slotOf } from './machines.ts';
+import { usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface Certification {
   readonly machineId: string;
   readonly hasher: MachineHasher;
-  readonly keys: Keys;
+  /** Of each product. */
+  readonly keys: ReadonlyMap<string, Keys>;
   readonly seconds: number;
 }
 
@@ -24,7 +26,8 @@ export async function certify(
   if (license.status !== 'active' || license.isExpired) {
     throw new Refused('not_valid', 'this license may not run now');
   }
-  if (keys.signer === undefined)
+  const signer = keys.get(license.product)?.signer;
+  if (signer === undefined)
     throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
   const slot = await slotOf(ask, license.id, hasher.hashes(machineId));
   if (slot === undefined) throw new Refused('other_machine', 'this machine does not have the license');
@@ -44,11 +47,12 @@ export async function certify(
   );
   if (row === undefined) throw new Error('a license that was locked is not there');
   await note(ask, license, 'certified', { expiresAt: row.expiresAt });
-  const { kid, key } = keys.signer;
+  const { kid, key } = signer;
   const certificate = signCertificate(key, {
     ...{ lic: license.id, plan: license.plan, features: license.features, machine: machineMark(machineId) },
     ...{ iat: row.iat, exp: row.exp, kid },
     ...(license.leaseSeconds !== null && { lease: license.leaseSeconds }),
+    ...(license.product !== usualProduct && { product: license.product }),
   });
   return { certificate, expiresAt: row.expiresAt };
 }

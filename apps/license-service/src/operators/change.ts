@@ -4,6 +4,7 @@ import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { getLicense, type License, type LicenseRef, lockLicense } from './license.ts';
 import { type Term } from './plans.ts';
+import { getProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export type EventKind =
@@ -72,11 +73,25 @@ export async function revoke(ask: Ask, ref: LicenseRef, reason: string | null): 
   });
 }
 
-/** Another end: a day, never, or so much longer. What has ended begins anew at this moment. */
-export async function renew(ask: Ask, ref: LicenseRef, term: Term): Promise<License> {
+/** Whether this license was renewed for this order before. */
+const isRenewedFor = async (ask: Ask, { id }: License, order: string): Promise<boolean> =>
+  (
+    await ask(
+      `select from licenses.license_events
+       where license_id = $1 and kind = 'renewed' and data->>'order' = $2 limit 1`,
+      [id, order],
+    )
+  ).length > 0;
+
+/**
+ * Another end: a day, never, or so much longer. What has ended begins anew at this moment. The same order again changes
+ * nothing.
+ */
+export async function renew(ask: Ask, ref: LicenseRef, term: Term, order?: string): Promise<License> {
   const license = await lockLicense(ask, ref);
   if (license.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
-  const data = { before: license.expiresAt, term };
+  if (order !== undefined && (await isRenewedFor(ask, license, order))) return license;
+  const data = { before: license.expiresAt, term, ...(order !== undefined && { order }) };
   if (term.kind !== 'for') {
     const expiresAt = term.kind === 'until' ? term.expiresAt : null;
     return change(ask, license, 'renewed', {
@@ -125,7 +140,7 @@ export async function resize(ask: Ask, ref: LicenseRef, machineLimit: number): P
 export async function rotate(ask: Ask, ref: LicenseRef): Promise<{ license: License; key: Key }> {
   const before = await lockLicense(ask, ref);
   if (before.status === 'revoked') throw new Refused('revoked', 'this license is revoked for good');
-  const key = newKey();
+  const key = newKey((await getProduct(ask, before.product)).keyPrefix);
   const license = await change(ask, before, 'rotated', {
     set: 'key_hash = $2, key_hint = $3',
     values: [hashOfKey(key), hintOfKey(key)],

@@ -3,6 +3,7 @@ import { newId } from '@muster/database';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { columnsOf } from './issue.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
+import { type Product } from './products.ts';
 import { type Ask } from './transaction.ts';
 
 /** One license to be taken over. */
@@ -43,12 +44,13 @@ const placeOf = ({ orderRef, orderLine }: Pick<Known, 'orderRef' | 'orderLine'>)
   `${orderLine} ${orderRef}`;
 
 /** What is there already of these orders, and which of these keys are. */
-async function look(ask: Ask, batch: readonly Incoming[]) {
+async function look(ask: Ask, product: string, batch: readonly Incoming[]) {
   const known = await ask<Known>(
     `select id, l.order_ref as "orderRef", l.order_line as "orderLine", plan, key_hash as "keyHash"
      from licenses.licenses l join unnest($1::text[], $2::int[]) n (order_ref, order_line)
-       on l.order_ref = n.order_ref and l.order_line = n.order_line`,
-    [batch.map(({ orderRef }) => orderRef), batch.map(({ orderLine }) => orderLine)],
+       on l.order_ref = n.order_ref and l.order_line = n.order_line
+     where l.product = $3`,
+    [batch.map(({ orderRef }) => orderRef), batch.map(({ orderLine }) => orderLine), product],
   );
   const hashes = batch.flatMap(({ key }) => (key === undefined ? [] : [hashOfKey(key)]));
   const taken = await ask<{ hash: string }>(
@@ -62,13 +64,13 @@ async function look(ask: Ask, batch: readonly Incoming[]) {
 }
 
 /** The plans of a batch by name; one that nobody made begins where a row says a term. */
-async function plansOf(ask: Ask, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
+async function plansOf(ask: Ask, product: string, batch: readonly Incoming[]): Promise<Map<string, Plan>> {
   const plans = new Map<string, Plan>();
   for (const { plan: name, term } of batch) {
     if (plans.has(name)) continue;
     const plan =
-      (await findPlan(ask, name)) ??
-      (term && (await setPlan(ask, { name, term: null, transferLimit: usualTransferLimit })));
+      (await findPlan(ask, name, product)) ??
+      (term && (await setPlan(ask, { product, name, term: null, transferLimit: usualTransferLimit })));
     if (plan !== undefined) plans.set(name, plan);
   }
   return plans;
@@ -84,14 +86,14 @@ interface New {
 
 const isPast = (term: Term): boolean => term.kind === 'until' && Date.parse(term.expiresAt) <= Date.now();
 
-async function insert(ask: Ask, made: readonly New[]): Promise<Set<string>> {
+async function insert(ask: Ask, product: string, made: readonly New[]): Promise<Set<string>> {
   const terms = made.map(({ term }) => columnsOf(term));
   const rows = await ask<{ id: string }>(
     `with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
-         customer_ref, order_ref, order_line, machine_limit, lease_seconds)
-       select * from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[], $7::int[],
-         $8::text[], $9::text[], $10::int[], $12::int[], $13::int[])
+         customer_ref, order_ref, order_line, machine_limit, lease_seconds, product)
+       select n.*, $14 from unnest($1::uuid[], $2::bytea[], $3::text[], $4::text[], $5::bigint[], $6::timestamptz[], $7::int[],
+         $8::text[], $9::text[], $10::int[], $12::int[], $13::int[]) n
        on conflict do nothing
        returning id, plan, order_ref)
      insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
@@ -112,6 +114,7 @@ async function insert(ask: Ask, made: readonly New[]): Promise<Set<string>> {
       made.map(() => newId()),
       made.map(({ row, plan }) => row.machineLimit ?? plan.machineLimit),
       made.map(({ plan }) => plan.leaseSeconds),
+      product,
     ],
   );
   return new Set(rows.map(({ id }) => id));
@@ -121,10 +124,14 @@ async function insert(ask: Ask, made: readonly New[]): Promise<Set<string>> {
  * Takes over a batch in one transaction, and answers what became of each row. The same rows again change nothing. Where
  * this is only tried, the caller lets nothing of it stay.
  */
-export async function importBatch(ask: Ask, batch: readonly Incoming[]): Promise<Outcome[]> {
+export async function importBatch(
+  ask: Ask,
+  { name: product, keyPrefix }: Pick<Product, 'name' | 'keyPrefix'>,
+  batch: readonly Incoming[],
+): Promise<Outcome[]> {
   await ask('select pg_advisory_xact_lock($1)', [importLock]);
-  const { known, taken } = await look(ask, batch);
-  const plans = await plansOf(ask, batch);
+  const { known, taken } = await look(ask, product, batch);
+  const plans = await plansOf(ask, product, batch);
   const made: New[] = [];
   const outcomes = batch.map((row): Outcome => {
     const before = known.get(placeOf(row));
@@ -143,12 +150,12 @@ export async function importBatch(ask: Ask, batch: readonly Incoming[]): Promise
     // What was sold with a key may be over by now, and its machine is told so.
     if (row.key === undefined && isPast(term))
       return refused('no key can be issued that has expired already');
-    const key = row.key ?? newKey();
+    const key = row.key ?? newKey(keyPrefix);
     const one = { id: newId(), key, row, term, plan };
     made.push(one);
     return row.key === undefined ? { kind: 'issued', id: one.id, key } : { kind: 'imported', id: one.id };
   });
-  const there = await insert(ask, made);
+  const there = await insert(ask, product, made);
   return outcomes.map((outcome) =>
     (outcome.kind === 'imported' || outcome.kind === 'issued') && !there.has(outcome.id)
       ? refused('somebody else issued this at the same moment; import it again')

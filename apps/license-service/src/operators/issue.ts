@@ -3,11 +3,14 @@ import { newId } from '@muster/database';
 import { type Features } from '../features.ts';
 import { hashOfKey, hintOfKey, type Key, newKey } from '../key/key.ts';
 import { findPlan, type Plan, setPlan, type Term, usualTransferLimit } from './plans.ts';
+import { getProduct, usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export const mostAtOnce = 10_000;
 
 export interface Order {
+  /** The usual one unless said. */
+  readonly product?: string | undefined;
   readonly plan: string;
   /** The plan's unless said. */
   readonly term?: Term | undefined;
@@ -44,8 +47,11 @@ export const columnsOf = (term: Term): [number | null, string | null] => [
   term.kind === 'until' ? term.expiresAt : null,
 ];
 
-async function planOf(ask: Ask, { plan: name, term }: Order): Promise<{ plan: Plan; isNewPlan: boolean }> {
-  const plan = await findPlan(ask, name);
+async function planOf(
+  ask: Ask,
+  { product = usualProduct, plan: name, term }: Order,
+): Promise<{ plan: Plan; isNewPlan: boolean }> {
+  const plan = await findPlan(ask, name, product);
   if (plan !== undefined) return { plan, isNewPlan: false };
   if (term === undefined) {
     throw new Refused(
@@ -53,7 +59,7 @@ async function planOf(ask: Ask, { plan: name, term }: Order): Promise<{ plan: Pl
       `there is no plan ${name}; say --for, --expires or --perpetual to begin one`,
     );
   }
-  const made = await setPlan(ask, { name, term: null, transferLimit: usualTransferLimit });
+  const made = await setPlan(ask, { product, name, term: null, transferLimit: usualTransferLimit });
   return { plan: made, isNewPlan: true };
 }
 
@@ -68,8 +74,8 @@ async function findOrder(ask: Ask, order: Order, count: number): Promise<IssueRe
   if (order.orderRef === undefined) return undefined;
   await ask('select pg_advisory_xact_lock(hashtextextended($1, 4102))', [order.orderRef]);
   const rows = await ask<OrderedRow>(
-    'select id, key_hint, plan from licenses.licenses where order_ref = $1 order by order_line',
-    [order.orderRef],
+    'select id, key_hint, plan from licenses.licenses where product = $1 and order_ref = $2 order by order_line',
+    [order.product ?? usualProduct, order.orderRef],
   );
   if (rows.length === 0) return undefined;
   if (rows.length !== count || rows.some(({ plan }) => plan !== order.plan)) {
@@ -84,6 +90,10 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
   const { count = 1, orderRef = null, customerRef = null } = order;
   if (count < 1 || count > mostAtOnce)
     throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued at once`);
+  const { name: product, keyPrefix } = await getProduct(ask, order.product ?? usualProduct);
+  // Two calls for one sale come one after the other, and the second finds what the first one issued.
+  if (orderRef !== null)
+    await ask('select pg_advisory_xact_lock(4105, hashtext($1))', [`${product} ${orderRef}`]);
   const before = await findOrder(ask, order, count);
   if (before !== undefined) return before;
   const { plan, isNewPlan } = await planOf(ask, order);
@@ -96,15 +106,15 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
   }
   const [durationSeconds, expiresAt] = columnsOf(term);
   const licenses = Array.from({ length: count }, () => {
-    const key = newKey();
+    const key = newKey(keyPrefix);
     return { id: newId(), eventId: newId(), key, hint: hintOfKey(key), hash: hashOfKey(key) };
   });
   await ask(
     `with made as (
        insert into licenses.licenses (id, key_hash, key_hint, plan, duration_seconds, expires_at, transfer_limit,
          customer_ref, order_ref, order_line, features, machine_limit,
-         lease_seconds)
-       select n.id, n.hash, n.hint, $4, $5, $6, $7, $8, $9, n.line, $11::jsonb, $12, $13
+         lease_seconds, product)
+       select n.id, n.hash, n.hint, $4, $5, $6, $7, $8, $9, n.line, $11::jsonb, $12, $13, $14
        from unnest($1::uuid[], $2::bytea[], $3::text[]) with ordinality n (id, hash, hint, line)
        returning id, order_line)
      insert into licenses.license_events (id, license_id, kind, actor, epoch, data)
@@ -126,6 +136,7 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
       order.features ?? {},
       order.machineLimit ?? plan.machineLimit,
       plan.leaseSeconds,
+      product,
     ],
   );
   const issued = licenses.map(({ id, key, hint }) => ({ id, key, hint }));

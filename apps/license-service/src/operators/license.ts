@@ -1,10 +1,12 @@
 /** Licenses as operators see them, and how they name one. */
 import { type Features } from '../features.ts';
 import { hashOfKey, parseKey } from '../key/key.ts';
+import { keyPrefixes } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface License {
   readonly id: string;
+  readonly product: string;
   readonly hint: string;
   readonly plan: string;
   readonly status: 'active' | 'suspended' | 'revoked';
@@ -38,12 +40,12 @@ export interface License {
 /** By its id, which is no secret, or by its key as somebody gave it. */
 export type LicenseRef = { readonly id: string } | { readonly key: string };
 
-const columns = `id, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
+const columns = `id, product, key_hint as hint, plan, status, reason, duration_seconds as "durationSeconds",
   expires_at as "expiresAt", coalesce(expires_at <= clock_timestamp(), false) as "isExpired",
   machine_limit as "machineLimit", lease_seconds as "leaseSeconds", held.used as "machinesUsed", held.hint as "machineHint", epoch,
   activated_at as "activatedAt", held.since as "boundAt",
   last_seen_at as "lastSeenAt", offline_until as "offlineUntil", transfers, transfer_limit as "transferLimit",
-  coalesce((select p.features from licenses.plans p where p.name = plan), '{}') || features as features,
+  coalesce((select p.features from licenses.plans p where p.product = l.product and p.name = l.plan), '{}') || features as features,
   features as "ownFeatures", customer_ref as "customerRef", order_ref as "orderRef", issued_at as "issuedAt"`;
 
 const tables = `licenses.licenses l cross join lateral (
@@ -53,12 +55,12 @@ const tables = `licenses.licenses l cross join lateral (
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Where the license is found: column and value. Says where a typo is, never what was typed. */
-function placeOf(ref: LicenseRef): [string, unknown] {
+async function placeOf(ask: Ask, ref: LicenseRef): Promise<[string, unknown]> {
   if ('id' in ref) {
     if (uuid.test(ref.id)) return ['id', ref.id];
     throw new Refused('license_id', 'this is no id of a license (keys come from standard input)');
   }
-  const parsed = parseKey(ref.key);
+  const parsed = parseKey(ref.key, await keyPrefixes(ask));
   if (parsed.kind === 'key') return ['key_hash', hashOfKey(parsed.key)];
   const where =
     parsed.kind === 'typo'
@@ -68,7 +70,7 @@ function placeOf(ref: LicenseRef): [string, unknown] {
 }
 
 export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
-  const [column, value] = placeOf(ref);
+  const [column, value] = await placeOf(ask, ref);
   const [license] = await ask<License>(`select ${columns} from ${tables} where ${column} = $1`, [value]);
   if (license === undefined) throw new Refused('not_found', 'no license has this key or id');
   return license;
@@ -76,24 +78,29 @@ export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
 
 /** Nothing else changes it until the transaction is over. */
 export async function lockLicense(ask: Ask, ref: LicenseRef): Promise<License> {
-  const [column, value] = placeOf(ref);
+  const [column, value] = await placeOf(ask, ref);
   // Of its machines a statement that waits for the lock would read those of before.
   await ask(`select from licenses.licenses where ${column} = $1 for no key update`, [value]);
   return getLicense(ask, ref);
 }
 
+export type LicenseState = 'unactivated' | 'active' | 'expired' | 'suspended' | 'revoked';
+
 /** In one word, for lists. */
-export const stateOf = ({ status, isExpired, boundAt }: License): string => {
+export const stateOf = ({ status, isExpired, boundAt }: License): LicenseState => {
   if (status !== 'active') return status;
   if (isExpired) return 'expired';
   return boundAt === null ? 'unactivated' : 'active';
 };
 
 export interface LicenseFilter {
+  readonly product?: string | undefined;
   readonly plan?: string | undefined;
   readonly status?: string | undefined;
   readonly customerRef?: string | undefined;
   readonly orderRef?: string | undefined;
+  /** The last symbols of its key. */
+  readonly hint?: string | undefined;
   /** The id after which the page begins. */
   readonly after?: string | undefined;
   readonly limit: number;
@@ -104,10 +111,12 @@ export async function listLicenses(ask: Ask, filter: LicenseFilter): Promise<Lic
   const values: unknown[] = [filter.limit];
   const where = (
     [
+      ['product =', filter.product],
       ['plan =', filter.plan],
       ['status =', filter.status],
       ['customer_ref =', filter.customerRef],
       ['order_ref =', filter.orderRef],
+      ['key_hint =', filter.hint],
       ['id <', filter.after],
     ] as const
   ).flatMap(([test, value]) => (value === undefined ? [] : [`${test} $${values.push(value)}`]));

@@ -1,4 +1,5 @@
 import { type Features } from '../features.ts';
+import { usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 /** How long a license lasts: from its first activation, until a day, or for ever. */
@@ -8,6 +9,7 @@ export type Term =
   | { readonly kind: 'perpetual' };
 
 export interface Plan {
+  readonly product: string;
   readonly name: string;
   /** Null: each issue says one. */
   readonly term: Exclude<Term, { kind: 'until' }> | null;
@@ -27,6 +29,7 @@ export const mostMachines = 1_000;
 const namePattern = /^[a-z0-9][a-z0-9._-]{0,63}$/;
 
 interface PlanRow {
+  readonly product: string;
   readonly name: string;
   readonly duration_seconds: number | null;
   readonly perpetual: boolean;
@@ -38,6 +41,7 @@ interface PlanRow {
 }
 
 const toPlan = (row: PlanRow): Plan => ({
+  product: row.product,
   name: row.name,
   term: row.perpetual
     ? { kind: 'perpetual' }
@@ -51,15 +55,30 @@ const toPlan = (row: PlanRow): Plan => ({
   updatedAt: row.updated_at,
 });
 
-export const listPlans = async (ask: Ask): Promise<Plan[]> =>
-  (await ask<PlanRow>('select * from licenses.plans order by name')).map(toPlan);
+/** Of one product, or of all. */
+export const listPlans = async (ask: Ask, product?: string): Promise<Plan[]> =>
+  (
+    await ask<PlanRow>(
+      'select * from licenses.plans where $1::text is null or product = $1 order by product, name',
+      [product ?? null],
+    )
+  ).map(toPlan);
 
-export async function findPlan(ask: Ask, name: string): Promise<Plan | undefined> {
-  const [row] = await ask<PlanRow>('select * from licenses.plans where name = $1', [name]);
+export async function findPlan(
+  ask: Ask,
+  name: string,
+  product: string = usualProduct,
+): Promise<Plan | undefined> {
+  const [row] = await ask<PlanRow>('select * from licenses.plans where product = $1 and name = $2', [
+    product,
+    name,
+  ]);
   return row === undefined ? undefined : toPlan(row);
 }
 
 export interface PlanTerms {
+  /** The usual one unless said. */
+  readonly product?: string;
   readonly name: string;
   readonly term: Plan['term'];
   readonly transferLimit: number;
@@ -75,6 +94,7 @@ export interface PlanTerms {
 export async function setPlan(
   ask: Ask,
   {
+    product = usualProduct,
     name,
     term,
     transferLimit,
@@ -90,15 +110,16 @@ export async function setPlan(
     );
   }
   const [row] = await ask<PlanRow>(
-    `insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds)
-     values ($1, $2, $3, $4, $5, $6, $7)
-     on conflict (name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
+    `insert into licenses.plans (name, duration_seconds, perpetual, transfer_limit, machine_limit, features, lease_seconds,
+       product)
+     values ($1, $2, $3, $4, $5, $6, $7, $8)
+     on conflict (product, name) do update set duration_seconds = excluded.duration_seconds, perpetual = excluded.perpetual,
        transfer_limit = excluded.transfer_limit, machine_limit = excluded.machine_limit, features = excluded.features,
        lease_seconds = excluded.lease_seconds, updated_at = clock_timestamp()
      returning *`,
     [
       ...[name, term?.kind === 'for' ? term.seconds : null, term?.kind === 'perpetual'],
-      ...[transferLimit, machineLimit, features, leaseSeconds],
+      ...[transferLimit, machineLimit, features, leaseSeconds, product],
     ],
   );
   if (row === undefined) throw new Error('a plan that was set is not there');

@@ -19,9 +19,16 @@ export const retention: Readonly<Record<string, Retention>> = {
   ),
   license_machines: forGood('one for each slot of a license, at most 1,000'),
   licenses: forGood('it is what was sold'),
+  operator_tokens: forGood('events name the token that did it'),
   plans: forGood('operators make them'),
+  products: forGood('operators make them'),
   secrets: forGood('two at most'),
   signing_keys: forGood('a certificate names the key that signed it'),
+  webhook_deliveries: {
+    kept: 'purged',
+    because: 'the service removes those that were settled 30 days ago, and those of an endpoint with it',
+  },
+  webhook_endpoints: forGood('operators make and delete them'),
 };
 
 /** Rows at most in a transaction. */

@@ -1,8 +1,10 @@
 import { newSigningKey } from '../signing/signing-key.ts';
+import { getProduct, usualProduct } from './products.ts';
 import { type Ask, Refused } from './transaction.ts';
 
 export interface SigningKey {
   readonly kid: string;
+  readonly product: string;
   readonly createdAt: string;
   readonly activeFrom: string;
   readonly retiredAt: string | null;
@@ -14,22 +16,25 @@ export interface SigningKey {
 /** One change of the keys at a time. */
 const oneAtATime = 'select pg_advisory_xact_lock(4102)';
 
-export async function listKeys(ask: Ask): Promise<SigningKey[]> {
+/** Those of one product, or of all. */
+export async function listKeys(ask: Ask, product?: string): Promise<SigningKey[]> {
   const rows = await ask<Omit<SigningKey, 'state'> & { readonly isDue: boolean; readonly isGone: boolean }>(
-    `select kid, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
+    `select kid, product, created_at as "createdAt", active_from as "activeFrom", retired_at as "retiredAt",
        published_until as "publishedUntil",
        retired_at is null and active_from <= clock_timestamp() as "isDue",
        coalesce(published_until <= clock_timestamp(), false) as "isGone"
-     from licenses.signing_keys order by active_from desc, created_at desc`,
+     from licenses.signing_keys where $1::text is null or product = $1
+     order by active_from desc, created_at desc`,
+    [product ?? null],
   );
-  const current = rows.find(({ isDue }) => isDue);
+  const currentOf = (name: string) => rows.find((row) => row.isDue && row.product === name);
   return rows.map((row) => {
     const { isDue, isGone, ...key } = row;
     const state = isGone
       ? 'gone'
       : row.retiredAt !== null
         ? 'retired'
-        : row === current
+        : row === currentOf(row.product)
           ? 'current'
           : isDue
             ? 'reserve'
@@ -42,14 +47,15 @@ export async function listKeys(ask: Ask): Promise<SigningKey[]> {
 export async function newKeyFor(
   ask: Ask,
   seal: string | Buffer,
-  { inSeconds }: { inSeconds: number },
+  { inSeconds, product = usualProduct }: { inSeconds: number; product?: string | undefined },
 ): Promise<{ kid: string; activeFrom: string }> {
   await ask(oneAtATime);
+  await getProduct(ask, product);
   const { kid, publicKey, sealedKey } = newSigningKey(seal);
   const [row] = await ask<{ activeFrom: string }>(
-    `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from)
-     values ($1, $2, $3, clock_timestamp() + make_interval(secs => $4)) returning active_from as "activeFrom"`,
-    [kid, publicKey, sealedKey, inSeconds],
+    `insert into licenses.signing_keys (kid, public_key, sealed_key, active_from, product)
+     values ($1, $2, $3, clock_timestamp() + make_interval(secs => $4), $5) returning active_from as "activeFrom"`,
+    [kid, publicKey, sealedKey, inSeconds, product],
   );
   if (row === undefined) throw new Error('a key that was made is not there');
   return { kid, ...row };
@@ -65,7 +71,8 @@ export async function retireKey(
   const key = keys.find((one) => one.kid === kid);
   if (key === undefined) throw new Refused('not_found', 'there is no signing key of this name');
   const others = keys.filter(
-    (one) => one.kid !== kid && (one.state === 'current' || one.state === 'reserve'),
+    (one) =>
+      one.kid !== kid && one.product === key.product && (one.state === 'current' || one.state === 'reserve'),
   );
   if (others.length === 0 && key.state !== 'next') {
     throw new Refused(

@@ -7,6 +7,8 @@ export interface LicenseEvent {
   readonly hint: string;
   readonly kind: string;
   readonly actor: string;
+  /** Which token it was, where it was one. */
+  readonly actorRef: string | null;
   readonly epoch: number;
   readonly data: Readonly<Record<string, unknown>>;
   readonly at: string;
@@ -15,7 +17,7 @@ export interface LicenseEvent {
 /** The newest first; of one license or of all. */
 export const listEvents = (ask: Ask, licenseId: string | undefined, limit: number): Promise<LicenseEvent[]> =>
   ask(
-    `select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor, e.epoch, e.data, e.at
+    `select e.id, e.license_id as "licenseId", l.key_hint as hint, e.kind, e.actor, e.actor_ref as "actorRef", e.epoch, e.data, e.at
      from licenses.license_events e join licenses.licenses l on l.id = e.license_id
      ${licenseId === undefined ? '' : 'where e.license_id = $2'} order by e.id desc limit $1`,
     licenseId === undefined ? [limit] : [limit, licenseId],

@@ -1,14 +1,16 @@
 /** What every answer carries: whether it is the last word, that nobody may keep it, and a signature. */
 import { createHash } from 'node:crypto';
-import { badRequest, malformed } from '@muster/http';
+import { badRequest, malformed, missing } from '@muster/http';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
+import { type Opened, productOf } from '../vault.ts';
 import { isNonce } from './sign-answer.ts';
-import { type Keys } from './signing-key.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** Of the body that came with it; undefined where none did, or not all of it. */
     bodyDigest: string | undefined;
+    /** What it is about, by its key or its own word: whose key signs the answer. */
+    product: string | undefined;
   }
 }
 
@@ -27,8 +29,8 @@ const nonceOf = (request: FastifyRequest): string | undefined => {
 const verdictOf = (status: number, isKnownPath: boolean): 'final' | 'retry' =>
   status === 429 || status >= 500 || !isKnownPath ? 'retry' : 'final';
 
-export function addSignedAnswers(app: FastifyInstance, keys: () => Keys | undefined): void {
-  app.decorateRequest('bodyDigest', undefined);
+export function addSignedAnswers(app: FastifyInstance, opened: () => Opened | undefined): void {
+  app.decorateRequest('bodyDigest', undefined).decorateRequest('product', undefined);
   app.addHook('preParsing', (request, _reply, payload, done) => {
     if (request.method !== 'GET' && request.method !== 'HEAD') {
       const digest = createHash('sha256');
@@ -52,13 +54,21 @@ export function addSignedAnswers(app: FastifyInstance, keys: () => Keys | undefi
   // After the body has come, so that the refusal is signed for it.
   app.addHook('preValidation', (request, _reply, done) => {
     const isUnfit = request.headers['license-nonce'] !== undefined && nonceOf(request) === undefined;
-    done(
-      isUnfit
-        ? badRequest('The nonce does not fit.', [
-            { path: 'License-Nonce', message: 'must be 1 to 256 printable ASCII characters without spaces' },
-          ])
-        : undefined,
-    );
+    if (isUnfit) {
+      const message = 'must be 1 to 256 printable ASCII characters without spaces';
+      done(badRequest('The nonce does not fit.', [{ path: 'License-Nonce', message }]));
+      return;
+    }
+    const named = request.headers['license-product'];
+    const now = opened();
+    if (typeof named === 'string' && now !== undefined) {
+      if (productOf(now, named) === undefined) {
+        done(badRequest('There is no such product.', [{ path: 'License-Product', message: 'is unknown' }]));
+        return;
+      }
+      request.product = named;
+    }
+    done();
   });
 
   app.addHook('onSend', (request, reply, payload, done) => {
@@ -68,7 +78,7 @@ export function addSignedAnswers(app: FastifyInstance, keys: () => Keys | undefi
     }
     reply.header('license-verdict', verdictOf(reply.statusCode, request.routeOptions.url !== undefined));
     if (!reply.hasHeader('cache-control')) reply.header('cache-control', 'no-store');
-    const signer = keys()?.signer;
+    const signer = productOf(opened(), request.product)?.keys.signer;
     if (signer !== undefined) {
       const isText = typeof payload === 'string' || Buffer.isBuffer(payload);
       const content = isText && request.method !== 'HEAD' ? payload : '';
@@ -82,12 +92,18 @@ export function addSignedAnswers(app: FastifyInstance, keys: () => Keys | undefi
   });
 }
 
-export function addPublishedKeys(app: FastifyInstance, keys: () => Keys | undefined): void {
-  app.get('/.well-known/license-keys.json', (_request, reply) =>
-    reply
-      .header('content-type', 'application/jwk-set+json')
-      // Much shorter than the time between the publication of a key and its use.
-      .header('cache-control', 'public, max-age=300')
-      .send(JSON.stringify({ keys: keys()?.published ?? [] })),
-  );
+/** Of the product that `?product=` names, and of the usual one else: no client believes the keys of another. */
+export function addPublishedKeys(app: FastifyInstance, opened: () => Opened | undefined): void {
+  app.get<{ Querystring: { product?: unknown } }>('/.well-known/license-keys.json', (request, reply) => {
+    const { product: named } = request.query;
+    const product = productOf(opened(), typeof named === 'string' ? named : undefined);
+    if (product === undefined && opened() !== undefined) throw missing('no_such_path');
+    return (
+      reply
+        .header('content-type', 'application/jwk-set+json')
+        // Much shorter than the time between the publication of a key and its use.
+        .header('cache-control', 'public, max-age=300')
+        .send(JSON.stringify({ keys: product?.keys.published ?? [] }))
+    );
+  });
 }

@@ -18,6 +18,8 @@ export const CertificatePayload = z.object({
   exp: z.int(),
   /** Of a slot that is lent, for how many seconds each time. */
   lease: z.int().optional(),
+  /** Of a product other than the usual one. */
+  product: z.string().optional(),
   /** Which of the published keys signed it. */
   kid: z.string(),
 });

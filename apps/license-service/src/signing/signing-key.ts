@@ -47,6 +47,7 @@ export function newSigningKey(sealSecret: string | Buffer): FreshKey {
 }
 
 interface KeyRow {
+  readonly product: string;
   readonly kid: string;
   readonly public_key: Buffer;
   readonly sealed_key: Buffer;
@@ -61,15 +62,24 @@ export interface Keys {
   readonly published: readonly PublicKey[];
 }
 
-/** The keys that are published, and of those that are due and not retired the newest that opens. */
-export async function loadKeys(pool: Pool, sealSecrets: readonly (string | Buffer)[]): Promise<Keys> {
+/** Of each product: the keys that are published, and of those that are due and not retired the newest that opens. */
+export async function loadKeys(
+  pool: Pool,
+  sealSecrets: readonly (string | Buffer)[],
+): Promise<ReadonlyMap<string, Keys>> {
   const { rows } = await pool.query<KeyRow>({
     name: 'signing-keys',
-    text: `select kid, public_key, sealed_key, retired_at is null and active_from <= clock_timestamp() as is_due
+    text: `select product, kid, public_key, sealed_key,
+        retired_at is null and active_from <= clock_timestamp() as is_due
       from licenses.signing_keys
       where published_until is null or published_until > clock_timestamp()
       order by active_from desc, created_at desc`,
   });
+  const ofProducts = Map.groupBy(rows, ({ product }) => product);
+  return new Map([...ofProducts].map(([product, own]) => [product, keysIn(own, sealSecrets)]));
+}
+
+function keysIn(rows: readonly KeyRow[], sealSecrets: readonly (string | Buffer)[]): Keys {
   const published = rows.map(({ kid, public_key: raw }) => publicKeyOf(raw, kid));
   for (const { kid, sealed_key: sealed } of rows.filter(({ is_due: isDue }) => isDue)) {
     for (const secret of sealSecrets) {

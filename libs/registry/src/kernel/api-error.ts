@@ -1,5 +1,5 @@
 /** The contract's error object as an exception, for everything that answers calls. */
-import { type OrgRole, type ProjectRole, type Scope } from './access.ts';
+import { type OrgRole, type ProjectRole } from './access.ts';
 import { type ErrorBody, type ErrorCode, errorStatus, type Issue } from './errors.ts';
 import { type Reason, type ReasonOf, reasons } from './reasons.ts';
 import { withShortLists } from './short-lists.ts';
@@ -127,7 +127,7 @@ export const roleTooLow = (
 
 /** The token's scope is too small, whatever the role of its member. */
 export const scopeTooSmall = (
-  { needed, held }: TooLittle<Scope, readonly Scope[]>,
+  { needed, held }: TooLittle<string, readonly string[]>,
   message = `The token's scope is too small; this needs ${needed}.`,
 ): ApiError => because('forbidden', 'scope', { message, details: { needed, held: [...held] } });
 

@@ -66,6 +66,14 @@ export const conflict = {
     retryable: true,
   },
   not_activated: { meaning: 'This license is not active on any machine.', remedy: 'Activate it first.' },
+  order_mismatch: {
+    meaning: 'This order was issued as something else.',
+    remedy: 'Give another sale another orderRef; what was issued is listed by it.',
+  },
+  several_machines: {
+    meaning: 'Several machines hold this license.',
+    remedy: 'Say which one is meant, by its slot.',
+  },
 } as const satisfies Record<string, Row>;
 
 /** 422. */

@@ -1,0 +1,254 @@
+/** Licenses, for operators' programs: a shop, a support desk, a script that renews. */
+import { z } from 'zod';
+import { entitle, renew, resize, resume, revoke, rotate, suspend } from '../operators/change.ts';
+import { issue } from '../operators/issue.ts';
+import { getLicense, type License, listLicenses } from '../operators/license.ts';
+import { heldMachines, release, transfer } from '../operators/machines.ts';
+import { findPlan, type Term as PlanTerm } from '../operators/plans.ts';
+import { secondsOf } from '../operators/spans.ts';
+import { listDenials, listEvents } from '../operators/trail.ts';
+import { Refused } from '../operators/transaction.ts';
+import { operation, ownLicense, type Work } from './operation.ts';
+import {
+  CustomerRef,
+  DenialRecord,
+  EventRecord,
+  LicenseId,
+  LicenseRecord,
+  Limit,
+  MachineId,
+  MachineLimit,
+  MachineRecord,
+  OwnFeatures,
+  PlanName,
+  Reason,
+  Reference,
+  Span,
+  Term,
+  termOf,
+  toRecord,
+} from './records.ts';
+
+const One = z.object({ license: LicenseRecord });
+const mostAtOnce = 100;
+
+const IssuedRecord = z.object({
+  id: z.uuid(),
+  keyEnding: z.string(),
+  key: z.string().nullable().describe('Shown once; null where the order was issued before.'),
+});
+
+const issueOne = operation({
+  path: 'licenses/issue',
+  scope: 'issue',
+  summary: 'Issue the licenses of a sale',
+  description:
+    'The same order again issues nothing and answers what there is, without keys: those are shown once. ' +
+    'With `rekey` licenses of the order that no machine has activated get new keys, for a caller whose answer was lost; ' +
+    'the keys before are unknown from then on.',
+  params: z.strictObject({
+    plan: PlanName,
+    orderRef: Reference,
+    customerRef: CustomerRef.optional(),
+    term: Term.optional().describe('The plan’s unless said.'),
+    count: z.int().min(1).max(mostAtOnce).default(1),
+    machineLimit: MachineLimit.optional(),
+    transferLimit: z.int().min(0).max(1_000).optional(),
+    features: OwnFeatures.optional(),
+    rekey: z.boolean().default(false),
+  }),
+  result: z.object({ plan: z.string(), isRepeated: z.boolean(), licenses: z.array(IssuedRecord) }),
+  run: async (work, { term, rekey, ...order }) => {
+    const { ask, token } = work;
+    const { product } = token;
+    if ((await findPlan(ask, order.plan, product)) === undefined)
+      throw new Refused('unknown_plan', `there is no plan ${order.plan} (license plan set makes one)`);
+    const { plan, licenses, isRepeated } = await issue(ask, {
+      ...{ ...order, product },
+      ...(term !== undefined && { term: termOf(term) }),
+    });
+    const shown = [];
+    for (const { id, hint, key } of licenses) {
+      const isLost = key === null && rekey && (await getLicense(ask, { id })).activatedAt === null;
+      const made = isLost ? await rotate(ask, { id }) : undefined;
+      shown.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key });
+    }
+    return { plan, isRepeated, licenses: shown };
+  },
+});
+
+const list = operation({
+  path: 'licenses/list',
+  scope: 'read',
+  summary: 'List licenses, the newest first',
+  params: z.strictObject({
+    plan: PlanName.optional(),
+    status: z.enum(['active', 'suspended', 'revoked']).optional(),
+    customerRef: CustomerRef.optional(),
+    orderRef: Reference.optional(),
+    after: LicenseId.optional().describe('The last of the page before.'),
+    limit: Limit,
+  }),
+  result: z.object({ items: z.array(LicenseRecord), nextAfter: z.uuid().nullable() }),
+  run: async ({ ask, token }, filter) => {
+    const items = await listLicenses(ask, { ...filter, product: token.product });
+    const last = items.length === filter.limit ? items.at(-1)?.id : undefined;
+    return { items: items.map(toRecord), nextAfter: last ?? null };
+  },
+});
+
+const mostFound = 50;
+
+const find = operation({
+  path: 'licenses/find',
+  scope: 'read',
+  summary: 'Find licenses by what a customer can say: the order, or the end of the key',
+  params: z
+    .strictObject({
+      orderRef: Reference.optional(),
+      customerRef: CustomerRef.optional(),
+      keyEnding: z
+        .string()
+        .min(4)
+        .max(64)
+        .optional()
+        .describe('The last symbols of the key, four at least; the whole key is fine.'),
+    })
+    .refine(
+      (named) => Object.values(named).filter((one) => one !== undefined).length === 1,
+      'say one of orderRef, customerRef and keyEnding',
+    ),
+  result: z.object({ items: z.array(LicenseRecord) }),
+  run: async ({ ask, token }, { orderRef, customerRef, keyEnding }) => {
+    const hint = keyEnding && endingOf(keyEnding);
+    const filter = { product: token.product, orderRef, customerRef, hint, limit: mostFound };
+    return { items: (await listLicenses(ask, filter)).map(toRecord) };
+  },
+});
+
+/** The last four symbols, read as leniently as keys are. */
+export const endingOf = (typed: string): string =>
+  typed
+    .replaceAll(/[^0-9a-z]/gi, '')
+    .toUpperCase()
+    .replaceAll('O', '0')
+    .replaceAll(/[IL]/g, '1')
+    .slice(-4);
+
+const get = operation({
+  path: 'licenses/get',
+  scope: 'read',
+  summary: 'Show a license and the machines that hold it',
+  params: z.strictObject({ id: LicenseId }),
+  result: z.object({ license: LicenseRecord, machines: z.array(MachineRecord) }),
+  run: async (work, { id }) => ({
+    license: toRecord(await ownLicense(work, id)),
+    machines: await heldMachines(work.ask, id),
+  }),
+});
+
+const history = operation({
+  path: 'licenses/history',
+  scope: 'read',
+  summary: 'Show what happened to a license, and how often it was refused',
+  params: z.strictObject({ id: LicenseId, limit: Limit }),
+  result: z.object({ events: z.array(EventRecord), denials: z.array(DenialRecord) }),
+  run: async (work, { id, limit }) => {
+    await ownLicense(work, id);
+    return {
+      events: (await listEvents(work.ask, id, limit)).map(({ actor, ...event }) => ({
+        ...event,
+        actor: EventRecord.shape.actor.parse(actor),
+      })),
+      denials: await listDenials(work.ask, id, limit),
+    };
+  },
+});
+
+/** An operation that changes one license and answers how it is then. */
+const changing = <Shape extends z.ZodRawShape>(
+  path: string,
+  [summary, description]: readonly [string, string?],
+  shape: Shape,
+  run: (
+    work: Work,
+    id: string,
+    params: z.output<z.ZodObject<Shape & { id: typeof LicenseId }, z.core.$strict>>,
+  ) => Promise<License>,
+) =>
+  operation({
+    path: `licenses/${path}`,
+    scope: 'change',
+    ...{ summary, ...(description !== undefined && { description }) },
+    params: z.strictObject({ id: LicenseId, ...shape }),
+    result: One,
+    run: async (work, params) => {
+      const { id } = params as { id: string };
+      await ownLicense(work, id);
+      return { license: toRecord(await run(work, id, params)) };
+    },
+  });
+
+const again = 'The same orderRef again changes nothing.';
+
+/** Another end, once for each order. */
+const renewed = ({ ask }: Work, id: string, term: PlanTerm, orderRef: string | undefined): Promise<License> =>
+  renew(ask, { id }, term, orderRef);
+
+const choiceOf = (slot: number | undefined) =>
+  slot === undefined ? ({ kind: 'only' } as const) : ({ kind: 'slot', slot } as const);
+
+const Slot = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('Which machine, by its slot, where several hold the license.');
+
+export const licenseOperations = [
+  ...[issueOne, list, find, get, history],
+  changing('suspend', ['Refuse it until it is resumed'], { reason: Reason.optional() }, ({ ask }, id, it) =>
+    suspend(ask, { id }, it.reason ?? null),
+  ),
+  changing('resume', ['Let a suspended license go on'], {}, ({ ask }, id) => resume(ask, { id })),
+  changing('revoke', ['Refuse it for good'], { reason: Reason.optional() }, ({ ask }, id, it) =>
+    revoke(ask, { id }, it.reason ?? null),
+  ),
+  changing(
+    'renew',
+    ['Give it another end, as a renewal that was paid', again],
+    { term: Term, orderRef: Reference.optional() },
+    (work, id, it) => renewed(work, id, termOf(it.term), it.orderRef),
+  ),
+  changing(
+    'extend',
+    ['Let it last so much longer; what has ended begins anew', again],
+    { for: Span, orderRef: Reference.optional() },
+    (work, id, it) => renewed(work, id, { kind: 'for', seconds: secondsOf(it.for) ?? 0 }, it.orderRef),
+  ),
+  changing(
+    'transfer',
+    ['Give it to another machine, within its plan’s transfers'],
+    { machineId: MachineId, slot: Slot, force: z.boolean().default(false) },
+    ({ ask, hasher }, id, { machineId, slot, force }) =>
+      transfer(ask, { id }, { machineId, hasher, isForced: force, choice: choiceOf(slot) }),
+  ),
+  changing(
+    'release',
+    ['Take it from its machine; the next one that asks gets it'],
+    { slot: Slot, all: z.boolean().default(false) },
+    async ({ ask }, id, { slot, all }) =>
+      (await release(ask, { id }, all ? { kind: 'all' } : choiceOf(slot))).license,
+  ),
+  changing(
+    'resize',
+    ['Let so many machines hold it at once; those that hold it go on'],
+    { machineLimit: MachineLimit },
+    ({ ask }, id, { machineLimit }) => resize(ask, { id }, machineLimit),
+  ),
+  changing(
+    'entitle',
+    ['Give it features of its own; machines have them with their next certificate'],
+    { features: OwnFeatures },
+    ({ ask }, id, { features }) => entitle(ask, { id }, () => features),
+  ),
+];

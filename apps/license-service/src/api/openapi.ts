@@ -1,0 +1,65 @@
+/** The document of the operators' API, made of its operations. */
+import { z } from 'zod';
+import { type AnyOperation } from './operation.ts';
+
+const schemaOf = (schema: z.ZodType, io: 'input' | 'output'): object => {
+  const { $schema: _, ...rest } = z.toJSONSchema(schema, { io, unrepresentable: 'any' });
+  return rest;
+};
+
+const ErrorBody = z.object({
+  code: z.string(),
+  message: z.string(),
+  status: z.int(),
+  requestId: z.string(),
+  details: z.looseObject({ reason: z.string(), retryable: z.boolean() }),
+});
+
+const json = (schema: object) => ({ 'application/json': { schema } });
+const nameOf = (path: string): string => path.replace('/', '.');
+
+export const openApiOf = (operations: readonly AnyOperation[]): object => ({
+  openapi: '3.1.0',
+  info: {
+    title: 'Licenses, for operators',
+    version: '1',
+    description:
+      'Issue, find and change licenses, and be told what happens to them. Tokens are made by `license token new`, ' +
+      'each for one product. Every call is a POST of JSON.',
+    license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+  },
+  servers: [{ url: '/' }],
+  security: [{ token: [] }],
+  tags: [
+    { name: 'licenses', description: 'What was sold.' },
+    { name: 'webhooks', description: 'Who is told of it.' },
+  ],
+  paths: Object.fromEntries(
+    operations.map(({ path, scope, summary, description, params, result }) => [
+      `/api/operators/${path}`,
+      {
+        post: {
+          operationId: nameOf(path),
+          ...{ summary, tags: [path.split('/')[0]] },
+          description: [description, `Needs the scope \`${scope}\`.`].filter(Boolean).join(' '),
+          requestBody: { required: true, content: json(schemaOf(params, 'input')) },
+          responses: {
+            200: { description: 'Done.', content: json(schemaOf(result, 'output')) },
+            '4XX': {
+              description: 'Refused: details.reason says why.',
+              content: json({ $ref: '#/components/schemas/Error' }),
+            },
+            '5XX': {
+              description: 'Not answered: send it again.',
+              content: json({ $ref: '#/components/schemas/Error' }),
+            },
+          },
+        },
+      },
+    ]),
+  ),
+  components: {
+    schemas: { Error: schemaOf(ErrorBody, 'output') },
+    securitySchemes: { token: { type: 'http', scheme: 'bearer', description: 'mlt_…' } },
+  },
+});

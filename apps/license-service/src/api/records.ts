@@ -1,0 +1,139 @@
+/** What the operators' API takes and answers, as schemas: the calls are checked by them, and the document is made of them. */
+import { z } from 'zod';
+import { machineIdProblem } from '../activation/machine.ts';
+import { Features, OwnFeatures } from '../features.ts';
+import { type License, stateOf } from '../operators/license.ts';
+import { mostMachines, type Term as PlanTerm } from '../operators/plans.ts';
+import { secondsOf, timeOf } from '../operators/spans.ts';
+
+const printable = /^[^\p{Cc}]+$/u;
+
+export const LicenseId = z.uuid().describe('The license, by its id; no secret.');
+export const Reference = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(printable)
+  .describe('The seller’s own name for the sale.');
+export const CustomerRef = z
+  .string()
+  .min(1)
+  .max(128)
+  .regex(printable)
+  .refine((text) => !text.includes('@'), 'must be a reference of yours, no e-mail address')
+  .describe('The seller’s own name for the buyer, no e-mail address.');
+export const Reason = z.string().min(1).max(512).regex(printable).describe('Why, for operators to read.');
+export const MachineId = z
+  .string()
+  .refine((text) => machineIdProblem(text) === undefined, 'is no id of a machine');
+export const Limit = z.int().min(1).max(200).default(50).describe('How many at most.');
+export const MachineLimit = z.int().min(1).max(mostMachines);
+export const PlanName = z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/);
+
+const Span = z
+  .string()
+  .refine((text) => (secondsOf(text) ?? 0) > 0, 'must be a span such as 365d (s, m, h, d, w or y)')
+  .describe('A span such as 365d, 12w or 2y.');
+const Time = z
+  .string()
+  .refine((text) => timeOf(text) !== undefined, 'must be a day or a time such as 2027-12-31T12:00:00Z')
+  .describe('A time such as 2027-12-31T12:00:00Z, or the beginning of a day (UTC).');
+
+export const Term = z
+  .union([
+    z.strictObject({ for: Span }),
+    z.strictObject({ expires: Time }),
+    z.strictObject({ perpetual: z.literal(true) }),
+  ])
+  .describe('How long: from the first activation on, until a time, or for ever.');
+
+export function termOf(term: z.infer<typeof Term>): PlanTerm {
+  if ('for' in term) return { kind: 'for', seconds: secondsOf(term.for) ?? 0 };
+  return 'expires' in term
+    ? { kind: 'until', expiresAt: timeOf(term.expires) ?? term.expires }
+    : { kind: 'perpetual' };
+}
+
+export { OwnFeatures, Span };
+
+const Moment = z.iso.datetime().nullable();
+
+export const LicenseRecord = z.object({
+  id: z.uuid(),
+  product: z.string(),
+  plan: z.string(),
+  keyEnding: z.string().describe('The last four symbols of its key.'),
+  state: z.enum(['unactivated', 'active', 'expired', 'suspended', 'revoked']),
+  reason: z.string().nullable().describe('Why it was suspended or revoked.'),
+  expiresAt: Moment.describe('Null: never, or not before its first activation.'),
+  durationSeconds: z.int().nullable().describe('How long it lasts from its first activation on.'),
+  machineLimit: z.int(),
+  machinesUsed: z.int(),
+  leaseSeconds: z.int().nullable().describe('For how long a slot is lent each time.'),
+  activatedAt: Moment,
+  lastSeenAt: Moment,
+  offlineUntil: Moment.describe('As long as any certificate that was given still lives.'),
+  transfers: z.int(),
+  transferLimit: z.int(),
+  features: Features,
+  customerRef: z.string().nullable(),
+  orderRef: z.string().nullable(),
+  issuedAt: z.iso.datetime(),
+});
+export type LicenseRecord = z.infer<typeof LicenseRecord>;
+
+export function toRecord(license: License): LicenseRecord {
+  const { id, product, plan, hint, reason, expiresAt, durationSeconds, machineLimit, machinesUsed } = license;
+  const { leaseSeconds, activatedAt, lastSeenAt, offlineUntil, transfers, transferLimit } = license;
+  const { features, customerRef, orderRef, issuedAt } = license;
+  return {
+    ...{ id, product, plan, keyEnding: hint, state: stateOf(license), reason, expiresAt, durationSeconds },
+    ...{ machineLimit, machinesUsed, leaseSeconds, activatedAt, lastSeenAt, offlineUntil },
+    ...{ transfers, transferLimit, features, customerRef, orderRef, issuedAt },
+  };
+}
+
+export const MachineRecord = z.object({
+  slot: z.int(),
+  hint: z.string().describe('The end of its id.'),
+  boundAt: z.iso.datetime(),
+  lastSeenAt: Moment,
+  offlineUntil: Moment,
+});
+
+export const EventRecord = z.object({
+  id: z.uuid(),
+  kind: z.string(),
+  actor: z.enum(['machine', 'operator', 'customer', 'service']),
+  actorRef: z.string().nullable().describe('Which token it was, where it was one.'),
+  at: z.iso.datetime(),
+  data: z.record(z.string(), z.unknown()),
+});
+
+export const DenialRecord = z.object({
+  day: z.string(),
+  outcome: z.string(),
+  count: z.int(),
+  lastAt: z.iso.datetime(),
+});
+
+export const EndpointRecord = z.object({
+  id: z.uuid(),
+  url: z.string(),
+  kinds: z.array(z.string()).nullable().describe('Null: of whatever happens.'),
+  isActive: z.boolean(),
+  waiting: z.int().describe('What is still to be delivered.'),
+  createdAt: z.iso.datetime(),
+});
+
+export const DeliveryRecord = z.object({
+  id: z.uuid(),
+  eventId: z.uuid(),
+  kind: z.string(),
+  state: z.enum(['waiting', 'delivered', 'given_up']),
+  tries: z.int(),
+  nextAt: Moment,
+  lastStatus: z.int().nullable(),
+  lastError: z.string().nullable(),
+  createdAt: z.iso.datetime(),
+});

@@ -1,0 +1,136 @@
+/** The operators' API over HTTP: who calls, whether they may, how often, and then one transaction. */
+import { type Pool } from '@muster/database';
+import {
+  badRequest,
+  bearerOf,
+  type Limit,
+  type Metrics,
+  networkOf,
+  type RateLimiter,
+  retryAfterSeconds,
+  scopeTooSmall,
+  tooMany,
+  unauthorized,
+  unavailable,
+} from '@muster/http';
+import { type NamedNetwork } from '@muster/outbound';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Logger } from 'pino';
+import { findToken, type OperatorToken, type Scope } from '../operators/tokens.ts';
+import { type Ask, inTransaction } from '../operators/transaction.ts';
+import { sealingBy } from '../operators/webhooks.ts';
+import { type Opened } from '../vault.ts';
+import { type Courier } from '../webhooks/courier.ts';
+import { licenseOperations } from './licenses.ts';
+import { openApiOf } from './openapi.ts';
+import { type AnyOperation } from './operation.ts';
+import { refusalOf } from './refusals.ts';
+import { webhookOperations } from './webhooks.ts';
+
+export interface OperatorsOptions {
+  /** Of the role muster_license_operators. */
+  readonly pool: Pool;
+  readonly limiter: RateLimiter;
+  readonly rate: Limit['rate'];
+  /** Of the keys in Redis. */
+  readonly prefix: string;
+  readonly opened: () => Opened | undefined;
+  readonly networks: readonly NamedNetwork[];
+  readonly courier: Courier;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+}
+
+/** Counts a call of a token, or of an address that has none; throws 429. */
+async function count({ limiter, rate, prefix }: OperatorsOptions, whom: string): Promise<void> {
+  const quotas = await limiter.take([{ key: `${prefix}:operators:${whom}`, rate }]);
+  if (quotas.some(({ waitMillis }) => waitMillis > 0))
+    throw tooMany('token_limit', retryAfterSeconds(quotas));
+}
+
+/** Who calls; throws 401, 403 and 429. */
+export async function callerOf(
+  options: OperatorsOptions,
+  ask: Ask,
+  { address, secret, needed }: { address: string; secret: string; needed: Scope },
+): Promise<OperatorToken> {
+  await count(options, `from:${networkOf(address)}`);
+  const token = await findToken(ask, secret);
+  if (token === undefined) throw unauthorized();
+  await count(options, `by:${token.id}`);
+  if (!token.scopes.includes(needed)) throw scopeTooSmall({ needed, held: token.scopes });
+  return token;
+}
+
+/** What a call says, held against the operation; throws 400 with each field that does not fit. */
+function paramsOf({ params }: AnyOperation, body: unknown): unknown {
+  const read = params.safeParse(body ?? {});
+  if (read.success) return read.data;
+  throw badRequest(
+    'The parameters do not fit.',
+    read.error.issues.map(({ path, message }) => ({ path: path.map(String).join('.'), message })),
+  );
+}
+
+/** Runs an operation for a token, in one transaction that says who did it. */
+export async function runOperation(
+  options: OperatorsOptions,
+  it: AnyOperation,
+  body: unknown,
+  who: (ask: Ask) => Promise<OperatorToken>,
+): Promise<unknown> {
+  const opened = options.opened();
+  if (opened === undefined) throw unavailable('database');
+  const { hasher, seals } = opened;
+  const done = await inTransaction(options.pool, async (ask) => {
+    const token = await who(ask);
+    await ask(`select set_config('licenses.actor', $1, true)`, [`token ${token.name}`]);
+    const work = { ask, token, hasher, sealing: sealingBy(seals), webhooks: options.courier };
+    return it.run(work, paramsOf(it, body) as never);
+  });
+  return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
+}
+
+export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOptions): void {
+  const operations = [...licenseOperations, ...webhookOperations(options.networks)];
+  const { metrics, logger } = options;
+
+  for (const it of operations) {
+    const name = `operators.${it.path.replace('/', '.')}`;
+    const observe = metrics.operation(name);
+    app.post(`/api/operators/${it.path}`, async (request: FastifyRequest, reply: FastifyReply) => {
+      request.operation = name;
+      let outcome = 'internal';
+      let tokenId: string | undefined;
+      try {
+        const secret = bearerOf(request);
+        const asked = { address: request.ip, secret, needed: it.scope };
+        const result = await runOperation(options, it, request.body, async (ask) => {
+          const token = await callerOf(options, ask, asked);
+          tokenId = token.id;
+          return token;
+        });
+        outcome = 'ok';
+        return await reply
+          .header('content-type', 'application/json; charset=utf-8')
+          .send(JSON.stringify(result));
+      } catch (error) {
+        const refusal = refusalOf(error);
+        if (refusal !== undefined) outcome = refusal.details.reason;
+        throw refusal ?? error;
+      } finally {
+        observe(outcome, reply.elapsedTime / 1_000);
+        const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+        logger.info({ requestId: request.id, operation: name, tokenId, outcome, durationMs }, 'operators');
+      }
+    });
+  }
+
+  const document = JSON.stringify(openApiOf(operations));
+  app.get('/api/operators/openapi.json', (_request, reply) =>
+    reply
+      .header('content-type', 'application/json; charset=utf-8')
+      .header('cache-control', 'public, max-age=300')
+      .send(document),
+  );
+}

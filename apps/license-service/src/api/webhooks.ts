@@ -1,0 +1,148 @@
+/** Webhooks, for operators' programs: who hears of what, and what became of it. */
+import { refusedUrl, type NamedNetwork } from '@muster/outbound';
+import { z } from 'zod';
+import {
+  addressOf,
+  changeEndpoint,
+  deleteEndpoint,
+  dropOldSecret,
+  listDeliveries,
+  listEndpoints,
+  makeEndpoint,
+  redeliver,
+  rotateSecret,
+} from '../operators/webhooks.ts';
+import { operation, type AnyOperation } from './operation.ts';
+import { DeliveryRecord, EndpointRecord, Limit } from './records.ts';
+
+/** What an endpoint may ask to hear of. */
+export const webhookKinds = [
+  ...['issued', 'imported', 'activated', 'released', 'transferred', 'suspended', 'resumed', 'revoked'],
+  ...['renewed', 'rotated', 'certified', 'entitled', 'resized', 'expiring', 'expired'],
+] as const;
+
+const EndpointId = z.uuid();
+const Kinds = z
+  .array(z.enum(webhookKinds))
+  .min(1)
+  .nullable()
+  .describe('Of what it hears; null: of whatever happens.');
+const Secret = z.string().describe('What signs, as Standard Webhooks writes it; shown once.');
+const One = z.object({ endpoint: EndpointRecord });
+const WithSecret = z.object({ endpoint: EndpointRecord, secret: Secret });
+
+export function webhookOperations(networks: readonly NamedNetwork[]): AnyOperation[] {
+  const Url = z
+    .url()
+    .max(2_048)
+    .refine((url) => URL.canParse(url) && refusedUrl(url, networks) === null, {
+      error: ({ input }) =>
+        URL.canParse(String(input)) ? (refusedUrl(String(input), networks) ?? '') : 'is no URL',
+    });
+
+  return [
+    operation({
+      path: 'webhooks/create',
+      scope: 'webhooks',
+      summary: 'Tell an address of what happens to licenses',
+      params: z.strictObject({ url: Url, kinds: Kinds.default(null) }),
+      result: WithSecret,
+      run: ({ ask, sealing, token: { product } }, { url, kinds }) =>
+        makeEndpoint(ask, sealing, { product, url, kinds }),
+    }),
+    operation({
+      path: 'webhooks/list',
+      scope: 'webhooks',
+      summary: 'List the addresses that are told',
+      params: z.strictObject({}),
+      result: z.object({ items: z.array(EndpointRecord) }),
+      run: async ({ ask, token: { product } }) => ({
+        items: await listEndpoints(ask, product),
+      }),
+    }),
+    operation({
+      path: 'webhooks/update',
+      scope: 'webhooks',
+      summary: 'Change an address, what it hears of, or whether it is told',
+      description: 'What happens while it is not active is not told it; what waited before goes on then.',
+      params: z.strictObject({
+        id: EndpointId,
+        url: Url.optional(),
+        kinds: Kinds.optional(),
+        isActive: z.boolean().optional(),
+      }),
+      result: One,
+      run: async ({ ask, token: { product } }, change) => ({
+        endpoint: await changeEndpoint(ask, { ...change, product }),
+      }),
+    }),
+    operation({
+      path: 'webhooks/rotateSecret',
+      scope: 'webhooks',
+      summary: 'Make another secret; both sign until the one before is dropped',
+      params: z.strictObject({ id: EndpointId }),
+      result: WithSecret,
+      run: ({ ask, sealing, token: { product } }, { id }) => rotateSecret(ask, sealing, { product, id }),
+    }),
+    operation({
+      path: 'webhooks/dropOldSecret',
+      scope: 'webhooks',
+      summary: 'Sign with the newest secret alone',
+      params: z.strictObject({ id: EndpointId }),
+      result: One,
+      run: async ({ ask, token: { product } }, { id }) => ({
+        endpoint: await dropOldSecret(ask, { product, id }),
+      }),
+    }),
+    operation({
+      path: 'webhooks/delete',
+      scope: 'webhooks',
+      summary: 'Tell an address no more, and forget what was to be told it',
+      params: z.strictObject({ id: EndpointId }),
+      result: z.object({}),
+      run: async ({ ask, token: { product } }, { id }) => {
+        await deleteEndpoint(ask, { product, id });
+        return {};
+      },
+    }),
+    operation({
+      path: 'webhooks/test',
+      scope: 'webhooks',
+      summary: 'Send a message of type license.test at once, and say what came back',
+      params: z.strictObject({ id: EndpointId }),
+      result: z.object({ status: z.int().nullable(), ms: z.int(), error: z.string().nullable() }),
+      run: async ({ ask, sealing, webhooks, token: { product } }, { id }) => {
+        const address = await addressOf(ask, sealing, { product, id });
+        return async () => {
+          const { status, ms, error } = await webhooks.test(address);
+          return { status, ms, error };
+        };
+      },
+    }),
+    operation({
+      path: 'webhooks/deliveries',
+      scope: 'webhooks',
+      summary: 'List what an address was told, the newest first',
+      params: z.strictObject({
+        id: EndpointId,
+        state: z.enum(['waiting', 'delivered', 'given_up']).optional(),
+        limit: Limit,
+      }),
+      result: z.object({ items: z.array(DeliveryRecord) }),
+      run: async ({ ask, token: { product } }, filter) => ({
+        items: await listDeliveries(ask, { ...filter, product }),
+      }),
+    }),
+    operation({
+      path: 'webhooks/redeliver',
+      scope: 'webhooks',
+      summary: 'Tell it once more, at once',
+      params: z.strictObject({ id: z.uuid().describe('The delivery.') }),
+      result: z.object({}),
+      run: async ({ ask, token: { product } }, { id }) => {
+        await redeliver(ask, { product, id });
+        return {};
+      },
+    }),
+  ];
+}

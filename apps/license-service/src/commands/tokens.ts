@@ -1,0 +1,78 @@
+import { dayOf, minuteOf, table } from '@muster/terminal';
+import {
+  listTokens,
+  makeToken,
+  type OperatorToken,
+  revokeToken,
+  type Scope,
+  scopes,
+} from '../operators/tokens.ts';
+import { inTransaction, reading, Refused } from '../operators/transaction.ts';
+import { type LicenseCommand, number, productIn, text, withProduct } from './command.ts';
+import { positiveSpan } from './term.ts';
+
+function scopesOf(given: string): Scope[] {
+  const named = given.split(',').map((one) => one.trim());
+  const unknown = named.find((one) => !scopes.some((scope) => scope === one));
+  if (unknown !== undefined)
+    throw new Refused('scope', `there is no scope ${unknown}; there are ${scopes.join(', ')}`);
+  return scopes.filter((scope) => named.includes(scope));
+}
+
+export const tokenNew: LicenseCommand = {
+  name: 'token new',
+  description: 'Make a token for the HTTP API and the pages of support; it is shown once',
+  shape: (it) =>
+    withProduct(it)
+      .requiredOption('--name <name>', 'who or what has it: shop, support-ana')
+      .requiredOption('--scope <scopes>', `what it may do: ${scopes.join(', ')}, with commas between`)
+      .option('--for <span>', 'how long it counts: 365d; for good unless said', positiveSpan),
+  run: async ({ pool }, options) => {
+    const name = (text(options, 'name') ?? '').trim();
+    if (name === '' || name.length > 64 || /\p{Cc}/u.test(name))
+      throw new Refused('name', 'a token is named with 1 to 64 characters');
+    const may = scopesOf(text(options, 'scope') ?? '');
+    const wanted = { product: productIn(options), name, scopes: may, seconds: number(options, 'for') };
+    const { token, secret } = await inTransaction(pool, (ask) => makeToken(ask, wanted));
+    return {
+      json: { token, secret },
+      lines: [
+        `Token ${token.name} of product ${token.product}, for ${may.join(', ')}. Copy it now, it is not shown again:`,
+        secret,
+      ],
+    };
+  },
+};
+
+export const tokenList: LicenseCommand = {
+  name: 'token list',
+  description: 'List the tokens of the HTTP API',
+  run: async ({ pool }) => {
+    const items = await reading(pool, listTokens);
+    return {
+      json: { items },
+      lines: table(
+        ['ID', 'NAME', 'PRODUCT', 'SCOPES', 'STATE', 'LAST USED'],
+        items.map((one) => [
+          ...[one.id, one.name, one.product, one.scopes.join(','), stateOf(one), minuteOf(one.lastUsedAt)],
+        ]),
+      ),
+    };
+  },
+};
+
+const stateOf = ({ revokedAt, expiresAt, isGood }: OperatorToken): string => {
+  if (revokedAt !== null) return `revoked ${dayOf(revokedAt)}`;
+  if (!isGood) return `ended ${dayOf(expiresAt)}`;
+  return expiresAt === null ? 'good' : `good until ${dayOf(expiresAt)}`;
+};
+
+export const tokenRevoke: LicenseCommand = {
+  name: 'token revoke',
+  description: 'Take a token back: it counts for nothing from the next call on',
+  shape: (it) => it.argument('<id>', 'which, as token list shows it'),
+  run: async ({ pool }, _options, [id = '']) => {
+    const token = await inTransaction(pool, (ask) => revokeToken(ask, id));
+    return { json: { token }, lines: [`Token ${token.name} counts for nothing any more.`] };
+  },
+};

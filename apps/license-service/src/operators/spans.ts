@@ -1,0 +1,33 @@
+/** Spans and times as operators write them. */
+
+const units: Readonly<Record<string, number>> = {
+  s: 1,
+  m: 60,
+  h: 3_600,
+  d: 86_400,
+  w: 604_800,
+  y: 365 * 86_400,
+};
+
+/** `365d` → seconds; undefined where it is no span. */
+export function secondsOf(span: string): number | undefined {
+  const [, count = '', unit = ''] = /^(\d{1,6})([smhdwy])$/.exec(span) ?? [];
+  const seconds = Number(count) * (units[unit] ?? NaN);
+  return span.length > 0 && seconds >= 0 ? seconds : undefined;
+}
+
+const latest = Date.UTC(2200, 0, 1);
+
+/**
+ * A day, or a time with its zone, as a time of UTC; undefined where it is none. Ends of what is sold lie between now and
+ * 2200.
+ */
+export function timeOf(given: string): string | undefined {
+  const form = /^\d{4}-\d{2}-\d{2}(T\d{2}:\d{2}(:\d{2}(\.\d{1,3})?)?(Z|[+-]\d{2}:\d{2}))?$/;
+  const time = new Date(form.test(given) ? given : NaN);
+  const day = given.slice(0, 10);
+  // 2027-02-30 would become a day of March.
+  const isDay = !Number.isNaN(Date.parse(day)) && new Date(day).toISOString().startsWith(day);
+  const isFit = isDay && !Number.isNaN(time.getTime()) && time.getTime() <= latest;
+  return isFit ? time.toISOString() : undefined;
+}

@@ -1,0 +1,135 @@
+/**
+ * Tells endpoints of what happened. The rows that say what is to be told were written with the events; a try takes its
+ * rows for a minute, so of several processes one tries, and what a process that died had taken is tried by the next.
+ */
+import { newId, type Pool } from '@muster/database';
+import { type NamedNetwork, nextTryInSeconds } from '@muster/outbound';
+import { createSender } from '@muster/outbound/sender';
+import { sendWebhook, type Tried, type WebhookEndpoint } from '@muster/outbound/webhook';
+import { type Logger } from 'pino';
+import { getLicense } from '../operators/license.ts';
+import { type Ask, inTransaction } from '../operators/transaction.ts';
+import { type Sealing } from '../operators/webhooks.ts';
+import { type Happened, messageOf, testMessage } from './message.ts';
+
+export interface CourierOptions {
+  readonly pool: Pool;
+  /** Undefined until the service could read its secrets. */
+  readonly sealing: () => Sealing | undefined;
+  readonly networks: readonly NamedNetwork[];
+  readonly logger: Logger;
+  /** Certificate authorities to believe beside those of the machine, for specs. */
+  readonly ca?: string;
+}
+
+export interface Courier {
+  /** Sends what is due, and waits for what came of it; answers how many tries it made. */
+  readonly send: () => Promise<number>;
+  /** One message of no event. */
+  readonly test: (endpoint: WebhookEndpoint) => Promise<Tried>;
+  readonly close: () => void;
+}
+
+interface Due extends Happened {
+  readonly id: string;
+  readonly endpointId: string;
+  readonly eventId: string;
+  readonly licenseId: string;
+  /** Tries that were made, this one included. */
+  readonly tries: number;
+  readonly url: string;
+  readonly sealed: Buffer;
+  readonly sealedBefore: Buffer | null;
+}
+
+/** Of one endpoint at a time, so that one that is slow takes no more. */
+const mostOfOne = 8;
+/** Longer than a try takes. */
+const takenSeconds = 60;
+
+const takeDue = (ask: Ask, busy: readonly string[]): Promise<Due[]> =>
+  ask(
+    `with due as (
+       select d.id from licenses.webhook_endpoints e cross join lateral (
+         select d.id from licenses.webhook_deliveries d
+         where d.endpoint_id = e.id and d.state = 'waiting' and d.next_at <= clock_timestamp()
+         order by d.next_at limit $1 for update skip locked) d
+       where e.is_active and e.id <> all ($2::uuid[])),
+     taken as (
+       update licenses.webhook_deliveries d
+       set tries = d.tries + 1, next_at = clock_timestamp() + make_interval(secs => $3)
+       from due where d.id = due.id returning d.*)
+     select t.id, t.endpoint_id as "endpointId", t.event_id as "eventId", t.tries, e.url, e.sealed_secret as sealed,
+       e.sealed_secret_before as "sealedBefore", v.license_id as "licenseId", v.kind, v.actor, v.at, v.data
+     from taken t join licenses.webhook_endpoints e on e.id = t.endpoint_id
+       join licenses.license_events v on v.id = t.event_id
+     order by v.id`,
+    [mostOfOne, busy, takenSeconds],
+  );
+
+/** What came of a try: it is done, or when it is tried again, or that it is given up. */
+async function settle(ask: Ask, due: Due, { status, error }: Tried): Promise<void> {
+  const again = error === null ? null : nextTryInSeconds(due.tries, Math.random());
+  const state = error === null ? 'delivered' : again === null ? 'given_up' : 'waiting';
+  await ask(
+    `update licenses.webhook_deliveries set state = $2, last_status = $3, last_error = $4,
+       settled_at = case when $2 = 'waiting' then null else clock_timestamp() end,
+       next_at = clock_timestamp() + make_interval(secs => $5::float8)
+     where id = $1 and tries = $6`,
+    [due.id, state, status, error, again ?? 0, due.tries],
+  );
+}
+
+export function createCourier({ pool, sealing, networks, logger, ca }: CourierOptions): Courier {
+  const sender = createSender({ networks, ...(ca !== undefined && { ca }) });
+  /** Endpoints with tries of this process under way. */
+  const busy = new Set<string>();
+
+  const deliver = async (due: Due, seals: Sealing): Promise<void> => {
+    const secrets = [due.sealed, due.sealedBefore]
+      .filter((one) => one !== null)
+      .map((one) => seals.open(due.endpointId, one))
+      .filter((one) => one !== undefined);
+    const failed = (error: string): Tried => ({ at: new Date().toISOString(), status: null, ms: 0, error });
+    const license = await inTransaction(pool, (ask) => getLicense(ask, { id: due.licenseId }));
+    const message = { id: due.eventId, body: messageOf(due, license) };
+    const tried =
+      secrets.length === 0
+        ? failed('its secret does not open with LICENSE_SEAL')
+        : (await sendWebhook(sender, { url: due.url, secrets }, message)).tried;
+    await inTransaction(pool, (ask) => settle(ask, due, tried));
+    const { endpointId, kind, tries } = due;
+    const { status, ms, error } = tried;
+    logger.info(
+      { endpointId, kind, tries, status, durationMs: ms, ...(error !== null && { error }) },
+      'webhook',
+    );
+  };
+
+  const deliverAll = async (endpointId: string, all: readonly Due[], seals: Sealing): Promise<void> => {
+    busy.add(endpointId);
+    try {
+      await Promise.all(all.map((due) => deliver(due, seals)));
+    } catch (error) {
+      logger.warn({ err: error }, 'what came of webhooks could not be kept; they are tried again');
+    } finally {
+      busy.delete(endpointId);
+    }
+  };
+
+  return {
+    send: async () => {
+      const seals = sealing();
+      if (seals === undefined) return 0;
+      const due = await inTransaction(pool, (ask) => takeDue(ask, [...busy]));
+      const ofEndpoints = Map.groupBy(due, ({ endpointId }) => endpointId);
+      await Promise.all([...ofEndpoints].map(([id, all]) => deliverAll(id, all, seals)));
+      return due.length;
+    },
+    test: async (endpoint) =>
+      (await sendWebhook(sender, endpoint, { id: newId(), body: testMessage(new Date()) })).tried,
+    close: () => {
+      sender.close();
+    },
+  };
+}

@@ -1,0 +1,54 @@
+/** A receiver of webhooks, that believes what is signed alone, and answers what it is told to. */
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { Webhook } from 'standardwebhooks';
+
+export interface Message {
+  readonly id: string;
+  readonly type: string;
+  readonly data: {
+    readonly license: { readonly id: string; readonly state: string };
+    readonly actor: string;
+    readonly details: Readonly<Record<string, unknown>>;
+  };
+}
+
+export interface Receiver {
+  readonly url: string;
+  /** What verified by one of these secrets, in its order. */
+  readonly heard: Message[];
+  readonly secrets: string[];
+  /** What it answers. */
+  status: number;
+  /** What came and did not verify. */
+  refused: number;
+  readonly close: () => void;
+}
+
+export async function startReceiver(): Promise<Receiver> {
+  const server = createServer((request, response) => {
+    void text(request).then((body) => {
+      const headers = request.headers as Record<string, string>;
+      const verified = made.secrets.some((secret) => {
+        try {
+          new Webhook(secret).verify(body, headers);
+          return true;
+        } catch {
+          return false;
+        }
+      });
+      if (!verified) made.refused += 1;
+      else if (made.status === 200)
+        made.heard.push({ ...(JSON.parse(body) as Message), id: headers['webhook-id'] ?? '' });
+      response.writeHead(verified ? made.status : 401).end();
+    });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const made: Receiver = {
+    ...{ heard: [], secrets: [], status: 200, refused: 0 },
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/hook`,
+    close: () => void server.close(),
+  };
+  return made;
+}

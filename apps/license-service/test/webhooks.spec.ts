@@ -1,0 +1,281 @@
+/** Webhooks of licenses: each event is told, signed, as often as it takes; and what time brings about is an event. */
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { suspend } from '../src/operators/change.ts';
+import { makeProduct } from '../src/operators/products.ts';
+import { makeToken } from '../src/operators/tokens.ts';
+import { forgetDeliveries, tellOfEndings } from '../src/webhooks/endings.ts';
+import { type Receiver, startReceiver } from './receiver.ts';
+import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
+
+const machine = 'machine-of-ana-0001';
+const environment = { ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' };
+
+let world: LicenseWorld;
+let service: Running;
+let secret: string;
+let receiver: Receiver;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+  ({ secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: ['webhooks'] })));
+  // Nothing is sent but when a spec says so.
+  service = await world.start({ environment, webhookMillis: 3_600_000 });
+});
+afterAll(() => world.close());
+beforeEach(async () => {
+  receiver = await startReceiver();
+});
+afterEach(async () => {
+  receiver.close();
+  await world.rows('delete from licenses.webhook_endpoints');
+});
+
+const call = (path: string, body: unknown): Promise<Answer> =>
+  service.post(`/api/operators/webhooks/${path}`, body, { authorization: `Bearer ${secret}` });
+
+async function listen(more: object = {}): Promise<string> {
+  const { status, json } = await call('create', { url: receiver.url, ...more });
+  expect(status).toBe(200);
+  receiver.secrets.push(json['secret'] as string);
+  return (json['endpoint'] as { id: string }).id;
+}
+
+const typesHeard = (): string[] => receiver.heard.map(({ type }) => type);
+const makeDue = () =>
+  world.rows(`update licenses.webhook_deliveries set next_at = now() where state = 'waiting'`);
+const statesOf = async (id: string) =>
+  ((await call('deliveries', { id })).json['items'] as { state: string; tries: number }[]).map(
+    ({ state, tries }) => [state, tries],
+  );
+
+it('tell of a license’s life, signed, with the license as it is', async () => {
+  await listen();
+  const { id, key } = await world.issue({ orderRef: 'W-1' });
+  await service.activate(key, machine);
+  await service.release(key, machine);
+  await world.asOperator((ask) => suspend(ask, { id }, 'a reason'));
+  await service.courier.send();
+  expect(typesHeard().toSorted()).toEqual([
+    ...['license.activated', 'license.issued', 'license.released', 'license.suspended'],
+  ]);
+  const activated = receiver.heard.find(({ type }) => type === 'license.activated');
+  expect(activated?.data).toMatchObject({
+    license: { id, orderRef: 'W-1', state: 'suspended', keyEnding: key.slice(-4) },
+    actor: 'machine',
+  });
+  expect(JSON.stringify(receiver.heard)).not.toContain(key);
+  expect(JSON.stringify(receiver.heard)).not.toContain(machine);
+  expect(receiver.refused).toBe(0);
+});
+
+it('tell an endpoint what it asked for, of its own product, while it is active', async () => {
+  await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
+  const id = await listen({ kinds: ['activated'] });
+  const { key } = await world.issue();
+  await world.issue({ product: 'acme' });
+  await service.activate(key, machine);
+  await call('update', { id, isActive: false });
+  await service.activate((await world.issue()).key, machine);
+  await call('update', { id, isActive: true });
+  await service.courier.send();
+  expect(typesHeard()).toEqual(['license.activated']);
+});
+
+it('tell nothing of what was rolled back', async () => {
+  const id = await listen();
+  await world
+    .asOperator(async (ask) => {
+      await ask(
+        `insert into licenses.license_events (id, license_id, kind, actor, epoch)
+         select $1, id, 'revoked', 'operator', 0 from licenses.licenses limit 1`,
+        [newId()],
+      );
+      throw new Error('never mind');
+    })
+    .catch(() => undefined);
+  expect(await statesOf(id)).toEqual([]);
+});
+
+it('come again with the same id until the receiver takes them', async () => {
+  const id = await listen();
+  await world.issue();
+  receiver.status = 500;
+  await service.courier.send();
+  expect(await statesOf(id)).toEqual([['waiting', 1]]);
+  // Not before its time.
+  expect(await service.courier.send()).toBe(0);
+  receiver.status = 200;
+  await makeDue();
+  await service.courier.send();
+  expect(await statesOf(id)).toEqual([['delivered', 2]]);
+  expect(typesHeard()).toEqual(['license.issued']);
+  const { json } = await call('deliveries', { id });
+  expect(json['items']).toMatchObject([{ lastStatus: 200, lastError: null, kind: 'issued' }]);
+});
+
+it('are given up after ten tries, and told once more when an operator says so', async () => {
+  const id = await listen();
+  await world.issue();
+  receiver.status = 503;
+  for (let count = 0; count < 10; count += 1) {
+    await makeDue();
+    await service.courier.send();
+  }
+  expect(await statesOf(id)).toEqual([['given_up', 10]]);
+  receiver.status = 200;
+  const [{ id: delivery } = { id: '' }] = (await call('deliveries', { id })).json['items'] as {
+    id: string;
+  }[];
+  expect((await call('redeliver', { id: delivery })).status).toBe(200);
+  await service.courier.send();
+  expect(await statesOf(id)).toEqual([['delivered', 1]]);
+});
+
+it('are tried by one of several processes, and by the next where that one died', async () => {
+  const other = await world.start({ environment, webhookMillis: 3_600_000 });
+  await listen({ kinds: ['issued'] });
+  for (let count = 0; count < 6; count += 1) await world.issue();
+  await Promise.all([service.courier.send(), other.courier.send()]);
+  await Promise.all([service.courier.send(), other.courier.send()]);
+  expect(new Set(receiver.heard.map(({ id }) => id)).size).toBe(6);
+  expect(receiver.heard).toHaveLength(6);
+  await other.stop();
+  // As a process leaves it that died in the middle of a try.
+  await world.issue();
+  await world.rows(
+    `update licenses.webhook_deliveries set tries = 1, next_at = now() + interval '1 minute' where state = 'waiting'`,
+  );
+  expect(await service.courier.send()).toBe(0);
+  await makeDue();
+  expect(await service.courier.send()).toBe(1);
+  expect(receiver.heard).toHaveLength(7);
+});
+
+it('go on by themselves', async () => {
+  const own = await world.start({ environment, webhookMillis: 20 });
+  await listen({ kinds: ['issued'] });
+  await world.issue();
+  await until(async () => receiver.heard.length === 1);
+  await own.stop();
+});
+
+it('are signed by both secrets while one is exchanged, and by the newest alone afterwards', async () => {
+  const id = await listen();
+  const { json } = await call('rotateSecret', { id });
+  const [before = ''] = receiver.secrets;
+  const send = async (): Promise<void> => {
+    await world.issue();
+    await service.courier.send();
+  };
+  await send();
+  receiver.secrets.splice(0, 1, json['secret'] as string);
+  await send();
+  expect([receiver.heard.length, receiver.refused]).toEqual([2, 0]);
+  await call('dropOldSecret', { id });
+  receiver.secrets.splice(0, 1, before);
+  await send();
+  expect([receiver.heard.length, receiver.refused]).toEqual([2, 1]);
+});
+
+it('are tried at once by an operator, who hears what came back', async () => {
+  const id = await listen();
+  expect((await call('test', { id })).json).toMatchObject({ status: 200, error: null });
+  expect(typesHeard()).toEqual(['license.test']);
+  receiver.status = 418;
+  expect((await call('test', { id })).json).toMatchObject({ status: 418, error: 'answered 418' });
+});
+
+it('go to no address that the operator did not open', async () => {
+  const closed = await world.start({ environment: noLimits, webhookMillis: 3_600_000 });
+  await listen();
+  await world.issue();
+  await closed.courier.send();
+  expect([receiver.heard, receiver.refused]).toEqual([[], 0]);
+  await closed.stop();
+});
+
+it('keep no secret that can be read, and end with their endpoint', async () => {
+  const id = await listen();
+  await world.issue();
+  const [row] = await world.rows<{ text: string }>(
+    'select t::text as text from licenses.webhook_endpoints t',
+  );
+  const [own = ''] = receiver.secrets;
+  const bytes = Buffer.from(own).toString('hex');
+  expect(row?.text.includes(own) === true || row?.text.includes(bytes) === true).toBe(false);
+  expect((await call('delete', { id })).status).toBe(200);
+  await service.courier.send();
+  expect(receiver.heard).toEqual([]);
+});
+
+describe('the end of a license', () => {
+  const endsIn = async (seconds: number): Promise<string> => {
+    const { id, key } = await world.issue();
+    await service.activate(key, machine);
+    await world.rows(
+      `update licenses.licenses set expires_at = now() + make_interval(secs => $2) where id = $1`,
+      ...[id, seconds],
+    );
+    return id;
+  };
+  const kindsOf = async (id: string): Promise<string[]> =>
+    (
+      await world.rows<{ kind: string }>(
+        `select kind from licenses.license_events where license_id = $1 and actor = 'service' order by id`,
+        id,
+      )
+    ).map(({ kind }) => kind);
+  const tell = () => world.asOperator(tellOfEndings);
+
+  it('is told of a week before, and when it is there, once each', async () => {
+    await listen({ kinds: ['expiring', 'expired'] });
+    const day = 86_400;
+    const [soon, over, far] = [await endsIn(6 * day), await endsIn(-60), await endsIn(8 * day)];
+    await tell();
+    await tell();
+    expect([await kindsOf(soon), await kindsOf(over), await kindsOf(far)]).toEqual([
+      ...[['expiring'], ['expired'], []],
+    ]);
+    await service.courier.send();
+    expect(typesHeard().toSorted()).toEqual(['license.expired', 'license.expiring']);
+    await world.rows(`update licenses.licenses set expiry_told = 1 where id = $1`, soon);
+    await world.rows(
+      `alter table licenses.licenses disable trigger end_moved;
+       update licenses.licenses set expires_at = now() where expiry_told = 1;
+       alter table licenses.licenses enable trigger end_moved`,
+    );
+    await tell();
+    expect(await kindsOf(soon)).toEqual(['expiring', 'expired']);
+  });
+
+  it('is told of anew after a renewal, and not of what is suspended', async () => {
+    const id = await endsIn(-60);
+    await tell();
+    await world.rows(`update licenses.licenses set expires_at = now() + interval '1 day' where id = $1`, id);
+    await tell();
+    expect(await kindsOf(id)).toEqual(['expired', 'expiring']);
+    const suspended = await endsIn(-60);
+    await world.asOperator((ask) => suspend(ask, { id: suspended }, null));
+    await tell();
+    expect(await kindsOf(suspended)).toEqual([]);
+  });
+
+  it('is told of once by several processes', async () => {
+    const ids = await Promise.all(Array.from({ length: 5 }, () => endsIn(-60)));
+    await Promise.all([tell(), tell(), tell()]);
+    await tell();
+    for (const id of ids) expect(await kindsOf(id)).toEqual(['expired']);
+  });
+});
+
+it('are forgotten 30 days after they were settled', async () => {
+  const id = await listen();
+  for (let count = 0; count < 2; count += 1) await world.issue();
+  await service.courier.send();
+  await world.rows(
+    `update licenses.webhook_deliveries set settled_at = now() - interval '31 days' where id in (
+       select id from licenses.webhook_deliveries limit 1)`,
+  );
+  await world.asOperator(forgetDeliveries);
+  expect(await statesOf(id)).toHaveLength(1);
+});
