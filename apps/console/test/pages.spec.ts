@@ -47,6 +47,31 @@ journey('shows who is at work, how far, and passes a stop on to them', async () 
   await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
 });
 
+journey('shows what is locked as a tree, who is at the same files, and by which path', async () => {
+  const [robo, ben] = [house.client(people.robo.me.token), house.client(people.ben.me.token)];
+  const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+    ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-1' },
+  });
+  const executionId = execution.id;
+  await robo.locks.acquire({ projectId: 'WEB', resources: ['src/auth/**/*.ts', 'name:ports'], executionId });
+  await robo.deliveryExecutions.checkpoint({
+    ...{ executionId, leaseToken, summary: 'One file moved', filesTouched: ['docs/guide.md'] },
+  });
+  await ben.locks.acquire({ projectId: 'WEB', resources: ['docs/**'], reason: 'Renaming' });
+  const page = await open(people.ana.me.token, '/agents');
+  await page.getByText('docs/guide.md').waitFor();
+  await page.getByText('Ben has it locked').waitFor();
+  const locks = page.getByRole('region', { name: 'Locks in Web shop' });
+  await locks.getByText('src/auth/**/*.ts', { exact: true }).waitFor();
+  await locks.getByLabel('A path, a glob or a name').fill('src/**/token.*');
+  await locks.getByRole('button', { name: 'Is it free?' }).click();
+  await locks.getByText('src/**/token.* is not free').waitFor();
+  await locks.getByRole('listitem').filter({ hasText: /Robo has src\/auth\/token\.\S* by src/ }).waitFor();
+  await locks.getByRole('button', { name: 'Free it docs/**' }).click();
+  await locks.getByText('Renaming').waitFor({ state: 'detached' });
+  expect((await ben.locks.list({ projectId: 'WEB', mine: true })).items).toEqual([]);
+});
+
 journey('puts what needs one before what is good to know, and is done by a key', async () => {
   const ben = house.client(people.ben.me.token);
   const page = await open(people.ana.me.token, '/inbox');

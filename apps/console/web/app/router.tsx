@@ -27,6 +27,8 @@ const agents = createRoute({
   getParentRoute: () => root,
   path: '/agents',
   component: lazyRouteComponent(() => import('../pages/agents-page.tsx'), 'AgentsPage'),
+  validateSearch: ({ project }: Record<string, unknown>): { project?: string } =>
+    typeof project === 'string' && project !== '' ? { project } : {},
 });
 const activity = createRoute({
   getParentRoute: () => root,

@@ -56,7 +56,7 @@ const Place = ({
     <Link
       to={to}
       className="rail-link"
-      activeOptions={{ exact: true }}
+      activeOptions={{ exact: true, includeSearch: false }}
       activeProps={{ 'aria-current': 'page' }}
     >
       <Entry

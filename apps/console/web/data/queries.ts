@@ -71,6 +71,28 @@ export const workQuery = (client: Client) =>
     refetchInterval: 30_000,
   });
 
+/** Live locks of a project. They end by themselves, which is no event. */
+export const locksQuery = (client: Client, projectId: string) =>
+  queryOptions({
+    queryKey: ['work', 'locks', projectId],
+    queryFn: () => Array.fromAsync(client.locks.list.all({ projectId, limit: 200 })),
+    refetchInterval: 30_000,
+  });
+
+/** Where others are at the files of a story's work. Not asked anew by every event of every work, but now and then. */
+export const collisionsQuery = (client: Client, storyKey: string) =>
+  queryOptions({
+    queryKey: ['collisions', storyKey],
+    queryFn: async () => {
+      const { collisions } = await client.storyCollaboration.context({
+        storyId: storyKey,
+        include: ['collisions'],
+      });
+      return collisions ?? [];
+    },
+    refetchInterval: 30_000,
+  });
+
 export const reworkQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'rework'],

@@ -1,10 +1,11 @@
 /** Work as it is: who holds what, until when, how far, and from where another could go on. */
 import { useQuery } from '@tanstack/react-query';
 import { type ListedExecution } from '@muster/registry';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { workQuery } from '../data/queries.ts';
+import { collisionsQuery, projectsQuery, workQuery } from '../data/queries.ts';
 import { LeaseClock, useNow } from '../parts/clock.tsx';
+import { Collisions } from '../parts/collisions.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
@@ -14,10 +15,19 @@ import { useTitle } from '../parts/title.ts';
 import { WorkState } from '../parts/work.tsx';
 import { ago, t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
+import { Locks } from './locks-part.tsx';
+
+const route = getRouteApi('/agents');
+/** Of so many projects with work locks are shown at once; of any other where it is chosen. */
+const mostProjects = 5;
 
 function Work({ execution }: { readonly execution: ListedExecution }) {
   const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested } = execution;
   const now = useNow();
+  const collisions = useQuery({
+    ...collisionsQuery(useClient(), story?.key ?? ''),
+    enabled: story !== null && (checkpoint?.filesTouched.length ?? 0) > 0,
+  });
   const holder = lease?.holder ?? null;
   const facts = [
     holder === null ? undefined : nameOf(holder),
@@ -40,6 +50,11 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
           {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
           <span>{facts.filter((fact) => fact !== undefined).join(' · ')}</span>
           {checkpoint !== null && <p className="row-quote">{checkpoint.summary}</p>}
+          {story !== null && (collisions.data?.length ?? 0) > 0 && (
+            <div className="row-quote">
+              <Collisions storyId={story.id} collisions={collisions.data ?? []} />
+            </div>
+          )}
         </>
       }
       act={
@@ -60,29 +75,56 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
 
 export function AgentsPage() {
   useTitle(t.nav.agents);
-  const work = useQuery(workQuery(useClient()));
+  const client = useClient();
+  const { project: chosen } = route.useSearch();
+  const navigate = route.useNavigate();
+  const work = useQuery(workQuery(client));
+  const projects = useQuery(projectsQuery(client)).data ?? [];
+  const only = projects.find(({ key }) => key === chosen);
+  const shown = work.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
+  const withWork = projects.filter(({ id }) => shown?.some(({ projectId }) => projectId === id) === true);
+  const locked = projects.length === 1 ? projects : withWork.slice(0, mostProjects);
   return (
     <>
       <header className="page-head">
         <h1>{t.nav.agents}</h1>
-        {work.data !== undefined && (
-          <span className="muted tabular">{work.data.length.toLocaleString()}</span>
+        {shown !== undefined && <span className="muted tabular">{shown.length.toLocaleString()}</span>}
+        <span className="grow" />
+        {projects.length > 1 && (
+          <select
+            className="field health-span"
+            aria-label={t.agents.project}
+            value={chosen ?? ''}
+            onChange={({ target }) =>
+              void navigate({ search: target.value === '' ? {} : { project: target.value } })
+            }
+          >
+            <option value="">{t.agents.all}</option>
+            {projects.map(({ key, name }) => (
+              <option key={key} value={key}>
+                {name}
+              </option>
+            ))}
+          </select>
         )}
       </header>
       <div className="page">
         <div className="page-column">
           {work.isError && <Failed error={work.error} again={() => void work.refetch()} />}
           {work.isPending && <Loading label={t.agents.loading} />}
-          {work.data?.length === 0 && (
+          {shown?.length === 0 && (
             <Empty title={t.agents.empty}>
               <p>{t.agents.emptyWhy}</p>
             </Empty>
           )}
-          <ul className="rows">
-            {work.data?.map((execution) => (
+          <ul className="rows group">
+            {shown?.map((execution) => (
               <Work key={execution.id} execution={execution} />
             ))}
           </ul>
+          {(only === undefined ? locked : [only]).map((project) => (
+            <Locks key={project.id} project={project} />
+          ))}
         </div>
       </div>
     </>

@@ -1,6 +1,7 @@
 import { getRouteApi } from '@tanstack/react-router';
 import { useIdentity } from '../data/context.ts';
 import { t } from '../texts/index.ts';
+import { Connections } from './connections.tsx';
 import { Forges } from './forges.tsx';
 import { Frame, type Place } from './frame.tsx';
 import { OrganizationGeneral } from './general.tsx';
@@ -25,13 +26,14 @@ export function OrganizationPage() {
     agent === null
       ? [
           { section: 'tokens', children: <Tokens /> },
+          { section: 'connections', children: <Connections /> },
           { section: 'sessions', children: <Sessions /> },
         ]
       : [];
   const places: readonly Place[] = [
     { section: 'members', children: <Members /> },
     { section: 'teams', children: <Teams /> },
-    ...(member.role === 'viewer' ? own.filter((place) => place.section === 'sessions') : own),
+    ...(member.role === 'viewer' ? own.filter((place) => place.section !== 'tokens') : own),
     { section: 'policy', children: <PolicyPart /> },
     { section: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
     ...(isAdmin

@@ -42,6 +42,12 @@ export const tokensQuery = (client: Client) =>
     queryFn: () => Array.fromAsync(client.tokens.list.all({ limit })),
   });
 
+export const connectionsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'connections'],
+    queryFn: () => Array.fromAsync(client.connections.list.all({ limit })),
+  });
+
 export const agentsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'agents'],

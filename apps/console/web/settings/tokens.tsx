@@ -1,14 +1,14 @@
 /** Tokens and the agents that act by them. */
 import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
-import { type AccessToken, type Agent, type GivenScope } from '@muster/registry';
+import { type AccessToken, type Agent, type GivenScope, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../parts/people.tsx';
 import { ago } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
-import { agentsQuery, tokensQuery } from './queries.ts';
+import { agentsQuery, membersQuery, tokensQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
 interface Made {
@@ -118,11 +118,29 @@ function Make({ onMade, onClose }: { readonly onMade: (made: Made) => void; read
   );
 }
 
-function One({ token, agents }: { readonly token: AccessToken; readonly agents: readonly Agent[] }) {
-  const { tokens } = useClient();
-  const { run } = useWrite();
-  const { id: tokenId, name, agentId, expiresAt, lastUsedAt, lastFour, prefix } = token;
+/** What is known of those whose tokens are listed. */
+interface Owners {
+  readonly agents: readonly Agent[];
+  readonly members: readonly Member[];
+  /** Whether the list has those of others beside one's own. */
+  readonly isOfAll: boolean;
+}
+
+function whose({ agentId, memberId }: AccessToken, { agents, members, isOfAll }: Owners, me: string): string {
   const agent = agents.find(({ id }) => id === agentId);
+  const member = members.find(({ id }) => id === memberId);
+  const isMine = memberId === me || member === undefined;
+  if (agent !== undefined)
+    return isMine ? s.tokens.of(agent.name) : s.tokens.agentOf(agent.name, member.name);
+  if (agentId !== null) return s.tokens.ofRetired;
+  return isMine ? (isOfAll ? s.tokens.mine : '') : s.tokens.ofMember(member.name);
+}
+
+function One({ token, owners }: { readonly token: AccessToken; readonly owners: Owners }) {
+  const { tokens } = useClient();
+  const { member: me } = useIdentity();
+  const { run } = useWrite();
+  const { id: tokenId, name, expiresAt, lastUsedAt, lastFour, prefix } = token;
   const [widest = 'read'] = (['admin', 'write', 'read'] as const).filter((one) => token.scopes.includes(one));
   return (
     <Item
@@ -132,7 +150,7 @@ function One({ token, agents }: { readonly token: AccessToken; readonly agents: 
         </>
       }
       fact={facts(
-        agent !== undefined && s.tokens.of(agent.name),
+        whose(token, owners, me.id),
         s.tokens.scopes[widest],
         lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
         expiresAt === null ? s.tokens.endless : s.tokens.ends(ago(expiresAt)),
@@ -149,14 +167,18 @@ function One({ token, agents }: { readonly token: AccessToken; readonly agents: 
   );
 }
 
-function OneAgent({ agent }: { readonly agent: Agent }) {
+function OneAgent({ agent, of }: { readonly agent: Agent; readonly of: string | undefined }) {
   const { agents } = useClient();
   const { run } = useWrite();
   return (
     <Item
       lead={<Avatar name={agent.name} kind="agent" />}
       title={agent.name}
-      fact={facts(agent.slug, s.tokens.since(ago(agent.createdAt)))}
+      fact={facts(
+        agent.slug,
+        of !== undefined && s.tokens.ofMember(of),
+        s.tokens.since(ago(agent.createdAt)),
+      )}
     >
       <Ask
         act={s.tokens.retire}
@@ -177,6 +199,14 @@ export function Tokens() {
   const agents = useQuery(agentsQuery(client));
   // A session is a token too, but one that is ended where browsers are.
   const listed = tokens.data?.filter(({ kind }) => kind === 'api');
+  const { member: me } = useIdentity();
+  const members = useQuery(membersQuery(client)).data ?? [];
+  const owners: Owners = {
+    ...{ members, agents: agents.data ?? [] },
+    isOfAll: listed?.some(({ memberId }) => memberId !== me.id) === true,
+  };
+  const other = ({ memberId }: Agent): string | undefined =>
+    memberId === me.id ? undefined : members.find(({ id }) => id === memberId)?.name;
   return (
     <>
       <Section
@@ -198,12 +228,12 @@ export function Tokens() {
           <Once title={s.tokens.made} values={[[made.name, made.secret]]} onClose={() => setMade(null)} />
         )}
         <Listed query={{ ...tokens, data: listed }} empty={s.tokens.empty}>
-          {(token) => <One key={token.id} token={token} agents={agents.data ?? []} />}
+          {(token) => <One key={token.id} token={token} owners={owners} />}
         </Listed>
       </Section>
       <Section id="agents" title={s.tokens.agents} intro={s.tokens.agentsIntro}>
         <Listed query={agents} empty={s.tokens.noAgents}>
-          {(agent) => <OneAgent key={agent.id} agent={agent} />}
+          {(agent) => <OneAgent key={agent.id} agent={agent} of={other(agent)} />}
         </Listed>
       </Section>
     </>

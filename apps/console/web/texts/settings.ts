@@ -11,6 +11,7 @@ export const s = {
     members: 'Members',
     teams: 'Teams',
     tokens: 'Tokens and agents',
+    connections: 'Connections',
     sessions: 'Sessions',
     seats: 'Seats',
     policy: 'Policy',
@@ -100,6 +101,10 @@ export const s = {
     ends: (when: string) => `ends ${when}`,
     endless: 'does not end',
     of: (agent: string) => `of the agent ${agent}`,
+    agentOf: (agent: string, member: string) => `${agent}, an agent of ${member}`,
+    ofMember: (member: string) => `of ${member}`,
+    mine: 'yours',
+    ofRetired: 'of an agent that is retired',
     agents: 'Agents',
     agentsIntro: 'Programs that act for you, under a name of their own.',
     noAgents: 'No agent yet',
@@ -107,6 +112,18 @@ export const s = {
     retire: 'Retire',
     retireTitle: (name: string) => `Retire ${name}?`,
     retireWhy: 'For good: its tokens end, its leases and locks are freed, its runs end. What it did stays.',
+  },
+  connections: {
+    intro: 'Programs that were let in by signing in, each as an agent of the member who let it in.',
+    empty: 'No program is let in',
+    emptyWhy:
+      'A program asks for it in a browser: an assistant by MCP, or the command line with muster login.',
+    unvouched: 'registered by itself',
+    as: (agent: string) => `as your agent ${agent}`,
+    revoke: 'Disconnect',
+    revokeTitle: (name: string) => `Let ${name} in no more?`,
+    revokeWhy:
+      'It is refused from its next call on. What it holds by leases and locks stays until that expires.',
   },
   sessions: {
     intro: 'The browsers in which you are signed in, in all of your organizations.',

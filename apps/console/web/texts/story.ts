@@ -34,10 +34,6 @@ export const w = {
   say: 'Say it',
   remove: (name: string) => `Ask ${name} no longer`,
   locks: 'Locks',
-  lockOf: (name: string, left: string) => `${name}, ${left} left`,
-  shared: 'shared',
-  collides: 'Others are at these files, too',
-  collision: { execution: 'is changing it', lock: 'has it locked' },
   handOff: 'Hand off',
   handOffTitle: (key: string) => `Hand ${key} off`,
   handOffWhy:

@@ -1,0 +1,140 @@
+/** Locks of a project as a tree, and whether a path is free: who is in the way, with a path that both are about. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useState } from 'react';
+import { isRefusal, MusterError } from '@muster/client';
+import { type Lock, type LockConflict, type Project } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { locksQuery } from '../data/queries.ts';
+import { useNow } from '../parts/clock.tsx';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { Avatar, nameOf } from '../parts/people.tsx';
+import { Failed, Loading } from '../parts/states.tsx';
+import { Tree } from '../parts/tree.tsx';
+import { span, t } from '../texts/index.ts';
+
+function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
+  const { locks } = useClient();
+  const { member } = useIdentity();
+  const queries = useQueryClient();
+  const now = useNow();
+  const { id: lockId, holder, mode, reason, storyId, expiresAt } = lock;
+  const free = async (): Promise<void> => {
+    try {
+      await locks.release({ lockId });
+    } catch (error) {
+      notify({ tone: 'bad', title: t.locks.notFreed, body: reasonFor(error) });
+    }
+    await queries.invalidateQueries({ queryKey: ['work', 'locks'] });
+  };
+  return (
+    <span className="lock lock-line">
+      <Avatar name={holder.name} kind={holder.kind} />
+      <span>
+        {t.locks.of(nameOf(holder), span(Date.parse(expiresAt) - now))}
+        {mode === 'shared' && ` · ${t.locks.shared}`}
+        {reason !== null && ` · ${reason}`}
+      </span>
+      {storyId !== null && (
+        <Link to="/s/$storyKey" params={{ storyKey: storyId }} className="side-link">
+          {t.locks.story}
+        </Link>
+      )}
+      {(isLead || holder.memberId === member.id) && (
+        <button type="button" className="button" data-kind="quiet" onClick={() => void free()}>
+          {t.locks.free}
+          <span className="sr-only"> {lock.resources.join(', ')}</span>
+        </button>
+      )}
+    </span>
+  );
+}
+
+function Probe({ projectId }: { readonly projectId: string }) {
+  const { locks } = useClient();
+  const [resource, setResource] = useState('');
+  const [found, setFound] = useState<{ of: string; conflicts: readonly LockConflict[] } | null>(null);
+  const ask = async (): Promise<void> => {
+    const of = resource.trim();
+    try {
+      const { conflicts } = await locks.acquire({ projectId, resources: [of], dryRun: true });
+      setFound({ of, conflicts });
+    } catch (error) {
+      setFound(null);
+      const body =
+        error instanceof MusterError && isRefusal(error, 'invalid_params')
+          ? t.locks.noPath
+          : reasonFor(error);
+      notify({ tone: 'bad', title: t.locks.notAsked, body });
+    }
+  };
+  return (
+    <form
+      className="form-line"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (resource.trim() !== '') void ask();
+      }}
+    >
+      <input
+        className="field mono grow"
+        aria-label={t.locks.path}
+        placeholder={t.locks.pathHint}
+        maxLength={512}
+        value={resource}
+        onChange={({ target }) => setResource(target.value)}
+      />
+      <button type="submit" className="button">
+        {t.locks.ask}
+      </button>
+      <div className="lock-answer" role="status">
+        {found?.conflicts.length === 0 && (
+          <p className="state" data-tone="good">
+            {t.locks.isFree(found.of)}
+          </p>
+        )}
+        {found !== null && found.conflicts.length > 0 && (
+          <>
+            <p className="state" data-tone="wait">
+              {t.locks.isHeld(found.of)}
+            </p>
+            <ul className="side-list">
+              {found.conflicts.map(({ lock, heldResource, witness }) => (
+                <li key={`${lock.id} ${heldResource}`}>
+                  {t.locks.witness(nameOf(lock.holder))} <code>{witness}</code>
+                  <span className="muted">
+                    {' '}
+                    {t.locks.by} <code>{heldResource}</code>
+                  </span>
+                </li>
+              ))}
+            </ul>
+          </>
+        )}
+      </div>
+    </form>
+  );
+}
+
+export function Locks({ project }: { readonly project: Project }) {
+  const locks = useQuery(locksQuery(useClient(), project.id));
+  const { agent } = useIdentity();
+  const id = `locks-${project.key}`;
+  return (
+    <section className="group" aria-labelledby={id}>
+      <h2 id={id}>{t.locks.title(project.name)}</h2>
+      {locks.isError && <Failed error={locks.error} again={() => void locks.refetch()} />}
+      {locks.isPending && <Loading label={t.locks.loading} rows={2} />}
+      {locks.data?.length === 0 && <p className="muted">{t.locks.none}</p>}
+      {locks.data !== undefined && locks.data.length > 0 && (
+        <Tree
+          locks={locks.data}
+          say={(lock) => (
+            <One key={lock.id} lock={lock} isLead={agent === null && project.myRole === 'lead'} />
+          )}
+        />
+      )}
+      {project.myRole !== 'viewer' && project.archivedAt === null && <Probe projectId={project.id} />}
+    </section>
+  );
+}

@@ -1,0 +1,34 @@
+/** Where others are at the same files: a path that both are about, who, and what they do with it. */
+import { type StoryContext } from '@muster/registry';
+import { Link } from '@tanstack/react-router';
+import { t } from '../texts/index.ts';
+import { nameOf } from './people.tsx';
+
+export const Collisions = ({
+  storyId,
+  collisions,
+}: {
+  readonly storyId: string;
+  readonly collisions: NonNullable<StoryContext['collisions']>;
+}) => (
+  <>
+    <p className="state" data-tone="wait">
+      {t.locks.collides}
+    </p>
+    <ul className="side-list">
+      {collisions.map(({ id, path, kind, holder, storyId: other }) => (
+        <li key={`${id} ${path}`}>
+          <code>{path}</code>{' '}
+          <span className="muted">
+            {holder === null ? '' : nameOf(holder)} {t.locks.collision[kind]}
+          </span>
+          {other !== null && other !== storyId && (
+            <Link to="/s/$storyKey" params={{ storyKey: other }} className="side-link">
+              {t.locks.theirStory}
+            </Link>
+          )}
+        </li>
+      ))}
+    </ul>
+  </>
+);

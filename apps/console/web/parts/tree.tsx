@@ -1,0 +1,63 @@
+/** Locks, as the folders of a repository. */
+import { type ReactNode } from 'react';
+import { type Lock } from '@muster/registry';
+
+interface Node {
+  readonly name: string;
+  readonly children: Map<string, Node>;
+  readonly locks: Lock[];
+}
+
+const nodeOf = (name: string): Node => ({ name, children: new Map(), locks: [] });
+
+function treeOf(locks: readonly Lock[]): Node {
+  const root = nodeOf('');
+  for (const lock of locks)
+    for (const resource of lock.resources) {
+      const parts = resource.startsWith('name:') ? [resource] : resource.split('/');
+      let at = root;
+      for (const part of parts) {
+        const next = at.children.get(part) ?? nodeOf(part);
+        at.children.set(part, next);
+        at = next;
+      }
+      at.locks.push(lock);
+    }
+  return root;
+}
+
+type Say = (lock: Lock) => ReactNode;
+
+/** Folders that hold nothing but one another stand on one line. */
+function Branch({ node, say }: { readonly node: Node; readonly say: Say }) {
+  let { name } = node;
+  let shown = node;
+  for (;;) {
+    const [only, ...others] = shown.children.values();
+    if (only === undefined || others.length > 0 || shown.locks.length > 0) break;
+    name = `${name}/${only.name}`;
+    shown = only;
+  }
+  return (
+    <li>
+      <code>{name}</code>
+      {shown.locks.map(say)}
+      {shown.children.size > 0 && (
+        <ul>
+          {[...shown.children.values()].map((child) => (
+            <Branch key={child.name} node={child} say={say} />
+          ))}
+        </ul>
+      )}
+    </li>
+  );
+}
+
+/** `say` is what is to be said of a lock, beside its path; it has a key. */
+export const Tree = ({ locks, say }: { readonly locks: readonly Lock[]; readonly say: Say }) => (
+  <ul className="tree">
+    {[...treeOf(locks).children.values()].map((node) => (
+      <Branch key={node.name} node={node} say={say} />
+    ))}
+  </ul>
+);
