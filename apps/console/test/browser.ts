@@ -11,9 +11,9 @@ if (program === undefined)
   console.warn('There is no Chromium here: the journeys of the console are skipped.');
 
 /** Undefined where there is none. */
-export async function launch(): Promise<Browser | undefined> {
+export async function launch(flags: readonly string[] = []): Promise<Browser | undefined> {
   if (program === undefined) return undefined;
-  return chromium.launch({ executablePath: program, args: browserFlags() });
+  return chromium.launch({ executablePath: program, args: [...browserFlags(), ...flags] });
 }
 
 /** What went wrong on a page without being seen: errors of scripts, and what the content policy refused. */

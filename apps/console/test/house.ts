@@ -41,7 +41,13 @@ export interface House {
   whileApiIsAway(work: () => Promise<void>): Promise<void>;
 }
 
-export function useHouse({ hasSignIn = false }: { readonly hasSignIn?: boolean } = {}): House {
+interface HouseOptions {
+  readonly hasSignIn?: boolean;
+  /** Whether its windows are drawn alike on all machines. */
+  readonly isForPictures?: boolean;
+}
+
+export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOptions = {}): House {
   const world = useWorld({});
   const mails = useMails();
   let [folder, port] = ['', 0];
@@ -71,7 +77,7 @@ export function useHouse({ hasSignIn = false }: { readonly hasSignIn?: boolean }
         ...{ TRUST_PROXY: '127.0.0.1', HOME_PATH: '/console/' },
       });
     api = await startApi();
-    browser = await launch();
+    browser = await launch(isForPictures ? ['--font-render-hinting=none', '--disable-lcd-text'] : []);
   });
   afterAll(async () => {
     await browser?.close();

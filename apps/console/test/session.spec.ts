@@ -1,4 +1,5 @@
 /** Signing in, as people who have a browser and a mailbox do: on the way to a page, out again, and anew before what is dangerous. */
+import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People } from '@muster/testing';
 import { journey } from './browser.ts';
@@ -105,4 +106,22 @@ journey('shows the browsers in which one is signed in, and ends another', async 
   const signIn = other.getByRole('heading', { name: 'Sign in' });
   await other.getByRole('link', { name: 'Activity' }).or(signIn).first().click();
   await signIn.waitFor();
+});
+
+journey('shows one’s passkeys, names one anew and removes it', async () => {
+  const { page } = kept(await house.signIn('ben@example.com', at('/settings/passkeys')));
+  await page.getByRole('heading', { name: 'No passkey yet' }).waitFor();
+  await page.getByRole('link', { name: 'Make a passkey' }).waitFor();
+  await house.world.rows(
+    `insert into sign_in.passkeys (id, account_id, credential_id, public_key, name)
+     select $1, id, '\\x01', '\\x02', 'Laptop' from sign_in.accounts where email = 'ben@example.com'`,
+    randomUUID(),
+  );
+  await page.reload();
+  await page.getByRole('button', { name: 'Rename Laptop' }).click();
+  await page.getByLabel('Name: Laptop').fill('Desk');
+  await page.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('button', { name: 'Remove Desk' }).click();
+  await page.getByRole('dialog').getByRole('button', { name: 'Remove' }).click();
+  await page.getByRole('heading', { name: 'No passkey yet' }).waitFor();
 });

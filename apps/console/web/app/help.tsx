@@ -2,6 +2,9 @@ import { Dialog } from '../parts/dialog.tsx';
 import { switchKeys, useKeysOn } from '../parts/keys.ts';
 import { t } from '../texts/index.ts';
 
+/** How the key is written on it that goes with others. */
+const modifier = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
+
 /** Which keys do what, and the switch for those without a modifier. */
 export function Help({ onClose }: { readonly onClose: () => void }) {
   const isOn = useKeysOn();
@@ -14,7 +17,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
             <div key={meaning} className="fact">
               <dt>
                 {keys.split(' ').map((key) => (
-                  <kbd key={key}>{key}</kbd>
+                  <kbd key={key}>{key === 'mod' ? modifier : key}</kbd>
                 ))}
               </dt>
               <dd>{meaning}</dd>

@@ -1,4 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
+import { type ActivityItem } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { activityQuery } from '../data/queries.ts';
@@ -7,6 +8,26 @@ import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
 import { useTitle } from '../parts/title.ts';
 import { ago, exactly, t } from '../texts/index.ts';
+
+interface Happened {
+  readonly item: ActivityItem;
+  readonly times: number;
+}
+
+/** The same of the same by the same, one after the other, is one line. */
+function together(items: readonly ActivityItem[]): Happened[] {
+  const lines: Happened[] = [];
+  for (const item of items) {
+    const last = lines.at(-1);
+    const isSame =
+      last?.item.kind === item.kind &&
+      last.item.subject.id === item.subject.id &&
+      last.item.actor.name === item.actor.name;
+    if (isSame) lines[lines.length - 1] = { item: last.item, times: last.times + 1 };
+    else lines.push({ item, times: 1 });
+  }
+  return lines;
+}
 
 /** What happened, newest first. */
 export function ActivityPage() {
@@ -31,7 +52,7 @@ export function ActivityPage() {
           {activity.isPending && <Loading label={t.activity.loading} />}
           {activity.isSuccess && items.length === 0 && <Empty title={t.activity.empty} />}
           <ol className="rows">
-            {items.map(({ id, kind, actor, subject, at }) => (
+            {together(items).map(({ item: { id, kind, actor, subject, at }, times }) => (
               <li key={id} className="row row-slim">
                 <span className="row-lead">
                   <Avatar name={actor.name} kind={actor.kind} />
@@ -45,6 +66,7 @@ export function ActivityPage() {
                   ) : (
                     subject.title
                   )}
+                  {times > 1 && <span className="muted"> · {t.activity.times(times)}</span>}
                 </p>
                 <time className="muted tabular" dateTime={at} title={exactly(at)}>
                   {ago(at)}

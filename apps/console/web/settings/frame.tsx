@@ -32,7 +32,7 @@ export function Frame({
   // Where the sections lie in one line, the chosen one may be beyond its end.
   useEffect(() => {
     nav.current
-      ?.querySelector('[aria-current]')
+      ?.querySelector('[data-chosen]')
       ?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
   }, [place?.section]);
   return (
@@ -56,6 +56,7 @@ export function Frame({
                         } as const))}
                     className="rail-link"
                     aria-current={section === place?.section ? 'page' : undefined}
+                    data-chosen={section === place?.section || undefined}
                   >
                     {s.sections[section]}
                   </Link>

@@ -1,13 +1,15 @@
 import { getRouteApi } from '@tanstack/react-router';
-import { useIdentity } from '../data/context.ts';
+import { useConsole, useIdentity } from '../data/context.ts';
 import { t } from '../texts/index.ts';
 import { Connections } from './connections.tsx';
 import { Forges } from './forges.tsx';
 import { Frame, type Place } from './frame.tsx';
 import { OrganizationGeneral } from './general.tsx';
 import { Members } from './members.tsx';
+import { Passkeys } from './passkeys.tsx';
 import { PolicyPart } from './policy.tsx';
 import { Prompts } from './prompts.tsx';
+import { Providers } from './providers.tsx';
 import { useIsAdmin } from './rights.ts';
 import { Seats } from './seats.tsx';
 import { Sessions } from './sessions.tsx';
@@ -21,6 +23,7 @@ export function OrganizationPage() {
   const { section } = route.useParams();
   const { agent, member } = useIdentity();
   const isAdmin = useIsAdmin();
+  const { session } = useConsole();
   // What only people do is not shown to their agents.
   const own: readonly Place[] =
     agent === null
@@ -28,6 +31,8 @@ export function OrganizationPage() {
           { section: 'tokens', children: <Tokens /> },
           { section: 'connections', children: <Connections /> },
           { section: 'sessions', children: <Sessions /> },
+          // Who came in by a token has no account here to sign in with.
+          ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),
         ]
       : [];
   const places: readonly Place[] = [
@@ -38,6 +43,7 @@ export function OrganizationPage() {
     { section: 'prompts', children: <Prompts projectId={undefined} mayWrite={isAdmin} /> },
     ...(isAdmin
       ? ([
+          { section: 'providers', children: <Providers /> },
           { section: 'webhooks', children: <Webhooks /> },
           { section: 'forges', children: <Forges /> },
           { section: 'seats', children: <Seats /> },

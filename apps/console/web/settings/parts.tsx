@@ -40,7 +40,9 @@ export function Listed<Item>({
   emptyWhy,
   children,
 }: {
-  readonly query: Pick<UseQueryResult<readonly Item[]>, 'data' | 'error' | 'refetch'>;
+  readonly query: Pick<UseQueryResult<readonly Item[]>, 'data' | 'error'> & {
+    readonly refetch: () => Promise<unknown>;
+  };
   readonly empty: string;
   readonly emptyWhy?: string;
   readonly children: (item: Item) => ReactNode;

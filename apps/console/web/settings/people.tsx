@@ -39,10 +39,10 @@ function Give({ projectId }: Of) {
     <Form act={s.people.add} isBusy={isBusy || who === ''} onSubmit={() => void give()}>
       <div className="form-row">
         <Choice
-          label={`${s.people.member}, ${s.people.team}`}
+          label={s.people.memberOrTeam}
           value={who}
           words={{
-            '': '…',
+            '': s.people.choose,
             ...Object.fromEntries((members.data ?? []).map(({ id, name }) => [`member:${id}`, name])),
             ...Object.fromEntries(
               (teams.data ?? []).map(({ id, name }) => [`team:${id}`, `${s.people.team}: ${name}`]),

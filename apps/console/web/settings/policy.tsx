@@ -7,7 +7,7 @@ import { Failed, Loading } from '../parts/states.tsx';
 import { span } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Choice, Form, Section, useWrite } from './parts.tsx';
-import { policyQuery } from './queries.ts';
+import { policyQuery, providersQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
 type Rules = Omit<PolicyRecord, 'version'>;
@@ -20,6 +20,7 @@ const groups: Readonly<Record<keyof typeof s.policy.groups, readonly (keyof Rule
     ...(['requireSpecToStart', 'wipLimits', 'agentsMayComplete', 'completeStoryOnMerge'] as const),
     ...(['requireMergeProof', 'mergeProof'] as const),
   ],
+  signIn: ['requirePasskey', 'allowedIdentityProviders'],
   organization: ['allowedEmailDomains', 'gamificationEnabled', 'auditRetentionDays'],
 };
 
@@ -47,6 +48,7 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
   const [rules, setRules] = useState<Rules>(now);
   const [domains, setDomains] = useState(now.allowedEmailDomains.join(' '));
   const { isBusy, run } = useWrite();
+  const providers = useQuery({ ...providersQuery(client), enabled: mayChange });
   const set = (change: Partial<Rules>): void => setRules({ ...rules, ...change });
   const save = (): Promise<boolean> => {
     const all = { ...rules, allowedEmailDomains: domains.split(/[\s,]+/).filter((part) => part !== '') };
@@ -82,6 +84,31 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
         onChange={({ target }) => set({ [id]: target.checked })}
       />
     </Rule>
+  );
+  const allowed = (): ReactNode => (
+    <fieldset key="allowedIdentityProviders" className="rule rule-list">
+      <legend className="sr-only">{s.policy.names.allowedIdentityProviders}</legend>
+      <span>{s.policy.names.allowedIdentityProviders}</span>
+      <div>
+        {providers.data?.items.map(({ id, name }) => (
+          <label key={id} className="switch">
+            <input
+              type="checkbox"
+              checked={rules.allowedIdentityProviders.includes(id)}
+              onChange={({ target }) =>
+                set({
+                  allowedIdentityProviders: target.checked
+                    ? [...rules.allowedIdentityProviders, id]
+                    : rules.allowedIdentityProviders.filter((one) => one !== id),
+                })
+              }
+            />
+            {name}
+          </label>
+        ))}
+        {providers.data?.items.length === 0 && <span className="hint">{s.providers.empty}</span>}
+      </div>
+    </fieldset>
   );
   const rule = (id: keyof Rules): ReactNode => {
     if (id === 'mergeProof')
@@ -124,6 +151,7 @@ function Rules({ policy, mayChange }: { readonly policy: PolicyRecord; readonly 
           />
         </Rule>
       );
+    if (id === 'allowedIdentityProviders') return mayChange ? allowed() : null;
     if (id === 'requiredApprovals') return number(id, '');
     if (id === 'auditRetentionDays') return number(id, s.policy.days);
     if (id === 'defaultLeaseTtlSeconds' || id === 'maxLeaseTtlSeconds' || id === 'maxLockTtlSeconds')

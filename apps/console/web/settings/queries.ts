@@ -48,6 +48,23 @@ export const connectionsQuery = (client: Client) =>
     queryFn: () => Array.fromAsync(client.connections.list.all({ limit })),
   });
 
+export const passkeysQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'passkeys'],
+    queryFn: () => Array.fromAsync(client.passkeys.list.all({ limit })),
+    // They are made in another page, and are no events.
+    refetchOnMount: 'always',
+  });
+
+export const providersQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'providers'],
+    queryFn: () => client.identityProviders.list({ limit }),
+    // A worker tests them.
+    refetchInterval: ({ state }) =>
+      state.data?.items.some(({ check }) => check === null) === true ? 2_000 : 30_000,
+  });
+
 export const agentsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'agents'],

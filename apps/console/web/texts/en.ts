@@ -239,7 +239,7 @@ export const en = {
     deleted: 'This comment was deleted.',
     moreReplies: 'There are more replies.',
     comment: 'Comment',
-    commentHint: 'Write a comment. Markdown works, @name tells somebody.',
+    commentHint: 'Write a comment; @name tells them.',
     reply: 'Reply',
     replyTo: (name: string) => `Reply to ${name}`,
     resolve: 'Resolve',
@@ -256,7 +256,7 @@ export const en = {
     stopRequested: (name: string) => `${name} asked to stop`,
     timeline: 'What happened in this work',
     reviewers: 'Reviewers',
-    noReviewers: 'Nobody is asked to review.',
+    noReviewers: 'No reviewer is asked yet.',
     stale: 'stale: the work has moved on',
     facts: 'Facts',
     agent: 'Agent',
@@ -305,7 +305,6 @@ export const en = {
     noCheckpoint: 'no checkpoint yet',
     all: 'All projects',
     project: 'Project',
-    files: (count: number) => several(count, 'file', 'files'),
   },
   locks: {
     title: (project: string) => `Locks in ${project}`,
@@ -362,6 +361,7 @@ export const en = {
     empty: 'Nothing happened yet',
     audit: 'Audit trail',
     older: 'Show older',
+    times: (count: number) => `${count.toLocaleString()} times`,
   },
   palette: {
     title: 'Go to',
@@ -373,7 +373,7 @@ export const en = {
     title: 'Keyboard shortcuts',
     single: 'Keys without Ctrl or ⌘',
     keys: [
-      ['⌘K', 'Go to a page, a board or a story'],
+      ['mod k', 'Go to a page, a board or a story'],
       ['?', 'These shortcuts'],
       ['g n', 'Now'],
       ['g i', 'Inbox'],

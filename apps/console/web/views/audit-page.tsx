@@ -1,6 +1,7 @@
 /** Who did what, and what was refused: for admins. */
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { Fragment } from 'react';
 import { type AuditEntry } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { Avatar, nameOf } from '../parts/people.tsx';
@@ -20,7 +21,18 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => {
         <Avatar name={actor.name} kind={actor.kind} /> {nameOf(actor)}
       </td>
       <td>
-        <code>{operation}</code>
+        <code>
+          {operation.split('.').map((part, at) => (
+            <Fragment key={at}>
+              {at > 0 && (
+                <>
+                  .<wbr />
+                </>
+              )}
+              {part}
+            </Fragment>
+          ))}
+        </code>
         {target !== null && <span className="muted mono table-target">{target}</span>}
       </td>
       <td>
@@ -28,7 +40,7 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => {
           {outcome === 'denied' ? v.audit.refused(reason) : v.audit.allowed}
         </span>
       </td>
-      <td className="muted tabular">{ip}</td>
+      <td className="muted tabular table-where">{ip}</td>
       <td className="muted tabular number">
         <time dateTime={at} title={exactly(at)}>
           {ago(at)}
@@ -94,11 +106,11 @@ export function AuditPage() {
         {items.length > 0 && (
           // What is scrolled sideways on a small screen is reached by keys.
           <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
-            <table className="table">
+            <table className="table table-audit">
               <thead>
                 <tr>
                   {[v.audit.who, v.audit.what, v.audit.outcome, v.audit.where].map((name) => (
-                    <th key={name} scope="col">
+                    <th key={name} scope="col" className={name === v.audit.where ? 'table-where' : undefined}>
                       {name}
                     </th>
                   ))}

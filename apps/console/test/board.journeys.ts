@@ -1,0 +1,243 @@
+/** A board as two people use it at once, in real windows. */
+import { isDeepStrictEqual } from 'node:util';
+import { beforeEach, expect } from '@jest/globals';
+import { type Locator, type Page } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function boardJourneys(house: House): void {
+  let people: People;
+  const windows = useWindows(house);
+  const { open } = windows;
+  beforeEach(async () => {
+    people = await house.world.org();
+  });
+
+  const column = (page: Page, name: string): Locator => page.getByRole('region', { name, exact: true });
+  const titles = async (page: Page, name: string): Promise<string[]> =>
+    column(page, name).locator('.card-title').allTextContents();
+  const card = (page: Page, title: string): Locator => page.getByRole('link', { name: title });
+  const said = (page: Page): Locator => page.getByTestId('spoken');
+  /** Waits until the cards of a column are these, from top to bottom. */
+  const shows = (page: Page, name: string, wanted: readonly string[]): Promise<void> =>
+    until(async () => isDeepStrictEqual(await titles(page, name), wanted));
+  /** Drags by the pointer as a hand does, and lets go once the column says that it takes the card. */
+  async function drag(page: Page, title: string, name: string, above?: string): Promise<void> {
+    const to = above === undefined ? column(page, name).locator('.column-scroll') : card(page, above);
+    const [from, over] = [await card(page, title).boundingBox(), await to.boundingBox()];
+    if (from === null || over === null) throw new Error('what is dragged, or where to, is not on the page');
+    await page.mouse.move(from.x + 40, from.y + 20);
+    await page.mouse.down();
+    await page.mouse.move(from.x + 60, from.y + 30, { steps: 3 });
+    await page.mouse.move(over.x + 60, over.y + (above === undefined ? 300 : 6), { steps: 6 });
+    const line = column(page, name).locator('.drop-line');
+    // A hand is never quite still, and what it is over is asked when it moves.
+    for (let step = 0; step < 300 && (await line.count()) === 0; step += 1)
+      await page.mouse.move(over.x + 60 + (step % 2), over.y + (above === undefined ? 300 : 6));
+    await page.mouse.up();
+  }
+  const demo = { backlog: ['Alpha', 'Beta', 'Gamma'], ready: ['Delta'], in_progress: [] };
+
+  journey('opens by a token, which it keeps out of every store', async () => {
+    await arrange(house, people, demo);
+    const { token } = people.ana.me;
+    const { page } = windows.keep(await house.visit('/p/WEB'));
+    await page.getByLabel('Token').fill('must_live_none');
+    await page.keyboard.press('Enter');
+    await page.getByText('This token is not known').waitFor();
+    await page.getByLabel('Token').fill(token);
+    await page.keyboard.press('Enter');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    const stored = await page.evaluate(
+      'JSON.stringify([{ ...localStorage }, { ...sessionStorage }, document.cookie, location.href])',
+    );
+    expect(stored).not.toContain(token.slice(0, 20));
+    await page.reload();
+    await page.getByLabel('Token').waitFor();
+  });
+
+  journey('shows in one window what is dragged in another', async () => {
+    await arrange(house, people, demo);
+    const [mine, theirs] = await Promise.all([
+      open(people.ana.me.token, '/p/WEB'),
+      open(people.ben.me.token, '/p/WEB'),
+    ]);
+    await shows(theirs, 'Ready', ['Delta']);
+    await drag(mine, 'Beta', 'Ready', 'Delta');
+    await shows(mine, 'Ready', ['Beta', 'Delta']);
+    await shows(theirs, 'Ready', ['Beta', 'Delta']);
+    expect(await titles(theirs, 'Backlog')).toEqual(['Alpha', 'Gamma']);
+    await drag(theirs, 'Beta', 'Done');
+    await shows(mine, 'Done', ['Beta']);
+    const { items } = await house
+      .client(people.ana.me.token)
+      .stories.list({ projectId: 'WEB', status: 'done' });
+    expect(items.map(({ title }) => title)).toEqual(['Beta']);
+  });
+
+  journey('walks and moves by keys alone, and says where the card is', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    await page.keyboard.press('j');
+    await page.locator('[data-card]:focus', { hasText: 'Alpha' }).waitFor();
+    await page.keyboard.press('End');
+    await page.locator('[data-card]:focus', { hasText: 'Gamma' }).waitFor();
+    await page.keyboard.press('m');
+    await said(page).getByText('Backlog, 3 of 3').waitFor();
+    await page.keyboard.press('ArrowRight');
+    await said(page).getByText('Ready, 2 of 2').waitFor();
+    await page.keyboard.press('ArrowUp');
+    await said(page).getByText('Ready, 1 of 2').waitFor();
+    await page.keyboard.press('Escape');
+    await said(page).getByText('is back where it was').waitFor();
+    expect(await titles(page, 'Backlog')).toEqual(['Alpha', 'Beta', 'Gamma']);
+    await page.locator('[data-card]:focus', { hasText: 'Gamma' }).waitFor();
+    for (const key of ['m', 'ArrowRight', 'ArrowUp', ' ']) await page.keyboard.press(key);
+    await said(page).getByText('dropped. Ready, 1 of 2.').waitFor();
+    await shows(page, 'Ready', ['Gamma', 'Delta']);
+    await page.locator('[data-card]:focus', { hasText: 'Gamma' }).waitFor();
+    const { items } = await house
+      .client(people.ana.me.token)
+      .stories.list({ projectId: 'WEB', status: 'ready' });
+    expect(items.map(({ title }) => title)).toEqual(['Gamma', 'Delta']);
+  });
+
+  journey('moves by a menu too, for those who can neither drag nor type', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await card(page, 'Alpha').hover();
+    await page.getByRole('button', { name: 'Actions for WEB-1' }).click();
+    await page.getByRole('menuitem', { name: 'Move to bottom' }).click();
+    await shows(page, 'Backlog', ['Beta', 'Gamma', 'Alpha']);
+    await page.getByRole('button', { name: 'Actions for WEB-1' }).click();
+    await page.getByRole('menuitem', { name: 'Move to In progress' }).click();
+    await shows(page, 'In progress', ['Alpha']);
+  });
+
+  journey('adds stories one after the other where one asks for it', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await column(page, 'Ready').getByRole('button', { name: 'Add a story to Ready' }).click();
+    await page.keyboard.type('Epsilon');
+    await page.keyboard.press('Enter');
+    await shows(page, 'Ready', ['Delta', 'Epsilon']);
+    await page.keyboard.type('Zeta');
+    await page.keyboard.press('Enter');
+    await shows(page, 'Ready', ['Delta', 'Epsilon', 'Zeta']);
+  });
+
+  journey('keeps a filter in the address, for whoever is sent it', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await shows(page, 'Ready', ['Delta']);
+    await page.keyboard.press('/');
+    await page.keyboard.type('alp');
+    await shows(page, 'Backlog', ['Alpha']);
+    await page.waitForURL(/q=alp/);
+    const other = await open(people.ben.me.token, new URL(page.url()).href.split('/console')[1] ?? '');
+    await shows(other, 'Backlog', ['Alpha']);
+    await other.getByRole('button', { name: 'Clear filters' }).click();
+    await shows(other, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+  });
+
+  journey('shows a change by another beside mine, and overwrites neither', async () => {
+    await arrange(house, people, demo);
+    const { page } = windows.keep(await house.visit('/p/WEB'));
+    // A window that hears of nothing: its board is old.
+    await page.route('**/api/events/stream*', (route) => route.abort());
+    await page.getByLabel('Token').fill(people.ana.me.token);
+    await page.keyboard.press('Enter');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    const ben = house.client(people.ben.me.token);
+    await ben.stories.updateStatus({ storyId: 'WEB-1', status: 'in_review' });
+    await drag(page, 'Alpha', 'Done');
+    await page.locator('.notice', { hasText: 'WEB-1 was changed meanwhile' }).waitFor();
+    await page.locator('.notice p', { hasText: 'Theirs: In review, No priority · Yours: Done' }).waitFor();
+    await shows(page, 'In review', ['Alpha']);
+    expect((await ben.stories.get({ storyId: 'WEB-1' })).story.status).toBe('in_review');
+    await page.getByRole('button', { name: 'Move it anyway' }).click();
+    await shows(page, 'Done', ['Alpha']);
+    await until(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
+    // What they changed elsewhere in it stands in nobody's way.
+    await ben.stories.update({ storyId: 'WEB-2', priority: 'urgent' });
+    await drag(page, 'Beta', 'Ready');
+    await shows(page, 'Ready', ['Delta', 'Beta']);
+    await until(async () => {
+      const { story } = await ben.stories.get({ storyId: 'WEB-2' });
+      return story.status === 'ready' && story.priority === 'urgent';
+    });
+  });
+
+  journey('says quietly that it lost the wire, and misses nothing by it', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.getByText('Live', { exact: true }).waitFor();
+    await card(page, 'Beta').focus();
+    await house.whileApiIsAway(async () => {
+      await page.getByText('Reconnecting').waitFor();
+      expect(await titles(page, 'Backlog')).toEqual(['Alpha', 'Beta', 'Gamma']);
+    });
+    await house.client(people.ben.me.token).stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
+    await shows(page, 'In progress', ['Beta']);
+    await page.getByText('Live', { exact: true }).waitFor();
+    // Whoever stood on the card still does.
+    await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
+  });
+
+  journey('shows the same nothing for a project that is hidden and one that is not there', async () => {
+    const ana = house.client(people.ana.me.token);
+    await ana.projects.create({ key: 'SECRET', name: 'Secret', visibility: 'private' });
+    const seen = [];
+    for (const address of ['/p/SECRET', '/p/NOPE']) {
+      const page = await open(people.dan.me.token, address);
+      await page.getByRole('heading', { name: 'Not found' }).waitFor();
+      seen.push(await page.locator('main').textContent());
+    }
+    expect(seen[0]).toBe(seen[1]);
+  });
+
+  journey('offers no change to who may not make any', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.dan.me.token, '/p/WEB');
+    await shows(page, 'Ready', ['Delta']);
+    expect(await page.getByRole('button', { name: /Add a story/ }).count()).toBe(0);
+    await card(page, 'Alpha').focus();
+    await page.keyboard.press('m');
+    await page.keyboard.press('c');
+    await page.keyboard.press('ArrowDown');
+    await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
+    expect(await page.getByText('Arrows choose').count()).toBe(0);
+  });
+
+  journey('selects by keys, and changes all that are selected at once', async () => {
+    await arrange(house, people, demo);
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await shows(page, 'Backlog', ['Alpha', 'Beta', 'Gamma']);
+    // All within one frame, as keys that repeat can come.
+    await page.evaluate(`for (const key of 'jxjjx')
+    document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key, bubbles: true, cancelable: true }));`);
+    const bar = page.getByRole('toolbar', { name: 'All selected stories' });
+    await bar.getByText('2 selected').waitFor();
+    await bar.getByRole('combobox', { name: 'Move to…' }).selectOption({ label: 'Ready' });
+    await shows(page, 'Ready', ['Delta', 'Alpha', 'Gamma']);
+    await bar.waitFor({ state: 'detached' });
+    // One that is refused stays selected, and is named.
+    const ben = house.client(people.ben.me.token);
+    await card(page, 'Delta').focus();
+    await page.keyboard.press('x');
+    await page.route('**/api/stories/update', async (route) => {
+      await ben.stories.update({ storyId: 'WEB-4', estimate: 5 });
+      await route.continue();
+    });
+    await bar.getByRole('combobox', { name: 'Priority…' }).selectOption({ label: 'High' });
+    await page.locator('.notice', { hasText: 'Not changed: WEB-4' }).waitFor();
+    await bar.getByText('1 selected').waitFor();
+    expect((await ben.stories.get({ storyId: 'WEB-4' })).story).toMatchObject({
+      estimate: 5,
+      priority: 'none',
+    });
+  });
+}

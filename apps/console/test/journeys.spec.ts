@@ -1,0 +1,16 @@
+/** All journeys by token, in one house: to start it takes longer than most of them. */
+import { describe } from '@jest/globals';
+import { accessJourneys } from './access.journeys.ts';
+import { boardJourneys } from './board.journeys.ts';
+import { useHouse } from './house.ts';
+import { pagesJourneys } from './pages.journeys.ts';
+import { settingsJourneys } from './settings.journeys.ts';
+import { storyJourneys } from './story.journeys.ts';
+
+const house = useHouse();
+
+describe('the board', () => boardJourneys(house));
+describe('a story', () => storyJourneys(house));
+describe('the pages', () => pagesJourneys(house));
+describe('settings', () => settingsJourneys(house));
+describe('access', () => accessJourneys(house));

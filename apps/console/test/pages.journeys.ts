@@ -1,0 +1,176 @@
+/** What waits for me, what I was told, who is at work, and the ways there by keys. */
+import { beforeEach, expect } from '@jest/globals';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function pagesJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha'], ready: ['Delta'], in_progress: [] });
+  });
+
+  journey('begins with what waits for one, as it comes and goes', async () => {
+    const ben = house.client(people.ben.me.token);
+    const page = await open(people.ana.me.token, '/');
+    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    await ben.reviewers.add({ storyId: 'WEB-1', memberId: people.ana.me.memberId });
+    await page.getByRole('region', { name: 'For you to review' }).getByText('Alpha').waitFor();
+    await page.getByRole('link', { name: 'Review WEB-1' }).click();
+    await page.getByRole('heading', { name: 'Alpha' }).waitFor();
+    await house.client(people.ana.me.token).reviewers.setVerdict({ storyId: 'WEB-1', verdict: 'approved' });
+    await page.getByRole('link', { name: 'Now', exact: true }).click();
+    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+  });
+
+  journey('shows who is at work, how far, and passes a stop on to them', async () => {
+    const robo = house.client(people.robo.me.token);
+    const page = await open(people.ana.me.token, '/agents');
+    await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-1' },
+    });
+    const held = { executionId: execution.id, leaseToken };
+    await robo.deliveryExecutions.update({ ...held, phase: 'testing', progress: 40 });
+    await robo.deliveryExecutions.checkpoint({ ...held, summary: 'Two tests are red' });
+    await page.getByText('Two tests are red').waitFor();
+    await page.getByText(/Robo · testing · 40 % done · epoch 1/).waitFor();
+    await page.getByRole('button', { name: 'Ask to stop WEB-2' }).click();
+    await page.getByText(/Ana asked to stop/).waitFor();
+    await until(async () =>
+      (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'stop_requested'),
+    );
+    await robo.deliveryExecutions.release(held);
+    await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+  });
+
+  journey('shows what is locked as a tree, who is at the same files, and by which path', async () => {
+    const [robo, ben] = [house.client(people.robo.me.token), house.client(people.ben.me.token)];
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-1' },
+    });
+    const executionId = execution.id;
+    await robo.locks.acquire({
+      projectId: 'WEB',
+      resources: ['src/auth/**/*.ts', 'name:ports'],
+      executionId,
+    });
+    await robo.deliveryExecutions.checkpoint({
+      ...{ executionId, leaseToken, summary: 'One file moved', filesTouched: ['docs/guide.md'] },
+    });
+    await ben.locks.acquire({ projectId: 'WEB', resources: ['docs/**'], reason: 'Renaming' });
+    const page = await open(people.ana.me.token, '/agents');
+    await page.getByText('docs/guide.md').waitFor();
+    await page.getByText('Ben has it locked').waitFor();
+    const locks = page.getByRole('region', { name: 'Locks in Web shop' });
+    await locks.getByText('src/auth/**/*.ts', { exact: true }).waitFor();
+    await locks.getByLabel('A path, a glob or a name').fill('src/**/token.*');
+    await locks.getByRole('button', { name: 'Is it free?' }).click();
+    await locks.getByText('src/**/token.* is not free').waitFor();
+    await locks
+      .getByRole('listitem')
+      .filter({ hasText: /Robo has src\/auth\/token\.\S* by src/ })
+      .waitFor();
+    await locks.getByRole('button', { name: 'Free it docs/**' }).click();
+    await locks.getByText('Renaming').waitFor({ state: 'detached' });
+    expect((await ben.locks.list({ projectId: 'WEB', mine: true })).items).toEqual([]);
+  });
+
+  journey('puts what needs one before what is good to know, and is done by a key', async () => {
+    const ben = house.client(people.ben.me.token);
+    const page = await open(people.ana.me.token, '/inbox');
+    await page.getByRole('heading', { name: 'The inbox is empty' }).waitFor();
+    await ben.assignments.set({ targetType: 'story', targetId: 'WEB-1', memberId: people.ana.me.memberId });
+    await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
+    const needs = page.getByRole('region', { name: 'Needs you' });
+    await needs.getByText('Delta').waitFor();
+    await page.getByRole('region', { name: 'Good to know' }).getByText('Alpha').waitFor();
+    await page
+      .getByRole('link', { name: 'Inbox 2 2 unread' })
+      .or(page.getByText('2 unread'))
+      .first()
+      .waitFor();
+    await page.keyboard.press('j');
+    await page.keyboard.press('e');
+    await needs.waitFor({ state: 'detached' });
+    await until(
+      async () => (await house.client(people.ana.me.token).notifications.unreadCount()).unread === 1,
+    );
+    await page.getByRole('button', { name: 'All done' }).click();
+    await page.getByRole('region', { name: 'Good to know' }).waitFor({ state: 'detached' });
+  });
+
+  journey('leads anywhere by keys, which can be switched off', async () => {
+    const page = await open(people.ana.me.token, '/');
+    await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).fill('delt');
+    await page.getByRole('option', { name: /Delta/ }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Delta' }).waitFor();
+    for (const key of ['g', 'a']) await page.keyboard.press(key);
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.locator('main').getByText('created').first().waitFor();
+    await page.keyboard.press('?');
+    await page.getByRole('checkbox', { name: 'Keys without Ctrl or ⌘' }).uncheck();
+    await page.keyboard.press('Escape');
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    for (const key of ['g', 'w', '?']) await page.keyboard.press(key);
+    await page.keyboard.press('Control+k');
+    await page.getByRole('combobox', { name: 'Go to' }).waitFor();
+    expect(await page.getByRole('heading', { name: 'Activity' }).count()).toBe(1);
+  });
+
+  journey('hears a key that comes before a closed dialog has told that it is', async () => {
+    const page = await open(people.ana.me.token, '/');
+    await page.getByRole('button', { name: 'Keyboard shortcuts' }).click();
+    await page.getByRole('dialog').waitFor();
+    await page.evaluate(`{
+    document.querySelector('dialog').close();
+    document.dispatchEvent(new KeyboardEvent('keydown', { key: 'k', ctrlKey: true }));
+  }`);
+    await page.getByRole('combobox', { name: 'Go to' }).waitFor();
+  });
+
+  journey('adds epics up, and shows the stories of one', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.getByRole('button', { name: 'More of the project' }).click();
+    await page.getByRole('menuitem', { name: 'Epics and groups' }).click();
+    await page.getByRole('textbox', { name: 'Title' }).fill('Sign up');
+    await page.getByRole('button', { name: 'Make an epic' }).click();
+    const ana = house.client(people.ana.me.token);
+    await page.getByRole('link', { name: 'Sign up' }).waitFor();
+    const { items } = await ana.epics.list({ projectId: 'WEB' });
+    await ana.stories.update({ storyId: 'WEB-2', epicId: items[0]?.id ?? '' });
+    await ana.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    await page.getByText('1 of 1 story done').first().waitFor();
+    await page.getByRole('link', { name: 'Sign up' }).click();
+    await page.getByRole('link', { name: 'Delta' }).waitFor();
+    expect(await page.getByRole('link', { name: 'Alpha' }).count()).toBe(0);
+  });
+
+  journey('measures the work of a project, and shows admins what was refused', async () => {
+    const chloe = house.client(people.chloe.me.token);
+    await expect(chloe.members.invite({ email: 'noor@example.com' })).rejects.toThrow('forbidden');
+    await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
+    await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'done' });
+    const page = await open(people.ana.me.token, '/p/WEB/health');
+    const lead = page.getByRole('region', { name: 'Lead time' });
+    await lead.first().locator('canvas').waitFor();
+    await lead.getByRole('row', { name: /^All 1 / }).waitFor();
+    await house.go(page, '/activity');
+    await page.getByRole('link', { name: 'Audit trail' }).click();
+    await page.getByRole('row', { name: /Chloé members\.invite denied/ }).waitFor();
+    await page.getByRole('link', { name: 'All', exact: true }).click();
+    await page
+      .getByRole('row', { name: /stories\.updateStatus .*allowed/ })
+      .first()
+      .waitFor();
+    await page.getByRole('searchbox').fill('projects.create');
+    await page.waitForURL(/operation=projects.create/);
+    await page.getByRole('row', { name: /projects\.create/ }).waitFor();
+  });
+}

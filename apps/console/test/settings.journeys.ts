@@ -1,0 +1,206 @@
+/** Settings, as an owner and a colleague change them at once. */
+import { randomUUID } from 'node:crypto';
+import { beforeEach, expect } from '@jest/globals';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function settingsJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
+  });
+
+  journey('invites a colleague, which another admin sees at once and takes back', async () => {
+    const [mine, theirs] = [
+      await open(people.ana.me.token, '/settings/members'),
+      await open(people.ben.me.token, '/settings/members'),
+    ];
+    await mine.getByRole('button', { name: 'Invite a colleague' }).click();
+    await mine.getByLabel('E-mail address').fill('noor@example.com');
+    await mine.getByLabel('Role', { exact: true }).selectOption('viewer');
+    await mine.getByRole('button', { name: 'Send the invitation' }).click();
+    await mine.locator('.notice', { hasText: 'noor@example.com is invited' }).waitFor();
+    await theirs.getByRole('button', { name: 'Take back noor@example.com' }).click();
+    await mine.getByRole('heading', { name: 'Invitations' }).waitFor({ state: 'detached' });
+    const { items } = await house.client(people.ana.me.token).invitations.list();
+    expect(items.map(({ email, role, state }) => [email, role, state])).toEqual([
+      ['noor@example.com', 'viewer', 'revoked'],
+    ]);
+  });
+
+  journey('offers no one more than they may', async () => {
+    const page = await open(people.chloe.me.token, '/settings/members');
+    await page.getByText('Ana', { exact: true }).waitFor();
+    expect(await page.getByRole('button', { name: /Invite|Remove/ }).count()).toBe(0);
+    expect(await page.getByRole('link', { name: 'Seats' }).count()).toBe(0);
+    await house.go(page, '/settings/policy');
+    await page.getByText('Admins change the policy.').waitFor();
+    expect(await page.getByLabel('Agents may review').isDisabled()).toBe(true);
+    expect(await page.getByRole('button', { name: 'Save' }).count()).toBe(0);
+  });
+
+  journey('changes a rule and the number of seats, and says first what the seats cost', async () => {
+    const ana = house.client(people.ana.me.token);
+    const page = await open(people.ana.me.token, '/settings/policy');
+    await page.getByLabel('Approvals before a story may be done').fill('2');
+    await page.getByLabel('Limits of columns').selectOption('block');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.locator('.notice', { hasText: 'Saved' }).waitFor();
+    expect((await ana.policy.get()).policy).toMatchObject({ requiredApprovals: 2, wipLimits: 'block' });
+    await page.getByRole('link', { name: 'Seats' }).click();
+    await page.getByRole('spinbutton', { name: 'Seats' }).fill('30');
+    await page.getByRole('button', { name: 'Show what it costs' }).click();
+    await page.getByText(/^Charge for 30 seats/).waitFor();
+    expect((await ana.billing.seatUsage()).usage.purchased).toBe(25);
+    await page.getByRole('button', { name: 'Change now' }).click();
+    await until(async () => (await ana.billing.seatUsage()).usage.purchased === 30);
+  });
+
+  journey('changes the columns of a board, which an open board shows', async () => {
+    const [settings, board] = [
+      await open(people.ana.me.token, '/p/WEB/settings/columns'),
+      await open(people.ben.me.token, '/p/WEB'),
+    ];
+    await settings.getByRole('textbox', { name: 'Name: Ready' }).fill('Up next');
+    await settings.getByRole('spinbutton', { name: 'Limit: Ready' }).fill('3');
+    await settings.getByRole('button', { name: 'Save Ready' }).click();
+    await board.getByRole('region', { name: 'Up next', exact: true }).getByText('0 of 3').waitFor();
+    await settings.getByRole('button', { name: 'Move Up next to the right' }).click();
+    const order = ['Backlog', 'In progress', 'Up next', 'In review', 'Done'];
+    await until(async () => {
+      const names = await board.locator('.column h2').allTextContents();
+      return order.every((name, at) => names[at]?.startsWith(name) === true);
+    });
+  });
+
+  const tableOf = (rows: readonly string[]): { name: string; mimeType: string; buffer: Buffer } => ({
+    ...{ name: 'table.csv', mimeType: 'text/csv' },
+    buffer: Buffer.from(`Id,Title,Status\n${rows.join('\n')}\n`),
+  });
+
+  journey('brings in a file of another tracker, which an open board shows, and takes it back', async () => {
+    const [settings, board] = [
+      await open(people.ana.me.token, '/p/WEB/settings/import'),
+      await open(people.ben.me.token, '/p/WEB'),
+    ];
+    await settings.getByLabel('Where it comes from').selectOption('csv');
+    await settings
+      .getByLabel('File')
+      .setInputFiles(tableOf(['ENG-1,First import,Todo', 'ENG-2,Second import,Paired']));
+    await settings.getByText('1 status has no place on the board yet: choose one.').waitFor();
+    expect(await settings.getByRole('button', { name: /^Bring in/ }).isDisabled()).toBe(true);
+    await settings.getByLabel('Column for Paired').selectOption('In progress');
+    await settings.getByRole('button', { name: 'Bring in 2 stories' }).click();
+    await settings.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+    await board.getByRole('region', { name: 'Ready', exact: true }).getByText('First import').waitFor();
+    await board
+      .getByRole('region', { name: 'In progress', exact: true })
+      .getByText('Second import')
+      .waitFor();
+    await settings.getByRole('button', { name: 'Take back csv: table.csv' }).click();
+    await settings.getByRole('dialog').getByRole('button', { name: 'Take back' }).click();
+    await settings.locator('.notice', { hasText: '2 stories are gone' }).waitFor();
+    await board.getByText('First import').waitFor({ state: 'detached' });
+    const { items } = await house.client(people.ana.me.token).imports.list({ projectId: 'WEB' });
+    expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['reverted', 2]]);
+  });
+
+  journey('goes on with a file whose import was stopped, and doubles nothing', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB/settings/import');
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => {
+      letGo = resolve;
+    });
+    await page.route('**/api/imports/put', async (route) => {
+      await held;
+      await route.continue();
+    });
+    const rows = Array.from({ length: 250 }, (_, at) => `ENG-${at},Story ${at},Todo`);
+    await page.getByLabel('Where it comes from').selectOption('csv');
+    await page.getByLabel('File').setInputFiles(tableOf(rows));
+    const asked = page.waitForRequest('**/api/imports/put');
+    await page.getByRole('button', { name: 'Bring in 250 stories' }).click();
+    await asked;
+    await page.getByRole('button', { name: 'Stop' }).click();
+    letGo();
+    await page.getByText('Stopped. What was brought in stays.').waitFor();
+    await page.getByText('not finished').waitFor();
+    await page.getByRole('button', { name: 'Go on' }).click();
+    await page.getByText('It went on with an import that was not finished.').waitFor();
+    await page.getByText('50 made · 200 there already', { exact: true }).waitFor();
+    const { items } = await house.client(people.ana.me.token).imports.list({ projectId: 'WEB' });
+    expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['finished', 250]]);
+  });
+
+  journey('asks which column is the title, and which comes first in a date', async () => {
+    const page = await open(people.ana.me.token, '/p/WEB/settings/import');
+    await page.getByLabel('Where it comes from').selectOption('csv');
+    const buffer = Buffer.from('What;Created\nFrom a table;03/04/2024\n');
+    await page.getByLabel('File').setInputFiles({ name: 'table.csv', mimeType: 'text/csv', buffer });
+    await page.getByRole('alert').getByText('no column is the title').waitFor();
+    await page.getByLabel('Title').selectOption('What');
+    await page.getByLabel('Dates such as 01/02/2024').selectOption('dmy');
+    await page.getByRole('button', { name: 'Bring in 1 story' }).click();
+    await page.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+    const ana = house.client(people.ana.me.token);
+    const { items } = await ana.stories.list({ projectId: 'WEB', status: ['backlog'] });
+    expect(items.find(({ title }) => title === 'From a table')?.createdAt).toBe('2024-04-03T00:00:00.000Z');
+  });
+
+  journey('lists the programs that were let in, with whose they are, and lets one in no more', async () => {
+    const [id, agentId] = [randomUUID(), randomUUID()];
+    await house.world.rows(
+      `insert into agents (org_id, id, member_id, name) values ($1, $2, $3, 'Desk')`,
+      ...[people.orgId, agentId, people.chloe.me.memberId],
+    );
+    await house.world.rows(
+      `insert into connections
+         (org_id, id, member_id, agent_id, client_id, client_name, client_host, resource, scopes, expires_at)
+       values ($1, $2, $3, $4, 'https://a.example/c.json', 'Editor', 'a.example', 'https://m.example', '{write}',
+         now() + interval '30 days')`,
+      ...[people.orgId, id, people.chloe.me.memberId, agentId],
+    );
+    const page = await open(people.ana.me.token, '/settings/connections');
+    await page.getByText('Desk, an agent of Chloé').waitFor();
+    await page.getByText('a.example').waitFor();
+    await page.getByRole('button', { name: 'Disconnect Editor' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Disconnect' }).click();
+    await page.getByRole('heading', { name: 'No program is let in' }).waitFor();
+    const { items } = await house.client(people.ana.me.token).connections.list({ includeEnded: true });
+    expect(items.map((one) => [one.client.name, one.revokedAt !== null])).toEqual([['Editor', true]]);
+  });
+
+  journey('says of each token whose it is', async () => {
+    await house.client(people.ben.me.token).tokens.create({ name: 'Laptop', scopes: ['write'] });
+    const page = await open(people.ana.me.token, '/settings/tokens');
+    await page.getByRole('listitem').filter({ hasText: 'Laptop' }).getByText('of Ben').waitFor();
+    await page.getByText('Robo, an agent of Chloé').waitFor();
+    await page.getByText('yours').waitFor();
+    await house.go(page, '/settings/teams');
+    const theirs = await open(people.ben.me.token, '/settings/tokens');
+    await theirs.getByRole('listitem').filter({ hasText: 'Laptop' }).getByText('yours').waitFor();
+  });
+
+  journey('adds an identity provider, with the record that proves its domain, and changes it', async () => {
+    const page = await open(people.ana.me.token, '/settings/providers');
+    await page.getByRole('heading', { name: 'No identity provider yet' }).waitFor();
+    await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    await page.getByLabel('Issuer').fill('https://login.acme.example');
+    await page.getByLabel('Client id').fill('muster');
+    await page.getByLabel('Domains of the addresses').fill('acme.example');
+    await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    const row = page.getByRole('listitem').filter({ hasText: 'https://login.acme.example' });
+    await row.getByText('not proven').waitFor();
+    await row.getByText('Needs a TXT record').waitFor();
+    await row.getByRole('button', { name: 'Edit' }).click();
+    await page.getByLabel('Name').fill('Acme');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Edit Acme' }).waitFor();
+    await house.go(page, '/settings/policy');
+    await page.getByRole('checkbox', { name: 'Acme' }).waitFor();
+  });
+}

@@ -1,0 +1,194 @@
+/** A story as people read it: what changed word by word, what was said, who works on it and can be asked to stop. */
+import { beforeEach, expect } from '@jest/globals';
+import { type Locator, type Page } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function storyJourneys(house: House): void {
+  let people: People;
+  const windows = useWindows(house);
+  const { open } = windows;
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
+  });
+  const storyId = 'WEB-1';
+
+  journey('shows word by word what changed between two versions, and brings an old one back', async () => {
+    const chloe = house.client(people.chloe.me.token);
+    await chloe.storySpec.update({ storyId, content: 'Guests pay by card.\n' });
+    await chloe.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    await page.getByRole('button', { name: 'What changed last' }).click();
+    await page.locator('del', { hasText: 'card' }).waitFor();
+    await page.locator('ins', { hasText: 'invoice' }).waitFor();
+    await page.waitForURL(/from=1&to=2/);
+    await page.getByRole('button', { name: 'Restore version 1' }).click();
+    await page.locator('.prose', { hasText: 'Guests pay by card.' }).waitFor();
+    expect((await chloe.storySpec.get({ storyId })).spec).toMatchObject({
+      version: 3,
+      content: 'Guests pay by card.\n',
+    });
+  });
+
+  journey('shows what others write as they meant it, and runs nothing of it', async () => {
+    const chloe = house.client(people.chloe.me.token);
+    const content = [
+      ...['# Hello', '<img src=x onerror="document.title=1">', '<script>document.title = 1</script>'],
+      ...['[bad](javascript:document.title=1)', '![a picture](https://example.com/p.png)', '**bold**'],
+      ...['<form action=//example.com><input name=q></form>', '<b style="position:fixed" id=root>deep</b>'],
+    ].join('\n\n');
+    await chloe.storySpec.update({ storyId, content });
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    const prose = page.locator('.prose');
+    await prose.locator('strong', { hasText: 'bold' }).waitFor();
+    expect(await prose.locator('img, script, form, input, [style], [id], [onerror]').count()).toBe(0);
+    expect(await prose.locator('a', { hasText: 'bad' }).getAttribute('href')).toBeNull();
+    const picture = prose.locator('a', { hasText: 'a picture' });
+    expect([await picture.getAttribute('href'), await picture.getAttribute('rel')]).toEqual([
+      ...['https://example.com/p.png', 'noopener noreferrer nofollow'],
+    ]);
+    // Text becomes elements by one way alone: the page itself has no other.
+    expect(
+      await page.evaluate(
+        `(() => { try { document.body.innerHTML = '<b>x</b>'; return 'let'; } catch { return 'refused'; } })()`,
+      ),
+    ).toBe('refused');
+    // What the policy refused are the only faults that this page has.
+    const [window] = windows.take();
+    expect(window?.faults.filter((fault) => !/TrustedHTML|Content Security Policy/.test(fault))).toEqual([]);
+    await window?.close();
+  });
+
+  journey('carries a talk on from one window to the other', async () => {
+    const [mine, theirs] = [
+      await open(people.ana.me.token, `/s/${storyId}`),
+      await open(people.ben.me.token, `/s/${storyId}`),
+    ];
+    await mine.getByRole('textbox', { name: 'Comment' }).fill('Do we keep the card?');
+    await mine.getByRole('button', { name: 'Comment' }).click();
+    await theirs.getByText('Do we keep the card?').waitFor();
+    await theirs.getByRole('textbox', { name: /^Reply to/ }).fill('For a year.');
+    await theirs.getByRole('button', { name: 'Reply' }).click();
+    await mine.getByText('For a year.').waitFor();
+    await mine.getByRole('button', { name: 'Resolve' }).click();
+    await theirs.getByText(/^Resolved by/).waitFor();
+  });
+
+  journey('shows who holds the work, from which checkpoint, and asks them to stop', async () => {
+    const robo = house.client(people.robo.me.token);
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: storyId, runId: 'run-1' },
+    });
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    await page.getByText('at work').first().waitFor();
+    await robo.deliveryExecutions.checkpoint({
+      ...{ executionId: execution.id, leaseToken, summary: 'The form is there', nextSteps: ['Check it'] },
+    });
+    await page.getByText('The form is there').waitFor();
+    await page.getByText('Check it').waitFor();
+    await page.getByText('Another holder is at work on it').waitFor();
+    await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
+    await page.getByText(/asked to stop/).waitFor();
+    await until(async () => {
+      const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
+      return signals.some(({ kind }) => kind === 'stop_requested');
+    });
+  });
+
+  /** Where a spec is written; keys that go there are no shortcuts. */
+  const editor = (page: Page): Locator => page.getByRole('textbox', { name: 'Spec, in Markdown' });
+  async function writeSpec(page: Page, text: string): Promise<void> {
+    await editor(page).focus();
+    await page.keyboard.press('Control+a');
+    await page.keyboard.insertText(text);
+  }
+
+  journey('writes a spec, byte by byte, and keeps a draft that was left', async () => {
+    const content = '# Pay\n\n1) by card\n* by *invoice*  \n\n\n| a | b |\n|--|--|\n';
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.getByRole('button', { name: 'Write a spec' }).click();
+    await writeSpec(page, content);
+    await page.keyboard.type('?c/');
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.goBack();
+    await editor(page).getByText('?c/').waitFor();
+    await page.keyboard.press('Control+s');
+    await page.locator('.prose', { hasText: 'by invoice' }).waitFor();
+    const { spec } = await house.client(people.chloe.me.token).storySpec.get({ storyId });
+    expect([spec.version, spec.content]).toEqual([1, `${content}?c/`]);
+  });
+
+  journey('shows a version that another wrote beside mine, and loses neither', async () => {
+    const ben = house.client(people.ben.me.token);
+    await ben.storySpec.update({ storyId, content: 'Guests pay by card.\n' });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.getByRole('button', { name: 'Edit', exact: true }).click();
+    await writeSpec(page, 'Guests pay by card, at once.\n');
+    await ben.storySpec.update({ storyId, content: 'Guests pay by invoice.\n' });
+    await page.getByRole('button', { name: 'Save as a version' }).click();
+    await page.getByText('Ben wrote version 2 while you were writing').waitFor();
+    await page.locator('ins', { hasText: 'invoice' }).waitFor();
+    await editor(page).getByText('at once').waitFor();
+    expect((await ben.storySpec.get({ storyId })).spec.content).toBe('Guests pay by invoice.\n');
+    await writeSpec(page, 'Guests pay by invoice, at once.\n');
+    await page.getByRole('button', { name: 'Save mine on top' }).click();
+    await page.locator('.prose', { hasText: 'by invoice, at once' }).waitFor();
+    const { items } = await ben.storySpec.history({ storyId });
+    expect(items.map(({ version, author }) => [version, author?.name])).toEqual([
+      [3, 'Chloé'],
+      [2, 'Ben'],
+      [1, 'Ben'],
+    ]);
+  });
+
+  journey('talks about a line, asks for a review, and takes the verdict', async () => {
+    const chloe = house.client(people.chloe.me.token);
+    await chloe.storySpec.update({ storyId, content: 'One\nTwo\nThree\n' });
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    await page.getByRole('button', { name: 'By lines' }).click();
+    await page.getByRole('button', { name: 'Comment on line 2' }).click();
+    await page.getByRole('textbox', { name: 'Comment on line 2' }).fill('Why two?');
+    await page.locator('.line-talk').getByRole('button', { name: 'Comment', exact: true }).click();
+    await page.getByRole('button', { name: '1 thread on line 2' }).waitFor();
+    const { items } = await chloe.comments.list({ storyId });
+    expect(items.map(({ body, anchor }) => [body, anchor])).toEqual([
+      ['Why two?', { specVersion: 1, line: 2 }],
+    ]);
+    await page.getByRole('combobox', { name: 'Ask for a review' }).selectOption({ label: 'Ana' });
+    await page.getByRole('textbox', { name: 'A note' }).fill('Say why.');
+    await page.getByRole('button', { name: 'Ask for changes' }).click();
+    await page.getByText('wants changes').waitFor();
+    await chloe.storySpec.update({ storyId, content: 'One\nTwo, since it is a pair\nThree\n' });
+    await page.getByText('stale: the work has moved on').waitFor();
+    await page.getByRole('button', { name: 'Approve' }).click();
+    await page.getByText('approved', { exact: true }).waitFor();
+  });
+
+  journey('assigns, takes work over and hands it on', async () => {
+    const robo = house.client(people.robo.me.token);
+    const { execution, leaseToken } = await robo.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: storyId, runId: 'run-1' },
+    });
+    await robo.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'Half done' });
+    const page = await open(people.ana.me.token, `/s/${storyId}`);
+    await page.getByRole('combobox', { name: 'Assigned to' }).selectOption({ label: 'Ben' });
+    await page.getByRole('button', { name: 'Hand off WEB-1' }).click();
+    await page.getByRole('dialog').getByLabel('To').selectOption({ label: 'Ben' });
+    await page.getByRole('dialog').getByLabel('What they should know').fill('The rest is yours');
+    await page.getByRole('dialog').getByRole('button', { name: 'Hand off' }).click();
+    await page.locator('.notice', { hasText: 'WEB-1 is offered to Ben' }).waitFor();
+    const ben = await open(people.ben.me.token, '/');
+    await ben.getByRole('region', { name: 'Offered to you' }).getByText('The rest is yours').waitFor();
+    await expect(
+      robo.deliveryExecutions.update({ executionId: execution.id, leaseToken, progress: 90 }),
+    ).rejects.toThrow('granted anew');
+    const { items } = await house
+      .client(people.ben.me.token)
+      .stories.list({ projectId: 'WEB', view: 'card' });
+    expect(items.map(({ assignees }) => assignees.member?.name)).toEqual(['Ben']);
+  });
+}

@@ -1,0 +1,198 @@
+/** Identity providers: issuers of OpenID Connect by which people of the organization sign in. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type IdentityProvider } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { ago } from '../texts/index.ts';
+import { s } from '../texts/settings.ts';
+import { Ask, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { providersQuery } from './queries.ts';
+
+function Edit({
+  provider,
+  redirectUrl,
+  onClose,
+}: {
+  readonly provider: IdentityProvider | undefined;
+  readonly redirectUrl: string | undefined;
+  readonly onClose: () => void;
+}) {
+  const { identityProviders } = useClient();
+  const { isBusy, run } = useWrite();
+  const [name, setName] = useState(provider?.name ?? '');
+  const [issuer, setIssuer] = useState(provider?.issuer ?? '');
+  const [clientId, setClientId] = useState(provider?.clientId ?? '');
+  const [clientSecret, setClientSecret] = useState('');
+  const [domains, setDomains] = useState(provider?.domains.map(({ domain }) => domain).join(' ') ?? '');
+  const [trustsAddresses, setTrusts] = useState(provider?.trustsAddresses ?? false);
+  const save = async (): Promise<void> => {
+    const isSaved = await run(
+      () =>
+        identityProviders.upsert({
+          ...(provider !== undefined && { providerId: provider.id, expectedVersion: provider.version }),
+          ...(name !== '' && { name }),
+          ...(clientSecret !== '' && { clientSecret }),
+          ...{ issuer, clientId, trustsAddresses, domains: domains.split(/[\s,]+/).filter(Boolean) },
+        }),
+      s.saved,
+    );
+    if (isSaved) onClose();
+  };
+  return (
+    <Form
+      act={provider === undefined ? s.providers.make : s.save}
+      isBusy={isBusy}
+      onSubmit={() => void save()}
+      onCancel={onClose}
+    >
+      {redirectUrl !== undefined && (
+        <p className="hint">
+          {s.providers.redirect} <code>{redirectUrl}</code>
+        </p>
+      )}
+      <div className="form-row">
+        <Label name={s.providers.issuer} hint={s.providers.issuerHint}>
+          <input
+            className="field"
+            type="url"
+            required
+            autoFocus
+            placeholder="https://"
+            value={issuer}
+            onChange={({ target }) => setIssuer(target.value)}
+          />
+        </Label>
+        <Label name={s.name} hint={s.providers.nameHint}>
+          <input
+            className="field"
+            maxLength={120}
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </Label>
+      </div>
+      <div className="form-row">
+        <Label name={s.providers.clientId}>
+          <input
+            className="field"
+            required
+            maxLength={255}
+            value={clientId}
+            onChange={({ target }) => setClientId(target.value)}
+          />
+        </Label>
+        <Label
+          name={s.providers.clientSecret}
+          hint={provider?.hasSecret === true ? s.providers.secretStays : s.providers.secretHint}
+        >
+          <input
+            className="field"
+            type="password"
+            autoComplete="off"
+            maxLength={1_000}
+            value={clientSecret}
+            onChange={({ target }) => setClientSecret(target.value)}
+          />
+        </Label>
+      </div>
+      <Label name={s.providers.domains} hint={s.providers.domainsHint}>
+        <input
+          className="field"
+          required
+          placeholder="acme.example"
+          value={domains}
+          onChange={({ target }) => setDomains(target.value)}
+        />
+      </Label>
+      <label className="switch">
+        <input
+          type="checkbox"
+          checked={trustsAddresses}
+          onChange={({ target }) => setTrusts(target.checked)}
+        />
+        {s.providers.trusts}
+      </label>
+    </Form>
+  );
+}
+
+function One({ provider, onEdit }: { readonly provider: IdentityProvider; readonly onEdit: () => void }) {
+  const { identityProviders } = useClient();
+  const { isBusy, run } = useWrite();
+  const { id: providerId, name, issuer, check, domains } = provider;
+  const isGood = check !== null && check.problem === null;
+  return (
+    <Item
+      title={name}
+      fact={
+        <>
+          <span>{facts(issuer)}</span>
+          <span className="state" data-tone={check === null ? 'wait' : isGood ? 'good' : 'bad'}>
+            {check === null ? s.providers.testing : (check.problem ?? s.providers.answers(ago(check.at)))}
+          </span>
+          {domains.map(({ domain, record, provenAt }) => (
+            <div key={domain} className="row-quote">
+              {domain}{' '}
+              <span className="state" data-tone={provenAt === null ? 'wait' : 'good'}>
+                {provenAt === null ? s.providers.unproven : s.providers.proven}
+              </span>
+              {provenAt === null && (
+                <p className="muted">
+                  {s.providers.record} <code>{record.name}</code> <code>{record.value}</code>
+                </p>
+              )}
+            </div>
+          ))}
+        </>
+      }
+    >
+      <button
+        type="button"
+        className="button"
+        data-kind="quiet"
+        disabled={isBusy}
+        onClick={() => void run(() => identityProviders.test({ providerId }))}
+      >
+        {s.providers.test}
+        <span className="sr-only"> {name}</span>
+      </button>
+      <button type="button" className="button" data-kind="quiet" onClick={onEdit}>
+        {s.edit}
+        <span className="sr-only"> {name}</span>
+      </button>
+      <Ask
+        act={s.remove}
+        about={name}
+        title={s.providers.removeTitle(name)}
+        why={s.providers.removeWhy}
+        run={() => run(() => identityProviders.delete({ providerId }))}
+      />
+    </Item>
+  );
+}
+
+export function Providers() {
+  const providers = useQuery(providersQuery(useClient()));
+  const [edited, setEdited] = useState<IdentityProvider | 'new' | null>(null);
+  const items = providers.data?.items;
+  return (
+    <Section
+      id="providers"
+      title={s.sections.providers}
+      intro={s.providers.intro}
+      act={edited === null && <Opener name={s.providers.make} onOpen={() => setEdited('new')} />}
+    >
+      {edited !== null && (
+        <Edit
+          key={edited === 'new' ? edited : edited.id}
+          provider={edited === 'new' ? undefined : edited}
+          redirectUrl={providers.data?.redirectUrl}
+          onClose={() => setEdited(null)}
+        />
+      )}
+      <Listed query={{ ...providers, data: items }} empty={s.providers.empty} emptyWhy={s.providers.emptyWhy}>
+        {(provider) => <One key={provider.id} provider={provider} onEdit={() => setEdited(provider)} />}
+      </Listed>
+    </Section>
+  );
+}
