@@ -23,15 +23,31 @@ function exampleIn(language: Example['language'], operation: Operation): string 
 const tokenFor = async (operation: Operation): Promise<string> =>
   callerOf(operation, await exampleOrg(api.world)).me.token;
 
+/** Which fields an answer has and of which types, of the items of its lists too, where there are any; null goes for each. */
+function shapeOf(answer: unknown, path = ''): ReadonlyMap<string, string> {
+  if (answer === null) return new Map();
+  if (typeof answer !== 'object') return new Map([[path, typeof answer]]);
+  const inside = Object.entries(answer).flatMap(([key, value]) => [
+    ...shapeOf(value, Array.isArray(answer) ? `${path}[]` : `${path}.${key}`),
+  ]);
+  return new Map([[path, Array.isArray(answer) ? 'array' : 'object'], ...inside]);
+}
+
 group('the example for a shell', () => {
   it.each(named)(
-    'of %s answers what the operation declares, and complains of nothing',
+    'of %s answers what the operation declares and the reference shows, and complains of nothing',
     async (_name, operation) => {
       const { stdout, stderr } = await promisify(execFile)('sh', ['-euc', exampleIn('bash', operation)], {
         env: { ...process.env, BASE_URL: api.url(), TOKEN: await tokenFor(operation) },
       });
       const answer: unknown = JSON.parse(stdout);
       expect([operation.result.parse(answer), stderr]).toEqual([answer, '']);
+      // Where it has none, or another: npm run generate.
+      const documented: unknown = JSON.parse(describe(operation).answer ?? 'null');
+      expect(operation.result.parse(documented)).toEqual(documented);
+      const [shown, given] = [shapeOf(documented), shapeOf(answer)];
+      for (const [path, type] of shown) expect([path, given.get(path) ?? type]).toEqual([path, type]);
+      expect(Object.keys(Object(documented) as object)).toEqual(Object.keys(answer as object));
     },
   );
 });

@@ -3,11 +3,17 @@ import { execFile } from 'node:child_process';
 import { glob, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { createRequire } from 'node:module';
 import { promisify } from 'node:util';
-import { beforeAll, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { anchorOf, referencePages } from '@muster/reference';
 import { operations, reasons } from '@muster/registry';
+import { browserFlags, findBrowser } from '@muster/testing/browser';
+import { type AxeResults } from 'axe-core';
 import MiniSearch from 'minisearch';
+import { pino } from 'pino';
+import { type Browser, chromium } from 'playwright-core';
+import { createDocs } from '../src/app.ts';
 import { searchOptions } from '../src/vitepress/search.ts';
 
 const repository = path.resolve(import.meta.dirname, '../../..');
@@ -111,4 +117,56 @@ it('asks nothing of another origin, and has a mark', () => {
       address,
       null,
     ]);
+});
+
+const program = findBrowser();
+const inBrowser = program === undefined ? describe.skip : describe;
+
+inBrowser('in a browser', () => {
+  const service = createDocs(site, pino({ level: 'silent' }));
+  const axe = createRequire(import.meta.url).resolve('axe-core/axe.min.js');
+  let address = '';
+  let browser: Browser | undefined;
+  beforeAll(async () => {
+    address = await service.app.listen({ host: '127.0.0.1', port: 0 });
+    browser = await chromium.launch({ executablePath: program ?? '', args: browserFlags() });
+  }, 60_000);
+  afterAll(async () => {
+    await browser?.close();
+    await service.stop();
+  });
+
+  const places = ['', 'guides/first-ten-minutes', 'reference/stories', 'reference/errors', 'states', 'none'];
+  const looks = (['light', 'dark'] as const).flatMap((theme) =>
+    [1280, 390].map((width) => [theme, width] as const),
+  );
+  it.each(looks)(
+    'can be read by all who read by other means, %s at %d pixels',
+    async (colorScheme, width) => {
+      const page = await browser?.newPage({ colorScheme, viewport: { width, height: 900 } });
+      if (page === undefined) throw new Error('there is no page');
+      for (const place of places) {
+        await page.goto(`${address}/${place}`);
+        await page
+          .locator(place === 'none' ? '.NotFound' : '.VPContent')
+          .first()
+          .waitFor();
+        await page.addScriptTag({ path: axe });
+        const { violations } = (await page.evaluate(
+          `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa'] })`,
+        )) as AxeResults;
+        const found = violations.map(
+          ({ id, nodes }) =>
+            `${id}: ${nodes
+              .map(({ html }) => html.slice(0, 120))
+              .slice(0, 3)
+              .join(' · ')}`,
+        );
+        expect([place, found]).toEqual([place, []]);
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width);
+      }
+      await page.close();
+    },
+    180_000,
+  );
 });

@@ -1,5 +1,14 @@
 /** The reference of the API, made from the contract alone: as data, as Markdown, as examples. */
 export { anchorOf } from './anchors.ts';
+export { type Flag, type FlagKind, flagName, flagsOf } from './command-line/flags.ts';
+export {
+  argumentOf,
+  commandWords,
+  exampleWords,
+  positionalsOf,
+  quoted,
+  wordsOf,
+} from './command-line/words.ts';
 export { type Field, fieldsOf } from './fields.ts';
 export {
   describe,

@@ -12,6 +12,8 @@ import {
   reasons,
   type Scope,
 } from '@muster/registry';
+import { answers } from './answers.generated.ts';
+import { exampleWords, quoted } from './command-line/words.ts';
 import { type Field, fieldsOf } from './fields.ts';
 
 /** A refusal that an operation may give. */
@@ -46,6 +48,10 @@ export interface OperationPage {
   /** Bytes of the largest body. */
   readonly bodyLimit: number;
   readonly example: unknown;
+  /** The example as a command. */
+  readonly command: string;
+  /** What the example answers, as JSON text; of its lists the first two items. Null where it was not called yet. */
+  readonly answer: string | null;
 }
 
 /** Who may call an operation, of members and of tokens: `a contributor of the project, or more`. */
@@ -97,6 +103,8 @@ export function describe(operation: Operation): OperationPage {
     result: fieldsOf(operation.result, 'output'),
     refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),
     events: operation.emits,
+    command: commandLines(exampleWords(operation)),
+    answer: answers[name] ?? null,
   };
 }
 
@@ -109,13 +117,26 @@ export function operationsByNamespace(): Map<string, Operation[]> {
 }
 
 export interface Example {
-  readonly language: 'bash' | 'ts' | 'json';
+  readonly language: 'bash' | 'ts' | 'sh' | 'json';
   readonly title: string;
   readonly code: string;
 }
 
 /** From so many characters on, a body stands on lines of its own. */
 const mostColumns = 60;
+
+/** Words of a command, on lines of their own from its first flag on where one line is too long. */
+function commandLines(words: readonly string[]): string {
+  const typed = words.map(quoted);
+  const line = typed.join(' ');
+  if (line.length <= mostColumns) return line;
+  const parts: string[] = [];
+  for (const word of typed) {
+    if (word.startsWith('--') || parts.length === 0) parts.push(word);
+    else parts.push(`${parts.pop() ?? ''} ${word}`);
+  }
+  return parts.join(' \\\n  ');
+}
 
 const mcpExampleOf = (name: string, example: unknown): Example => ({
   language: 'json',
@@ -128,7 +149,7 @@ const mcpExampleOf = (name: string, example: unknown): Example => ({
 });
 
 /** The same call on each surface. Shells find the address and the token in BASE_URL and TOKEN. */
-export function examplesOf({ name, path, effect, example, isTool }: OperationPage): Example[] {
+export function examplesOf({ name, path, effect, example, command, isTool }: OperationPage): Example[] {
   const json = JSON.stringify(example, null, 2);
   const oneLine = JSON.stringify(example);
   const key = effect === 'write' ? ` \\\n  -H "Idempotency-Key: $(head -c 16 /dev/urandom | base64)"` : '';
@@ -143,6 +164,7 @@ export function examplesOf({ name, path, effect, example, isTool }: OperationPag
       title: 'TypeScript',
       code: `const result = await muster.${name}(${oneLine === '{}' ? '' : json});`,
     },
+    { language: 'sh', title: 'Command line', code: command },
     ...(isTool ? [mcpExampleOf(name, example)] : []),
   ];
 }

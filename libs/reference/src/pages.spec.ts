@@ -62,10 +62,11 @@ group('the reference', () => {
   });
 
   it('has an example for each surface, and a key for whatever writes', () => {
-    const [curl, typescript, mcp] = examplesOf(describe(registry.comments.create));
+    const [curl, typescript, command, mcp] = examplesOf(describe(registry.comments.create));
     expect(curl?.code).toContain('"$BASE_URL/api/comments/create"');
     expect(curl?.code).toContain('Idempotency-Key');
     expect(typescript?.code).toContain('muster.comments.create({');
+    expect(command?.code).toMatch(/^muster comments create WEB-\d+ /);
     expect(JSON.parse(mcp?.code ?? '')).toMatchObject({ params: { name: 'comments_create' } });
     const [read] = examplesOf(describe(registry.stories.get));
     expect(read?.code).not.toContain('Idempotency-Key');

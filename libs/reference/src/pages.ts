@@ -111,6 +111,7 @@ function operationSection(page: OperationPage): string {
     ...examplesOf(page).map(
       (example) => `\`\`\`${example.language} [${example.title}]\n${example.code}\n\`\`\``,
     ),
+    ...(page.answer === null ? [] : ['### Answer', `\`\`\`json\n${page.answer}\n\`\`\``]),
   ];
   return parts.join('\n\n');
 }
@@ -120,7 +121,10 @@ function namespacePage(namespace: string, inside: readonly Operation[]): Page {
   return page({ path: namespacePath(namespace), title: namespace, summary }, () => {
     const pages = inside.map(describe);
     return {
-      json: { namespace, operations: pages },
+      json: {
+        namespace,
+        operations: pages.map((one) => ({ ...one, answer: JSON.parse(one.answer ?? 'null') as unknown })),
+      },
       markdown: text(
         `# ${namespace}`,
         summary,

@@ -54,12 +54,15 @@ export async function cloneDatabase(): Promise<TestDatabase> {
   }
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
-  const app = patient(createPool({ url: url.href, role: 'muster_app', name }));
-  const owner = patient(createPool({ url: url.href, role: null, name: `${name}-owner`, max: 4 }));
+  return databaseAt(url.href, name);
+}
+
+/** A migrated database, and the two ways into it. */
+export function databaseAt(url: string, name: string): TestDatabase {
+  const app = patient(createPool({ url, role: 'muster_app', name }));
+  const owner = patient(createPool({ url, role: null, name: `${name}-owner`, max: 4 }));
   return {
-    url: url.href,
-    app,
-    owner,
+    ...{ url, app, owner },
     close: async () => {
       await Promise.all([app.end(), owner.end()]);
     },

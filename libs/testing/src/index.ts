@@ -10,9 +10,9 @@ export {
   type People,
   type Person,
   type TokenSetUp,
-  useWorld,
   type World,
 } from './world.ts';
+export { useWorld } from './use-world.ts';
 export { freePort } from './ports.ts';
 export { type OwnRedis, redisUrl, startOwnRedis } from './redis.ts';
 export { refusalOf } from './refusals.ts';

@@ -1,15 +1,7 @@
 /** The world of a spec: organizations with people in them, who call operations as their tokens allow. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterAll, beforeAll } from '@jest/globals';
 import { type Client, createClient, errorOf, type Transport } from '@muster/client';
-import {
-  createFollowers,
-  type Followers,
-  newId,
-  type Pool,
-  sendBurst,
-  type Statement,
-} from '@muster/database';
+import { createFollowers, newId, type Pool, sendBurst, type Statement } from '@muster/database';
 import { type OrgRole, type Plan, type Policy, type Scope } from '@muster/registry';
 import {
   type Answer,
@@ -22,7 +14,7 @@ import {
   type Reaction,
   toApiError,
 } from '@muster/runtime';
-import { cloneDatabase, type TestDatabase } from './database.ts';
+import { type TestDatabase } from './database.ts';
 
 /** Somebody with a token: the typed client, and who they are. */
 export type Person = Client & {
@@ -96,30 +88,23 @@ export interface CallSetUp {
   readonly mostPageBytes?: number;
 }
 
-/** Sets up a world for the spec file that calls it, in which these handlers answer, and these reactions follow. */
-export function useWorld(handlers: object, reactions: readonly Reaction[] = []): World {
+/** A world until it is closed, with its database. */
+export interface OpenWorld extends World {
+  close(): Promise<void>;
+}
+
+/** A world on that database, in which these handlers answer, and these reactions follow. */
+export function openWorld(
+  database: TestDatabase,
+  handlers: object,
+  reactions: readonly Reaction[] = [],
+): OpenWorld {
   const byName = byOperation(handlers);
-  let database: TestDatabase | undefined;
-  let authenticator: ReturnType<typeof createAuthenticator> | undefined;
-  let followers: Followers | undefined;
+  const authenticator = createAuthenticator(database.app);
+  const followers = createFollowers(database.app, () => undefined);
 
-  beforeAll(async () => {
-    database = await cloneDatabase();
-    authenticator = createAuthenticator(database.app);
-    followers = createFollowers(database.app, () => undefined);
-  });
-  afterAll(async () => {
-    followers?.close();
-    await authenticator?.close();
-    await database?.close();
-  });
-
-  const ready = (): TestDatabase => {
-    if (database === undefined) throw new Error('the world is there from beforeAll on');
-    return database;
-  };
   const rows = async <Row>(sql: string, ...parameters: unknown[]): Promise<Row[]> =>
-    (await ready().owner.query(sql, parameters)).rows as Row[];
+    (await database.owner.query(sql, parameters)).rows as Row[];
 
   const run = async (
     secret: string,
@@ -128,7 +113,6 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
     { idempotencyKey, pool, mostPageBytes }: CallSetUp,
     requestId = newId(),
   ): Promise<Answer> => {
-    if (authenticator === undefined) throw new Error('the world is there from beforeAll on');
     const call = {
       token: await authenticator.authenticate(secret),
       // What crosses the wire is JSON.
@@ -139,11 +123,11 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
       userAgent: 'spec',
     };
     const surroundings = { handlers: byName, reactions, mostPageBytes };
-    const ask = (): Promise<Answer> => execute(pool ?? ready().app, handler, call, surroundings);
+    const ask = (): Promise<Answer> => execute(pool ?? database.app, handler, call, surroundings);
     const first = await ask();
     if (first.awaits === null) return first;
     const { position, seconds } = first.awaits;
-    await followers?.wait(call.token.identity, position, seconds);
+    await followers.wait(call.token.identity, position, seconds);
     return ask();
   };
 
@@ -258,7 +242,7 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
         return [];
       }),
     );
-    const client = await ready().owner.connect();
+    const client = await database.owner.connect();
     try {
       await sendBurst(client, statements);
     } finally {
@@ -268,8 +252,11 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
   };
 
   return {
-    get database() {
-      return ready();
+    database,
+    close: async () => {
+      followers.close();
+      await authenticator.close();
+      await database.close();
     },
     call: (person, handler, params, options = {}) => run(person.me.token, handler, params, options),
     ...makers(rows),
@@ -277,7 +264,7 @@ export function useWorld(handlers: object, reactions: readonly Reaction[] = []):
     gathered,
     waiting: (count) => allWait(count, rows),
     contend: async (lock, ...calls) => {
-      const holder = await ready().owner.connect();
+      const holder = await database.owner.connect();
       try {
         await holder.query('begin');
         await holder.query(

@@ -2,7 +2,7 @@
 import { operations } from '@muster/registry';
 import { onOneLine } from '@muster/terminal';
 import { type Command } from 'commander';
-import { commandWords } from '../operations/help.ts';
+import { commandWords } from '@muster/reference';
 
 export interface Candidate {
   readonly name: string;

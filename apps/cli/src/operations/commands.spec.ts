@@ -1,11 +1,10 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { commandWords, exampleWords, flagName, flagsOf, quoted, wordsOf } from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
 import { Command, CommanderError } from 'commander';
 import { openAll } from '../opening.ts';
 import { createProgram } from '../program.ts';
-import { flagName, flagsOf } from './flags.ts';
-import { commandWords, exampleOf } from './help.ts';
-import { addFlags, paramsOf, quoted, wordsOf } from './typed.ts';
+import { addFlags, paramsOf, positionalParams } from './typed.ts';
 
 const all = [...operations.values()];
 
@@ -19,9 +18,9 @@ const operation = (name: string): Operation => {
 function parse(of: Operation, words: readonly string[]): Record<string, unknown> {
   const flags = flagsOf(of);
   const command = new Command('trial').exitOverride().configureOutput({ writeErr: () => undefined });
-  addFlags(command, flags);
+  addFlags(command.argument('[params...]'), flags);
   command.parse([...words], { from: 'user' });
-  return paramsOf(command, flags);
+  return { ...paramsOf(command, flags), ...positionalParams(command, flags, command.args) };
 }
 
 describe('every operation', () => {
@@ -38,6 +37,10 @@ describe('every operation', () => {
     );
 
   it.each(all)('$name is a command whose flags say what its example says', (each) => {
+    const [, ...words] = exampleWords(each);
+    const name = commandWords(each.name);
+    expect(words.slice(0, name.length)).toEqual(name);
+    expect(parse(each, words.slice(name.length))).toEqual(each.example);
     expect(parse(each, wordsOf(flagsOf(each), each.example))).toEqual(each.example);
     expect(commandOf(each)).toBeInstanceOf(Command);
   });
@@ -58,7 +61,7 @@ describe('every operation', () => {
     for (const reason of each.refusals) expect(help).toContain(`\n  ${reason} `);
     for (const { name } of flagsOf(each))
       expect(help).toMatch(new RegExp(`\\n {2}--${name.replaceAll('.', '\\.')}[ \\n]`));
-    expect(help).toContain(exampleOf(each, flagsOf(each)));
+    expect(help).toContain(exampleWords(each).map(quoted).join(' '));
   });
 });
 

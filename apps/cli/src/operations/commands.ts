@@ -1,14 +1,20 @@
 /** Every operation of the registry as a command: `stories.updateStatus` is `muster stories update-status`. */
-import { namespaceGroups } from '@muster/reference';
+import {
+  argumentOf,
+  commandWords,
+  type Flag,
+  flagsOf,
+  namespaceGroups,
+  positionalsOf,
+} from '@muster/reference';
 import { type Operation, operations } from '@muster/registry';
 import { type Command } from 'commander';
 import { addConnectionFlags } from '../session/connection.ts';
 import { onOpening } from '../opening.ts';
-import { type Flag, flagsOf } from './flags.ts';
-import { afterFlags, commandWords } from './help.ts';
+import { afterFlags } from './help.ts';
 import { runOperation } from './run.ts';
 import { shortcuts } from './shortcuts.ts';
-import { addFlags, argumentOf, positionalsOf } from './typed.ts';
+import { addFlags } from './typed.ts';
 
 export const isList = ({ params, result }: Operation): boolean =>
   'nextCursor' in result.shape && 'cursor' in params.shape;
@@ -42,7 +48,7 @@ function fill(command: Command, operation: Operation): void {
       '[params...]',
       positionals.length === 0 ? 'the same as --params' : 'in place of these, the same as --params',
     )
-    .addHelpText('after', () => afterFlags(operation, flags))
+    .addHelpText('after', () => afterFlags(operation))
     .action((...all: unknown[]) =>
       runOperation({ operation, flags, command: all.at(-1) as Command, given: (all.at(-1) as Command).args }),
     );

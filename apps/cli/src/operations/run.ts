@@ -7,7 +7,7 @@ import { report, UsageError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
 import { pageOfStdout, showResult } from '../output/show.ts';
 import { type Connection, findConnection } from '../session/connection.ts';
-import { type Flag, flagName } from './flags.ts';
+import { type Flag, flagName } from '@muster/reference';
 import { shortcuts } from './shortcuts.ts';
 import { jsonOf, paramsOf, positionalParams, textOrFile } from './typed.ts';
 

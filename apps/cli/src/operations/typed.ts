@@ -1,9 +1,9 @@
 /** Between parameters and the words of a command line, in both directions. */
 import { readFileSync } from 'node:fs';
+import { argumentOf, type Flag, positionalsOf } from '@muster/reference';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../failures.ts';
 import { isObject } from '../output/cells.ts';
-import { type Flag } from './flags.ts';
 
 /** Standard input is there once. */
 let stdinTaken = false;
@@ -113,18 +113,6 @@ function namesOf({ name }: Flag, flags: readonly Flag[]): string[] {
 /** The name under which commander keeps the value. */
 const keyOf = (name: string): string => new Option(`--${name}`).attributeName();
 
-/**
- * What may stand on the command line without its flag, in this order: what is needed and is one value. So
- * `muster stories update-status WEB-1 done`.
- */
-export const positionalsOf = (flags: readonly Flag[]): Flag[] =>
-  flags.filter(
-    ({ required, repeated, kind, hasFields }) => required && !repeated && !hasFields && kind !== 'json',
-  );
-
-/** Such as `[story]`. */
-export const argumentOf = ({ name }: Flag): string => `[${name.replace(/-id$/, '')}]`;
-
 /** The parameters that were typed without their flags. */
 export function positionalParams(
   command: Command,
@@ -222,37 +210,3 @@ export function paramsOf(
   }
   return params;
 }
-
-/** The words that say these parameters. */
-export function wordsOf(
-  flags: readonly Flag[],
-  params: Readonly<Record<string, unknown>>,
-  above: readonly string[] = [],
-): string[] {
-  return Object.entries(params).flatMap(([word, value]) => {
-    const path = [...above, word].join('.');
-    const flag = flags.find((candidate) => candidate.path.join('.') === path);
-    if (flag === undefined || value === undefined) return [];
-    return wordsOfValue(flags, flag, value);
-  });
-}
-
-function wordsOfValue(flags: readonly Flag[], flag: Flag, value: unknown): string[] {
-  const name = `--${flag.name}`;
-  if (flag.kind === 'boolean' && !flag.repeated) {
-    if (flag.nullable) return [`${name}=${String(value)}`];
-    return [value === true ? name : `--no-${flag.name}`];
-  }
-  if (value === null || (Array.isArray(value) && value.length === 0)) return [`--no-${flag.name}`];
-  const items: unknown[] = flag.repeated ? [value].flat() : [value];
-  return items.flatMap((item) => {
-    if (flag.hasFields && isObject(item) && Object.keys(item).length > 0)
-      return wordsOf(flags, item, flag.path);
-    const text = typeof item === 'string' && flag.kind !== 'json' ? item : JSON.stringify(item);
-    return [name, flag.fromFile && text.startsWith('@') ? `@${text}` : text];
-  });
-}
-
-/** A word as a shell takes it. */
-export const quoted = (word: string): string =>
-  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;

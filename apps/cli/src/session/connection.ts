@@ -28,9 +28,6 @@ export function toBaseUrl(text: string): string {
   return text;
 }
 
-/** What the flags that say it are called. */
-export const connectionFlags: ReadonlySet<string> = new Set(['base-url', 'token', 'profile']);
-
 /** The flags that say it for one command. */
 export function addConnectionFlags(command: Command): Command {
   return command

@@ -1,10 +1,35 @@
 import theme from 'vitepress/theme';
-import { h } from 'vue';
+import { h, onMounted } from 'vue';
 import Board from './board.vue';
 import './colors.css';
 import './diagrams.css';
 
+/**
+ * What the theme says otherwise to those who listen: a group of the sidebar is a button with another one in it, for the same,
+ * and the name of the search lacks the keys that it shows.
+ */
+function mendNames() {
+  for (const caret of document.querySelectorAll('.VPSidebarItem > .item[role="button"] > .caret')) {
+    caret.removeAttribute('role');
+    caret.removeAttribute('tabindex');
+    caret.removeAttribute('aria-label');
+    caret.setAttribute('aria-hidden', 'true');
+  }
+  // Its name has what it shows, which is more where there is room for the keys.
+  for (const button of document.querySelectorAll('.DocSearch-Button'))
+    button.setAttribute('aria-label', button.innerText.replaceAll(/\s+/g, ' ').trim() || 'Search');
+}
+
 export default {
   extends: theme,
-  Layout: () => h(theme.Layout, null, { 'home-hero-image': () => h(Board) }),
+  Layout: {
+    setup() {
+      onMounted(() => {
+        mendNames();
+        // The search comes later than the page, and the sidebar with the page that it belongs to.
+        new MutationObserver(mendNames).observe(document.body, { childList: true, subtree: true });
+      });
+      return () => h(theme.Layout, null, { 'home-hero-image': () => h(Board) });
+    },
+  },
 };

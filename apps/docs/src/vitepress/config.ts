@@ -116,6 +116,8 @@ export default defineConfig({
     },
   },
   markdown: {
+    // Of the themes that come along, those whose comments can be read on the colour of a block, too.
+    theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
     anchor: { slugify: anchorOf },
     config: (markdown) => {
       drawDiagrams(markdown);

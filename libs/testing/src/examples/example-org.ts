@@ -71,6 +71,7 @@ export interface ExampleOrg extends People {
   readonly outsider: Person;
 }
 
+const storyTitles = ['Sign in with a passkey', 'Reset a passkey by mail'] as const;
 const statuses = ['backlog', 'ready', 'in_progress', 'in_review', 'done'] as const;
 
 interface SetUp {
@@ -136,7 +137,7 @@ async function makeExampleOrg(
     web,
     'Accounts',
   );
-  const stories = [newId(), newId()];
+  const stories = storyTitles.map(() => newId());
   for (const [index, id] of stories.entries()) {
     await world.rows(
       `insert into stories (org_id, id, project_id, number, title, status, column_id, rank, epic_id, created_by, spec_version)
@@ -145,7 +146,7 @@ async function makeExampleOrg(
       id,
       web,
       index + 1,
-      `Story ${index + 1}`,
+      storyTitles[index],
       columns[0],
       `a${index}`,
       epic,

@@ -1,8 +1,10 @@
-/** The flags of an operation, made from the schema of its parameters. */
-import { fieldsOf } from '@muster/reference';
+/** The flags by which the command line takes an operation's parameters, made from their schema. */
 import { type Operation } from '@muster/registry';
 import { z } from 'zod';
-import { connectionFlags } from '../session/connection.ts';
+import { fieldsOf } from '../fields.ts';
+
+/** Flags of every command: where the call goes, and whose it is. */
+export const connectionFlags: ReadonlySet<string> = new Set(['base-url', 'token', 'profile']);
 
 export type FlagKind = 'text' | 'integer' | 'number' | 'boolean' | 'json';
 

@@ -1,0 +1,85 @@
+/** An operation's call as the words of a command line. */
+import { type Operation } from '@muster/registry';
+import { type Flag, flagsOf, kebab } from './flags.ts';
+
+/** `storySpec.get` → `['story-spec', 'get']`. */
+export const commandWords = (operationName: string): string[] => operationName.split('.').map(kebab);
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * What may stand on the command line without its flag, in this order: what is needed and is one value. So
+ * `muster stories update-status WEB-1 done`.
+ */
+export const positionalsOf = (flags: readonly Flag[]): Flag[] =>
+  flags.filter(
+    ({ required, repeated, kind, hasFields }) => required && !repeated && !hasFields && kind !== 'json',
+  );
+
+/** Such as `[story]`. */
+export const argumentOf = ({ name }: Flag): string => `[${name.replace(/-id$/, '')}]`;
+
+/** The words that say these parameters. */
+export function wordsOf(
+  flags: readonly Flag[],
+  params: Readonly<Record<string, unknown>>,
+  above: readonly string[] = [],
+): string[] {
+  return Object.entries(params).flatMap(([word, value]) => {
+    const path = [...above, word].join('.');
+    const flag = flags.find((candidate) => candidate.path.join('.') === path);
+    if (flag === undefined || value === undefined) return [];
+    return wordsOfValue(flags, flag, value);
+  });
+}
+
+function wordsOfValue(flags: readonly Flag[], flag: Flag, value: unknown): string[] {
+  const name = `--${flag.name}`;
+  if (flag.kind === 'boolean' && !flag.repeated) {
+    if (flag.nullable) return [`${name}=${String(value)}`];
+    return [value === true ? name : `--no-${flag.name}`];
+  }
+  if (value === null || (Array.isArray(value) && value.length === 0)) return [`--no-${flag.name}`];
+  const items: unknown[] = flag.repeated ? [value].flat() : [value];
+  return items.flatMap((item) => {
+    if (flag.hasFields && isObject(item) && Object.keys(item).length > 0)
+      return wordsOf(flags, item, flag.path);
+    const text = typeof item === 'string' && flag.kind !== 'json' ? item : JSON.stringify(item);
+    return [name, flag.fromFile && text.startsWith('@') ? `@${text}` : text];
+  });
+}
+
+/** A word as a shell takes it. */
+export const quoted = (word: string): string =>
+  /^[\w@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
+
+/** The values of an example that need no flag: from the first on, as long as each is given and is not taken for a flag. */
+function withoutFlags(
+  flags: readonly Flag[],
+  params: Readonly<Record<string, unknown>>,
+): Map<string, string> {
+  const said = new Map<string, string>();
+  for (const { path, fromFile } of positionalsOf(flags)) {
+    const [name = ''] = path;
+    const value = params[name];
+    if (typeof value !== 'string' && typeof value !== 'number') break;
+    const word = String(value);
+    if (word.startsWith('-') || (fromFile && word.startsWith('@'))) break;
+    said.set(name, word);
+  }
+  return said;
+}
+
+/** The contract's example of an operation, as the words of a command. */
+export function exampleWords(operation: Operation): string[] {
+  const flags = flagsOf(operation);
+  const bare = withoutFlags(flags, operation.example);
+  const others = Object.entries(operation.example).filter(([name]) => !bare.has(name));
+  return [
+    'muster',
+    ...commandWords(operation.name),
+    ...bare.values(),
+    ...wordsOf(flags, Object.fromEntries(others)),
+  ];
+}

@@ -1,0 +1,31 @@
+import { afterAll, beforeAll } from '@jest/globals';
+import { type Reaction } from '@muster/runtime';
+import { cloneDatabase } from './database.ts';
+import { openWorld, type OpenWorld, type World } from './world.ts';
+
+/** Sets up a world for the spec file that calls it, in which these handlers answer, and these reactions follow. */
+export function useWorld(handlers: object, reactions: readonly Reaction[] = []): World {
+  let open: OpenWorld | undefined;
+  beforeAll(async () => {
+    open = openWorld(await cloneDatabase(), handlers, reactions);
+  });
+  afterAll(() => open?.close());
+
+  const ready = (): World => {
+    if (open === undefined) throw new Error('the world is there from beforeAll on');
+    return open;
+  };
+  return {
+    get database() {
+      return ready().database;
+    },
+    org: (setUp) => ready().org(setUp),
+    member: (...person) => ready().member(...person),
+    token: (...person) => ready().token(...person),
+    call: (...asked) => ready().call(...asked),
+    gathered: (make) => ready().gathered(make),
+    rows: (...statement) => ready().rows(...statement),
+    contend: (lock, ...calls) => ready().contend(lock, ...calls),
+    waiting: (count) => ready().waiting(count),
+  };
+}

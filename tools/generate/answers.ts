@@ -1,0 +1,48 @@
+/** What the contract's examples answer, each called in an organization of its own, as the reference shows it. */
+import { migrate } from '@muster/database';
+import { handlers, performable, reactions } from '@muster/operations';
+import { operations } from '@muster/registry';
+import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { databaseAt, openWorld } from '@muster/testing/world';
+import prettier from 'prettier';
+import { startPostgres } from '../dev/postgres.ts';
+import { shown } from './shown-answer.ts';
+
+export const answersFile = 'libs/reference/src/answers.generated.ts';
+
+/** The text of that file. */
+export async function answersText(): Promise<string> {
+  const postgres = await startPostgres({ durable: false });
+  try {
+    await migrate(postgres.url);
+    return await answersOn(postgres.url);
+  } finally {
+    await postgres.stop();
+  }
+}
+
+async function answersOn(databaseUrl: string): Promise<string> {
+  const all = performable(handlers);
+  const world = openWorld(databaseAt(databaseUrl, 'muster-generate'), Object.fromEntries(all), reactions);
+  try {
+    const answers: [string, string][] = [];
+    // What is told of the whole installation comes first: later it has an organization for each operation.
+    const ordered = [...operations.values()].toSorted(
+      (a, b) => Number(b.access.kind === 'platform') - Number(a.access.kind === 'platform'),
+    );
+    for (const operation of ordered) {
+      const handler = all.get(operation.name);
+      if (handler === undefined) throw new Error(`${operation.name} has no handler`);
+      const org = await exampleOrg(world);
+      const { json } = await world.call(callerOf(operation, org), handler, operation.example);
+      answers.push([operation.name, JSON.stringify(shown(JSON.parse(json), new Date()), null, 2)]);
+    }
+    return await prettier.format(
+      `/** What the contract's examples answer. */
+export const answers: Readonly<Record<string, string>> = ${JSON.stringify(Object.fromEntries(answers))};`,
+      { parser: 'typescript', singleQuote: true, printWidth: 110 },
+    );
+  } finally {
+    await world.close();
+  }
+}
