@@ -136,11 +136,11 @@ inBrowser('in a browser', () => {
     await service.stop();
   });
 
-  const places = ['', 'guides/first-ten-minutes', 'reference/stories', 'reference/errors', 'states', 'none'];
-  const looks = (['light', 'dark'] as const).flatMap((theme) =>
-    [1280, 390].map((width) => [theme, width] as const),
-  );
-  it.each(looks)(
+  const places = ['', 'guides/first-ten-minutes', 'reference/search', 'reference/errors', 'states', 'none'];
+  it.each([
+    ['light', 1280],
+    ['dark', 390],
+  ] as const)(
     'can be read by all who read by other means, %s at %d pixels',
     async (colorScheme, width) => {
       const page = await browser?.newPage({ colorScheme, viewport: { width, height: 900 } });

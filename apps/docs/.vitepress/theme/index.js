@@ -6,7 +6,7 @@ import './diagrams.css';
 
 /**
  * What the theme says otherwise to those who listen: a group of the sidebar is a button with another one in it, for the same,
- * and the name of the search lacks the keys that it shows.
+ * and the search has another name than it shows.
  */
 function mendNames() {
   for (const caret of document.querySelectorAll('.VPSidebarItem > .item[role="button"] > .caret')) {
@@ -15,9 +15,11 @@ function mendNames() {
     caret.removeAttribute('aria-label');
     caret.setAttribute('aria-hidden', 'true');
   }
-  // Its name has what it shows, which is more where there is room for the keys.
-  for (const button of document.querySelectorAll('.DocSearch-Button'))
-    button.setAttribute('aria-label', button.innerText.replaceAll(/\s+/g, ' ').trim() || 'Search');
+  // Its words are its name, where there is room for them.
+  for (const button of document.querySelectorAll('.DocSearch-Button')) {
+    if (button.innerText.trim() === '') button.setAttribute('aria-label', 'Search');
+    else button.removeAttribute('aria-label');
+  }
 }
 
 export default {
