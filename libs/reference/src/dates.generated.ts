@@ -4,199 +4,199 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/deliveryExecutions': {
-    sha256: '5aa5b9c19e89fd5012887f4ed408aa28fa109b543a1f462d9c5762fa9d6aefa2',
+    sha256: 'f6c873aa30161269d3bddefd4c26b10b58e6a801bd3387062af4015df160271c',
     since: '2026-11-23',
   },
   'reference/deliveryGroups': {
-    sha256: '759a6e74f7b729cf1faa4513609584f0eb0f5e8ecd1668c14b1ea2888043105a',
+    sha256: '6d397b28e4b29dc99926ba44bea96e3f7ce3c0145e2f33df9dc5301fc1363c19',
     since: '2026-11-23',
   },
   'reference/agents': {
-    sha256: '51dbda4a0a6c06cd52732f78dae23eac46fff73aff6052fb511ace6264f9bae4',
+    sha256: 'cff3095cf62718d53abee0f97f72a38fd8ba4fba045bb54dd6069a02f3a4ecfb',
     since: '2026-11-23',
   },
   'reference/agents.catalog': {
-    sha256: 'ba285cadc434324f627a69b402d176ab46a896593ea9be5bd8f3510f39d75a58',
+    sha256: '61b8e11b12bfcda32e5fafdd822ac382a80f552084df146d7d6fb97e65bd26cc',
     since: '2026-11-23',
   },
   'reference/locks': {
-    sha256: 'f7996219c0bb9db7220d724b1b374ea011745ad560f119f59f831ab06cccd4a5',
+    sha256: '69133399f9a243176a31c0c4a35fe3215b73e63124454aa53be419cf59af1dd8',
     since: '2026-11-23',
   },
   'reference/session': {
-    sha256: '354642117bf76dfbbf99074d158b451bcff51815dba50388455e529a578078db',
+    sha256: '8b0275e5b9b8e7df4eb1129d3f4fef402f0b9d7cef9eac8372e298ed85d74831',
     since: '2026-11-23',
   },
   'reference/sessions': {
-    sha256: '56983c3d4afd1cac37dba3cb2a330789f2e77355e5892fbf3157874dde7be6a3',
+    sha256: '7382145991e60f4bd01d47c49b9b7933254fdfa5c73576a781ee7672b1a01808',
     since: '2026-11-23',
   },
   'reference/tokens': {
-    sha256: '1ff8898c4c6acdd549de871723ff04e0f1d97585e4d4ed20e3ff31cc90f0eb0d',
+    sha256: '66cac493e9bda2c1b812f1168e22fe9ab5f465abd7eceb3195e7f43ef5c0f580',
     since: '2026-11-23',
   },
   'reference/connections': {
-    sha256: 'cdeb7d9e22b110ab394ab5d68872227fc57c7d3d52fb0c6bb2d8f6b7d85daf4f',
+    sha256: '66344b00fd02fe849f5710750b92ce52d3965ae819fd63f03c04c4e49113f1e3',
     since: '2026-11-23',
   },
   'reference/passkeys': {
-    sha256: '0bfae7eb50a4ac292e14d312621371f476310129f9c5c7592a4baa63e28fc0b9',
+    sha256: '2e0a1307d9bf7e69c16fb51cab10092e2e8723f8c5fbe80be0602609b1152ee1',
     since: '2026-11-23',
   },
   'reference/identityProviders': {
-    sha256: '6ecbfb258b82c387a49bdcb810b7082496003194546a7171cb72ef4ce5523e10',
+    sha256: '62b94ba266fca2e85d2e5511e5ec17fdac1e5280c710d78e3124e464ea6c27ef',
     since: '2026-11-23',
   },
   'reference/orgs': {
-    sha256: 'fdfab4d79fe5181310f1b4027023895baef9f7a117b8e5e338252d2ba8830eb6',
+    sha256: '793bf76c75cb667b5110e305cc5ab674bb8d67bc145ed4daf32a8a34ad3c21de',
     since: '2026-11-23',
   },
   'reference/members': {
-    sha256: 'bc458eb70b662b405a11ec9a307383c3f222e50f7316e68dc8064c0ab823be46',
+    sha256: 'cffb1ca220af9b3774ec81638ed7e0533e1c5d7c2130e9b07d7e9a32c5f07bd8',
     since: '2026-11-23',
   },
   'reference/invitations': {
-    sha256: '9b3643ed5a13e218407fe023cfdb3481e6ea311ef4582cc479a31462632093a2',
+    sha256: 'f418f014cff5a6b1436ef875ed7b0c6af4c3145c30dcd0ba70f202633021672b',
     since: '2026-11-23',
   },
   'reference/policy': {
-    sha256: '349779a0350ab6c5f9a5233bef1642c221020e107d88a5ffc718cf8a801f9c33',
+    sha256: '794859b053334fbccd79f9686fe6ed9a44e28bfa93efc076bd284b26f9f67241',
     since: '2026-11-23',
   },
   'reference/teams': {
-    sha256: '39c90c84eea2075f9e9a120f20c98273c84186206d770fc51186d850eb1cde52',
+    sha256: '811ec88f09c09262af83294a0cb10c6518372498e0c4004c0df6d66f796eeaea',
     since: '2026-11-23',
   },
   'reference/teams.members': {
-    sha256: 'c807005d661a9cd994b2006d3a4ad77cfd66a8236eac8a63a3803b48f74d14a7',
+    sha256: '851313f18aeb1af82f398d322a7ca4051214289539a03cb027af4877e671d007',
     since: '2026-11-23',
   },
   'reference/teams.projects': {
-    sha256: '5c816c38dd8fd673fa3fa62c7c9bc81d524285df81a23021e5d92a24ce722713',
+    sha256: 'fb08e8d45b1b73cd80866d535bf6d99818c8bca9786d4e896b66cf34d7f6834f',
     since: '2026-11-23',
   },
   'reference/devices': {
-    sha256: 'c1cb9775d7e434927a7be96e67e5441e3cacd7cf2aaa258d4550fe53fda54427',
+    sha256: '61a2f020eef8f8c1c632a4e82140f8d7438be5a152ebda57323e6dcbb7ffcd9a',
     since: '2026-11-23',
   },
   'reference/projects': {
-    sha256: '1f293f62f4f319b13aec770ce0c0a0c041633d1199ac574d17732342dfa1b354',
+    sha256: '25dce0d5979550b04c3e68b1681ef424de34695f04d6852c40dfb3c97949c4e9',
     since: '2026-11-23',
   },
   'reference/projects.members': {
-    sha256: '339ff65295c297d6b844ec9092c818f0a6e1810aa38d98efadd20f969046d2c3',
+    sha256: 'e6627d442071dbd16ef45ca525f7d9302ac07c16ccd6e650bc1062a968ea1027',
     since: '2026-11-23',
   },
   'reference/projects.teams': {
-    sha256: 'bd7723747567180d55aacda821eab12086c586e70e81659229f58ea19d784ad1',
+    sha256: '48eadd6b7e4579f475c8ea345dec25d3b50bb5d413ff84107dcbf3348f5dbd33',
     since: '2026-11-23',
   },
   'reference/projects.accessRequests': {
-    sha256: '49476029755843c1b352456082e3e72b076d01c1c58fea04bbcdbb544a64388c',
+    sha256: '18982597d4fd98fd54c713acef9bbe61bb9f9111141a340e32863ac7f63ded4c',
     since: '2026-11-23',
   },
   'reference/boardColumns': {
-    sha256: '74279eec6d078de3e77b7e918a3378a2f625fc9a86c0ec2aba2b2e03e19e6555',
+    sha256: 'a7dc1c684a93211dea99b4541cbf50c2c3b0e9b4d75237fb2547a59acf1b1ed0',
     since: '2026-11-23',
   },
   'reference/epics': {
-    sha256: '579dc785da63fa1ad573b5eb895e9771ea7460f8c0e065011702a020e345fb6c',
+    sha256: 'd08cec6c299d2f626c31caa611c9a142214d97fa8cac8aba0580b6930133f6d6',
     since: '2026-11-23',
   },
   'reference/stories': {
-    sha256: '991e6b38346a9a1c713736fe62fd275d1bdf77810b93359fd2df0c2aae36e442',
+    sha256: '119858ace2830d810c6f9a5c3be132bab2bf9de2a644d1c5c0858e019dcae041',
     since: '2026-11-23',
   },
   'reference/storySpec': {
-    sha256: 'ba76f1d95507ed2ec9f8c54b64c7ee90404eaf8084d9c0d8ca7367e5ec8a0b0b',
+    sha256: '16cccaeb804b0ff9f0f3e5f684049606768d5bf3103a3aef858dd98ea6dd36b1',
     since: '2026-11-23',
   },
   'reference/storyCollaboration': {
-    sha256: '483cd1bb169dbd78450c3fe5be81631405d69253deba55ed816d65eef3c81c21',
+    sha256: '3c2c9eba35382a1cc6db62c2abcedf64805c7e9e5b442f08a80c01b3d3856bb5',
     since: '2026-11-23',
   },
   'reference/comments': {
-    sha256: '4f39aab3f8babdc294da095f4a1e9ed9f8fd94b3758440b8bf93e020e850cf30',
+    sha256: '5dec30ea589d025e99306c417b8e6639c1aa5b06871a3c908438f77ab5863504',
     since: '2026-11-23',
   },
   'reference/assignments': {
-    sha256: 'a9ce065ef4c4db7977dc35a2bfb8ebe67200151aa57331e89304c1e73e23e568',
+    sha256: '7adb0fdf0d34742d0ff6c629e6d18429b4e81f688f02550788f50a76f7bc3b9c',
     since: '2026-11-23',
   },
   'reference/reviewers': {
-    sha256: '6de2c0be1ffd7924b50a5613725ce4f062820aa28520de4428c9f48e30644cd8',
+    sha256: '6c6b1407f929854ae3b0a691871cfb650b5562ab3c11d21527ebba2a474e5ff0',
     since: '2026-11-23',
   },
   'reference/prompts.org': {
-    sha256: '536f0c78c27aeb5ce232b5a38eb5ecd977ca9f22ca17f8e04abecfaf77a1efeb',
+    sha256: 'e8d8ce6efa9783ee93df0ee745badc14aed468b160eb4014ee624e2569922ccf',
     since: '2026-11-23',
   },
   'reference/prompts.project': {
-    sha256: '184f6f9acd28c39de00a923d65ed1fbed9dcb1115257272cb3401a2514803b67',
+    sha256: '750d64371d3c6d14f1b3645354932c23cc735cd7b355e68a1ef7bdb8ccb2d692',
     since: '2026-11-23',
   },
   'reference/contracts': {
-    sha256: 'd02ed1e070faa3e1ac1e820e82f0adacbf5f25292375efc3895b35ebea14254b',
+    sha256: '181384f6f4fdef26a739bd7d16eafea551e66dde1dc7628d1a5e464c92f30a12',
     since: '2026-11-23',
   },
   'reference/search': {
-    sha256: '463b2813cd3e1a0001b468ae0af77fa5696885904b0ad853156a960427676a56',
+    sha256: '8243c4269446871247130d5daeea5b7a89eb632042c714fd1c5489f34529e75e',
     since: '2026-11-23',
   },
   'reference/imports': {
-    sha256: 'a219d40da22364a57d3c96d6d4875b475652e9466653b13d243f64d12644e2c1',
+    sha256: '32bbed9efa6977ddb92c2b6642ec7d1be709686f738c1c1d1f460b3d93f2d3e5',
     since: '2026-11-23',
   },
   'reference/activity': {
-    sha256: '33aca1390c609c02a130b2ff022fadc5418fc951a2ed8a5383a21791e57cb688',
+    sha256: '56fc81d0a37851311345806f541260e082f488e96fed1b1e8db185f04a3a113f',
     since: '2026-11-23',
   },
   'reference/events': {
-    sha256: '2952f3448695a0b00beeddb7e61c0ae3713eaa87f357f001d6c1e5ea1c23b627',
+    sha256: 'a9a748f2a0a2d39bafb358afba81a9a92bf759ceb12e89ea9802d060c42cc067',
     since: '2026-11-23',
   },
   'reference/forges': {
-    sha256: '916bfbc2474cfb5a9592078fc0421b14ab59987de12058b5bddb3a9a3ffa756e',
+    sha256: '4bdbdae6b673edb53481331ae740f5728d1316fcfa54b6490b8343b83f39d0ea',
     since: '2026-11-23',
   },
   'reference/forges.repositories': {
-    sha256: 'b0ab1996a20d269397935c7dd76a6db60d0033d0e03f4a180759adf88c6e3b25',
+    sha256: '086d38ae96791441440d92f26daf68be5ac7e72c22b1bd761a5d51c9ada6b237',
     since: '2026-11-23',
   },
   'reference/forges.deliveries': {
-    sha256: '02ab384cadfccd61fe4214722e95cae3e81ff8e10eec90c244361b147455209e',
+    sha256: '0fdea3ce0b7df2c5934b13b5853995fab1d2ebbd43fd56d63b3a5f22a6e3b402',
     since: '2026-11-23',
   },
   'reference/audit': {
-    sha256: 'b2ac14fa32161eac69ac7d85b6418b9ba536a11c3c2c06dcc4f8acd32fb68c34',
+    sha256: 'be3037f5741cbc34e3ae576c0baef56ed5802853cde1c69b9d80a38aa9b29150',
     since: '2026-11-23',
   },
   'reference/broadcasts': {
-    sha256: '5bd27e9c5d829b61dfb310640425a3cc59c691287364c503480c3257819b5094',
+    sha256: '39ad1c80c4d665e893824803b6994538d49bbb7812252c67375d2394d78218e7',
     since: '2026-11-23',
   },
   'reference/notifications': {
-    sha256: '56d7b126c54e61c681a774e2f33fff89bf20e799e52966b6812cf1d1dc67fa7b',
+    sha256: '75bd085a5ba904c1ed23931c380bf85bcbc1c96ad54c379d2be0c358d04ad435',
     since: '2026-11-23',
   },
   'reference/webhooks': {
-    sha256: '450b0cc9767adc4c75ed369c19d10be440673bc273ebef4f4340121aca545a6d',
+    sha256: '9773a5930a4012039223227148d6af32be7ccf44251177a273c7f1c8ff2aa12d',
     since: '2026-11-23',
   },
   'reference/webhooks.deliveries': {
-    sha256: '890c4b44417fb3de891ee935e240bedde5714e1a0d38e880428a8ad4ff261122',
+    sha256: '64ff8d6b465159cbeab96e49a8ab3a3cf38a95092b468adf3fddb9bd020ace04',
     since: '2026-11-23',
   },
   'reference/gamification': {
-    sha256: 'a8d9aa73ed5308b9aa073b17da597938c48be112eae1bfad58ec4685370f95e2',
+    sha256: 'a9ead03e256322bb75cff8569685b4fc1490af57b563cf1d29453090f6c51c22',
     since: '2026-11-23',
   },
   'reference/billing': {
-    sha256: '5ce714ee15c64099201ecdd9194cfb0d5cd2929bc20c68232f6029398f436698',
+    sha256: '94cac3f53945e67c64cf967368a09adae32a76a285815d8f002b9b765e3a57d9',
     since: '2026-11-23',
   },
   'reference/admin.platform': {
-    sha256: '6a3ef996502f34ae10976e4f7e2a4882d2648ecbf5345fc8aeab7fa75328e0e1',
+    sha256: '4f600993af8dc5f551fba98b4302223eb242d00d5c28c671555a63699e083bbd',
     since: '2026-11-23',
   },
   'reference/records': {
