@@ -131,6 +131,8 @@ describe('with its own login', () => {
     const main = path.join(licenses.folder, licenses.entrypoint.at(-1) ?? '');
     const service = await start('license-service', 'license_service', licenseSecrets, main);
     expect(await (await fetch(`${service.url}/readyz`)).json()).toMatchObject(well);
+    // What it may not do it does not try.
+    expect(service.tail()).toEqual([]);
   }, 60_000);
 
   it('sign-in is ready', async () => {

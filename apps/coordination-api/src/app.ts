@@ -1,5 +1,5 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
-import { createFollowers, createPool, isSchemaCurrent, type Pool } from '@muster/database';
+import { createFollowers, createPool, faultOfServerAt, isSchemaCurrent, type Pool } from '@muster/database';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
 import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
@@ -31,11 +31,12 @@ export interface CoordinationApi {
 // guard: calls in flight
 const inFlightPerConnection = 6;
 
-function postgresCheck(pool: Pool): Check {
+function postgresCheck(pool: Pool, url: string): Check {
   return {
     name: 'postgres',
     needed: true,
     run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+    faultForGood: () => faultOfServerAt(url),
   };
 }
 
@@ -67,7 +68,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   const service = createService({
     name: 'coordination-api',
     logger,
-    checks: [postgresCheck(checking), ...(redis ? [redis.check] : [])],
+    checks: [postgresCheck(checking, config.DATABASE_URL), ...(redis ? [redis.check] : [])],
     mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,

@@ -6,6 +6,7 @@ import {
   parseEnvironment,
   rateVariable,
   requireSafeAddress,
+  TrustProxy,
 } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks, parseSecretKeys } from '@muster/outbound';
@@ -47,11 +48,8 @@ export const environment = {
     .string()
     .transform((list) => (list.trim() === '*' ? '*' : list.split(',').map((part) => part.trim())))
     .optional(),
-  /** Whose X-Forwarded-For is believed: a list of addresses or networks. */
-  TRUST_PROXY: z
-    .string()
-    .transform((list) => list.split(',').map((part) => part.trim()))
-    .optional(),
+  /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
+  TRUST_PROXY: TrustProxy.optional(),
   /**
    * Calls per token: `1000/0.01` is a thousand at once, and one more every hundredth of a second. As good as none unless
    * set; Compose and the manifests for Kubernetes set it.

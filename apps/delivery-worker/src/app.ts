@@ -1,6 +1,6 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool, isSchemaCurrent, type Pool } from '@muster/database';
+import { createPool, faultOfServerAt, isSchemaCurrent, type Pool } from '@muster/database';
 import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
 import { awaitRedis, openQueues, type Queues, silentQueues, work, type Working } from '@muster/queue';
 import { webhooksSetUpOf } from '@muster/notifications';
@@ -52,11 +52,12 @@ const watchPauseMillis = 10_000;
 const turnGraceMillis = 1_000;
 const closeGraceMillis = 15_000;
 
-function postgresCheck(pool: Pool): Check {
+function postgresCheck(pool: Pool, url: string): Check {
   return {
     name: 'postgres',
     needed: true,
     run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+    faultForGood: () => faultOfServerAt(url),
   };
 }
 
@@ -87,7 +88,7 @@ export function createDeliveryWorker(
   const service = createService({
     name: 'delivery-worker',
     logger,
-    checks: [postgresCheck(pool), redis.check],
+    checks: [postgresCheck(pool, config.DATABASE_URL), redis.check],
     mostInFlight: 20,
     trustProxy: false,
     toApiError,

@@ -1,5 +1,5 @@
 /** license-service, put together from its configuration; nothing listens yet. */
-import { createPool, DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
+import { createPool, DatabaseAway, DatabaseBusy, faultOfServerAt, type Pool } from '@muster/database';
 import {
   ApiError,
   createRateLimiter,
@@ -116,6 +116,7 @@ export function createLicenseService(
       name: 'postgres',
       needed: true,
       run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+      faultForGood: () => faultOfServerAt(config.DATABASE_URL),
     },
     {
       name: 'signing',

@@ -1,17 +1,7 @@
 /** What license-service takes from its environment. Only DATABASE_URL has to be there. */
-import { commonEnvironment, parsedVariable, parseEnvironment, rateVariable } from '@muster/http';
+import { commonEnvironment, parsedVariable, parseEnvironment, rateVariable, TrustProxy } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
-import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
-
-/** A number of hops, or a list of addresses and networks. Never everybody: then anybody could name any address. */
-const trustProxy = z.string().transform((text, context): string[] | number => {
-  if (/^\d{1,2}$/.test(text)) return Number(text);
-  const list = text.split(',').map((part) => part.trim());
-  if (list.every((one) => ipaddr.isValid(one) || ipaddr.isValidCIDR(one))) return list;
-  context.addIssue({ code: 'custom', message: 'is neither a list of addresses nor a number of hops' });
-  return z.NEVER;
-});
 
 const secret = z.string().min(16, 'is shorter than 16 characters');
 
@@ -25,8 +15,8 @@ export const environment = {
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   /** For counting attempts over all processes; without it each counts for itself. */
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
-  /** Whose X-Forwarded-For is believed. */
-  TRUST_PROXY: trustProxy.optional(),
+  /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
+  TRUST_PROXY: TrustProxy.optional(),
   /** Hashes the ids of machines; without it a secret that lies in the database does. */
   LICENSE_PEPPER: secret.optional(),
   /** The one before it, still accepted while machines come by. */

@@ -100,6 +100,17 @@ async function moveSealOut(client: Queryable, given: string): Promise<void> {
   }
 }
 
+/** Whether the login of the pool may bring the schema up to date: the owner of its tables, or who may make the schema. */
+export async function mayProvision(pool: Pool): Promise<boolean> {
+  const { rows } = await pool.query<{ may: boolean }>(
+    `select case when c.oid is null then has_database_privilege(session_user, current_database(), 'create')
+                 else pg_has_role(session_user, c.relowner, 'usage') end as may
+       from (select to_regclass($1) as oid) n left join pg_class c on c.oid = n.oid`,
+    [`${schema}.applied_migrations`],
+  );
+  return rows[0]?.may === true;
+}
+
 /**
  * Brings a database to where the service can work. Safe to run again, and from several places at once. `url` is a
  * login that may create roles and schemas.

@@ -5,7 +5,7 @@
 import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
 import { type Logger } from 'pino';
 import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
-import { type GivenSecrets, loadSecrets, provision } from './database.ts';
+import { type GivenSecrets, loadSecrets, mayProvision, provision } from './database.ts';
 import { type Product, usualProduct } from './operators/products.ts';
 import { type Keys, loadKeys } from './signing/signing-key.ts';
 
@@ -66,9 +66,12 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
     opened = { hasher: createMachineHasher(pepper, pepperBefore), products, seals };
   };
 
-  /** A login that may not do this finds it done by one that may. */
+  /** A login that may not do this finds it done by one that may, and is told below where it was not. */
   const tryToProvision = async (): Promise<void> => {
     try {
+      // Before the first migration there is no role to ask as.
+      isProvisioned = !(await mayProvision(pool).catch(() => true));
+      if (isProvisioned) return;
       const applied = await provision(url, given);
       isProvisioned = true;
       if (applied.length > 0) logger.info({ applied }, 'the schema was brought up to date');

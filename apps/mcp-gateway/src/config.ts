@@ -1,5 +1,5 @@
 /** What mcp-gateway takes from its environment. */
-import { commonEnvironment, parseEnvironment, rateVariable } from '@muster/http';
+import { commonEnvironment, parseEnvironment, rateVariable, TrustProxy } from '@muster/http';
 import { z } from 'zod';
 
 const list = (text: string): string[] =>
@@ -27,8 +27,8 @@ export const environment = {
     .url({ protocol: /^https?$/ })
     .transform((url) => url.replace(/\/+$/, ''))
     .optional(),
-  /** Whose X-Forwarded-For is believed: a list of addresses or networks. */
-  TRUST_PROXY: z.string().transform(list).optional(),
+  /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
+  TRUST_PROXY: TrustProxy.optional(),
 };
 
 export type Config = ReturnType<typeof readConfig>;

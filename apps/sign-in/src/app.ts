@@ -1,5 +1,5 @@
 /** sign-in, put together from its configuration; nothing listens yet. */
-import { createPool, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
+import { createPool, faultOfServerAt, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
 import { type Check, createService, type Service } from '@muster/http';
 import { createMailer } from '@muster/outbound/mail';
 import { createSender, type SenderOptions } from '@muster/outbound/sender';
@@ -27,10 +27,11 @@ export interface SignIn {
 const mostInFlight = 200;
 const purgeMillis = 3_600_000;
 
-const postgresCheck = (pool: Pool): Check => ({
+const postgresCheck = (pool: Pool, url: string): Check => ({
   name: 'postgres',
   needed: true,
   run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+  faultForGood: () => faultOfServerAt(url),
 });
 
 /** How documents of clients are fetched: quickly, and from public addresses alone. */
@@ -49,7 +50,7 @@ export async function createSignIn(
   });
   const service = createService({
     ...{ name: 'sign-in', logger, mostInFlight, toApiError },
-    checks: [postgresCheck(pool)],
+    checks: [postgresCheck(pool, config.DATABASE_URL)],
     trustProxy: config.TRUST_PROXY ?? false,
   });
   service.metrics.pool(pool);

@@ -5,6 +5,7 @@ import {
   parseEnvironment,
   rateVariable,
   sessionCookieOf,
+  TrustProxy,
 } from '@muster/http';
 import { mailToOf } from '@muster/outbound/mail';
 import { z } from 'zod';
@@ -43,11 +44,9 @@ export const environment = {
   MAIL_FOLDER: z.string().optional(),
   /** The sender of mails. */
   MAIL_FROM: z.string().min(3).default('Muster <muster@localhost>'),
-  /** Whose X-Forwarded-For is believed: a list of addresses or networks, that of the API among them. */
-  TRUST_PROXY: z
-    .string()
-    .transform((list) => list.split(',').map((part) => part.trim()))
-    .optional(),
+  /** Whose X-Forwarded-For is believed: a list of addresses or networks, that of the API among them, or a
+   * number of hops. */
+  TRUST_PROXY: TrustProxy.optional(),
   /** Links that are asked for, and secrets and codes that are tried, per address (of IPv6 per network). */
   LIMIT_SIGN_IN: rateVariable('30/10'),
   /** The address of a demo's member, as whom one click signs in; on this machine alone. */

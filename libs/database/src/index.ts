@@ -24,6 +24,7 @@ export {
   shortened,
   withinPage,
 } from './keyset.ts';
+export { faultOfServerAt, leastPostgres } from './server-version.ts';
 export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './migrate.ts';
 export {
   type Db,

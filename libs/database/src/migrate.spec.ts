@@ -6,16 +6,17 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { startAlteringLine } from '@muster/testing';
 import pg from 'pg';
 import { migrate, migrationNames } from './migrate.ts';
 
 const serverUrl = (): string => process.env['TEST_DATABASE_URL'] ?? '';
 
-async function emptyDatabase(): Promise<string> {
+async function emptyDatabase(options = ''): Promise<string> {
   const name = `empty_${randomBytes(6).toString('hex')}`;
   const admin = new pg.Client({ connectionString: serverUrl() });
   await admin.connect();
-  await admin.query(`create database ${name}`);
+  await admin.query(`create database ${name} ${options}`);
   await admin.end();
   const url = new URL(serverUrl());
   url.pathname = `/${name}`;
@@ -33,6 +34,26 @@ async function rowsOf(url: string, sql: string): Promise<unknown[]> {
 }
 
 describe('migrate', () => {
+  it('refuses a server that is too old, before anything of it is made', async () => {
+    const url = await emptyDatabase();
+    const line = await startAlteringLine(url, /\b18(?=\d{4}\b)/, '17');
+    try {
+      await expect(migrate(line.url)).rejects.toThrow(
+        /^the database cannot be migrated: this needs PostgreSQL 18 or newer, and the server is PostgreSQL 17\.\d+$/,
+      );
+    } finally {
+      line.stop();
+    }
+    expect(await rowsOf(url, `select from pg_namespace where nspname = 'app'`)).toEqual([]);
+  });
+
+  it('refuses a database of another encoding', async () => {
+    const name = await emptyDatabase('encoding SQL_ASCII locale "C" template template0');
+    await expect(migrate(name)).rejects.toThrow(
+      'the database cannot be migrated: this needs a database whose encoding is UTF8, and the encoding of this one is SQL_ASCII',
+    );
+  });
+
   it('applies all that is missing, in order, and the second time nothing', async () => {
     const url = await emptyDatabase();
     expect(await migrate(url)).toEqual(migrationNames());

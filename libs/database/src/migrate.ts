@@ -7,6 +7,7 @@ import path from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import pg from 'pg';
 import { applyFunctions } from './function-files.ts';
+import { faultOfServer } from './server-version.ts';
 import { FileFailed, folderBeside, namesIn } from './sql-files.ts';
 
 const ownFolder = (): string => folderBeside('migrations');
@@ -54,6 +55,8 @@ export async function migrate(url: string, own?: OwnMigrations): Promise<string[
   const applied: string[] = [];
   try {
     await client.connect();
+    const fault = await faultOfServer(client);
+    if (fault !== undefined) throw new Error(fault);
     await takeLock(client);
     for (;;) {
       try {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { z } from 'zod';
-import { commonEnvironment, ConfigError, parsedVariable, parseEnvironment } from './config.ts';
+import { commonEnvironment, ConfigError, parsedVariable, parseEnvironment, TrustProxy } from './config.ts';
 
 const shape = { ...commonEnvironment, SECRET_URL: z.url() };
 const good = { PORT: '4100', METRICS_PORT: '4110', SECRET_URL: 'https://example.com' };
@@ -33,6 +33,21 @@ describe('parseEnvironment', () => {
     const attempt = () => parseEnvironment(shape, { ...good, SECRET_URL: 'hunter2' });
     expect(attempt).toThrow('SECRET_URL');
     expect(attempt).not.toThrow('hunter2');
+  });
+});
+
+describe('TRUST_PROXY', () => {
+  const read = (given: string) =>
+    parseEnvironment({ TRUST_PROXY: TrustProxy.optional() }, { TRUST_PROXY: given }).TRUST_PROXY;
+
+  it('is a list or a number of hops', () => {
+    expect(read('10.0.0.0/8, ::1')).toEqual(['10.0.0.0/8', '::1']);
+    expect(read('2')).toBe(2);
+    expect(read('')).toBeUndefined();
+  });
+
+  it.each(['true', '10.0.0.1,true', '10.0.0.1,', 'foo'])('is never everybody: %s', (given) => {
+    expect(() => read(given)).toThrow('TRUST_PROXY is neither a list of addresses nor a number of hops');
   });
 });
 

@@ -1,9 +1,22 @@
 /** The environment, parsed once at start-up; a wrong variable stops the start with a message that names it. */
 import { samplerNames } from '@muster/tracing';
+import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
 
 /** A TCP port as it stands in the environment. */
 export const Port = z.coerce.number().int().min(0).max(65_535);
+
+/**
+ * Whose X-Forwarded-For is believed: a number of hops, or a list of addresses and networks. Never everybody: then any caller
+ * could name any address.
+ */
+export const TrustProxy = z.string().transform((text, context): string[] | number => {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  const list = text.split(',').map((part) => part.trim());
+  if (list.every((one) => ipaddr.isValid(one) || ipaddr.isValidCIDR(one))) return list;
+  context.addIssue({ code: 'custom', message: 'is neither a list of addresses nor a number of hops' });
+  return z.NEVER;
+});
 
 /** What each app's configuration has. */
 export const commonEnvironment = {

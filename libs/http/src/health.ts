@@ -1,6 +1,8 @@
 /** /livez touches nothing; /readyz asks what the service stands on, with a bound, at most once a second. */
 import { productVersion } from '@muster/registry';
 import { type FastifyInstance } from 'fastify';
+import { setTimeout as pause } from 'node:timers/promises';
+import { ConfigError } from './config.ts';
 import { type Saturation } from './places.ts';
 
 export interface Check {
@@ -9,6 +11,8 @@ export interface Check {
   readonly needed: boolean;
   /** Throws, or says what is wrong. */
   readonly run: () => Promise<string | undefined>;
+  /** Asked before the service listens: a sentence where it can never work with what is there, such as a server too old. */
+  readonly faultForGood?: () => Promise<string | undefined>;
 }
 
 const boundMillis = 500;
@@ -32,6 +36,30 @@ async function isWell(check: Check): Promise<boolean> {
   } finally {
     clearTimeout(timer);
   }
+}
+
+/** How long the start waits for what the service stands on; where that is away it goes on. */
+const startBoundMillis = 5_000;
+
+/** Throws a ConfigError that says what the service can never work with. What is away may be right when it comes. */
+export async function refuseFaultsForGood(checks: readonly Check[]): Promise<void> {
+  const faults = await Promise.all(
+    checks.map(async ({ faultForGood }) => {
+      const bound = new AbortController();
+      try {
+        return await Promise.race([
+          faultForGood?.(),
+          pause(startBoundMillis, undefined, { signal: bound.signal }),
+        ]);
+      } catch {
+        return undefined;
+      } finally {
+        bound.abort();
+      }
+    }),
+  );
+  const said = faults.filter((fault) => fault !== undefined);
+  if (said.length > 0) throw new ConfigError(said.join('\n'));
 }
 
 interface Condition {

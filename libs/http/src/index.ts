@@ -1,5 +1,12 @@
 export { bearerOf, nameIssuer, protectedResourcePath } from './bearer.ts';
-export { commonEnvironment, ConfigError, parsedVariable, parseEnvironment, Port } from './config.ts';
+export {
+  commonEnvironment,
+  ConfigError,
+  parsedVariable,
+  parseEnvironment,
+  Port,
+  TrustProxy,
+} from './config.ts';
 export {
   createConcurrencyLimiter,
   type ConcurrencyLimiter,
@@ -17,7 +24,7 @@ export { type Cost, type Store } from './limits/store.ts';
 export { createLogger } from './logging.ts';
 export { type Count, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
-export { redisCheck, type RedisCheck } from './redis.ts';
+export { leastRedis, redisCheck, type RedisCheck } from './redis.ts';
 export { longestStopMillis, main, stopOnSignal } from './run.ts';
 export {
   cookieOf,

@@ -1,5 +1,6 @@
 /** Redis as a service sees it that can do without: away means degraded, and no caller waits for it. */
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { Redis } from 'ioredis';
 import { type Check } from './health.ts';
 
@@ -24,6 +25,17 @@ function impatientRedis(url: string, commandTimeout?: number): Redis {
   return redis;
 }
 
+/** The least that BullMQ recommends; CI runs the specs with it. */
+export const leastRedis = '6.2';
+
+/** A sentence for a Redis that is too old; undefined for one that will do or does not say. Throws where it is away. */
+async function faultOfRedis(redis: Redis): Promise<string | undefined> {
+  const version = /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1];
+  if (version === undefined || version.localeCompare(leastRedis, 'en', { numeric: true }) >= 0)
+    return undefined;
+  return `this needs Redis ${leastRedis} or newer, and the server is Redis ${version}`;
+}
+
 /** A check with a connection of its own. */
 export function redisCheck(url: string): RedisCheck {
   const redis = impatientRedis(url);
@@ -34,6 +46,10 @@ export function redisCheck(url: string): RedisCheck {
       run: async () => {
         await redis.ping();
         return undefined;
+      },
+      faultForGood: async () => {
+        if (redis.status !== 'ready') await once(redis, 'ready');
+        return faultOfRedis(redis);
       },
     },
     close: () => {

@@ -19,7 +19,7 @@ import {
 import { type Logger } from 'pino';
 import { createBodies, hasBody } from './bodies.ts';
 import { noteError } from './error-notes.ts';
-import { addHealth, type Check } from './health.ts';
+import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
 import { isJsonContentType, type MostValues, parseJsonBody } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
@@ -59,7 +59,10 @@ export interface ServiceOptions {
 export interface Service {
   readonly app: FastifyInstance;
   readonly metrics: Metrics;
-  /** Listens for callers, and on a port of its own for monitoring. */
+  /**
+   * Listens for callers, and on a port of its own for monitoring. Throws a ConfigError where what the service stands on is
+   * there and will never do.
+   */
   listen(at: {
     readonly HOST: string;
     readonly PORT: number;
@@ -316,6 +319,7 @@ export function createService(options: ServiceOptions): Service {
     app,
     metrics,
     listen: async ({ HOST: host, PORT: port, METRICS_PORT: metricsPort }) => {
+      await refuseFaultsForGood(options.checks);
       metricsServer.listen(metricsPort, host);
       await once(metricsServer, 'listening');
       const { port: found } = metricsServer.address() as AddressInfo;

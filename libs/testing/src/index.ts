@@ -1,3 +1,4 @@
+export { type AlteringLine, startAlteringLine } from './altering-line.ts';
 export { type AppProcess, startApp } from './app-process.ts';
 export { cloneDatabase, patient, type TestDatabase } from './database.ts';
 export { heardBefore, type HalfSent, sendHalf } from './half-sent.ts';

@@ -1,0 +1,47 @@
+/** A TCP line to a real server, one word of whose answers is another one on the way. */
+import { once } from 'node:events';
+import { type AddressInfo, connect, createServer } from 'node:net';
+import { Transform } from 'node:stream';
+
+export interface AlteringLine {
+  /** The address of the server, by way of this line. */
+  readonly url: string;
+  stop(): void;
+}
+
+/** `instead` is as long as what `word` finds: protocols count what they send. */
+export async function startAlteringLine(
+  serverUrl: string,
+  word: RegExp,
+  instead: string,
+): Promise<AlteringLine> {
+  const target = new URL(serverUrl);
+  const server = createServer((here) => {
+    const there = connect(Number(target.port), target.hostname);
+    const say = new Transform({
+      transform: (chunk: Buffer, _encoding, done) => {
+        done(null, Buffer.from(chunk.toString('latin1').replace(word, instead), 'latin1'));
+      },
+    });
+    there.pipe(say).pipe(here);
+    here.pipe(there);
+    for (const socket of [here, there]) {
+      socket.on('error', () => undefined);
+      socket.on('close', () => {
+        here.destroy();
+        there.destroy();
+      });
+    }
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = new URL(serverUrl);
+  url.hostname = '127.0.0.1';
+  url.port = String((server.address() as AddressInfo).port);
+  return {
+    url: url.href,
+    stop: () => {
+      server.close();
+    },
+  };
+}

