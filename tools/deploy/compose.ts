@@ -20,6 +20,7 @@ export interface ComposeService {
   readonly cap_drop?: readonly string[];
   readonly cap_add?: readonly string[];
   readonly security_opt?: readonly string[];
+  readonly profiles?: readonly string[];
   readonly privileged?: boolean;
   readonly stop_grace_period?: string;
   readonly restart?: string;

@@ -212,7 +212,9 @@ describe('the alerts', () => {
       expect(one.alert).toMatch(/^Muster[A-Z][A-Za-z]+$/);
       expect(['critical', 'warning']).toContain(one.labels['severity']);
       expect(one.annotations['summary']).toMatch(/^['A-Z{]/);
-      expect(one.annotations['runbook']).toBe(`/guides/monitoring#${one.alert.toLowerCase()}`);
+      expect(one.annotations['runbook_url']).toBe(
+        `{{ $externalLabels.docs_url }}/guides/monitoring#${one.alert.toLowerCase()}`,
+      );
       const sections = (await read('docs/guides/monitoring.md')).split(/^### /m).slice(1);
       const section = sections.find((text) => text.startsWith(`${one.alert}\n`));
       // What it means and what to do.

@@ -34,7 +34,7 @@ export default async function app(tree: Tree, options: AppOptions): Promise<void
   addPort(tree, name, offset);
   addOwner(tree, options);
   addImage(tree, options, port);
-  addToCompose(tree, name);
+  addToCompose(tree, name, port);
   addManifests(tree, name, port);
   await formatFiles(tree);
 }
@@ -107,7 +107,7 @@ COPY --from=build-${name} /work/dist/apps/${name} ./
   );
 }
 
-function addToCompose(tree: Tree, name: string): void {
+function addToCompose(tree: Tree, name: string, port: number): void {
   insert(
     tree,
     'docker-compose.yml',
@@ -118,9 +118,15 @@ function addToCompose(tree: Tree, name: string): void {
     image: muster/${name}:\${MUSTER_VERSION:-latest}
     build: { context: ., target: ${name} }
     environment:
-      LOG_LEVEL: \${LOG_LEVEL:-info}
+      <<: *everywhere
     networks: [front]
 `,
+  );
+  insert(
+    tree,
+    'tools/deploy/monitoring/compose/prometheus.yml',
+    '          - console:',
+    `          - ${name}:${metricsPortOf(port)}\n`,
   );
 }
 
