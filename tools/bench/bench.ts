@@ -9,6 +9,7 @@
 //   --mcp           calls and lists through the MCP gateway instead
 //   --streams       the stream of events instead
 //   --webhooks      webhooks instead
+//   --console       the console in a browser instead
 //   --growth        reads at 1,000 and at 100,000 stories, and as many of all else, instead
 //   --json          the results as JSON on standard output; progress goes to standard error
 //
@@ -18,6 +19,7 @@
 import { parseArgs } from 'node:util';
 import { createClient, httpTransport } from '@muster/client';
 import { migrate, type Pool } from '@muster/database';
+import { measureConsole, renderConsole } from './console.ts';
 import { bareTables } from './bare-statements.ts';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillStory } from './full-story.ts';
@@ -51,6 +53,7 @@ const { values: options } = parseArgs({
     growth: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
     webhooks: { type: 'boolean', default: false },
+    console: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -298,6 +301,12 @@ async function run(): Promise<void> {
       const webhooks = await measureWebhooks(services, { say });
       if (options.json) process.stdout.write(`${JSON.stringify({ webhooks }, null, 2)}\n`);
       else say(`\n${renderWebhooks(webhooks)}`);
+      return;
+    }
+    if (options.console) {
+      const inBrowser = await measureConsole(services, { say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ console: inBrowser }, null, 2)}\n`);
+      else say(`\n${renderConsole(inBrowser)}`);
       return;
     }
     const { chosen, withOutbox } = choose();
