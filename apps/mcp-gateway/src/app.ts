@@ -49,7 +49,7 @@ export async function createGateway(config: Config, logger: Logger): Promise<Gat
   if (config.OAUTH_ISSUER !== undefined) nameIssuer(service.app, config.OAUTH_ISSUER, mcpPath);
   addMcpRoute(service.app, {
     api,
-    mcp: await createMcp(),
+    mcp: await createMcp(config.OAUTH_ISSUER),
     rules: { host: config.HOST, allowedOrigins: config.ALLOWED_ORIGINS },
     retrySeconds: config.RETRY_SECONDS,
     lists: config.LIMIT_LISTS,

@@ -2,6 +2,7 @@
 import { type Transport } from '@muster/client';
 import { ApiError, badRequest, forbidden, type Operation } from '@muster/registry';
 import { type Answer, beginningAt, bytesOf, cutTo, fitting } from './answers.ts';
+import { type Confirm } from './confirming.ts';
 import { digest, type Intent } from './intents.ts';
 import { asMeant, withCleared } from './repair.ts';
 import { answerBytes, operationTool, type OperationTool, pageForModels } from './tools.ts';
@@ -20,6 +21,8 @@ export interface ToolCall {
   readonly view: Bounds;
   /** Whether the token has what it takes; on which records, the API decides. */
   readonly mayUse: (tool: OperationTool) => boolean;
+  /** Asks a person before what cannot be undone; undefined where the client can ask nobody. */
+  readonly confirm?: Confirm | undefined;
   /** Of the whole call; each write in it has a key derived from it. */
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;
 }
@@ -118,6 +121,7 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
   const { transport, view } = call;
   const { params, part, room } = prepare(tool, args, view);
   const options = keyFor(call, operation, params);
+  await call.confirm?.(operation, params);
   const whole = asAnswer(await transport(operation, params, options));
   if (typeof part === 'string') return readOn(whole, part, room);
   if (room === Infinity || bytesOf(whole) <= room) return whole;

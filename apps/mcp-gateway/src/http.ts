@@ -13,6 +13,7 @@ import {
 } from '@muster/http';
 import {
   classifyInboundRequest,
+  createRequestStateCodec,
   type JSONRPCRequest,
   type MessageClassification,
   ProtocolErrorCode,
@@ -89,6 +90,11 @@ function ownKey(request: FastifyRequest, { params }: JSONRPCRequest): string | u
   const header = request.headers['idempotency-key'];
   const key = typeof inMeta === 'string' ? inMeta : header;
   return typeof key === 'string' && key !== '' ? key : undefined;
+}
+
+function headerOf({ headers }: FastifyRequest, name: string): string | undefined {
+  const value = headers[name];
+  return typeof value === 'string' ? value : undefined;
 }
 
 function askerOf({ asker }: FastifyRequest): Asker {
@@ -173,6 +179,8 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       },
       view,
       requestId: request.id,
+      version: classification.revision ?? headerOf(request, 'mcp-protocol-version'),
+      codec: createRequestStateCodec({ key: digest(secret, 'request state') }),
       intent: intent ?? { key: '', isOwn: false },
       isReplay: () => write.replayed,
       identity,
@@ -252,12 +260,15 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     await admit(message, token);
     const left = new AbortController();
     reply.raw.once('close', () => left.abort());
+    const waiter = { token, orgId: identity.ids?.orgId ?? null };
     const signal = AbortSignal.any([left.signal, stopping.signal]);
-    const follow = api.follow({ token: secret, headers: headersFor(request) });
+    const caller = { token: secret, headers: headersFor(request) };
+    const follow = api.follow(caller);
+    const calls = (until: AbortSignal) => api.transport({ ...caller, waiter, left: until });
     options.leave(request);
     try {
       const begin = () => reply.hijack().raw;
-      await listen({ message, headers: request.headers, view, follow, begin, signal });
+      await listen({ message, headers: request.headers, view, follow, calls, begin, signal });
       const durationMs = Math.round(reply.elapsedTime);
       logger.info({ requestId: request.id, method: message.method, durationMs, ...identity.ids }, 'mcp');
     } catch (failure) {
@@ -319,11 +330,9 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       const message = 'Batches are not taken: send one message in each request.';
       return refuse(reply, 400, { code: ProtocolErrorCode.InvalidRequest, message });
     }
-    const header = (name: string): string | undefined => {
-      const value = headers[name];
-      return typeof value === 'string' ? value : undefined;
-    };
-    const [version, mcpMethod, mcpName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map(header);
+    const [version, mcpMethod, mcpName] = ['mcp-protocol-version', 'mcp-method', 'mcp-name'].map((name) =>
+      headerOf(request, name),
+    );
     const inbound = classifyInboundRequest({
       httpMethod: 'POST',
       ...(version !== undefined && { protocolVersionHeader: version }),

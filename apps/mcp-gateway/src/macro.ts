@@ -12,7 +12,7 @@ import { inProject, perform, type ToolCall } from './calls.ts';
 import { digest } from './intents.ts';
 import { asMeant } from './repair.ts';
 import { paramsSchema, statedParams } from './schemas.ts';
-import { asInputSchema, operationTool, type OperationTool, withoutProject } from './tools.ts';
+import { asInputSchema, operationTool, type OperationTool, titleOf, withoutProject } from './tools.ts';
 
 export interface MacroTool {
   readonly kind: 'macro';
@@ -104,6 +104,7 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
   const takesProject = 'projectId' in params.shape;
   const tool: Tool = {
     name,
+    title: titleOf(name),
     description,
     inputSchema: asInputSchema(inputSchema),
     annotations: { readOnlyHint: false, destructiveHint: false, idempotentHint: false, openWorldHint: false },

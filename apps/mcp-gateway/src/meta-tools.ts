@@ -14,6 +14,7 @@ import {
   operationTools,
   type OperationTool,
   proseOf,
+  titleOf,
   withoutProject,
 } from './tools.ts';
 
@@ -53,6 +54,7 @@ function meta<Params extends z.ZodObject>({
 }: MetaStatement<Params>): MetaTool {
   const tool: Tool = {
     name,
+    title: titleOf(name),
     description,
     inputSchema: asInputSchema(paramsSchema(params)),
     // What a write does in the end is the operation's own; the client is told the worst.

@@ -81,7 +81,7 @@ export function repeatsName(words: string, name: string): boolean {
 }
 
 /** Limits that nobody meets by writing as people do are told by the answer to whoever meets them. */
-const mostTold = { '': unlimited - 1, ' characters': 99, ' items': 20 } as const;
+const mostTold = { '': 999_999, ' characters': 40, ' items': 20 } as const;
 
 const range = (least: unknown, most: unknown, unit: keyof typeof mostTold): string[] => {
   const from = typeof least === 'number' && least > -unlimited ? least : undefined;
@@ -142,8 +142,12 @@ const ofFormat: ReadonlyMap<unknown, string> = new Map([
   ['date', 'YYYY-MM-DD'],
 ]);
 
+/** What the instructions say of these serves every tool that takes one. */
+const saidOnce: ReadonlySet<string> = new Set(['leaseToken', 'storyId', 'projectId']);
+
 /** Words that tell more than the name, or none. */
 function wordsOf(schema: JsonSchema, name: string): string | undefined {
+  if (saidOnce.has(name)) return undefined;
   const { format, enum: values, default: otherwise } = schema;
   const meaning = meaningOf(schema);
   const form = ofFormat.get(format);

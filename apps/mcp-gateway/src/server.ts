@@ -1,5 +1,7 @@
 /** MCP as the official SDK speaks it, in both eras, and what each method answers here. */
 import {
+  CLIENT_CAPABILITIES_META_KEY,
+  type ClientCapabilities,
   McpServer,
   type JSONRPCRequest,
   type ListToolsResult,
@@ -7,16 +9,21 @@ import {
   ProtocolError,
   ProtocolErrorCode,
   ResourceNotFoundError,
+  type ServerContext,
   type Tool,
 } from '@modelcontextprotocol/server';
-import { productVersion, type ErrorBody, internal } from '@muster/registry';
+import { type ErrorBody, internal } from '@muster/registry';
 import { closestTo } from '@muster/http';
 import { LRUCache } from 'lru-cache';
+import { aboutServer } from './about.ts';
+import { authoredIn } from './authored.ts';
 import { callOperation } from './calls.ts';
 import { complete } from './completion.ts';
+import { Asking, confirmBy, type Round } from './confirming.ts';
 import { Exchange, type Reply } from './exchange.ts';
 import { errorBodyOf, failureResult, isUnauthorized, withPath } from './failures.ts';
 import { instructionsFor } from './instructions.ts';
+import { linksIn } from './links.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
 import { listResources, readResource, templatesFor } from './resources.ts';
 import { type Identity, mayUse, rightsKey } from './rights.ts';
@@ -98,7 +105,12 @@ function protocolError(failure: unknown, session: Session): ProtocolError {
   return new ProtocolError(code, error.message, { error });
 }
 
-async function callTool(name: string, args: Readonly<Record<string, unknown>>, session: Session) {
+async function callTool(
+  name: string,
+  args: Readonly<Record<string, unknown>>,
+  session: Session,
+  round: Round,
+) {
   const tool = findTool(name);
   if (tool === undefined || !session.view.lists(tool)) {
     throw unknownTool(name, session.view);
@@ -106,18 +118,21 @@ async function callTool(name: string, args: Readonly<Record<string, unknown>>, s
   try {
     const { transport, view, intent, identity } = session;
     const mayUseIt = (one: AnyTool): boolean => mayUse(one, identity);
-    const call = { transport, view, intent, mayUse: mayUseIt };
+    const confirm = confirmBy(round, transport);
+    const call = { transport, view, intent, mayUse: mayUseIt, confirm };
     const result =
       tool.kind === 'operation' ? await callOperation(tool, args, call) : await tool.run(args, call);
     session.called(tool.name);
     const isReplay = session.isReplay();
     const answer = isReplay ? { ...result, [replayedField]: true } : { ...result };
+    const text = { type: 'text' as const, text: JSON.stringify(answer) };
     return {
-      content: [{ type: 'text' as const, text: JSON.stringify(answer) }],
+      content: [text, ...linksIn(answer, args, session.version)],
       structuredContent: answer,
-      ...(isReplay && { _meta: { 'muster/replayed': true } }),
+      _meta: { 'muster/untrusted': authoredIn(answer), ...(isReplay && { 'muster/replayed': true }) },
     };
   } catch (failure) {
+    if (failure instanceof Asking) return failure.result;
     if (isUnauthorized(failure)) session.refused();
     const known = errorBodyOf(failure, session.requestId);
     if (known === undefined) session.fault(failure);
@@ -127,19 +142,36 @@ async function callTool(name: string, args: Readonly<Record<string, unknown>>, s
   }
 }
 
-const about = { name: 'muster', title: 'Muster', version: productVersion };
-
 /** What answers subscriptions/listen, of which the older versions know nothing. */
 export const subscribableServer = (): McpServer =>
-  new McpServer(about, { capabilities: { resources: { subscribe: true } } });
+  new McpServer(aboutServer(), { capabilities: { resources: { subscribe: true } } });
+
+/** The SDK found the envelope valid, and says nothing of its type. */
+const capabilitiesIn = (
+  envelope: { readonly [CLIENT_CAPABILITIES_META_KEY]?: ClientCapabilities } | undefined,
+): ClientCapabilities | undefined => envelope?.[CLIENT_CAPABILITIES_META_KEY];
+
+/** What of a request of several rounds is about being asked. */
+const roundOf = ({ mcpReq }: ServerContext, { codec }: Session): Round => ({
+  capabilities: capabilitiesIn(mcpReq.envelope),
+  state: mcpReq.requestState(),
+  responses: mcpReq.inputResponses,
+  seal: (state) => codec.mint(state),
+});
+
+/** What `initialize` and `server/discover` say beside what the server can do. */
+interface Greeting {
+  readonly website?: string;
+  readonly instructions?: string;
+}
 
 /** A server whose handlers find out by their request whom they answer. */
 function createServer(
   exchange: Exchange,
   era: MessageClassification['era'],
-  instructions?: string,
+  { website, instructions }: Greeting,
 ): McpServer {
-  const mcp = new McpServer(about, {
+  const mcp = new McpServer(aboutServer(website), {
     capabilities: {
       // A list says itself for how long it may be kept; that a resource changed is told to those who listen.
       tools: { listChanged: false },
@@ -158,15 +190,20 @@ function createServer(
       // What stands in a story may change at any time.
       'resources/read': keptFor(0),
     },
+    requestState: {
+      verify: (state, context) => exchange.sessionOf(context.mcpReq.id).codec.verify(state, context),
+    },
     ...(instructions !== undefined && { instructions }),
   });
   const { server } = mcp;
   const answering =
-    <Request, Result>(answer: (request: Request, session: Session) => Promise<Result>) =>
-    async (request: Request, context: { mcpReq: { id: string | number } }): Promise<Result> => {
+    <Request, Result>(
+      answer: (request: Request, session: Session, context: ServerContext) => Promise<Result>,
+    ) =>
+    async (request: Request, context: ServerContext): Promise<Result> => {
       const session = exchange.sessionOf(context.mcpReq.id);
       try {
-        return await answer(request, session);
+        return await answer(request, session, context);
       } catch (failure) {
         throw protocolError(failure, session);
       }
@@ -180,8 +217,11 @@ function createServer(
   server.setRequestHandler(
     'tools/call',
     answering(
-      ({ params }: { params: { name: string; arguments?: Record<string, unknown> | undefined } }, session) =>
-        callTool(params.name, params.arguments ?? {}, session),
+      (
+        { params }: { params: { name: string; arguments?: Record<string, unknown> | undefined } },
+        session,
+        context,
+      ) => callTool(params.name, params.arguments ?? {}, session, roundOf(context, session)),
     ),
   );
   server.setRequestHandler(
@@ -227,13 +267,18 @@ export interface Mcp {
   ask(message: JSONRPCRequest, classification: MessageClassification, session: Session): Promise<Reply>;
 }
 
-export async function createMcp(): Promise<Mcp> {
+/** `website` is where people sign in. */
+export async function createMcp(website?: string): Promise<Mcp> {
   const connected = async (
     classification: MessageClassification,
     instructions?: string,
   ): Promise<Exchange> => {
     const exchange = new Exchange(classification);
-    await createServer(exchange, classification.era, instructions).connect(exchange);
+    const greeting = {
+      ...(website !== undefined && { website }),
+      ...(instructions !== undefined && { instructions }),
+    };
+    await createServer(exchange, classification.era, greeting).connect(exchange);
     return exchange;
   };
   const legacy = await connected({ era: 'legacy' });

@@ -1,6 +1,7 @@
 /** One request of a client, as everything that answers it sees it. */
 import { type Client, createClient, type Transport } from '@muster/client';
 import { type ErrorBody } from '@muster/registry';
+import { type RequestStateCodec } from '@modelcontextprotocol/server';
 import { within } from './calls.ts';
 import { type Intent } from './intents.ts';
 import { type Identity } from './rights.ts';
@@ -11,6 +12,10 @@ export interface Session {
   readonly transport: Transport;
   readonly view: View;
   readonly requestId: string;
+  /** The revision of the protocol that the client says it speaks; undefined where it says none. */
+  readonly version: string | undefined;
+  /** Seals what goes along with the client, for the caller alone and for ten minutes. */
+  readonly codec: RequestStateCodec;
   /** From which the Idempotency-Keys of its writes are derived. */
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;
   /** Whether a write was answered by what an earlier equal call had done. */

@@ -1,19 +1,20 @@
 /**
  * `subscriptions/listen` of the 2026-07-28 revision: a client is told which of the resources that it named were written.
- * One stream of the API serves them all; it goes on by its last id, so that nothing is lost while the API is away. What
- * goes over the wire is the SDK's.
+ * One stream of the API serves all stories and specs; it goes on by its last id, so that nothing is lost while the API is
+ * away. Events of an execution are waited for, since not all of them are activity. What goes over the wire is the SDK's.
  */
-import { type FollowActivityOptions, MusterError, type Streamed } from '@muster/client';
+import { type FollowActivityOptions, MusterError, type Streamed, type Transport } from '@muster/client';
 import { type Event } from '@muster/registry';
 import { createMcpHandler, InMemoryServerEventBus, type JSONRPCRequest } from '@modelcontextprotocol/server';
 import { once } from 'node:events';
 import { type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { executionIn, mostExecutions, type Watch, watchExecution } from './execution-watch.ts';
 import { templatesFor } from './resources.ts';
 import { subscribableServer } from './server.ts';
 import { type View } from './narrowing.ts';
-import { specUri, storyUri, variableIn } from './uris.ts';
+import { eventsUri, specUri, storyUri, variableIn } from './uris.ts';
 
 /** The activity as far as the caller may see it; throws what the API refuses. */
 export type Follow = (
@@ -25,6 +26,8 @@ export interface Listening {
   readonly headers: IncomingHttpHeaders;
   readonly view: View;
   readonly follow: Follow;
+  /** Calls of the API for as long as the client stays. */
+  readonly calls: (left: AbortSignal) => Transport;
   /** Takes over the answer. */
   readonly begin: () => ServerResponse;
   /** Ends it: its client has left, or the gateway stops. */
@@ -53,10 +56,13 @@ function honoredIn({ params }: JSONRPCRequest, view: View): string[] {
   const named: unknown = notifications?.resourceSubscriptions;
   if (!Array.isArray(named)) return [];
   const readable = new Set(templatesFor({ view }).map(({ uriTemplate }) => uriTemplate));
-  const templates = [specUri, storyUri].filter((template) => readable.has(template));
+  const templates = [specUri, storyUri, eventsUri].filter((template) => readable.has(template));
   const fits = (uri: unknown): uri is string =>
     typeof uri === 'string' && templates.some((template) => variableIn(template, uri) !== undefined);
-  return [...new Set(named.filter(fits))].slice(0, mostResources);
+  let executions = 0;
+  return [...new Set(named.filter(fits))]
+    .filter((uri) => executionIn(uri) === undefined || (executions += 1) <= mostExecutions)
+    .slice(0, mostResources);
 }
 
 /** With nothing but the resources that are honored, where it names any that are text. */
@@ -71,14 +77,26 @@ function narrowed(message: JSONRPCRequest, honored: readonly string[]): JSONRPCR
 }
 
 /** Begins once the API has its stream, and then lasts as long as client, token and gateway do. */
-export async function listen({ message, headers, view, follow, begin, signal }: Listening): Promise<void> {
+export async function listen({
+  message,
+  headers,
+  view,
+  follow,
+  calls,
+  begin,
+  signal,
+}: Listening): Promise<void> {
   const uris = honoredIn(message, view);
   const bus = new InMemoryServerEventBus();
   const handler = createMcpHandler(subscribableServer, { bus, legacy: 'reject' });
   const over = new AbortController();
   const until = AbortSignal.any([signal, over.signal]);
   try {
-    const told = uris.length === 0 ? undefined : await openAt(follow, until);
+    const executions = uris.filter((uri) => executionIn(uri) !== undefined);
+    const others = uris.filter((uri) => executionIn(uri) === undefined);
+    const told = others.length === 0 ? undefined : await openAt(follow, until);
+    // From here on: what happens before the client has heard so is told too.
+    const watches = await Promise.all(executions.map((uri) => watchExecution(uri, calls(until), until)));
     const asked = new Headers({ 'content-type': 'application/json', accept: 'text/event-stream' });
     for (const name of ['mcp-protocol-version', 'mcp-method']) {
       const value = headers[name];
@@ -92,13 +110,20 @@ export async function listen({ message, headers, view, follow, begin, signal }: 
     const { body } = answer;
     const sending = body === null ? undefined : pipeline(Readable.fromWeb(body), out, { signal });
     sending?.catch(() => undefined);
+    const publish = async (updated: readonly string[]) => {
+      for (const uri of updated) bus.publish({ kind: 'resource_updated', uri });
+      // While its client takes nothing no more is read for it.
+      if (out.writableNeedDrain)
+        await once(out, 'drain', { signal: AbortSignal.any([until, AbortSignal.timeout(unreadMillis)]) });
+    };
+    const relay = async () => {
+      for await (const one of told ?? []) await publish(others.filter((uri) => concerns(uri, one)));
+    };
     try {
-      for await (const one of told ?? []) {
-        for (const uri of uris) if (concerns(uri, one)) bus.publish({ kind: 'resource_updated', uri });
-        // While its client takes nothing no more is read for it.
-        if (out.writableNeedDrain)
-          await once(out, 'drain', { signal: AbortSignal.any([until, AbortSignal.timeout(unreadMillis)]) });
-      }
+      await Promise.all([
+        relay(),
+        ...watches.map((watch: Watch | undefined) => watch?.((uri) => publish([uri]))),
+      ]);
       // Nothing is told any more, such as when the token has ended: the protocol has a result that says so.
       await handler.close();
       await sending;

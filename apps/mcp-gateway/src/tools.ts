@@ -41,6 +41,23 @@ export interface OperationTool extends Shown {
 /** Dots break widely used clients. Operation names have no underscore, so no two become one (tested). */
 export const toolNameOf = (operationName: string): string => operationName.replaceAll('.', '_');
 
+/** `updateStatus`, `start_work` → "update status", "start work". */
+const inWords = (name: string): string =>
+  name
+    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
+    .replaceAll('_', ' ')
+    .toLowerCase();
+
+/** For people who choose among tools: "Stories: update status", "Start work". */
+export function titleOf(name: string): string {
+  const [last = '', ...outer] = name.split('.').toReversed();
+  const words = [
+    ...(outer.length > 0 ? [`${outer.toReversed().map(inWords).join(' ')}:`] : []),
+    inWords(last),
+  ].join(' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
 const mostDescription = 400;
 
 /** As many whole sentences as have room. */
@@ -51,7 +68,7 @@ function sentences(prose: string, room: number): string {
 }
 
 /** Prose beyond this is for `describe_operation` and the reference. */
-const mostProse = 156;
+const mostProse = 110;
 
 /** Any write in a project may hear it, and the instructions say so. */
 const saidOnce: Reason = 'archived';
@@ -143,6 +160,7 @@ function toolOf(operation: Operation): OperationTool {
   const inputSchema = inputSchemaOf(operation, clears, isList);
   const tool: Tool = {
     name,
+    title: titleOf(operation.name),
     description: descriptionOf(operation),
     inputSchema: asInputSchema(inputSchema),
     annotations: annotationsOf(operation),

@@ -16,6 +16,15 @@ let folder: string;
 
 beforeAll(async () => {
   const { ana } = await gateway.world.org();
+  const api = gateway.direct(ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  await api.stories.create({ projectId: 'WEB', title: 'Sign in', spec: '# Sign in' });
+  await api.deliveryExecutions.acquire({ targetType: 'story', targetId: 'WEB-1' });
+  // An empty list passes by what it has not.
+  await api.prompts.org.upsert({
+    ...{ slug: 'review', title: 'Review a story', body: 'Read {{storyKey}}.' },
+    arguments: [{ name: 'storyKey', description: 'Such as WEB-42', required: true }],
+  });
   adder = await addToken(gateway.url(), ana.me.token);
   folder = await mkdtemp(path.join(tmpdir(), 'muster-conformance-'));
 });

@@ -370,11 +370,13 @@ describe('two copies and a program that numbers its only call alike', () => {
       await here(robo.me.token, 'comments_create', comment),
       await there(robo.me.token, 'comments_create', comment),
     ];
-    expect(first?.['_meta']).toBeUndefined();
+    const replayed = (result: Record<string, unknown> | undefined) =>
+      (result?.['_meta'] as Record<string, unknown>)['muster/replayed'];
+    expect(replayed(first)).toBeUndefined();
     const written = (await api.comments.list({ storyId: 'WEB-1' })).items.length;
     const isOne = written === 1;
-    expect([(second['structuredContent'] as Record<string, unknown>)['replayed'], second['_meta']]).toEqual(
-      isOne ? [true, { 'muster/replayed': true }] : [undefined, undefined],
+    expect([(second['structuredContent'] as Record<string, unknown>)['replayed'], replayed(second)]).toEqual(
+      isOne ? [true, true] : [undefined, undefined],
     );
   });
 

@@ -98,7 +98,7 @@ const rename = (storyId: string, title: string) => ana.stories.update({ storyId,
 
 describe('subscriptions/listen', () => {
   it('names what it will tell of, and tells of each write to that and of nothing else', async () => {
-    const named = [one, `${one}/spec`, 'muster://executions/x/events', 'https://other.example', 'x'];
+    const named = [one, `${one}/spec`, 'https://other.example', 'x'];
     const dan = await listen(people.dan.me.token, named);
     expect(dan.messages[0]).toMatchObject({
       method: 'notifications/subscriptions/acknowledged',
@@ -114,6 +114,53 @@ describe('subscriptions/listen', () => {
     await ana.storySpec.update({ storyId: 'WEB-1', content: 'So', baseVersion: 0 });
     await until(() => dan.updated().includes(`${one}/spec`));
     expect(new Set(dan.updated())).toEqual(new Set([one, `${one}/spec`]));
+  });
+
+  it('tells of what happens to an execution, also of what is no activity, and ends with it for who may not see it', async () => {
+    const { execution, leaseToken } = await ana.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1' },
+    });
+    const uri = `muster://executions/${execution.id}/events`;
+    const missing = 'muster://executions/01936d5c-0000-7000-8000-00000000dead/events';
+    const dan = await listen(people.dan.me.token, [uri, missing, 'muster://executions/x/events']);
+    expect(dan.messages[0]?.params?.notifications).toEqual({
+      resourceSubscriptions: [uri, missing, 'muster://executions/x/events'],
+    });
+    await ana.deliveryExecutions.update({ executionId: execution.id, requestStop: true });
+    await until(() => dan.updated().length === 1);
+    await ana.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'Half' });
+    await until(() => dan.updated().length === 2);
+    expect(new Set(dan.updated())).toEqual(new Set([uri]));
+    await ana.projects.update({ projectId: 'WEB', visibility: 'private' });
+    await ana.deliveryExecutions.checkpoint({ executionId: execution.id, leaseToken, summary: 'More' });
+    await dan.ended;
+    expect(dan.updated()).toHaveLength(2);
+  });
+
+  it('takes few executions at once, since each is a call that waits', async () => {
+    const uris = Array.from({ length: 6 }, (_, index) => `muster://executions/${index}/events`);
+    const dan = await listen(people.dan.me.token, [one, ...uris]);
+    expect(dan.messages[0]?.params?.notifications).toEqual({
+      resourceSubscriptions: [one, ...uris.slice(0, 4)],
+    });
+  });
+
+  it('goes on with an execution while the API is started anew, and ends with the token', async () => {
+    const { execution, leaseToken } = await ana.deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1' },
+    });
+    const uri = `muster://executions/${execution.id}/events`;
+    const ben = await listen(people.ben.me.token, [uri]);
+    await gateway.whileApiIsAway(async () => undefined);
+    ana = gateway.direct(people.ana.me.token);
+    const held = { executionId: execution.id, leaseToken };
+    await ana.deliveryExecutions.checkpoint({ ...held, summary: 'Right after' });
+    await until(() => ben.updated().length === 1);
+    await ana.members.removeMember({ memberId: people.ben.me.memberId });
+    await ana.deliveryExecutions.checkpoint({ ...held, summary: 'Another' });
+    await ben.ended;
+    expect(ben.messages.at(-1)).toMatchObject({ id: 'listen-1', result: { resultType: 'complete' } });
+    expect(ben.updated()).toEqual([uri]);
   });
 
   it('tells nobody of what they may not see', async () => {

@@ -204,7 +204,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: '5935bd2111250047720dd00c5b2eb801e61fb5ce58f4a8a45d84feff503f9a63',
+    sha256: 'cd9826c25f867461578c99f6f1f38a2e5318c719fd059e0ce910f0877249e4dd',
     since: '2026-11-23',
   },
   'reference/event-kinds': {

@@ -98,6 +98,10 @@ const catalogue = {
       meaning: 'The agent is not yours.',
       remedy: 'Name an agent of yours, or none.',
     },
+    declined: {
+      meaning: 'A person was asked to confirm it, and did not.',
+      remedy: 'Leave it as it is, and ask them what they want instead.',
+    },
     narrowed: {
       meaning: 'The connection was narrowed to less than this.',
       remedy: 'The message says what this connection was narrowed to; call within that.',
