@@ -1,5 +1,3 @@
-# syntax=docker/dockerfile:1
-
 # Each program of Muster is a target: docker build --target coordination-api --tag muster/coordination-api .
 # What is built here stands in .dockerignore; what an image holds is the bundle of tools/build/build-app.ts and Node.
 
@@ -7,10 +5,18 @@
 ARG NODE_VERSION=24.21.0
 
 # Bundles are the same everywhere: they are made on the machine that builds, whatever it builds for.
-FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS packages
+FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS manifests
 WORKDIR /work
 COPY package.json package-lock.json ./
-COPY --parents apps/*/package.json libs/*/package.json ./
+COPY apps apps
+COPY libs libs
+RUN find apps libs -type f -not -name package.json -delete && find apps libs -type d -empty -delete
+
+# While no manifest changes, the packages are those of the build before. (COPY --parents says it in a line, and builders
+# other than BuildKit do not know it.)
+FROM --platform=$BUILDPLATFORM node:${NODE_VERSION}-trixie-slim AS packages
+WORKDIR /work
+COPY --from=manifests /work ./
 RUN --mount=type=cache,target=/root/.npm npm ci --ignore-scripts --no-audit --no-fund
 
 FROM packages AS sources

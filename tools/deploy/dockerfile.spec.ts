@@ -7,6 +7,7 @@ import path from 'node:path';
 import { createInterface } from 'node:readline';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { freePort } from '@muster/testing/ports';
+import { Copy } from 'dockerfile-ast';
 import { validate } from 'dockerfile-utils';
 import { portOfApp } from '../dev/ports.ts';
 import { repositoryRoot } from '../dev/repository.ts';
@@ -40,9 +41,16 @@ it('has a target for each app', async () => {
 
 it('builds and runs with the Node of .node-version', async () => {
   const version = (await readFile(path.join(repositoryRoot, '.node-version'), 'utf8')).trim();
-  for (const stage of ['packages', 'node']) {
+  for (const stage of ['manifests', 'packages', 'node']) {
     expect(stageOf(stage).base).toBe(`node:${version}-trixie-slim`);
   }
+});
+
+it('asks nothing of its builder that only some have', () => {
+  expect(dockerfileText).not.toMatch(/^# *syntax=/m);
+  const copies = stages.flatMap(({ instructions }) => instructions.filter((one) => one instanceof Copy));
+  const flags = copies.flatMap((copy) => copy.getFlags().map((flag) => flag.getName()));
+  expect(new Set(flags)).toEqual(new Set(['from', 'chown']));
 });
 
 it('copies only what is there, is not ignored, and was built before', async () => {

@@ -68,7 +68,6 @@ export interface CopyStep {
   readonly from: string | undefined;
   readonly sources: readonly string[];
   readonly to: string;
-  readonly keepsFolders: boolean;
 }
 
 export function copyStep(instruction: Instruction): CopyStep {
@@ -79,7 +78,6 @@ export function copyStep(instruction: Instruction): CopyStep {
     from: flags.find((flag) => flag.getName() === 'from')?.getValue() ?? undefined,
     sources: words.slice(0, -1),
     to: words.at(-1) ?? '',
-    keepsFolders: flags.some((flag) => flag.getName() === 'parents'),
   };
 }
 

@@ -87,11 +87,18 @@ async function buildStage(name: string, work: string): Promise<void> {
   }
 }
 
-async function copyInto(work: string, { from, sources, to, keepsFolders }: CopyStep): Promise<void> {
-  if (from !== undefined) throw new Error(`a stage that builds copies from ${from}`);
+async function copyInto(work: string, { from, sources, to }: CopyStep): Promise<void> {
+  if (from !== undefined) {
+    const other = await mkdtemp(path.join(path.dirname(work), `${from}-`));
+    await buildStage(from, path.join(other, 'work'));
+    for (const source of sources)
+      await cp(path.join(other, source), path.join(work, to), { recursive: true });
+    await rm(other, { recursive: true });
+    return;
+  }
   for (const source of sources) {
     for (const file of await matchesOf(source)) {
-      const place = keepsFolders || to === file ? file : path.join(to, path.basename(file));
+      const place = to === file ? file : path.join(to, path.basename(file));
       await mkdir(path.dirname(path.join(work, place)), { recursive: true });
       await cp(path.join(repositoryRoot, file), path.join(work, place), {
         recursive: true,
