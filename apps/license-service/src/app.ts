@@ -16,7 +16,8 @@ import { createLimiter, usualPrefix } from './attempts/limiter.ts';
 import { type Config } from './config.ts';
 import { isSchemaCurrent } from './database.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
-import { addOperatorRoutes } from './api/routes.ts';
+import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
+import { addPages } from './pages/routes.ts';
 import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
 import { createCourier, type Courier } from './webhooks/courier.ts';
 import { inRounds } from './webhooks/rounds.ts';
@@ -160,11 +161,13 @@ export function createLicenseService(
           onRedis: () => undefined,
         },
   );
-  addOperatorRoutes(service.app, {
+  const operators: OperatorsOptions = {
     ...{ pool: operatorsPool, limiter: operatorsLimiter, rate: config.LIMIT_OPERATORS, networks, courier },
-    prefix: options.prefix ?? usualPrefix,
+    ...{ prefix: options.prefix ?? usualPrefix, baseUrl: config.BASE_URL },
     ...{ opened: vault.opened, metrics: service.metrics, logger },
-  });
+  };
+  addOperatorRoutes(service.app, operators);
+  addPages(service.app, operators);
   const rounds = [
     inRounds(
       'webhooks could not be sent',

@@ -23,6 +23,8 @@ export const environment = {
   LICENSE_PEPPER_BEFORE: secret.optional(),
   /** Seals the private signing keys; without it a secret that lies in the database does. */
   LICENSE_SEAL: secret.optional(),
+  /** Where people reach this service, for the links of their licenses; as the caller names it unless set. */
+  BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
   /** Networks besides the public ones that webhooks may be sent to: `10.0.0.0/8,127.0.0.0/8:*`. */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** How long a certificate lives at most. */

@@ -15,6 +15,7 @@ export {
 } from './concurrency-limiter.ts';
 export { closestTo } from './did-you-mean.ts';
 export { type Check } from './health.ts';
+export { Html, html } from './html.ts';
 export { rateLimitField, type Limit, rateLimitPolicyField, retryAfterSeconds } from './limits/headers.ts';
 export { createRateLimiter, type RateLimiter } from './limits/rate-limiter.ts';
 export { createMemoryStore } from './limits/memory-store.ts';

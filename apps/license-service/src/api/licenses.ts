@@ -8,6 +8,7 @@ import { findPlan, type Term as PlanTerm } from '../operators/plans.ts';
 import { secondsOf } from '../operators/spans.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
 import { Refused } from '../operators/transaction.ts';
+import { linkTo, longestLinkSeconds, usualLinkSeconds } from '../pages/links.ts';
 import { operation, ownLicense, type Work } from './operation.ts';
 import {
   CustomerRef,
@@ -36,6 +37,7 @@ const IssuedRecord = z.object({
   id: z.uuid(),
   keyEnding: z.string(),
   key: z.string().nullable().describe('Shown once; null where the order was issued before.'),
+  customerUrl: z.url().describe('Where its customer sees and releases its machines; for the mail.'),
 });
 
 const issueOne = operation({
@@ -71,7 +73,9 @@ const issueOne = operation({
     for (const { id, hint, key } of licenses) {
       const isLost = key === null && rekey && (await getLicense(ask, { id })).activatedAt === null;
       const made = isLost ? await rotate(ask, { id }) : undefined;
-      shown.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key });
+      const path = await linkTo(ask, work.secrets, id, usualLinkSeconds);
+      const customerUrl = work.baseUrl + path;
+      shown.push({ id, keyEnding: made?.license.hint ?? hint, key: made?.key ?? key, customerUrl });
     }
     return { plan, isRepeated, licenses: shown };
   },
@@ -204,8 +208,26 @@ const Slot = z
   .optional()
   .describe('Which machine, by its slot, where several hold the license.');
 
+const link = operation({
+  path: 'licenses/link',
+  scope: 'issue',
+  summary: 'Make the link by which a customer sees and releases the machines of a license',
+  description:
+    'For the mail of the purchase. Whoever has it may release machines; another key for the license ends it.',
+  params: z.strictObject({
+    id: LicenseId,
+    for: Span.optional().describe('How long it counts: a year unless said.'),
+  }),
+  result: z.object({ url: z.url() }),
+  run: async (work, { id, for: span }) => {
+    await ownLicense(work, id);
+    const seconds = Math.min(secondsOf(span ?? '') ?? usualLinkSeconds, longestLinkSeconds);
+    return { url: work.baseUrl + (await linkTo(work.ask, work.secrets, id, seconds)) };
+  },
+});
+
 export const licenseOperations = [
-  ...[issueOne, list, find, get, history],
+  ...[issueOne, list, find, get, history, link],
   changing('suspend', ['Refuse it until it is resumed'], { reason: Reason.optional() }, ({ ask }, id, it) =>
     suspend(ask, { id }, it.reason ?? null),
   ),

@@ -13,6 +13,10 @@ export interface Work {
   readonly token: OperatorToken;
   readonly hasher: MachineHasher;
   readonly sealing: Sealing;
+  /** The first seals what is given out, all open. */
+  readonly secrets: readonly (string | Buffer)[];
+  /** Where people reach this service, without a slash at the end. */
+  readonly baseUrl: string;
   readonly webhooks: Pick<Courier, 'test'>;
 }
 

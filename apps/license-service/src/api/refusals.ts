@@ -13,6 +13,7 @@ const answers: Readonly<Record<string, (message: string) => ApiError>> = {
   not_activated: () => refusal('not_activated'),
   order_mismatch: (message) => refusal('order_mismatch', { issued: message }),
   several_machines: () => refusal('several_machines'),
+  link_over: (message) => notFound(sentence(message)),
   no_database: () => unavailable('database'),
   outcome_unknown: () => unavailable('outcome_unknown'),
 };

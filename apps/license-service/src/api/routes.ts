@@ -36,6 +36,8 @@ export interface OperatorsOptions {
   readonly prefix: string;
   readonly opened: () => Opened | undefined;
   readonly networks: readonly NamedNetwork[];
+  /** Where people reach this service; as the caller names it unless set. */
+  readonly baseUrl: string | undefined;
   readonly courier: Courier;
   readonly metrics: Metrics;
   readonly logger: Logger;
@@ -62,6 +64,10 @@ export async function callerOf(
   return token;
 }
 
+/** Without a slash at the end. */
+export const baseUrlOf = ({ baseUrl }: Pick<OperatorsOptions, 'baseUrl'>, request: FastifyRequest): string =>
+  (baseUrl ?? `${request.protocol}://${request.host}`).replace(/\/+$/, '');
+
 /** What a call says, held against the operation; throws 400 with each field that does not fit. */
 function paramsOf({ params }: AnyOperation, body: unknown): unknown {
   const read = params.safeParse(body ?? {});
@@ -76,7 +82,7 @@ function paramsOf({ params }: AnyOperation, body: unknown): unknown {
 export async function runOperation(
   options: OperatorsOptions,
   it: AnyOperation,
-  body: unknown,
+  { body, baseUrl }: { readonly body: unknown; readonly baseUrl: string },
   who: (ask: Ask) => Promise<OperatorToken>,
 ): Promise<unknown> {
   const opened = options.opened();
@@ -85,7 +91,8 @@ export async function runOperation(
   const done = await inTransaction(options.pool, async (ask) => {
     const token = await who(ask);
     await ask(`select set_config('licenses.actor', $1, true)`, [`token ${token.name}`]);
-    const work = { ask, token, hasher, sealing: sealingBy(seals), webhooks: options.courier };
+    const around = { hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
+    const work = { ask, token, baseUrl, ...around };
     return it.run(work, paramsOf(it, body) as never);
   });
   return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
@@ -105,11 +112,16 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
       try {
         const secret = bearerOf(request);
         const asked = { address: request.ip, secret, needed: it.scope };
-        const result = await runOperation(options, it, request.body, async (ask) => {
-          const token = await callerOf(options, ask, asked);
-          tokenId = token.id;
-          return token;
-        });
+        const result = await runOperation(
+          options,
+          it,
+          { body: request.body, baseUrl: baseUrlOf(options, request) },
+          async (ask) => {
+            const token = await callerOf(options, ask, asked);
+            tokenId = token.id;
+            return token;
+          },
+        );
         outcome = 'ok';
         return await reply
           .header('content-type', 'application/json; charset=utf-8')

@@ -1,0 +1,109 @@
+/** The page of a license, for its customer. */
+import { html, type Html } from '@muster/http';
+import { type License, stateOf } from '../operators/license.ts';
+import { type Machine } from '../operators/machines.ts';
+import { day, moment, type Page } from './layout.ts';
+
+export const stateWords: Readonly<Record<ReturnType<typeof stateOf>, string>> = {
+  unactivated: 'not in use',
+  active: 'in use',
+  expired: 'expired',
+  suspended: 'suspended',
+  revoked: 'revoked',
+};
+
+export const stateMark = (license: License): Html => {
+  const state = stateOf(license);
+  return html`<span class="state ${state}">${stateWords[state]}</span>`;
+};
+
+const mayRelease = (license: License): boolean =>
+  license.leaseSeconds !== null || license.transfers < license.transferLimit;
+
+const machineItem = (license: License, link: string, machine: Machine, place: number): Html =>
+  html`<li>
+    <div>
+      Machine ${place}
+      <span class="quiet">(id ends with ${machine.hint.replace('…', '') || 'nothing shown'})</span><br />
+      <span class="quiet">since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}</span>
+    </div>
+    ${
+      mayRelease(license)
+        ? html`<form method="post" action="/my/${link}/release">
+            <input type="hidden" name="slot" value="${machine.slot}" />
+            <button class="second">Release<span class="quiet"> machine ${place}</span></button>
+          </form>`
+        : null
+    }
+  </li>`;
+
+export interface CustomerPage {
+  readonly license: License;
+  readonly machines: readonly Machine[];
+  readonly link: string;
+  /** After a release: until when the machine may still run on what it has. */
+  readonly released?: { readonly offlineUntil: string | null };
+}
+
+export function customerPage({ license, machines, link, released }: CustomerPage): Page {
+  const left = Math.max(license.transferLimit - license.transfers, 0);
+  const { leaseSeconds, machineLimit } = license;
+  const offline = released?.offlineUntil ?? null;
+  return {
+    title: 'Your license',
+    isNarrow: true,
+    body: html`${
+        released === undefined
+          ? null
+          : html`<section role="status">
+              <p>Released. The next machine that you activate gets the place.</p>
+              ${offline !== null && Date.parse(offline) > Date.now() ? html`<p class="quiet">Without a connection the released machine may run until ${moment(offline)}.</p>` : null}
+            </section>`
+      }
+      <section>
+        <h1>Your license …${license.hint}</h1>
+        <dl>
+          <dt>State</dt>
+          <dd>${stateMark(license)}</dd>
+          <dt>Plan</dt>
+          <dd>${license.plan}</dd>
+          <dt>Ends</dt>
+          <dd>
+            ${day(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}
+          </dd>
+          <dt>Machines</dt>
+          <dd>${machines.length} of ${machineLimit}</dd>
+        </dl>
+      </section>
+      <section>
+        <h2>Machines</h2>
+        ${
+          machines.length === 0
+            ? html`<p>No machine has this license. Enter the key on the one that is to have it.</p>`
+            : html`<ul>
+                ${machines.map((machine, index) => machineItem(license, link, machine, index + 1))}
+              </ul>`
+        }
+        ${
+          leaseSeconds !== null || machines.length === 0
+            ? null
+            : left === 0
+              ? html`<p class="bad">
+                  This license was moved as often as its plan allows. Ask the seller to move it.
+                </p>`
+              : html`<p class="quiet">
+                  Releasing a machine gives its place to the next one that you activate. You can do so
+                  ${left === 1 ? 'once more' : `${left} more times`}.
+                </p>`
+        }
+      </section>`,
+  };
+}
+
+export const problemPage = (title: string, message: string, status: number): Page => ({
+  ...{ title, status, isNarrow: true },
+  body: html`<section>
+    <h1>${title}</h1>
+    <p>${message}</p>
+  </section>`,
+});

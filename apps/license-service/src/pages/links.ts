@@ -1,0 +1,47 @@
+/** The link in the mail of a purchase: by it a customer sees the machines of one license, and gives one up. */
+import { type Ask, Refused } from '../operators/transaction.ts';
+import { type License, getLicense } from '../operators/license.ts';
+import { isSealed, namedIn, sealText } from './seals.ts';
+
+export const usualLinkSeconds = 365 * 86_400;
+export const longestLinkSeconds = 5 * 365 * 86_400;
+
+const keyOf = async (ask: Ask, id: string): Promise<string | undefined> => {
+  const [row] = await ask<{ hash: string }>(
+    `select encode(key_hash, 'hex') as hash from licenses.licenses where id = $1`,
+    [id],
+  );
+  return row?.hash;
+};
+
+const short = (id: string): string => Buffer.from(id.replaceAll('-', ''), 'hex').toString('base64url');
+const long = (text: string): string =>
+  Buffer.from(text, 'base64url')
+    .toString('hex')
+    .replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
+
+/** The path of a license's page. Another key for the license ends it. */
+export async function linkTo(
+  ask: Ask,
+  secrets: readonly (string | Buffer)[],
+  id: string,
+  seconds: number,
+): Promise<string> {
+  const boundTo = await keyOf(ask, id);
+  const untilSeconds = Math.floor(Date.now() / 1_000) + seconds;
+  return `/my/${sealText(secrets, 'link', { what: short(id), untilSeconds, ...(boundTo !== undefined && { boundTo }) })}`;
+}
+
+/** Throws Refused where it is none of ours, or is over. */
+export async function licenseOfLink(
+  ask: Ask,
+  secrets: readonly (string | Buffer)[],
+  link: string,
+): Promise<License> {
+  const id = long(namedIn(link));
+  const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
+  const boundTo = isId ? await keyOf(ask, id) : undefined;
+  if (boundTo === undefined || !isSealed(secrets, 'link', link, boundTo))
+    throw new Refused('link_over', 'this link is over, or not whole; ask the seller for another one');
+  return getLicense(ask, { id });
+}

@@ -1,0 +1,249 @@
+/** The pages of support: who asks is found by what they can say, and helped by one button. */
+import { html, type Html } from '@muster/http';
+import { type License } from '../operators/license.ts';
+import { type Machine } from '../operators/machines.ts';
+import { type OperatorToken } from '../operators/tokens.ts';
+import { type Denial, type LicenseEvent } from '../operators/trail.ts';
+import { stateMark } from './customer.ts';
+import { day, moment, type Page } from './layout.ts';
+
+export const signInPage = (problem?: string): Page => ({
+  title: 'Support',
+  isNarrow: true,
+  ...(problem !== undefined && { status: 401 }),
+  body: html`<section>
+    <h1>Support</h1>
+    <form method="post" action="/support/sign-in">
+      <label for="token">Token</label>
+      <div class="ask">
+        <input
+          id="token"
+          name="token"
+          type="password"
+          autocomplete="current-password"
+          required
+          autofocus
+          ${problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`}
+        />
+        <button>Sign in</button>
+      </div>
+    </form>
+    ${problem === undefined ? null : html`<p class="bad" id="problem" role="alert">${problem}</p>`}
+    <p class="quiet">
+      One with the scopes read and change, as an operator makes it: license token new --scope read,change
+    </p>
+  </section>`,
+});
+
+const head = ({ name, product }: OperatorToken): Html =>
+  html`<form method="post" action="/support/sign-out">
+    <a href="/support">Search</a> <span class="quiet">${name}, product ${product}</span>
+    <button class="second">Sign out</button>
+  </form>`;
+
+const searchForm = (query: string): Html =>
+  html`<form method="get" action="/support" role="search">
+    <label for="q">Order, customer, or the end of a key</label>
+    <div class="ask"><input id="q" name="q" value="${query}" required /><button>Search</button></div>
+  </form>`;
+
+export function searchPage(token: OperatorToken, query: string, found: readonly License[] | undefined): Page {
+  return {
+    title: 'Support',
+    beside: head(token),
+    body: html`<section>${searchForm(query)}</section>
+      ${
+        found === undefined
+          ? null
+          : html`<section>
+              <h1>${found.length === 0 ? 'Nothing found' : `${found.length} found`}</h1>
+              ${
+                found.length === 0
+                  ? html`<p>
+                      No license of this product has that order, customer or end of a key. Of a key the last
+                      four symbols are enough.
+                    </p>`
+                  : html`<ul>
+                      ${found.map(
+                        (one) =>
+                          html`<li>
+                            <div>
+                              <a href="/support/licenses/${one.id}">…${one.hint}</a> ${one.plan}<br />
+                              <span class="quiet"
+                                >order ${one.orderRef ?? '–'}, customer ${one.customerRef ?? '–'}, issued
+                                ${day(one.issuedAt, '–')}</span
+                              >
+                            </div>
+                            ${stateMark(one)}
+                          </li>`,
+                      )}
+                    </ul>`
+              }
+            </section>`
+      }`,
+  };
+}
+
+/** Why a machine was refused, and what helps. */
+const whyRefused: Readonly<Record<string, string>> = {
+  other_machine: 'Other machines had every place. Free one of the places above.',
+  expired: 'The license had expired. A renewal helps.',
+  suspended: 'The license was suspended. It goes on when it is resumed.',
+  revoked: 'The license was revoked, for good.',
+  transfers_exhausted: 'The customer had moved it as often as its plan allows. You can free a place above.',
+  unactivated: 'A machine asked to give up a place that it did not have.',
+};
+
+const kindWords: Readonly<Record<string, string>> = {
+  issued: 'Issued',
+  imported: 'Imported',
+  activated: 'Activated by a machine',
+  released: 'Released from a machine',
+  transferred: 'Given to another machine',
+  suspended: 'Suspended',
+  resumed: 'Resumed',
+  revoked: 'Revoked',
+  renewed: 'Renewed',
+  rotated: 'Given another key',
+  certified: 'Certificate made by hand',
+  entitled: 'Features changed',
+  resized: 'Number of machines changed',
+  expiring: 'Ends within a week',
+  expired: 'Expired',
+};
+
+const actorWords: Readonly<Record<string, string>> = {
+  machine: 'the machine',
+  operator: 'an operator',
+  customer: 'the customer',
+  service: 'the service',
+};
+
+const detailsOf = (data: LicenseEvent['data']): string =>
+  Object.entries(data)
+    .filter(([, value]) => typeof value === 'string' || typeof value === 'number')
+    .map(
+      ([name, value]) =>
+        `${detailWords[name] ?? name} ${isTime(value) ? moment(new Date(value).toISOString()) : String(value)}`,
+    )
+    .join(', ');
+
+const isTime = (value: unknown): value is string =>
+  typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T/.test(value);
+
+const detailWords: Readonly<Record<string, string>> = {
+  machineHint: 'machine',
+  expiresAt: 'ends',
+  offlineUntil: 'may run offline until',
+  before: 'ended before',
+};
+
+export interface LicensePage {
+  readonly token: OperatorToken;
+  readonly license: License;
+  readonly machines: readonly Machine[];
+  readonly events: readonly LicenseEvent[];
+  readonly denials: readonly Denial[];
+  /** For the customer, whole. */
+  readonly link: string;
+  readonly said?: string;
+}
+
+export function licensePage(it: LicensePage): Page {
+  const { token, license, machines, events, denials, link, said } = it;
+  const mayChange = token.scopes.includes('change');
+  return {
+    title: `License …${license.hint}`,
+    beside: head(token),
+    body: html`${said === undefined ? null : html`<section role="status"><p>${said}</p></section>`}
+      <section>
+        <h1>License …${license.hint}</h1>
+        <dl>
+          <dt>State</dt>
+          <dd>
+            ${stateMark(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
+          </dd>
+          <dt>Plan</dt>
+          <dd>${license.plan}</dd>
+          <dt>Ends</dt>
+          <dd>
+            ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}
+          </dd>
+          <dt>Order</dt>
+          <dd>${license.orderRef ?? '–'}</dd>
+          <dt>Customer</dt>
+          <dd>${license.customerRef ?? '–'}</dd>
+          <dt>Transfers</dt>
+          <dd>${license.transfers} of ${license.transferLimit}</dd>
+          <dt>For the customer</dt>
+          <dd><a href="${link}">their page of this license</a></dd>
+        </dl>
+      </section>
+      <section>
+        <h2>Machines: ${machines.length} of ${license.machineLimit}</h2>
+        ${
+          machines.length === 0
+            ? html`<p>None. The next machine that asks with the key gets the license.</p>`
+            : html`<ul>
+                ${machines.map(
+                  (machine) =>
+                    html`<li>
+                      <div>
+                        Place ${machine.slot} <span class="quiet">${machine.hint}</span><br />
+                        <span class="quiet"
+                          >since ${moment(machine.boundAt)}, last seen ${moment(machine.lastSeenAt)}, may run
+                          offline until ${moment(machine.offlineUntil)}</span
+                        >
+                      </div>
+                      ${
+                        mayChange
+                          ? html`<form method="post" action="/support/licenses/${license.id}/release">
+                              <input type="hidden" name="slot" value="${machine.slot}" />
+                              <button>Free place ${machine.slot} for another machine</button>
+                            </form>`
+                          : null
+                      }
+                    </li>`,
+                )}
+              </ul>`
+        }
+      </section>
+      <section>
+        <h2>Refused</h2>
+        ${
+          denials.length === 0
+            ? html`<p>No machine was refused this license.</p>`
+            : html`<ul>
+                ${denials.map(
+                  ({ day: at, outcome, count, lastAt }) =>
+                    html`<li>
+                      <div>
+                        ${whyRefused[outcome] ?? outcome}<br />
+                        <span class="quiet"
+                          >${at}: ${count === 1 ? 'once' : `${count} times`}, last ${moment(lastAt)}</span
+                        >
+                      </div>
+                    </li>`,
+                )}
+              </ul>`
+        }
+      </section>
+      <section>
+        <h2>What happened</h2>
+        <ul>
+          ${events.map(
+            ({ kind, actor, actorRef, at, data }) =>
+              html`<li>
+                <div class="wide">
+                  ${kindWords[kind] ?? kind}<br />
+                  <span class="quiet"
+                    >${moment(at)}, by
+                    ${actorRef ?? actorWords[actor] ?? actor}${detailsOf(data) === '' ? '' : `: ${detailsOf(data)}`}</span
+                  >
+                </div>
+              </li>`,
+          )}
+        </ul>
+      </section>`,
+  };
+}

@@ -1,0 +1,293 @@
+/** The pages of customers and of support, in a real browser without script. */
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { browserFlags, findBrowser } from '@muster/testing/browser';
+import { type AxeResults } from 'axe-core';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { rotate } from '../src/operators/change.ts';
+import { setPlan } from '../src/operators/plans.ts';
+import { makeToken, revokeToken } from '../src/operators/tokens.ts';
+import { makeProduct } from '../src/operators/products.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+
+const program = findBrowser();
+const inBrowser = program === undefined ? it.skip : it;
+const pictures = process.env['PICTURES'];
+
+let world: LicenseWorld;
+let service: Running;
+let browser: Browser | undefined;
+let secret: string;
+let tokenId: string;
+let axe = '';
+let sales = 0;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+  const terms = { term: { kind: 'for', seconds: 365 * 86_400 }, transferLimit: 2, machineLimit: 2 } as const;
+  await world.asOperator((ask) => setPlan(ask, { ...terms, name: 'family' }));
+  await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
+  const made = await world.asOperator((ask) =>
+    makeToken(ask, { name: 'support-ana', scopes: ['read', 'change', 'issue'] }),
+  );
+  ({ secret } = made);
+  tokenId = made.token.id;
+  service = await world.start({ environment: { ...noLimits, LIMIT_OPERATORS: '100000/1' } });
+  axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+  if (program !== undefined)
+    browser = await chromium.launch({ executablePath: program, args: browserFlags() });
+});
+afterAll(async () => {
+  await browser?.close();
+  await world.close();
+});
+
+/** A license on laptop and desktop, a third machine refused, and the link that its customer was sent. */
+async function sold(): Promise<{ id: string; key: string; orderRef: string; url: string }> {
+  sales += 1;
+  const orderRef = `shop-${sales}`;
+  const { json } = await service.post(
+    '/api/operators/licenses/issue',
+    { plan: 'family', orderRef, customerRef: 'c-17' },
+    { authorization: `Bearer ${secret}` },
+  );
+  const [one] = json['licenses'] as { id: string; key: string; customerUrl: string }[];
+  if (one === undefined) throw new Error('nothing was issued');
+  for (const machine of ['laptop-of-ana-7f3c', 'desktop-of-ana-91b2', 'tablet-of-ana-22aa'])
+    await service.activate(one.key, machine);
+  return { id: one.id, key: one.key, orderRef, url: one.customerUrl };
+}
+
+async function withPage(
+  work: (page: Page) => Promise<void>,
+  options: BrowserContextOptions = {},
+): Promise<void> {
+  if (browser === undefined) throw new Error('there is no browser');
+  const context = await browser.newContext({ javaScriptEnabled: false, ...options });
+  try {
+    await work(await context.newPage());
+  } finally {
+    await context.close();
+  }
+}
+
+async function signIn(page: Page): Promise<void> {
+  await page.goto(`${service.url}/support`);
+  await page.getByLabel('Token').fill(secret);
+  await page.getByRole('button', { name: 'Sign in' }).click();
+  await page.getByRole('search').waitFor();
+}
+
+describe('a customer', () => {
+  inBrowser('sees the machines by the link of the mail, and gives one to another', async () => {
+    const { key, url } = await sold();
+    await withPage(async (page) => {
+      await page.goto(url);
+      expect(await page.getByRole('heading', { level: 1 }).innerText()).toContain(key.slice(-4));
+      expect(await page.getByText('2 of 2').count()).toBe(1);
+      await page.getByRole('button', { name: 'Release machine 2' }).click();
+      await page.getByText('Released. The next machine').waitFor();
+      expect(await page.getByText('1 of 2').count()).toBe(1);
+      expect(await page.getByText('once more').count()).toBe(1);
+    });
+    expect((await service.activate(key, 'tablet-of-ana-22aa')).status).toBe(200);
+    expect((await service.activate(key, 'desktop-of-ana-91b2')).status).toBe(409);
+  });
+
+  inBrowser('does so as often as the plan allows, and is told so then', async () => {
+    const { id, url } = await sold();
+    await world.rows('update licenses.licenses set transfers = transfer_limit where id = $1', id);
+    await withPage(async (page) => {
+      await page.goto(url);
+      await page.getByText('as often as its plan allows').waitFor();
+      expect(await page.getByRole('button').count()).toBe(0);
+    });
+    const forced = await service.call(`${new URL(url).pathname}/release`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.url },
+      body: 'slot=1',
+    });
+    expect(forced.status).toBe(403);
+  });
+
+  it('is what the trail says, and no machine’s id is on the page', async () => {
+    const { id, key, url } = await sold();
+    const address = new URL(url).pathname;
+    const page = await service.call(address);
+    expect(page.status).toBe(200);
+    for (const hidden of [key, 'laptop-of-ana', id]) expect(page.text).not.toContain(hidden);
+    const form = { 'content-type': 'application/x-www-form-urlencoded', origin: service.url };
+    const released = () =>
+      service.call(`${address}/release`, { method: 'POST', headers: form, body: 'slot=1' });
+    expect((await released()).status).toBe(200);
+    expect((await released()).status).toBe(404);
+    const [event] = await world.rows<{ actor: string }>(
+      `select actor from licenses.license_events where license_id = $1 and kind = 'released'`,
+      id,
+    );
+    expect(event?.actor).toBe('customer');
+  });
+
+  it('needs a link that is whole, not over, and of the key of now', async () => {
+    const { id, url } = await sold();
+    const address = new URL(url).pathname;
+    const [what = '', until = '', mac = ''] = address.slice('/my/'.length).split('.');
+    const other = await sold();
+    const [otherWhat = ''] = new URL(other.url).pathname.slice('/my/'.length).split('.');
+    const later = (parseInt(until, 36) + 1).toString(36);
+    for (const link of [
+      ...['x', `${what}.${until}`, `${what}.${until}.${mac.slice(0, -2)}AA`, `${what}.${later}.${mac}`],
+      ...[`${otherWhat}.${until}.${mac}`, `${what}.${until}.${mac}.`],
+    ])
+      expect([link, (await service.call(`/my/${link}`)).status]).toEqual([link, 404]);
+    await world.asOperator((ask) => rotate(ask, { id }));
+    expect((await service.call(address)).status).toBe(404);
+  });
+});
+
+describe('support', () => {
+  inBrowser('finds a license, sees why a machine was refused, and frees a place', async () => {
+    const { key, orderRef } = await sold();
+    await withPage(async (page) => {
+      await signIn(page);
+      await page.getByLabel('Order, customer').fill(key.slice(-4));
+      await page.getByRole('button', { name: 'Search' }).click();
+      expect(await page.getByText(orderRef).count()).toBe(1);
+      await page.getByRole('link', { name: `…${key.slice(-4)}` }).click();
+      await page.getByText('Other machines had every place').waitFor();
+      await page.getByRole('button', { name: 'Free place 1 for another machine' }).click();
+      await page.getByText('Freed. The next machine').waitFor();
+      expect(await page.getByText('by token support-ana').count()).toBeGreaterThan(0);
+    });
+    expect((await service.activate(key, 'tablet-of-ana-22aa')).status).toBe(200);
+  });
+
+  inBrowser('is signed in until it signs out, or its token is taken back', async () => {
+    const { token, secret: own } = await world.asOperator((ask) =>
+      makeToken(ask, { name: 'short', scopes: ['read'] }),
+    );
+    await withPage(async (page) => {
+      await page.goto(`${service.url}/support`);
+      await page.getByLabel('Token').fill('mlt_wrong');
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      expect(await page.getByRole('alert').innerText()).toContain('No token is this one');
+      await page.getByLabel('Token').fill(own);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await page.getByRole('search').waitFor();
+      const [cookie] = await page.context().cookies();
+      expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/support' });
+      expect(cookie?.value).not.toContain(own);
+      await page.getByRole('button', { name: 'Sign out' }).click();
+      await page.getByLabel('Token').fill(own);
+      await page.getByRole('button', { name: 'Sign in' }).click();
+      await world.asOperator((ask) => revokeToken(ask, token.id));
+      await page.goto(`${service.url}/support?q=anything`);
+      expect(await page.getByLabel('Token').count()).toBe(1);
+    });
+  });
+
+  it('reaches licenses of its own product alone, and changes none without the scope', async () => {
+    const cookie = await sessionOf(secret);
+    const other = await world.issue({ product: 'acme', orderRef: 'of-acme' });
+    const get = (address: string, session = cookie) =>
+      service.call(address, { headers: { cookie: session } });
+    expect((await get(`/support/licenses/${other.id}`)).status).toBe(404);
+    expect((await get('/support?q=of-acme')).text).toContain('Nothing found');
+    const { id } = await sold();
+    const { secret: reader } = await world.asOperator((ask) =>
+      makeToken(ask, { name: 'reader', scopes: ['read'] }),
+    );
+    const session = await sessionOf(reader);
+    expect((await get(`/support/licenses/${id}`, session)).text).not.toContain('Free place');
+    expect((await free(id, session)).status).toBe(403);
+    expect((await free(id, cookie)).status).toBe(200);
+  });
+
+  it('takes no form of another site, and no session that was made up', async () => {
+    const { id } = await sold();
+    const cookie = await sessionOf(secret);
+    for (const headers of [
+      { origin: 'https://evil.example' },
+      { origin: 'null' },
+      {},
+      { origin: service.url, 'sec-fetch-site': 'same-site' },
+    ])
+      expect((await free(id, cookie, headers)).status).toBe(403);
+    const [, value = ''] = cookie.split('=');
+    const forged = `license-support=${tokenId}.${value.split('.')[1] ?? ''}.AAAAAAAAAAAAAAAAAAAAAAAA`;
+    expect((await free(id, forged)).text).toContain('Sign in');
+    expect(await world.rows('select from licenses.held_machines where license_id = $1', id)).toHaveLength(2);
+  });
+
+  const free = (
+    id: string,
+    cookie: string,
+    headers: Record<string, string> = { origin: service.url, 'sec-fetch-site': 'same-origin' },
+  ) =>
+    service.call(`/support/licenses/${id}/release`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', cookie, ...headers },
+      body: 'slot=1',
+    });
+
+  async function sessionOf(token: string): Promise<string> {
+    const answer = await fetch(`${service.url}/support/sign-in`, {
+      method: 'POST',
+      redirect: 'manual',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.url },
+      body: new URLSearchParams({ token }),
+    });
+    expect(answer.status).toBe(303);
+    return (answer.headers.get('set-cookie') ?? '').split(';')[0] ?? '';
+  }
+});
+
+it('nothing runs on a page, nothing is fetched, and no page frames it', async () => {
+  const { url } = await sold();
+  for (const address of [new URL(url).pathname, '/support', '/my/x']) {
+    const { headers, text } = await service.call(address);
+    const policy = headers.get('content-security-policy') ?? '';
+    expect(policy).toContain(`default-src 'none'`);
+    expect(policy).toContain(`frame-ancestors 'none'`);
+    expect(policy).not.toMatch(/script-src|unsafe/);
+    expect(text).not.toMatch(/<script|<img|<link/);
+    expect(headers.get('cache-control')).toBe('no-store');
+  }
+});
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  inBrowser('each page is for everybody, and fits every width', async () => {
+    const { id, url } = await sold();
+    await withPage(
+      async (page) => {
+        await page.goto(`${service.url}/support`);
+        await look(page, `sign-in-${colorScheme}`);
+        await signIn(page);
+        for (const [name, address] of [
+          ['customer', url],
+          ['search', `${service.url}/support?q=c-17`],
+          ['license', `${service.url}/support/licenses/${id}`],
+        ] as const) {
+          await page.goto(address);
+          await look(page, `${name}-${colorScheme}`);
+        }
+      },
+      // Axe is the spec's own script.
+      { colorScheme, javaScriptEnabled: true, bypassCSP: true },
+    );
+  });
+});
+
+async function look(page: Page, name: string): Promise<void> {
+  for (const width of [1440, 1024, 390, 320]) {
+    await page.setViewportSize({ width, height: 900 });
+    const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    expect([name, width, isWide]).toEqual([name, width, false]);
+    if (pictures !== undefined)
+      await page.screenshot({ path: path.join(pictures, `${name}-${width}.png`), fullPage: true });
+  }
+  await page.evaluate(axe);
+  const { violations } = (await page.evaluate('axe.run()')) as AxeResults;
+  expect([name, violations.map(({ id, nodes }) => [id, nodes.map(({ html }) => html)])]).toEqual([name, []]);
+}
