@@ -311,3 +311,27 @@ it('is a process that reads its standard input and ends with the code', async ()
   expect(good).toEqual({ code: 0, err: '', out: expect.stringContaining('A key of ours') });
   expect(bad.code).toBe(1);
 });
+
+it('makes products, and tokens that are shown once and taken back', async () => {
+  expect(await license(['product', 'add', 'zeta', '--prefix', 'zeta9'])).toMatchObject({ code: 0 });
+  expect((await license(['product', 'list'])).out).toMatch(/zeta +ZETA9-…/);
+  const { out } = await license(['issue', '--product', 'zeta', '--plan', 'pro', '--perpetual']);
+  expect(out).toMatch(/^ZETA9-/m);
+  for (const wrong of [
+    ['product', 'add', 'zeta', '--prefix', 'OTHER'],
+    ['product', 'add', 'other', '--prefix', 'ZETA9'],
+    ['product', 'add', 'other', '--prefix', 'ILOU1'],
+    ['issue', '--product', 'unheard', '--plan', 'pro', '--perpetual'],
+    ['token', 'new', '--name', 'x', '--scope', 'everything'],
+  ])
+    expect([wrong, (await license(wrong)).code]).toEqual([wrong, 1]);
+  const made = await json<{ secret: string; token: { id: string } }>([
+    ...['token', 'new', '--name', 'shop', '--scope', 'issue,read', '--product', 'zeta', '--for', '30d'],
+  ]);
+  expect(made.secret).toMatch(/^mlt_/);
+  const listed = await license(['token', 'list']);
+  expect(listed.out).toMatch(/shop +zeta +read,issue +good until/);
+  expect(listed.out).not.toContain(made.secret);
+  await license(['token', 'revoke', made.token.id]);
+  expect((await license(['token', 'list'])).out).toMatch(/shop .* revoked/);
+});

@@ -282,7 +282,7 @@ describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
 async function look(page: Page, name: string): Promise<void> {
   for (const width of [1440, 1024, 390, 320]) {
     await page.setViewportSize({ width, height: 900 });
-    const isWide = await page.evaluate(() => document.documentElement.scrollWidth > innerWidth);
+    const isWide = await page.evaluate('document.documentElement.scrollWidth > innerWidth');
     expect([name, width, isWide]).toEqual([name, width, false]);
     if (pictures !== undefined)
       await page.screenshot({ path: path.join(pictures, `${name}-${width}.png`), fullPage: true });

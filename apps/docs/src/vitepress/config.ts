@@ -35,6 +35,7 @@ const guides: Readonly<Record<string, Items>> = {
     ['Search', 'searching'],
     ['Delivery metrics', 'delivery-health'],
     ['License your app', 'license-your-app'],
+    ['Sell licenses from your shop', 'selling-licenses'],
   ],
   Operate: [
     ['Deploy and operate', 'running-it'],

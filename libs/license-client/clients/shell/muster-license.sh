@@ -1,0 +1,245 @@
+#!/bin/sh
+# The license of a program on one machine, for POSIX shells, with curl and openssl (3.0 or newer).
+#
+#   export LICENSE_URL=https://licenses.example.com LICENSE_PRODUCT=my-program
+#   muster-license.sh activate KEY    once, after the purchase
+#   muster-license.sh check           at each start: by the service, and where it does not answer by the certificate
+#   muster-license.sh offline         by the certificate alone
+#   muster-license.sh release         gives the license back, for another machine
+#   muster-license.sh feature NAME    its value in the certificate: true, false or a number
+#   muster-license.sh machine         this machine, as the service knows it
+#
+# It says in a line what is, and ends with 0: it may run; 1: refused, in the service's own words; 2: the service was not
+# heard, and no certificate speaks for the machine. Only what is signed for its own question is believed.
+# LICENSE_FOLDER says where the license is kept, LICENSE_KEYS a file of the service's keys (/.well-known/license-keys.json)
+# that is believed in place of fetched ones, LICENSE_SERVICE_PRODUCT which of the service's products it is.
+
+set -u
+umask 077
+LC_ALL=C
+export LC_ALL
+
+tolerance=600
+known_keys() { [ -n "${LICENSE_KEYS:-}" ] && echo "$LICENSE_KEYS" || echo "$folder/keys.json"; }
+base64url_to_bytes() {
+  text=$(tr '_-' '/+')
+  while [ $((${#text} % 4)) -ne 0 ]; do text="$text="; done
+  printf %s "$text" | openssl base64 -d -A
+}
+sha256_base64() { openssl dgst -sha256 -binary | openssl base64 -A; }
+base64url() { openssl base64 -A | tr '/+' '_-' | tr -d =; }
+is_number() { case $1 in '' | *[!0-9]*) return 1 ;; *) [ ${#1} -le 12 ] ;; esac }
+
+# text_in NAME < JSON: the text of that name; nothing where there is none.
+text_in() { tr -d '\n' | sed -n "s/.*\"$1\" *: *\"\([^\"\\\\]*\)\".*/\1/p"; }
+number_in() { tr -d '\n' | sed -n "s/.*\"$1\" *: *\([0-9][0-9]*\)[,}].*/\1/p"; }
+
+# has_signed KEYS KID FILE SIGNATURE: whether the key of that name in the file of keys signed the file; a signature in base64.
+has_signed() {
+  x=$(tr -d ' \n\t' < "$1" | tr '{' '\n' | grep -F "\"kid\":\"$2\"" | sed -n 's/.*"x":"\([A-Za-z0-9_-]*\)".*/\1/p')
+  [ ${#x} -eq 43 ] || return 1
+  { printf '\060\052\060\005\006\003\053\145\160\003\041\000'; printf %s "$x" | base64url_to_bytes; } > "$work/key.der"
+  printf %s "$4" | openssl base64 -d -A > "$work/signature" 2> /dev/null
+  openssl pkeyutl -verify -pubin -keyform DER -inkey "$work/key.der" -rawin -in "$3" -sigfile "$work/signature" > /dev/null 2>&1
+}
+
+# certificate_is KEYS CERTIFICATE MACHINE NOW: valid, ended, other_machine or not_genuine; leaves the payload in $work/payload.
+certificate_is() {
+  body=${2#lic1.}
+  signature=${body#*.}
+  body=${body%%.*}
+  case "$2" in "lic1.$body.$signature") ;; *) echo not_genuine; return ;; esac
+  case "$body$signature" in '' | *[!A-Za-z0-9_-]*) echo not_genuine; return ;; esac
+  printf %s "$body" | base64url_to_bytes > "$work/payload" 2> /dev/null
+  kid=$(text_in kid < "$work/payload")
+  printf 'lic1.%s' "$body" > "$work/signed"
+  standard=$(printf %s "$signature" | base64url_to_bytes | openssl base64 -A)
+  has_signed "$1" "$kid" "$work/signed" "$standard" || { echo not_genuine; return; }
+  ends=$(number_in exp < "$work/payload")
+  is_number "$ends" && is_number "$(number_in iat < "$work/payload")" && [ -n "$(text_in lic < "$work/payload")" ] ||
+    { echo not_genuine; return; }
+  mark=$(printf %s "$3" | openssl dgst -sha256 -binary | base64url)
+  [ "$(text_in machine < "$work/payload")" = "$mark" ] || { echo other_machine; return; }
+  if [ "$4" -lt "$ends" ]; then echo valid; else echo ended; fi
+}
+
+# header NAME < headers
+header() { tr -d '\r' | sed -n "s/^$1: *//Ip" | tail -n 1; }
+
+# answered_at KEYS METHOD TARGET DIGEST NONCE STATUS: when the service made the answer in $work/headers and $work/body to this
+# question, by its own clock; nothing where it did not. DIGEST is that of the question's body, empty where it has none.
+answered_at() {
+  member=$(printf ', %s\n' "$(header signature-input < "$work/headers")" | sed -n 's/.*, *license=\(([^)]*);[^,]*\).*/\1/p')
+  signature=$(printf ', %s\n' "$(header signature < "$work/headers")" | sed -n 's/.*, *license=:\([A-Za-z0-9+/=]*\):.*/\1/p')
+  parameters=${member#*)}
+  kid=$(printf %s "$parameters" | sed -n 's/.*;keyid="\([^"\\]*\)".*/\1/p')
+  created=$(printf '%s;' "$parameters" | sed -n 's/.*;created=\([0-9]\{1,12\}\);.*/\1/p')
+  sent=$(header content-digest < "$work/headers")
+  [ "$sent" = "sha-256=:$(sha256_base64 < "$work/body"):" ] || return 1
+  is_number "$created" || return 1
+  query=?
+  case $3 in *\?*) query="?${3#*\?}" ;; esac
+  covered='"@status" "content-digest" "@method";req "@path";req "@query";req'
+  [ -z "$4" ] || covered="$covered \"content-digest\";req"
+  [ "${member%%)*})" = "($covered \"license-nonce\";req)" ] || return 1
+  {
+    printf '"@status": %s\n"content-digest": %s\n' "$6" "$sent"
+    printf '"@method";req: %s\n"@path";req: %s\n"@query";req: %s\n' "$2" "${3%%\?*}" "$query"
+    [ -z "$4" ] || printf '"content-digest";req: %s\n' "$4"
+    printf '"license-nonce";req: %s\n"@signature-params": %s' "$5" "$member"
+  } > "$work/base"
+  has_signed "$1" "$kid" "$work/base" "$signature" && echo "$created"
+}
+
+# time_now AHEAD LATEST CLOCK WRITTEN, in seconds: the time; nothing where the clock was turned back.
+time_now() {
+  [ "$3" -ge $(($4 - tolerance)) ] || return 1
+  now=$(($3 + $1))
+  [ "$now" -ge $(($2 - tolerance)) ] || return 1
+  if [ "$now" -gt "$2" ]; then echo "$now"; else echo "$2"; fi
+}
+
+machine_id() {
+  own=
+  if [ "$(uname)" = Darwin ]; then
+    own=$(/usr/sbin/ioreg -rd1 -c IOPlatformExpertDevice | sed -n 's/.*"IOPlatformUUID" = "\([0-9A-Fa-f-]*\)".*/\1/p')
+    [ ${#own} -eq 36 ] || { echo 'the operating system does not tell the id of this machine' >&2; exit 2; }
+  else
+    for file in /etc/machine-id /var/lib/dbus/machine-id "$folder/machine-id"; do
+      own=$(cat "$file" 2> /dev/null) && [ ${#own} -eq 32 ] && [ -n "$(printf %s "$own" | tr -d 0)" ] && break
+      own=
+    done
+    if [ -z "$own" ]; then
+      openssl rand -hex 16 > "$folder/machine-id.$$"
+      # Another process may make it at the same moment; the first one counts.
+      ln "$folder/machine-id.$$" "$folder/machine-id" 2> /dev/null
+      rm -f "$folder/machine-id.$$"
+      own=$(cat "$folder/machine-id")
+    fi
+  fi
+  own=$(printf %s "$own" | tr 'A-F' 'a-f')
+  printf 'license-client:%s' "$LICENSE_PRODUCT" | openssl dgst -sha256 -hmac "$own" | sed 's/.*= *//'
+}
+
+put() { printf '%s\n' "$2" > "$folder/$1.$$" && mv -f "$folder/$1.$$" "$folder/$1"; }
+get() { cat "$folder/$1" 2> /dev/null; }
+escaped() { printf %s "$1" | sed 's/[\\"]/\\&/g' | tr -d '\000-\037'; }
+urlencoded() { printf %s "$1" | od -An -v -tx1 | tr -d '\n' | sed 's/ /%/g'; }
+
+fetch_keys() {
+  named=
+  [ -z "${LICENSE_SERVICE_PRODUCT:-}" ] || named="?product=$LICENSE_SERVICE_PRODUCT"
+  curl -sSf --max-time 10 "$LICENSE_URL/.well-known/license-keys.json$named" -o "$folder/keys.json.$$" 2> /dev/null &&
+    mv -f "$folder/keys.json.$$" "$folder/keys.json"
+  rm -f "$folder/keys.json.$$"
+}
+
+# ask METHOD TARGET BODY: 0 where the service has decided, with its status in $status; 1 where nothing was heard.
+ask() {
+  nonce=$(openssl rand -hex 18)
+  digest=
+  set -- "$1" "$2" "$3" -H "license-nonce: $nonce"
+  [ -z "${LICENSE_SERVICE_PRODUCT:-}" ] || set -- "$@" -H "license-product: $LICENSE_SERVICE_PRODUCT"
+  if [ -n "$3" ]; then
+    printf %s "$3" > "$work/question"
+    digest="sha-256=:$(sha256_base64 < "$work/question"):"
+    set -- "$@" -H 'content-type: application/json' -H "content-digest: $digest" --data-binary "@$work/question"
+  fi
+  method=$1 target=$2
+  shift 3
+  # The address has the key in it, so it is no argument that a list of processes shows.
+  status=$(printf 'url = "%s%s"\n' "$LICENSE_URL" "$target" |
+    curl -sS --max-time 10 --max-filesize 262144 -K - -X "$method" "$@" -D "$work/headers" -o "$work/body" -w '%{http_code}' 2> /dev/null) || return 1
+  [ -f "$work/body" ] || : > "$work/body"
+  case $status in 429 | 5??) return 1 ;; esac
+  kid=$(header signature-input < "$work/headers" | sed -n 's/.*;keyid="\([^"\\]*\)".*/\1/p')
+  [ -n "${LICENSE_KEYS:-}" ] || grep -qsF "\"kid\":\"$kid\"" "$folder/keys.json" || fetch_keys
+  [ -f "$(known_keys)" ] || return 1
+  heard_at=$(answered_at "$(known_keys)" "$method" "$target" "$digest" "$nonce" "$status") || return 1
+  [ "$(header license-verdict < "$work/headers")" = final ] || return 1
+  put time "$((heard_at - $(date +%s))) $heard_at"
+}
+
+refuse() {
+  rm -f "$folder/certificate"
+  said=$(text_in message < "$work/body")
+  echo "${said:-This license does not count on this machine: $(header license-state < "$work/headers").}"
+  exit 1
+}
+
+activate() {
+  ask POST /api/activate "{\"licenseKey\":\"$(escaped "$1")\",\"machineId\":\"$machine\"}" || return 1
+  [ "$status" = 200 ] || refuse
+  certificate=$(header license-certificate < "$work/headers")
+  [ "$(text_in machineId < "$work/body")" = "$machine" ] || return 1
+  [ "$(certificate_is "$(known_keys)" "$certificate" "$machine" "$heard_at")" = valid ] || return 1
+  put key "$(text_in key < "$work/body")"
+  put certificate "$certificate"
+}
+
+# By the certificate alone.
+offline() {
+  certificate=$(get certificate) || { echo 'The license service was not heard, and no license is kept here.'; exit 2; }
+  read -r ahead latest < "$folder/time" || { echo 'The license service was not heard.'; exit 2; }
+  written=$(ls -1 "$folder/time" > /dev/null && date -r "$folder/time" +%s 2> /dev/null || echo 0)
+  now=$(time_now "$ahead" "$latest" "$(date +%s)" "$written") || { echo 'The clock of this machine was turned back.'; exit 2; }
+  is=$(certificate_is "$(known_keys)" "$certificate" "$machine" "$now")
+  case $is in
+    valid) put time "$ahead $now"; echo "Licensed by the certificate, plan $(plan_of "$certificate")." ;;
+    *) echo "The license service was not heard, and the certificate does not count: $is."; exit 2 ;;
+  esac
+}
+
+payload_of() { printf %s "$1" | cut -d. -f2 | base64url_to_bytes; }
+plan_of() { payload_of "$1" | text_in plan; }
+
+check() {
+  key=$(get key) || { echo 'No license was activated on this machine.'; exit 1; }
+  ask GET "/api/activate/check?licenseKey=$(urlencoded "$key")&machineId=$machine" '' || { offline; return; }
+  [ "$status" = 200 ] && grep -q '"valid":true' "$work/body" || refuse
+  checked_at=$heard_at
+  certificate=$(get certificate || :)
+  is=$(certificate_is "$(known_keys)" "$certificate" "$machine" "$checked_at")
+  began=$(number_in iat < "$work/payload") ends=$(number_in exp < "$work/payload")
+  # Renewed when half of its life is over.
+  [ "$is" = valid ] && [ $(((began + ends) / 2)) -gt "$checked_at" ] || activate "$key" || :
+  echo "Licensed, plan $(plan_of "$(get certificate)")."
+}
+
+# For specs: the functions alone.
+[ -z "${LICENSE_FUNCTIONS_ONLY:-}" ] || return 0
+
+: "${LICENSE_URL:?says where the license service is}" "${LICENSE_PRODUCT:?is the name of the program}"
+LICENSE_URL=${LICENSE_URL%/}
+case $LICENSE_URL in
+  https://* | http://localhost* | http://127.*) ;;
+  *) [ -n "${LICENSE_KEYS:-}" ] || { echo 'LICENSE_URL must be of https, unless LICENSE_KEYS names the keys' >&2; exit 2; } ;;
+esac
+folder=${LICENSE_FOLDER:-${XDG_STATE_HOME:-$HOME/.local/state}/$LICENSE_PRODUCT}
+mkdir -p "$folder" || exit 2
+work=$(mktemp -d) || exit 2
+trap 'rm -rf "$work"' EXIT
+: > "$work/payload"
+machine=$(machine_id) || exit 2
+
+case ${1:-} in
+  activate)
+    activate "${2:?the key}" || { [ "$(get key)" = "$2" ] && { offline; exit; }; echo 'The license service was not heard.'; exit 2; }
+    echo "Licensed, plan $(plan_of "$(get certificate)")."
+    ;;
+  check) check ;;
+  offline) offline ;;
+  release)
+    key=$(get key) || { echo 'No license was activated on this machine.'; exit 1; }
+    ask POST /api/activate/release "{\"licenseKey\":\"$key\",\"machineId\":\"$machine\"}" || { echo 'The license service was not heard.'; exit 2; }
+    [ "$status" = 200 ] || { text_in message < "$work/body"; exit 1; }
+    rm -f "$folder/key" "$folder/certificate"
+    echo 'The license was given back.'
+    ;;
+  feature)
+    offline > /dev/null
+    payload_of "$(get certificate)" | sed -n "s/.*\"features\":{[^}]*\"${2:?a name}\":\([a-z0-9]*\)[,}].*/\1/p"
+    ;;
+  machine) echo "$machine" ;;
+  *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;
+esac

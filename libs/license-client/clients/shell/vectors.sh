@@ -1,0 +1,21 @@
+#!/bin/sh
+# One test vector, as the spec that runs them all hands it over: vectors.sh certificate KEYS CERTIFICATE MACHINE NOW;
+# vectors.sh answer FOLDER KEYS METHOD TARGET DIGEST NONCE STATUS; vectors.sh clock AHEAD LATEST CLOCK WRITTEN.
+LICENSE_FUNCTIONS_ONLY=1
+folder=/nonexistent
+. "$(dirname "$0")/muster-license.sh"
+what=$1
+shift
+case $what in
+  certificate)
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    certificate_is "$@"
+    ;;
+  answer)
+    work=$1
+    shift
+    answered_at "$@"
+    ;;
+  clock) time_now "$@" ;;
+esac
