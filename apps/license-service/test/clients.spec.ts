@@ -64,7 +64,7 @@ function lives(speak: Speak): void {
     machines.middle.meddle = away;
     expect(await say('check')).toMatchObject({
       code: 0,
-      out: expect.stringContaining('certificate') as string,
+      out: expect.stringContaining('certificate'),
     });
     machines.middle.leaveAlone();
     expect(await say('offline')).toMatchObject({ code: 0 });
@@ -103,7 +103,7 @@ function lives(speak: Speak): void {
     const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
     expect(await say('activate', typo)).toMatchObject({
       code: 1,
-      out: expect.stringContaining('looks wrong') as string,
+      out: expect.stringContaining('looks wrong'),
     });
   });
 
@@ -129,7 +129,7 @@ const named = <Value>(name: string): Promise<Value> =>
 (hasPython ? describe : describe.skip)('Python (python3, 3.9 or newer)', () => {
   it('finds what the vectors say', async () => {
     const said = await run('python3', [path.join(clients, 'python/vectors.py'), vectors]);
-    expect(said).toEqual({ code: 0, out: expect.stringMatching(/^\d\d cases$/) as string });
+    expect(said).toEqual({ code: 0, out: expect.stringMatching(/^\d\d cases$/) });
   });
   lives((folder, what, key) =>
     run('python3', [
