@@ -1,17 +1,20 @@
 /** sign-in, put together from its configuration; nothing listens yet. */
 import { createPool, faultOfServerAt, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
 import { type Check, createService, type Service } from '@muster/http';
+import { createSeals } from '@muster/outbound';
 import { createMailer } from '@muster/outbound/mail';
 import { createSender, type SenderOptions } from '@muster/outbound/sender';
 import { toApiError } from '@muster/runtime';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { purge } from './data/purge.ts';
+import { addIssuers } from './http/issuers.ts';
 import { addLinks } from './http/links.ts';
 import { addOrganizations } from './http/organizations.ts';
 import { addPasskeys } from './http/passkeys.ts';
 import { cookiesOf, createThrottle, takeForms } from './http/requests.ts';
 import { addSessions } from './http/sessions.ts';
+import { createIssuers } from './issuers.ts';
 import { fetchDocument } from './oauth/clients.ts';
 import { createOwnCalls } from './oauth/own-calls.ts';
 import { createProvider } from './oauth/provider.ts';
@@ -62,6 +65,9 @@ export async function createSignIn(
     throttle: createThrottle(config.LIMIT_SIGN_IN),
   };
   const sender = createSender(outbound);
+  // Issuers may be in networks of the operator's, too.
+  const issuerSender = createSender({ ...outbound, networks: config.WEBHOOK_NETWORKS });
+  const issuers = createIssuers({ sender: issuerSender, seals: createSeals(config.SECRETS_KEY) });
   const calls = createOwnCalls({
     ...{ url: config.COORDINATION_API_URL ?? config.BASE_URL, origin: config.cookie.origin },
   });
@@ -79,6 +85,7 @@ export async function createSignIn(
     addLinks(app, around);
     addOrganizations(app, around);
     addPasskeys(app, around);
+    addIssuers(app, { ...around, issuers });
   });
   addOAuth(service.app, { ...around, provider, calls, leave: service.leave });
   const purging = setInterval(() => {
@@ -93,6 +100,7 @@ export async function createSignIn(
       clearInterval(purging);
       mailer.close();
       sender.close();
+      issuerSender.close();
       await calls.close();
       await pool.end();
     },

@@ -2,11 +2,13 @@
 import {
   commonEnvironment,
   ConfigError,
+  parsedVariable,
   parseEnvironment,
   rateVariable,
   sessionCookieOf,
   TrustProxy,
 } from '@muster/http';
+import { parseNetworks, parseSecretKeys } from '@muster/outbound';
 import { mailToOf } from '@muster/outbound/mail';
 import { z } from 'zod';
 
@@ -49,6 +51,10 @@ export const environment = {
   TRUST_PROXY: TrustProxy.optional(),
   /** Links that are asked for, and secrets and codes that are tried, per address (of IPv6 per network). */
   LIMIT_SIGN_IN: rateVariable('30/10'),
+  /** Networks besides the public ones in which identity providers may be, as the API has it. */
+  WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
+  /** What the secrets of identity providers are sealed with, as the API has it. */
+  SECRETS_KEY: parsedVariable(parseSecretKeys),
   /** The address of a demo's member, as whom one click signs in; on this machine alone. */
   DEMO_ACCOUNT: z.email().optional(),
 };

@@ -57,14 +57,18 @@ export interface Installation {
   signIn(email: string, browser?: Browser): Promise<Browser>;
 }
 
+export interface InstallationOptions {
+  readonly host?: string;
+  readonly hasGateway?: boolean;
+  readonly outbound?: SenderOptions;
+  /** Besides the public ones, in which issuers are asked. */
+  readonly networks?: string;
+}
+
 /** Starts it for the spec file that calls it. */
 export function useInstallation(
   environment: Record<string, string> = {},
-  {
-    host = '127.0.0.1',
-    hasGateway = false,
-    outbound,
-  }: { readonly host?: string; readonly hasGateway?: boolean; readonly outbound?: SenderOptions } = {},
+  { host = '127.0.0.1', hasGateway = false, outbound, networks = '' }: InstallationOptions = {},
 ): Installation {
   const world = useWorld({});
   let [api, gateway]: (AppProcess | undefined)[] = [];
@@ -77,7 +81,8 @@ export function useInstallation(
     base = `http://${host}:${port}`;
     const config = readConfig({
       ...{ DATABASE_URL: world.database.url, BASE_URL: base, MAIL_FOLDER: folder, HOST: '127.0.0.1' },
-      ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', ...environment },
+      ...{ TRUST_PROXY: '127.0.0.1', LIMIT_SIGN_IN: '10000/0.001', WEBHOOK_NETWORKS: networks },
+      ...environment,
     });
     signIn = await createSignIn(config, pino({ level: 'silent' }), outbound);
     patient(signIn.pool);
@@ -89,7 +94,7 @@ export function useInstallation(
     api = await startApp('apps/coordination-api/src/main.ts', {
       ...{ PORT: String(port), BASE_URL: base, SIGN_IN_URL: address, DATABASE_URL: world.database.url },
       ...(gateway !== undefined && { MCP_GATEWAY_URL: gateway.url }),
-      LOG_LEVEL: 'info',
+      ...{ LOG_LEVEL: 'info', WEBHOOK_NETWORKS: networks },
     });
   });
   afterAll(async () => {
@@ -172,7 +177,7 @@ export function useInstallation(
     url: () => base,
     signIn: async (email, into = browser()) => {
       const before = (await mailsTo(email)).length;
-      await into.submit('/auth/link', { email });
+      await into.submit('/auth/link', { email, by: 'mail' });
       const { token } = await link(email, before + 1);
       const { status } = await into.submit('/auth/link/use', { token });
       if (status !== 303) throw new Error(`signing in was answered with ${status}`);

@@ -7,7 +7,7 @@ export interface Account {
   readonly name: string;
 }
 
-const columns = sql.part`a.id, a.email, a.name`;
+export const columns = sql.part`a.id, a.email, a.name`;
 
 export const findAccount = (db: Db, email: string): Promise<Account | undefined> =>
   db.find(sql<Account>`select ${columns} from sign_in.accounts a where lower(a.email) = lower(${email})`);
@@ -24,12 +24,12 @@ export const findAddress = (db: Db, email: string): Promise<KnownAddress> =>
     sql<KnownAddress>`select k.member_name as "memberName", k.is_invited as "isInvited" from app.known_address(${email}) k`,
   );
 
-/** The account of an address that was just proven; a new one where it has none. */
-export async function provideAccount(db: Db, email: string): Promise<Account> {
+/** The account of an address that was just proven; a new one where it has none, called as a member of it is, or as `said`. */
+export async function provideAccount(db: Db, email: string, said: string | null = null): Promise<Account> {
   const known = await findAccount(db, email);
   if (known !== undefined) return known;
   const { memberName } = await findAddress(db, email);
-  const name = memberName ?? email.slice(0, email.lastIndexOf('@')).slice(0, 120);
+  const name = memberName ?? said ?? email.slice(0, email.lastIndexOf('@')).slice(0, 120);
   // Of two who prove it at once, both have the one account.
   return db.one(
     sql<Account>`insert into sign_in.accounts as a (id, email, name) values (${newId()}, ${email}, ${name})

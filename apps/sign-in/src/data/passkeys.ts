@@ -1,8 +1,7 @@
 /** Passkeys of accounts, and the ceremonies that browsers are in the middle of. */
-import { randomBytes } from 'node:crypto';
 import { type Db, newId, sql } from '@muster/database';
-import { hashToken } from '@muster/runtime';
 import { type Account } from './accounts.ts';
+import { beginFlow, endFlow } from './flows.ts';
 
 /** Of one account: more than a person has devices. */
 export const mostPasskeys = 20;
@@ -104,9 +103,14 @@ export const noteUse = async (db: Db, id: string, counter: number, isSynced: boo
   );
 };
 
-/** Removes a passkey of the account; nothing where it is another's. */
-export const deletePasskey = async (db: Db, accountId: string, id: string): Promise<void> => {
-  await db.all(sql`delete from sign_in.passkeys where account_id = ${accountId} and id = ${id}::uuid`);
+/** Removes a passkey of the account, and answers what it was called; undefined where it is another's. */
+export const deletePasskey = async (db: Db, accountId: string, id: string): Promise<string | undefined> => {
+  const row = await db.find(
+    sql<{
+      name: string;
+    }>`delete from sign_in.passkeys p where p.account_id = ${accountId} and p.id = ${id}::uuid returning p.name`,
+  );
+  return row?.name;
 };
 
 /** What a browser was asked to sign, and for whom: null for signing in. */
@@ -115,24 +119,10 @@ export interface Ceremony {
   readonly accountId: string | null;
 }
 
-const kind = 'passkey';
-
 /** Begins a ceremony; answers what the browser keeps in a cookie. */
-export async function beginCeremony(db: Db, ceremony: Ceremony): Promise<string> {
-  const nonce = randomBytes(32).toString('base64url');
-  await db.all(
-    sql`insert into sign_in.flows (hash, kind, payload, expires_at)
-        values (${hashToken(nonce)}, ${kind}, ${JSON.stringify(ceremony)}::jsonb, now() + make_interval(mins => ${ceremonyMinutes}))`,
-  );
-  return nonce;
-}
+export const beginCeremony = (db: Db, ceremony: Ceremony): Promise<string> =>
+  beginFlow(db, { kind: 'passkey', payload: ceremony, minutes: ceremonyMinutes });
 
 /** Ends a ceremony, which is good once; undefined where there is none, or it is over. */
-export async function endCeremony(db: Db, nonce: string | undefined): Promise<Ceremony | undefined> {
-  if (nonce === undefined) return undefined;
-  const row = await db.find(
-    sql<{ payload: Ceremony }>`delete from sign_in.flows
-       where hash = ${hashToken(nonce)} and kind = ${kind} and expires_at > now() returning payload`,
-  );
-  return row?.payload;
-}
+export const endCeremony = (db: Db, nonce: string | undefined): Promise<Ceremony | undefined> =>
+  endFlow(db, 'passkey', nonce);

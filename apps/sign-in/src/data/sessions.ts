@@ -46,6 +46,13 @@ export async function findSession(db: Db, secret: string | undefined): Promise<S
   return row && sessionOf(row);
 }
 
+/** In which browser, with which session before, and when where that was earlier. */
+export interface ProofFacts {
+  readonly browser: Browser;
+  readonly before: string | undefined;
+  readonly provenAt?: string | null;
+}
+
 /**
  * What follows from a proof, in one browser: the session that is there goes on under another secret, where it is the same
  * person's; another person's ends. Answers the secret for the cookie.
@@ -54,28 +61,36 @@ export async function proveSession(
   db: Db,
   account: Account,
   proof: Proof,
-  { browser, before }: { readonly browser: Browser; readonly before: string | undefined },
+  { browser, before, provenAt = null }: ProofFacts,
 ): Promise<string> {
   const secret = newSessionSecret();
   const known = await findSession(db, before);
   if (known?.account.id === account.id) {
-    const renewed = await renewSession(db, known.id, secret, proof);
+    const renewed = await renewSession(db, known.id, { secret, proof, provenAt });
     if (renewed) return secret;
   } else if (known !== undefined) await endSession(db, known.id);
   await db.all(
-    sql`insert into sign_in.sessions (id, account_id, hash, proofs, user_agent, ip, expires_at, ends_at)
-       values (${newId()}, ${account.id}, ${hashToken(secret)}, ${[proof]}::text[], ${browser.userAgent}, ${browser.ip},
+    sql`insert into sign_in.sessions (id, account_id, hash, proofs, proven_at, user_agent, ip, expires_at, ends_at)
+       values (${newId()}, ${account.id}, ${hashToken(secret)}, ${[proof]}::text[], least(now(), ${provenAt}::timestamptz), ${browser.userAgent}, ${browser.ip},
          now() + interval '30 days', now() + interval '90 days')`,
   );
   return secret;
 }
 
 /** A session goes on under another secret, and with it its tokens; false where it ended meanwhile. */
-async function renewSession(db: Db, id: string, secret: string, proof: Proof): Promise<boolean> {
+async function renewSession(
+  db: Db,
+  id: string,
+  {
+    secret,
+    proof,
+    provenAt,
+  }: { readonly secret: string; readonly proof: Proof; readonly provenAt: string | null },
+): Promise<boolean> {
   const row = await db.find(
     sql<{
       id: string;
-    }>`update sign_in.sessions s set hash = ${hashToken(secret)}, proven_at = now(), last_seen_at = now(),
+    }>`update sign_in.sessions s set hash = ${hashToken(secret)}, proven_at = greatest(s.proven_at, least(now(), ${provenAt}::timestamptz)), last_seen_at = now(),
          expires_at = least(now() + interval '30 days', s.ends_at),
          proofs = case when ${proof} = any (s.proofs) then s.proofs else s.proofs || ${proof}::text end
        where s.id = ${id} and s.revoked_at is null returning s.id`,

@@ -2,7 +2,7 @@
 import { inSignIn } from '@muster/database';
 import { EmailAddress } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
-import { findAccount, findAddress, provideAccount } from '../data/accounts.ts';
+import { provideAccount } from '../data/accounts.ts';
 import {
   areTooMany,
   keepLink,
@@ -12,11 +12,15 @@ import {
   useCode,
   useLink,
 } from '../data/links.ts';
+import { providersOf } from '../data/providers.ts';
 import { proveSession } from '../data/sessions.ts';
 import { linkMail } from '../link-mail.ts';
+import { waysPage } from '../pages/issuers.ts';
 import { sendPage } from '../pages/layout.ts';
 import { elsewherePage, linkPage, mailPage, overPage, signInPage } from '../pages/pages.ts';
 import { relyingPartyOf } from '../relying-party.ts';
+import { mayEnter } from './enter.ts';
+import { domainOf } from './issuers.ts';
 import { type Parts } from './parts.ts';
 import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
 
@@ -24,17 +28,9 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
   const { pool, config, cookies, mailer, logger, throttle } = around;
   const onRequest = fromOwnPage(config.cookie);
 
-  /** Whether the address may sign in here at all; the browser that asks is not told. */
-  const mayEnter = (email: string): Promise<boolean> =>
-    inSignIn(pool, async (db) => {
-      if (config.SIGN_UP === 'open' || (await findAccount(db, email)) !== undefined) return true;
-      const { memberName, isInvited } = await findAddress(db, email);
-      return memberName !== null || (isInvited && config.SIGN_UP === 'invited');
-    });
-
   app.post('/auth/link', { onRequest }, async (request, reply) => {
     await throttle(request);
-    const { email: typed = '', to: named } = formOf(request);
+    const { email: typed = '', to: named, by } = formOf(request);
     const to = pathWithin(named, config.HOME_PATH);
     const parsed = EmailAddress.safeParse(typed.trim());
     if (!parsed.success) {
@@ -43,6 +39,8 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
       return sendPage(reply, signInPage({ ...facts, problem: 'This is no e-mail address.' }));
     }
     const email = parsed.data;
+    const providers = by === 'mail' ? [] : await inSignIn(pool, (db) => providersOf(db, domainOf(email)));
+    if (providers.length > 0) return sendPage(reply, waysPage({ to, email }, providers));
     const link = newLink();
     const id = await inSignIn(pool, async (db) => {
       if (await areTooMany(db, email)) return null;
@@ -50,7 +48,7 @@ export function addLinks(app: FastifyInstance, around: Parts): void {
     });
     // Neither what is answered nor when tells whether a mail goes out.
     if (id !== null) {
-      void mayEnter(email)
+      void inSignIn(pool, (db) => mayEnter(db, config.SIGN_UP, email))
         .then(async (may) => {
           if (may) await mailer.send(linkMail(email, config.baseUrl, link), id);
         })

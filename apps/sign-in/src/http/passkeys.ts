@@ -2,8 +2,9 @@
  * Passkeys: a browser signs what it was asked for here, once and within minutes, for this origin, after its person has shown
  * themselves to it. It proves who they are as a link does.
  */
-import { inSignIn } from '@muster/database';
+import { inSignIn, newId } from '@muster/database';
 import { forbidden } from '@muster/http';
+import { passkeyMail } from '@muster/organizations';
 import { badRequest, isUuid, proofMinutes, unauthorized } from '@muster/registry';
 import { parseWith } from '@muster/runtime';
 import {
@@ -40,7 +41,8 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(body));
 
-export function addPasskeys(app: FastifyInstance, { pool, config, cookies, throttle }: Parts): void {
+export function addPasskeys(app: FastifyInstance, around: Parts): void {
+  const { pool, config, cookies, throttle, mailer, logger } = around;
   const onRequest = fromOwnPage(config.cookie);
   const rpID = relyingPartyOf(config.baseUrl);
   if (rpID === undefined) return;
@@ -61,6 +63,19 @@ export function addPasskeys(app: FastifyInstance, { pool, config, cookies, throt
     if (!isFresh(session))
       throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
     return session.account;
+  };
+
+  /** The person hears of it at their address: it may not have been them. */
+  const tell = (
+    request: FastifyRequest,
+    { email: to }: Account,
+    change: 'added' | 'removed',
+    name: string,
+  ) => {
+    const mail = passkeyMail({ to, change, name, baseUrl: config.baseUrl });
+    mailer.send(mail, newId()).catch((error: unknown) => {
+      logger.error({ err: error, requestId: request.id }, 'a person could not be told of a passkey');
+    });
   };
 
   app.get(passkeysPath, async (request, reply) => {
@@ -103,6 +118,7 @@ export function addPasskeys(app: FastifyInstance, { pool, config, cookies, throt
     const transports = credential.transports ?? [];
     const isKept = await inSignIn(pool, (db) => keepPasskey(db, account.id, { ...passkey, transports }));
     if (!isKept) throw badRequest('This passkey is known already, or there are too many.');
+    tell(request, account, 'added', name);
     cookies.clear(reply, 'passkey');
     return sendJson(reply, { to: passkeysPath });
   });
@@ -112,7 +128,10 @@ export function addPasskeys(app: FastifyInstance, { pool, config, cookies, throt
     if (session === undefined) return reply.redirect('/sign-in', 303);
     if (!isFresh(session)) return reply.redirect(`/sign-in?again&to=${passkeysPath}`, 303);
     const { passkey = '' } = formOf(request);
-    if (isUuid(passkey)) await inSignIn(pool, (db) => deletePasskey(db, session.account.id, passkey));
+    const removed = isUuid(passkey)
+      ? await inSignIn(pool, (db) => deletePasskey(db, session.account.id, passkey))
+      : undefined;
+    if (removed !== undefined) tell(request, session.account, 'removed', removed);
     return reply.redirect(passkeysPath, 303);
   });
 

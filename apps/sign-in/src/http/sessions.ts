@@ -1,10 +1,12 @@
 /** The page to sign in on, what a page may know of its session, and signing out. */
 import { inSignIn } from '@muster/database';
 import { forbidden, requireSameOrigin } from '@muster/http';
-import { unauthorized } from '@muster/registry';
+import { isUuid, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { listOrganizations, provideAccount } from '../data/accounts.ts';
+import { listAskedProofs } from '../data/providers.ts';
 import { endSession, findSession, proveSession } from '../data/sessions.ts';
+import { askedProofsPage } from '../pages/issuers.ts';
 import { sendPage } from '../pages/layout.ts';
 import { signInPage } from '../pages/pages.ts';
 import { sendHome } from './organizations.ts';
@@ -25,13 +27,24 @@ export function addSessions(app: FastifyInstance, around: Parts): void {
     });
 
   app.get('/sign-in', async (request, reply) => {
-    const { to: named, again } = request.query as { to?: unknown; again?: unknown };
+    const {
+      to: named,
+      again,
+      organization,
+    } = request.query as { to?: unknown; again?: unknown; organization?: unknown };
     const to = pathWithin(named, config.HOME_PATH);
     // `again` is for who is signed in, and is to prove it anew.
     const found = again === undefined ? await sessionOf(request) : undefined;
     if (found === undefined) {
       const demo = config.DEMO_ACCOUNT ?? null;
-      return sendPage(reply, signInPage({ to, problem: null, email: '', demo, passkeys }));
+      // Who is not signed in sees after that what the organization asks for.
+      const next = typeof organization === 'string' ? pathWithin(request.url, to) : to;
+      return sendPage(reply, signInPage({ to: next, problem: null, email: '', demo, passkeys }));
+    }
+    if (typeof organization === 'string' && isUuid(organization)) {
+      const { id, email } = found.session.account;
+      const asked = await inSignIn(pool, (db) => listAskedProofs(db, id, organization));
+      if (asked.length > 0) return sendPage(reply, askedProofsPage(asked, { to, email }, { passkeys }));
     }
     if (to !== '/sign-in' && named !== undefined) return reply.redirect(to, 303);
     return sendHome(around, reply, found.session.account);

@@ -1,0 +1,129 @@
+/**
+ * Signing in at a company's issuer. An account is the issuer's word of who somebody is, and never an address alone: an address
+ * joins an identity to an account once, where the issuer says that it is verified, and speaks for its domain.
+ */
+import { type Db, inSignIn } from '@muster/database';
+import { redirectPath } from '@muster/organizations';
+import { isUuid } from '@muster/registry';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Account, provideAccount } from '../data/accounts.ts';
+import { beginFlow, endFlow } from '../data/flows.ts';
+import { findByIdentity, findProvider, noteIdentity, type Provider } from '../data/providers.ts';
+import { findSession, proveSession } from '../data/sessions.ts';
+import { type Claimed, type IssuerFlow, type Issuers } from '../issuers.ts';
+import { issuerOverPage, issuerProblemPage, leadOnPage } from '../pages/issuers.ts';
+import { sendPage } from '../pages/layout.ts';
+import { mayEnter } from './enter.ts';
+import { type Parts } from './parts.ts';
+import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+
+const flowMinutes = 15;
+
+/** Why an identity is not let in, as its person reads it. */
+const refusals = {
+  address: (name: string) =>
+    `${name} does not say which verified e-mail address of its own you have. Ask the admins of your organization.`,
+  unknown: () => 'You are in no organization here. Ask to be invited to your address.',
+} as const;
+type Refusal = keyof typeof refusals;
+
+export const domainOf = (email: string): string => email.slice(email.lastIndexOf('@') + 1).toLowerCase();
+
+/** The address of an identity of which the issuer may speak; null where there is none that counts. */
+function provenAddress(
+  { domains, trustsAddresses }: Provider,
+  { email, isVerified }: Claimed,
+): string | null {
+  if (email === null || !domains.includes(domainOf(email))) return null;
+  return (isVerified ?? trustsAddresses) ? email : null;
+}
+
+export function addIssuers(app: FastifyInstance, around: Parts & { readonly issuers: Issuers }): void {
+  const { pool, config, cookies, throttle, issuers, logger } = around;
+  const onRequest = fromOwnPage(config.cookie);
+
+  async function accountOf(db: Db, provider: Provider, claimed: Claimed): Promise<Account | Refusal> {
+    // Each time: at an issuer of many organizations an account may be anybody's.
+    const email = provenAddress(provider, claimed);
+    if (email === null) return 'address';
+    const known = await findByIdentity(db, claimed);
+    if (known !== undefined) {
+      await noteIdentity(db, known.id, claimed, email);
+      return known;
+    }
+    if (!(await mayEnter(db, config.SIGN_UP, email))) return 'unknown';
+    const account = await provideAccount(db, email, claimed.name);
+    await noteIdentity(db, account.id, claimed, email);
+    return account;
+  }
+
+  const sayProblem = (reply: FastifyReply, request: FastifyRequest, name: string, error: unknown) => {
+    logger.warn({ err: error, requestId: request.id }, 'an issuer could not be used to sign in');
+    return sendPage(reply, issuerProblemPage(name));
+  };
+
+  app.post('/auth/issuer', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const { provider: id = '', email = '', to } = formOf(request);
+    const [provider, session] = await inSignIn(pool, async (db) => [
+      isUuid(id) ? await findProvider(db, id) : undefined,
+      await findSession(db, cookies.read(request, 'session')),
+    ]);
+    if (provider === undefined) return sendPage(reply, issuerOverPage);
+    const ask = {
+      redirectUrl: config.baseUrl + redirectPath(provider.orgId),
+      to: pathWithin(to, config.HOME_PATH),
+      email: email === '' ? null : email.slice(0, 320),
+      isAnew: session !== undefined,
+    };
+    try {
+      const { address, flow } = await issuers.begin(provider, ask);
+      const payload = { kind: 'issuer', payload: flow, minutes: flowMinutes } as const;
+      cookies.set(reply, 'flow', await inSignIn(pool, (db) => beginFlow(db, payload)));
+      // Not by a redirect: browsers let a form lead to the pages alone that it names.
+      void reply.header('refresh', `0;url=${address}`);
+      return await sendPage(reply, leadOnPage(provider.name, address));
+    } catch (error) {
+      return sayProblem(reply, request, provider.name, error);
+    }
+  });
+
+  app.get(redirectPath(':organization'), async (request, reply) => {
+    await throttle(request);
+    const { organization } = request.params as { organization: string };
+    const [nonce, before] = [cookies.read(request, 'flow'), cookies.read(request, 'session')];
+    // It is used up by a try, whatever comes of that.
+    const [flow, provider] = await inSignIn(pool, async (db) => {
+      const begun = await endFlow<IssuerFlow>(db, 'issuer', nonce);
+      return [begun, begun && (await findProvider(db, begun.providerId))];
+    });
+    cookies.clear(reply, 'flow');
+    // An answer that another organization's issuer was asked for is none to this question.
+    if (flow === undefined || provider === undefined || flow.orgId !== organization)
+      return sendPage(reply, issuerOverPage);
+    let claimed: Claimed;
+    try {
+      const { search } = new URL(request.url, config.baseUrl);
+      claimed = await issuers.end(
+        provider,
+        flow,
+        new URL(config.baseUrl + redirectPath(organization) + search),
+      );
+    } catch (error) {
+      return sayProblem(reply, request, provider.name, error);
+    }
+    const entered = await inSignIn(pool, async (db) => {
+      const account = await accountOf(db, provider, claimed);
+      if (typeof account === 'string') return { refused: account };
+      const proof = `provider:${provider.id}` as const;
+      const { provenAt } = claimed;
+      return {
+        secret: await proveSession(db, account, proof, { browser: browserOf(request), before, provenAt }),
+      };
+    });
+    if ('refused' in entered)
+      return sendPage(reply, issuerProblemPage(provider.name, refusals[entered.refused](provider.name)));
+    cookies.set(reply, 'session', entered.secret);
+    return reply.redirect(flow.to, 303);
+  });
+}

@@ -1,0 +1,298 @@
+/** Signing in at a company's issuer, and what must not be got by it. */
+import { beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type People } from '@muster/testing';
+import { useCompany } from './company.ts';
+import { type Answer, type Browser, type Headers, useInstallation } from './installation.ts';
+
+const installation = useInstallation({}, { host: 'localhost', networks: '127.0.0.0/8:*' });
+const { world } = installation;
+const company = useCompany();
+
+let people: People;
+let domain = '';
+let providerId = '';
+let owner: Browser;
+
+/** An organization whose people sign in at the company, with a domain of its own; answers the provider. */
+async function arrange(more: object = {}): Promise<string> {
+  people = await world.org();
+  domain = `${newId()}.example`;
+  const email = `ana@${domain}`;
+  await world.rows('update members set email = $2 where id = $1', people.ana.me.memberId, email);
+  owner = await installation.signIn(email);
+  const { clientId, clientSecret } = company;
+  const { status, body } = await owner.call(people.orgId, 'identityProviders.upsert', {
+    ...{ issuer: company.issuer(), clientId, clientSecret, name: 'Acme Login', domains: [domain], ...more },
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const { id, redirectUrl } = body['provider'] as { id: string; redirectUrl: string };
+  company.allow(redirectUrl);
+  await world.rows('update identity_provider_domains set proven_at = now() where provider_id = $1', id);
+  return id;
+}
+beforeEach(async () => {
+  providerId = await arrange();
+});
+
+/** A member whose address has the domain, and who they are at the company. */
+async function employee(claims: object = {}): Promise<{ email: string; subject: string; memberId: string }> {
+  const subject = newId();
+  const email = `${subject}@${domain}`;
+  const { me } = await world.member(people.orgId, `Eve ${subject}`, 'member');
+  await world.rows('update members set email = $2 where id = $1', me.memberId, email);
+  company.people.set(subject, { email, email_verified: true, name: 'Eve Example', ...claims });
+  return { email, subject, memberId: me.memberId };
+}
+
+/** Asks to sign in at a provider; answers where the browser is led. */
+async function begin(browser: Browser, form: Record<string, string> = {}): Promise<string> {
+  const answer = await browser.submit('/auth/issuer', { provider: providerId, to: '/sign-in', ...form });
+  const refresh = String(answer.headers['refresh'] ?? '');
+  if (!refresh.startsWith('0;url=')) throw new Error(answer.text);
+  return refresh.slice('0;url='.length);
+}
+/** Comes back from the company, as its redirect brings a browser. */
+const comeBack = (browser: Browser, at: string): Promise<Answer> => {
+  const { pathname, search } = new URL(at);
+  const headers: Headers = { 'sec-fetch-site': 'cross-site' };
+  return browser.open(pathname + search, headers);
+};
+async function signInAt(subject: string, browser = installation.browser()): Promise<Answer> {
+  return comeBack(browser, await company.signIn(await begin(browser), subject));
+}
+const isIn = async (browser: Browser): Promise<boolean> =>
+  (await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' })).status === 200;
+const altered = (at: string, name: string, value: string | null): string => {
+  const url = new URL(at);
+  if (value === null) url.searchParams.delete(name);
+  else url.searchParams.set(name, value);
+  return url.href;
+};
+
+describe('an address whose domain an issuer speaks for', () => {
+  it('is led there, or has a link mailed all the same', async () => {
+    const { email } = await employee();
+    const browser = installation.browser();
+    const { text } = await browser.submit('/auth/link', { email: email.toUpperCase() });
+    expect(text).toContain('Continue with Acme Login');
+    expect(text).toContain(providerId);
+    expect((await browser.submit('/auth/link', { email, by: 'mail' })).location).toBe('/sign-in/mail');
+  });
+
+  it('is not led there before the domain is proven', async () => {
+    await world.rows(
+      'update identity_provider_domains set proven_at = null where provider_id = $1',
+      providerId,
+    );
+    const browser = installation.browser();
+    const { location } = await browser.submit('/auth/link', { email: `eve@${domain}` });
+    expect(location).toBe('/sign-in/mail');
+    const { status } = await browser.submit('/auth/issuer', { provider: providerId });
+    expect(status).toBe(410);
+  });
+});
+
+describe('signing in at an issuer', () => {
+  it('lets a member in, with PKCE, state and nonce, and a fresh session', async () => {
+    const { subject, email, memberId } = await employee();
+    const browser = installation.browser();
+    const address = new URL(await begin(browser, { email }));
+    expect(Object.fromEntries(address.searchParams)).toMatchObject({
+      ...{ response_type: 'code', code_challenge_method: 'S256', login_hint: email },
+      ...{ state: expect.any(String), nonce: expect.any(String), scope: 'openid email profile' },
+    });
+    const { status, location } = await comeBack(browser, await company.signIn(address.href, subject));
+    expect([status, location]).toEqual([303, '/sign-in']);
+    const { status: called, body } = await browser.call(people.orgId, 'session.identity');
+    expect([called, body['member']]).toMatchObject([200, { id: memberId }]);
+  });
+
+  it('knows a person by issuer and subject, whatever address they have there by now', async () => {
+    const { subject, memberId } = await employee();
+    await signInAt(subject);
+    company.people.set(subject, { email: `renamed@${domain}`, email_verified: true });
+    const browser = installation.browser();
+    await signInAt(subject, browser);
+    const { body } = await browser.call(people.orgId, 'session.identity');
+    expect(body['member']).toMatchObject({ id: memberId });
+  });
+
+  it('gives another person who has the address by now no account of the one before', async () => {
+    const { subject, email } = await employee();
+    await signInAt(subject);
+    const heir = newId();
+    company.people.set(heir, { email: `heir@${domain}`, email_verified: true });
+    expect((await signInAt(heir)).text).toContain('You are in no organization here');
+    expect(
+      await world.rows(
+        'select subject from sign_in.identities i join sign_in.accounts a on a.id = i.account_id where a.email = $1',
+        email,
+      ),
+    ).toEqual([{ subject }]);
+  });
+
+  it('asks there for a proof anew where the person is signed in, and takes its time for that of the proof', async () => {
+    const { subject } = await employee();
+    const browser = installation.browser();
+    await signInAt(subject, browser);
+    const before = browser.session();
+    const address = await begin(browser);
+    expect(Object.fromEntries(new URL(address).searchParams)).toMatchObject({
+      prompt: 'login',
+      max_age: '600',
+    });
+    await comeBack(browser, await company.signIn(address, subject));
+    expect(browser.session()).not.toBe(before);
+    const { status } = await browser.call(people.orgId, 'passkeys.delete', { passkeyId: newId() });
+    expect(status).toBe(404);
+  });
+});
+
+describe('an attack', () => {
+  const refused = async (answer: Answer, browser: Browser): Promise<void> => {
+    expect([403, 410]).toContain(answer.status);
+    expect(await isIn(browser)).toBe(false);
+  };
+
+  it('by an address that the issuer has not verified joins no account', async () => {
+    const { subject } = await employee({ email_verified: false });
+    const browser = installation.browser();
+    await refused(await signInAt(subject, browser), browser);
+  });
+
+  it('by an address of which nothing is said counts only where the organization trusts its issuer', async () => {
+    const { subject } = await employee({ email_verified: undefined });
+    const browser = installation.browser();
+    await refused(await signInAt(subject, browser), browser);
+    await world.rows('update identity_providers set trusts_addresses = true where id = $1', providerId);
+    expect((await signInAt(subject, browser)).status).toBe(303);
+    // Said to be unverified, it is.
+    const { subject: other } = await employee({ email_verified: false });
+    const second = installation.browser();
+    await refused(await signInAt(other, second), second);
+  });
+
+  it('by an address of a domain that is not the organization’s takes over no account', async () => {
+    const victim = `victim-${newId()}@example.com`;
+    const { chloe } = await world.org();
+    await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, victim);
+    await installation.signIn(victim);
+    const { subject } = await employee({ email: victim });
+    const browser = installation.browser();
+    await refused(await signInAt(subject, browser), browser);
+  });
+
+  it('by an identity that is known, with an address of elsewhere, is no word of the organization’s', async () => {
+    const { subject } = await employee();
+    await signInAt(subject);
+    company.people.set(subject, { email: 'eve@elsewhere.example', email_verified: true });
+    const browser = installation.browser();
+    await refused(await signInAt(subject, browser), browser);
+  });
+
+  it('by leading another browser to one’s own answer signs nobody in', async () => {
+    const { subject } = await employee();
+    const at = await company.signIn(await begin(installation.browser()), subject);
+    const victim = installation.browser();
+    await refused(await comeBack(victim, at), victim);
+    await begin(victim);
+    await refused(await comeBack(victim, at), victim);
+  });
+
+  it('by one’s own code in the answer to another’s question fails for its verifier', async () => {
+    const { subject } = await employee();
+    const own = new URL(await company.signIn(await begin(installation.browser()), subject));
+    const victim = installation.browser();
+    const asked = new URL(await begin(victim));
+    const state = asked.searchParams.get('state');
+    await refused(await comeBack(victim, altered(own.href, 'state', state)), victim);
+  });
+
+  it.each([
+    ['another state', 'state', 'made-up'],
+    ['no state', 'state', null],
+    ['another issuer', 'iss', 'https://evil.example'],
+    ['no issuer, of one that says it always', 'iss', null],
+  ])('by an answer with %s fails', async (_, name, value) => {
+    const { subject } = await employee();
+    const browser = installation.browser();
+    const at = await company.signIn(await begin(browser), subject);
+    await refused(await comeBack(browser, altered(at, name, value)), browser);
+  });
+
+  it('by the answer to a question of another organization fails', async () => {
+    const { subject } = await employee();
+    const browser = installation.browser();
+    const at = await company.signIn(await begin(browser), subject);
+    const { orgId } = await world.org();
+    await refused(await comeBack(browser, at.replace(people.orgId, orgId)), browser);
+  });
+
+  it('by an answer that was used fails', async () => {
+    const { subject } = await employee();
+    const browser = installation.browser();
+    const at = await company.signIn(await begin(browser), subject);
+    expect((await comeBack(browser, at)).status).toBe(303);
+    const kept = installation.browser();
+    await refused(await comeBack(kept, at), kept);
+    expect((await comeBack(browser, at)).status).toBe(410);
+  });
+
+  it('by a page of another origin begins nothing', async () => {
+    const browser = installation.browser();
+    const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    const { status } = await browser.submit('/auth/issuer', { provider: providerId }, headers);
+    expect(status).toBe(403);
+  });
+
+  it('by a session of before finds another secret after the proof', async () => {
+    const { subject, email } = await employee();
+    const browser = await installation.signIn(email);
+    const before = browser.session();
+    await signInAt(subject, browser);
+    const thief = installation.browser();
+    thief.cookies.set('muster', before);
+    expect(await isIn(thief)).toBe(false);
+    expect(await isIn(browser)).toBe(true);
+  });
+
+  it('by the address to go on to leads nowhere else', async () => {
+    const { subject } = await employee();
+    const browser = installation.browser();
+    const address = await begin(browser, { to: '//evil.example' });
+    const { location } = await comeBack(browser, await company.signIn(address, subject));
+    expect(location).toBe('/sign-in');
+  });
+});
+
+describe('an organization that lets in only who came by its issuer', () => {
+  const ask = (rules: object) => owner.call(people.orgId, 'policy.update', rules);
+
+  it('refuses a session of a link from the next call on, says where to go, and lets it in after', async () => {
+    const { subject, email } = await employee();
+    const browser = await installation.signIn(email);
+    const call = () => browser.call(people.orgId, 'session.identity');
+    expect((await call()).status).toBe(200);
+    expect((await ask({ allowedIdentityProviders: [providerId] })).status).toBe(200);
+    expect((await call()).status).not.toBe(200);
+    const { status, body } = await call();
+    const at = `/sign-in?organization=${people.orgId}`;
+    expect([status, body['details']]).toMatchObject([403, { reason: 'required_proof', at }]);
+    expect((await browser.open(at)).text).toContain('Continue with Acme Login');
+    await signInAt(subject, browser);
+    expect((await call()).status).toBe(200);
+    // The owner is let in as they are.
+    expect((await owner.call(people.orgId, 'session.identity')).status).toBe(200);
+  });
+
+  it('shows another person nothing of what it asks for', async () => {
+    await ask({ allowedIdentityProviders: [providerId] });
+    const stranger = `stranger-${newId()}@example.com`;
+    const { chloe } = await world.org();
+    await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, stranger);
+    const browser = await installation.signIn(stranger);
+    const { text } = await browser.open(`/sign-in?organization=${people.orgId}`);
+    expect(text).not.toContain('Acme Login');
+  });
+});
