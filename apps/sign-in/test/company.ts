@@ -3,13 +3,16 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { afterAll, beforeAll } from '@jest/globals';
+import { newId } from '@muster/database';
 import { Provider } from 'oidc-provider';
 import { type Dispatcher, request } from 'undici';
+import { type Browser, type Installation } from './installation.ts';
 
 /** What the company says of one of its people. */
 export interface Employee {
   readonly email?: string;
-  readonly email_verified?: boolean;
+  /** Undefined: not said. */
+  readonly email_verified?: boolean | undefined;
   readonly name?: string;
 }
 
@@ -56,11 +59,14 @@ export function useCompany(): Company {
     const redirectAllowed = (_url: string): boolean => redirectUrls.includes(_url);
     Object.assign(provider.Client.prototype as object, { redirectUriAllowed: redirectAllowed });
     provider.use(async (ctx, next) => {
-      if (!ctx.path.startsWith('/people/')) return next();
+      if (!ctx.path.startsWith('/people/')) {
+        await next();
+        return;
+      }
       if (ctx.method === 'GET') {
         ctx.type = 'html';
         ctx.body = page(ctx.path);
-        return undefined;
+        return;
       }
       const chunks: Buffer[] = [];
       for await (const chunk of ctx.req as AsyncIterable<Buffer>) chunks.push(chunk);
@@ -71,9 +77,11 @@ export function useCompany(): Company {
       const result = { login: { accountId: login }, consent: { grantId: await grant.save() } };
       await provider.interactionFinished(ctx.req, ctx.res, result, { mergeWithLastSubmission: false });
       ctx.respond = false;
-      return undefined;
     });
-    server.on('request', provider.callback());
+    const answer = provider.callback();
+    server.on('request', (incoming, outgoing) => {
+      void answer(incoming, outgoing);
+    });
   });
   afterAll(() => {
     server.close();
@@ -111,6 +119,49 @@ export function useCompany(): Company {
         else throw new Error(`the company answered ${answer.statusCode}: ${text}`);
       }
       throw new Error('the company led nowhere');
+    },
+  };
+}
+
+/** An organization whose people sign in at a company, by addresses of a domain of its own. */
+export interface Named {
+  readonly orgId: string;
+  readonly domain: string;
+  readonly providerId: string;
+  /** Of the organization's owner, who is signed in. */
+  readonly owner: Browser;
+  /** A member whose address has the domain; and what the company says of them besides. */
+  employee(claims?: Employee): Promise<{ email: string; subject: string; memberId: string }>;
+}
+
+export async function nameCompany(installation: Installation, company: Company): Promise<Named> {
+  const { world } = installation;
+  const { orgId, ana } = await world.org();
+  const domain = `${newId()}.example`;
+  const address = `ana@${domain}`;
+  await world.rows('update members set email = $2 where id = $1', ana.me.memberId, address);
+  const owner = await installation.signIn(address);
+  const { clientId, clientSecret } = company;
+  const { status, body } = await owner.call(orgId, 'identityProviders.upsert', {
+    ...{ issuer: company.issuer(), clientId, clientSecret, name: 'Acme Login', domains: [domain] },
+  });
+  if (status !== 200) throw new Error(JSON.stringify(body));
+  const { id: providerId, redirectUrl } = body['provider'] as { id: string; redirectUrl: string };
+  company.allow(redirectUrl);
+  // What a worker finds in the DNS.
+  await world.rows(
+    'update identity_provider_domains set proven_at = now() where provider_id = $1',
+    providerId,
+  );
+  return {
+    ...{ orgId, domain, providerId, owner },
+    employee: async (claims = {}) => {
+      const subject = newId();
+      const email = `${subject}@${domain}`;
+      const { me } = await world.member(orgId, `Eve ${subject}`, 'member');
+      await world.rows('update members set email = $2 where id = $1', me.memberId, email);
+      company.people.set(subject, { email, email_verified: true, name: 'Eve Example', ...claims });
+      return { email, subject, memberId: me.memberId };
     },
   };
 }

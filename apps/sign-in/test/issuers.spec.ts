@@ -1,53 +1,25 @@
 /** Signing in at a company's issuer, and what must not be got by it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
-import { type People } from '@muster/testing';
-import { useCompany } from './company.ts';
+import { nameCompany, type Named, useCompany } from './company.ts';
 import { type Answer, type Browser, type Headers, useInstallation } from './installation.ts';
 
 const installation = useInstallation({}, { host: 'localhost', networks: '127.0.0.0/8:*' });
 const { world } = installation;
 const company = useCompany();
 
-let people: People;
-let domain = '';
-let providerId = '';
-let owner: Browser;
-
-/** An organization whose people sign in at the company, with a domain of its own; answers the provider. */
-async function arrange(more: object = {}): Promise<string> {
-  people = await world.org();
-  domain = `${newId()}.example`;
-  const email = `ana@${domain}`;
-  await world.rows('update members set email = $2 where id = $1', people.ana.me.memberId, email);
-  owner = await installation.signIn(email);
-  const { clientId, clientSecret } = company;
-  const { status, body } = await owner.call(people.orgId, 'identityProviders.upsert', {
-    ...{ issuer: company.issuer(), clientId, clientSecret, name: 'Acme Login', domains: [domain], ...more },
-  });
-  if (status !== 200) throw new Error(JSON.stringify(body));
-  const { id, redirectUrl } = body['provider'] as { id: string; redirectUrl: string };
-  company.allow(redirectUrl);
-  await world.rows('update identity_provider_domains set proven_at = now() where provider_id = $1', id);
-  return id;
-}
+let named: Named;
 beforeEach(async () => {
-  providerId = await arrange();
+  named = await nameCompany(installation, company);
 });
-
-/** A member whose address has the domain, and who they are at the company. */
-async function employee(claims: object = {}): Promise<{ email: string; subject: string; memberId: string }> {
-  const subject = newId();
-  const email = `${subject}@${domain}`;
-  const { me } = await world.member(people.orgId, `Eve ${subject}`, 'member');
-  await world.rows('update members set email = $2 where id = $1', me.memberId, email);
-  company.people.set(subject, { email, email_verified: true, name: 'Eve Example', ...claims });
-  return { email, subject, memberId: me.memberId };
-}
 
 /** Asks to sign in at a provider; answers where the browser is led. */
 async function begin(browser: Browser, form: Record<string, string> = {}): Promise<string> {
-  const answer = await browser.submit('/auth/issuer', { provider: providerId, to: '/sign-in', ...form });
+  const answer = await browser.submit('/auth/issuer', {
+    provider: named.providerId,
+    to: '/sign-in',
+    ...form,
+  });
   const refresh = String(answer.headers['refresh'] ?? '');
   if (!refresh.startsWith('0;url=')) throw new Error(answer.text);
   return refresh.slice('0;url='.length);
@@ -72,30 +44,30 @@ const altered = (at: string, name: string, value: string | null): string => {
 
 describe('an address whose domain an issuer speaks for', () => {
   it('is led there, or has a link mailed all the same', async () => {
-    const { email } = await employee();
+    const { email } = await named.employee();
     const browser = installation.browser();
     const { text } = await browser.submit('/auth/link', { email: email.toUpperCase() });
     expect(text).toContain('Continue with Acme Login');
-    expect(text).toContain(providerId);
+    expect(text).toContain(named.providerId);
     expect((await browser.submit('/auth/link', { email, by: 'mail' })).location).toBe('/sign-in/mail');
   });
 
   it('is not led there before the domain is proven', async () => {
     await world.rows(
       'update identity_provider_domains set proven_at = null where provider_id = $1',
-      providerId,
+      named.providerId,
     );
     const browser = installation.browser();
-    const { location } = await browser.submit('/auth/link', { email: `eve@${domain}` });
+    const { location } = await browser.submit('/auth/link', { email: `eve@${named.domain}` });
     expect(location).toBe('/sign-in/mail');
-    const { status } = await browser.submit('/auth/issuer', { provider: providerId });
+    const { status } = await browser.submit('/auth/issuer', { provider: named.providerId });
     expect(status).toBe(410);
   });
 });
 
 describe('signing in at an issuer', () => {
   it('lets a member in, with PKCE, state and nonce, and a fresh session', async () => {
-    const { subject, email, memberId } = await employee();
+    const { subject, email, memberId } = await named.employee();
     const browser = installation.browser();
     const address = new URL(await begin(browser, { email }));
     expect(Object.fromEntries(address.searchParams)).toMatchObject({
@@ -104,25 +76,25 @@ describe('signing in at an issuer', () => {
     });
     const { status, location } = await comeBack(browser, await company.signIn(address.href, subject));
     expect([status, location]).toEqual([303, '/sign-in']);
-    const { status: called, body } = await browser.call(people.orgId, 'session.identity');
+    const { status: called, body } = await browser.call(named.orgId, 'session.identity');
     expect([called, body['member']]).toMatchObject([200, { id: memberId }]);
   });
 
   it('knows a person by issuer and subject, whatever address they have there by now', async () => {
-    const { subject, memberId } = await employee();
+    const { subject, memberId } = await named.employee();
     await signInAt(subject);
-    company.people.set(subject, { email: `renamed@${domain}`, email_verified: true });
+    company.people.set(subject, { email: `renamed@${named.domain}`, email_verified: true });
     const browser = installation.browser();
     await signInAt(subject, browser);
-    const { body } = await browser.call(people.orgId, 'session.identity');
+    const { body } = await browser.call(named.orgId, 'session.identity');
     expect(body['member']).toMatchObject({ id: memberId });
   });
 
   it('gives another person who has the address by now no account of the one before', async () => {
-    const { subject, email } = await employee();
+    const { subject, email } = await named.employee();
     await signInAt(subject);
     const heir = newId();
-    company.people.set(heir, { email: `heir@${domain}`, email_verified: true });
+    company.people.set(heir, { email: `heir@${named.domain}`, email_verified: true });
     expect((await signInAt(heir)).text).toContain('You are in no organization here');
     expect(
       await world.rows(
@@ -133,7 +105,7 @@ describe('signing in at an issuer', () => {
   });
 
   it('asks there for a proof anew where the person is signed in, and takes its time for that of the proof', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const browser = installation.browser();
     await signInAt(subject, browser);
     const before = browser.session();
@@ -144,7 +116,7 @@ describe('signing in at an issuer', () => {
     });
     await comeBack(browser, await company.signIn(address, subject));
     expect(browser.session()).not.toBe(before);
-    const { status } = await browser.call(people.orgId, 'passkeys.delete', { passkeyId: newId() });
+    const { status } = await browser.call(named.orgId, 'passkeys.delete', { passkeyId: newId() });
     expect(status).toBe(404);
   });
 });
@@ -156,19 +128,19 @@ describe('an attack', () => {
   };
 
   it('by an address that the issuer has not verified joins no account', async () => {
-    const { subject } = await employee({ email_verified: false });
+    const { subject } = await named.employee({ email_verified: false });
     const browser = installation.browser();
     await refused(await signInAt(subject, browser), browser);
   });
 
   it('by an address of which nothing is said counts only where the organization trusts its issuer', async () => {
-    const { subject } = await employee({ email_verified: undefined });
+    const { subject } = await named.employee({ email_verified: undefined });
     const browser = installation.browser();
     await refused(await signInAt(subject, browser), browser);
-    await world.rows('update identity_providers set trusts_addresses = true where id = $1', providerId);
+    await world.rows('update identity_providers set trusts_addresses = true where id = $1', named.providerId);
     expect((await signInAt(subject, browser)).status).toBe(303);
     // Said to be unverified, it is.
-    const { subject: other } = await employee({ email_verified: false });
+    const { subject: other } = await named.employee({ email_verified: false });
     const second = installation.browser();
     await refused(await signInAt(other, second), second);
   });
@@ -178,13 +150,13 @@ describe('an attack', () => {
     const { chloe } = await world.org();
     await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, victim);
     await installation.signIn(victim);
-    const { subject } = await employee({ email: victim });
+    const { subject } = await named.employee({ email: victim });
     const browser = installation.browser();
     await refused(await signInAt(subject, browser), browser);
   });
 
   it('by an identity that is known, with an address of elsewhere, is no word of the organization’s', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     await signInAt(subject);
     company.people.set(subject, { email: 'eve@elsewhere.example', email_verified: true });
     const browser = installation.browser();
@@ -192,7 +164,7 @@ describe('an attack', () => {
   });
 
   it('by leading another browser to one’s own answer signs nobody in', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const at = await company.signIn(await begin(installation.browser()), subject);
     const victim = installation.browser();
     await refused(await comeBack(victim, at), victim);
@@ -201,7 +173,7 @@ describe('an attack', () => {
   });
 
   it('by one’s own code in the answer to another’s question fails for its verifier', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const own = new URL(await company.signIn(await begin(installation.browser()), subject));
     const victim = installation.browser();
     const asked = new URL(await begin(victim));
@@ -215,22 +187,22 @@ describe('an attack', () => {
     ['another issuer', 'iss', 'https://evil.example'],
     ['no issuer, of one that says it always', 'iss', null],
   ])('by an answer with %s fails', async (_, name, value) => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const browser = installation.browser();
     const at = await company.signIn(await begin(browser), subject);
     await refused(await comeBack(browser, altered(at, name, value)), browser);
   });
 
   it('by the answer to a question of another organization fails', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const browser = installation.browser();
     const at = await company.signIn(await begin(browser), subject);
     const { orgId } = await world.org();
-    await refused(await comeBack(browser, at.replace(people.orgId, orgId)), browser);
+    await refused(await comeBack(browser, at.replace(named.orgId, orgId)), browser);
   });
 
   it('by an answer that was used fails', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const browser = installation.browser();
     const at = await company.signIn(await begin(browser), subject);
     expect((await comeBack(browser, at)).status).toBe(303);
@@ -242,12 +214,12 @@ describe('an attack', () => {
   it('by a page of another origin begins nothing', async () => {
     const browser = installation.browser();
     const headers = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
-    const { status } = await browser.submit('/auth/issuer', { provider: providerId }, headers);
+    const { status } = await browser.submit('/auth/issuer', { provider: named.providerId }, headers);
     expect(status).toBe(403);
   });
 
   it('by a session of before finds another secret after the proof', async () => {
-    const { subject, email } = await employee();
+    const { subject, email } = await named.employee();
     const browser = await installation.signIn(email);
     const before = browser.session();
     await signInAt(subject, browser);
@@ -258,7 +230,7 @@ describe('an attack', () => {
   });
 
   it('by the address to go on to leads nowhere else', async () => {
-    const { subject } = await employee();
+    const { subject } = await named.employee();
     const browser = installation.browser();
     const address = await begin(browser, { to: '//evil.example' });
     const { location } = await comeBack(browser, await company.signIn(address, subject));
@@ -267,32 +239,32 @@ describe('an attack', () => {
 });
 
 describe('an organization that lets in only who came by its issuer', () => {
-  const ask = (rules: object) => owner.call(people.orgId, 'policy.update', rules);
+  const ask = (rules: object) => named.owner.call(named.orgId, 'policy.update', rules);
 
   it('refuses a session of a link from the next call on, says where to go, and lets it in after', async () => {
-    const { subject, email } = await employee();
+    const { subject, email } = await named.employee();
     const browser = await installation.signIn(email);
-    const call = () => browser.call(people.orgId, 'session.identity');
+    const call = () => browser.call(named.orgId, 'session.identity');
     expect((await call()).status).toBe(200);
-    expect((await ask({ allowedIdentityProviders: [providerId] })).status).toBe(200);
+    expect((await ask({ allowedIdentityProviders: [named.providerId] })).status).toBe(200);
     expect((await call()).status).not.toBe(200);
     const { status, body } = await call();
-    const at = `/sign-in?organization=${people.orgId}`;
+    const at = `/sign-in?organization=${named.orgId}`;
     expect([status, body['details']]).toMatchObject([403, { reason: 'required_proof', at }]);
     expect((await browser.open(at)).text).toContain('Continue with Acme Login');
     await signInAt(subject, browser);
     expect((await call()).status).toBe(200);
     // The owner is let in as they are.
-    expect((await owner.call(people.orgId, 'session.identity')).status).toBe(200);
+    expect((await named.owner.call(named.orgId, 'session.identity')).status).toBe(200);
   });
 
   it('shows another person nothing of what it asks for', async () => {
-    await ask({ allowedIdentityProviders: [providerId] });
+    await ask({ allowedIdentityProviders: [named.providerId] });
     const stranger = `stranger-${newId()}@example.com`;
     const { chloe } = await world.org();
     await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, stranger);
     const browser = await installation.signIn(stranger);
-    const { text } = await browser.open(`/sign-in?organization=${people.orgId}`);
+    const { text } = await browser.open(`/sign-in?organization=${named.orgId}`);
     expect(text).not.toContain('Acme Login');
   });
 });

@@ -98,21 +98,30 @@ export async function openRequest(browser: Browser, address: string): Promise<An
   return { ...(await browser.open(begun.location)), at: begun.location };
 }
 
-/** Consents in a browser that is signed in; answers where the client's own address is called with. */
-export async function consentTo(
+/** Consents in a browser that is signed in; answers where it is led. */
+export async function consentedAddress(
   browser: Browser,
   address: string,
   form: Record<string, string>,
-): Promise<URLSearchParams> {
+): Promise<string> {
   const { at, text } = await openRequest(browser, address);
   if (at === '') throw new Error(`the request was answered with ${text}`);
   const answered = await browser.submit(at, form);
   const refresh = String(answered.headers['refresh'] ?? '');
   if (answered.status !== 200 || refresh === '')
     throw new Error(`consenting was answered with ${answered.text}`);
-  const back = await browser.open(refresh.replace('0;url=', ''));
-  if (!back.location.startsWith(redirectUri)) throw new Error(`it led to ${back.location}: ${back.text}`);
-  return new URL(back.location).searchParams;
+  return (await browser.open(refresh.replace('0;url=', ''))).location;
+}
+
+/** The same, to the client that most specs have; answers what its own address is called with. */
+export async function consentTo(
+  browser: Browser,
+  address: string,
+  form: Record<string, string>,
+): Promise<URLSearchParams> {
+  const back = await consentedAddress(browser, address, form);
+  if (!back.startsWith(redirectUri)) throw new Error(`it led to ${back}`);
+  return new URL(back).searchParams;
 }
 
 /** The whole way: consent and exchange. */

@@ -1,5 +1,5 @@
 /**
- * Signing in at a company's issuer. An account is the issuer's word of who somebody is, and never an address alone: an address
+ * Signing in at a company's issuer. An account is the issuer's word of who a person is, and never an address alone: an address
  * joins an identity to an account once, where the issuer says that it is verified, and speaks for its domain.
  */
 import { type Db, inSignIn } from '@muster/database';
@@ -43,7 +43,7 @@ export function addIssuers(app: FastifyInstance, around: Parts & { readonly issu
   const onRequest = fromOwnPage(config.cookie);
 
   async function accountOf(db: Db, provider: Provider, claimed: Claimed): Promise<Account | Refusal> {
-    // Each time: at an issuer of many organizations an account may be anybody's.
+    // Each time: at an issuer of many organizations an account may be of any person.
     const email = provenAddress(provider, claimed);
     if (email === null) return 'address';
     const known = await findByIdentity(db, claimed);

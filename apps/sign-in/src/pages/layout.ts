@@ -3,13 +3,17 @@ import { createHash } from 'node:crypto';
 import { type FastifyReply } from 'fastify';
 import { Html, html } from '../html.ts';
 
+/** The colours and the font are those of the console's tokens (apps/console/web/styles/tokens.css): one product. */
 const style = `
-:root { color-scheme: light dark; --ink: #1c1c1e; --quiet: #55555c; --paper: #f5f5f7; --card: #fff; --line: #86868d;
-  --act: #1d4ed8; --on-act: #fff; --bad: #b00020 }
-@media (prefers-color-scheme: dark) { :root { --ink: #f2f2f7; --quiet: #b4b4bd; --paper: #131316; --card: #1e1e22;
-  --line: #85858f; --act: #9db8ff; --on-act: #10131c; --bad: #ffb4ab } }
+:root { color-scheme: light dark;
+  --ink: light-dark(oklch(0.255 0.012 255), oklch(0.935 0.004 95)); --quiet: light-dark(oklch(0.478 0.012 255), oklch(0.735 0.01 255));
+  --paper: light-dark(oklch(0.972 0.003 95), oklch(0.185 0.006 255)); --card: light-dark(oklch(1 0 0), oklch(0.228 0.007 255));
+  --line: light-dark(oklch(0.62 0.01 255), oklch(0.56 0.012 255)); --act: light-dark(oklch(0.475 0.09 180), oklch(0.8 0.105 178));
+  --on-act: light-dark(oklch(1 0 0), oklch(0.2 0.03 180)); --bad: light-dark(oklch(0.515 0.175 27), oklch(0.765 0.13 25));
+  --font: Inter, ui-sans-serif, -apple-system, BlinkMacSystemFont, 'Segoe UI Variable Text', 'Segoe UI', Roboto, 'Noto Sans',
+    'Liberation Sans', sans-serif }
 * { box-sizing: border-box }
-body { margin: 0; min-height: 100vh; font: 16px/1.5 system-ui, sans-serif; color: var(--ink); background: var(--paper) }
+body { margin: 0; min-height: 100vh; font: 16px/1.5 var(--font); color: var(--ink); background: var(--paper) }
 main { max-width: 27rem; margin: 0 auto; padding: 8vh 1rem 2rem }
 .mark { margin: 0 0 1rem; font-weight: 700; letter-spacing: .02em }
 section { padding: 1.5rem; border-radius: 12px; background: var(--card); box-shadow: 0 0 0 1px color-mix(in srgb, var(--line) 35%, transparent) }
