@@ -31,7 +31,8 @@ const inter = path.join(
 const alike = `
   @font-face { font-family: Inter; src: url('/console/assets/inter-AAAAAAAA.woff2'); font-weight: 100 900; }
   :root { --font: Inter; --mono: Inter; }
-  .table-target, .chart, .table-slim, .settings .row code { visibility: hidden; }
+  .table-target, .settings .row code { display: none; }
+  .chart, .table-slim { visibility: hidden; }
   .field.mono { color: transparent; }
 `;
 
