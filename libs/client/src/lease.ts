@@ -74,6 +74,7 @@ export function holdLease(
     clearTimeout(timer);
     if (isOver()) return;
     const seconds = (execution.lease?.ttlSeconds ?? 0) * share;
+    // guard: a lease is renewed in a timer of its own
     timer = setTimeout(() => void renewInTime(), seconds * 1000);
   };
   const hear = (answer: { execution: Execution; signals?: readonly Signal[] }): Execution => {

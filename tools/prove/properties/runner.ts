@@ -12,7 +12,7 @@ import { type Alteration, findBundle } from '../bundles.ts';
 import { without } from '../guards.ts';
 import { type Property, type Report, type Scale, type Setting } from '../property.ts';
 import { comesToBe, foundOrganization } from '../site.ts';
-import { type AgentName, agentNames, agents, losesFiles } from './runner/agents.ts';
+import { type AgentName, agents, drawn, losesFiles } from './runner/agents.ts';
 import {
   git,
   kill,
@@ -42,6 +42,8 @@ interface Life {
   readonly goesElsewhere?: boolean;
   /** The runner is asked to end once the agent has written all. */
   readonly isLeft?: boolean;
+  /** Another machine wants the same story when a lease that was not renewed would be over. */
+  readonly hasRival?: boolean;
   /** The remote takes no push. */
   readonly isRefused?: boolean;
 }
@@ -72,6 +74,8 @@ const chosen: readonly Life[] = [
     goesElsewhere: true,
   },
   { agent: 'commits, then waits', kills: [], isLeft: true, isRefused: true },
+  { agent: 'asks for permission', kills: [{ victim: 'machine', after: 'checkpoint', millis: 0 }] },
+  { agent: 'is busy in silence', kills: [], hasRival: true },
 ];
 
 const draw = (dice: Dice): Life => {
@@ -81,7 +85,7 @@ const draw = (dice: Dice): Life => {
     after: dice.pick(['start', 'taken', 'taken', 'taken'] as const),
     millis: dice.between(0, 2_500),
   }));
-  const agent = dice.pick(agentNames.filter((name) => name !== 'commits, then waits'));
+  const agent = dice.pick(drawn);
   const goesElsewhere = kills.at(-1)?.victim === 'machine' && dice.chance(0.5);
   return { agent, kills, goesElsewhere };
 };
@@ -113,15 +117,24 @@ const executionOf = async ({ client }: House, key: string) =>
 const isHeld = async (house: House, key: string): Promise<boolean> =>
   ['leased', 'stalled'].includes((await executionOf(house, key))?.state ?? 'none');
 
+/** Another machine asks for the story of one that is at work; it is to be refused. */
+async function rival(house: House, key: string, first: Working, agent: readonly string[]): Promise<void> {
+  await first.until('checkpoint');
+  await Promise.race([pause(2 * leaseSeconds * 1_000), first.ended]);
+  const { home, main, origins } = house;
+  const other = await openMachine({ home, origin: origins.open, main }, `${key}-c`, house.api);
+  await other.start(['--json', key, ...agent]).ended;
+}
+
 /** Starts, kills, and starts again, until a runner came to its end by itself. Answers how often it was killed. */
 async function live(
   house: House,
   machine: Machine,
   key: string,
   life: Life,
-  script: string,
+  agent: readonly string[],
 ): Promise<number> {
-  const begin = ['--json', key, '--', 'sh', '-c', script];
+  const begin = ['--json', key, ...agent];
   let [args, killed] = [begin, 0];
   for (const one of life.kills) {
     const working = machine.start(args);
@@ -132,6 +145,7 @@ async function live(
   }
   if (life.goesElsewhere === true && (await isHeld(house, key))) return killed;
   const last = machine.start(args);
+  if (life.hasRival === true) await rival(house, key, last, agent);
   if (life.isLeft === true) {
     await last.until('checkpoint');
     await comesToBe(
@@ -158,7 +172,7 @@ async function goOn(
   origin: string,
   key: string,
   first: Machine,
-  script: string,
+  agent: readonly string[],
 ): Promise<string[]> {
   const before = await executionOf(house, key);
   if (before === null || !(await isHeld(house, key))) return [];
@@ -166,7 +180,7 @@ async function goOn(
   await comesToBe(async () => (await executionOf(house, key))?.state === 'stalled', patienceMillis);
   const { home, main } = house;
   const second = await openMachine({ home, origin, main }, `${key}-b`, house.api);
-  await second.start(['--json', key, '--', 'sh', '-c', script]).ended;
+  await second.start(['--json', key, ...agent]).ended;
   const after = await executionOf(house, key);
   const found: string[] = [];
   if (after?.attempt !== 2) found.push(`the second machine had attempt ${after?.attempt ?? 0}`);
@@ -288,15 +302,15 @@ async function run(
       const { story } = await client.stories.create({ projectId: 'RUN', title: 'Go on', status: 'ready' });
       const { key } = story;
       const ledger = path.join(home, `${key}.ledger`);
-      const script = agents[life.agent](ledger);
+      const agent = agents[life.agent](ledger);
       const place = house.origins[life.isRefused === true ? 'deaf' : 'open'];
       const machine = await openMachine({ home, origin: place, main }, `${key}-a`, house.api);
       try {
-        const kills = await live(house, machine, key, life, script);
+        const kills = await live(house, machine, key, life, agent);
         killed += kills;
         if (life.goesElsewhere === true) {
           violations.push(
-            ...(await goOn(house, place, key, machine, script)).map((what) => `${key}: ${what}`),
+            ...(await goOn(house, place, key, machine, agent)).map((what) => `${key}: ${what}`),
           );
         }
         violations.push(...(await lookAt(house, place, machine, key, life)));
@@ -322,6 +336,8 @@ const noChanges = [
     "if ((await worktree.git(['status', '--porcelain'])) !== '') return no;",
   ),
 ];
+/** Then it is renewed when the agent gives a reason to, and by nothing else. */
+const noTimer = [without('a lease is renewed in a timer of its own', 'timer = undefined;')];
 const only = (isWanted: (life: Life) => boolean): readonly Life[] => chosen.filter(isWanted);
 
 export const runner: Property = {
@@ -352,6 +368,16 @@ export const runner: Property = {
           only(({ isRefused }) => isRefused === true),
           1,
           noChanges,
+        ),
+    },
+    {
+      name: 'a lease is renewed in the thread of the agent',
+      run: (setting) =>
+        run(
+          setting,
+          only(({ hasRival }) => hasRival === true),
+          1,
+          noTimer,
         ),
     },
   ],

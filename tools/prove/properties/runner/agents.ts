@@ -1,4 +1,5 @@
-/** Agents written for the property, as scripts of the shell. Each file that was written is a line of the ledger. */
+/** Agents written for the property: scripts of the shell, and one by the protocol. Each file that was written is a line of the ledger. */
+import path from 'node:path';
 
 /** Writes a file no other has, and then says so outside of the worktree. */
 const write = (ledger: string): string =>
@@ -9,7 +10,7 @@ for n in 1 2 3 4; do write "work-$$-$n.txt"; sleep 0.1; done
 git add --all && git commit --quiet --message "Half of it"
 for n in 5 6 7; do write "work-$$-$n.txt"; sleep 0.1; done`;
 
-export const agents = {
+const scripts = {
   'writes and ends': (ledger: string) => steps(ledger),
   'leaves processes behind': (ledger: string) => `setsid sleep 611 & sleep 612 &
 ${steps(ledger)}`,
@@ -24,9 +25,46 @@ exec sleep 614`,
   'removes its folder': (ledger: string) => `${write(ledger)}
 write one.txt
 rm -rf "$PWD"`,
+  'is busy in silence': (ledger: string) => `${write(ledger)}
+write one.txt
+end=$(($(date +%s) + 14))
+while [ $(date +%s) -lt $end ]; do :; done`,
 } as const;
+
+const talker = path.join(import.meta.dirname, 'acp-agent.ts');
+const byProtocol = (ledger: string, end: 'ends' | 'hangs'): string[] => [
+  ...['--acp', '--', process.execPath, talker, ledger, end],
+];
+
+/** What `muster work` is told of its agent. */
+export type Agent = (ledger: string) => readonly string[];
+type ScriptName = keyof typeof scripts;
+const byScript =
+  (name: ScriptName): Agent =>
+  (ledger) => ['--', 'sh', '-c', scripts[name](ledger)];
+
+export const agents = {
+  'writes and ends': byScript('writes and ends'),
+  'leaves processes behind': byScript('leaves processes behind'),
+  'writes, then dies': byScript('writes, then dies'),
+  'never ends': byScript('never ends'),
+  'removes its folder': byScript('removes its folder'),
+  'asks for permission': (ledger) => byProtocol(ledger, 'ends'),
+  'asks, then hangs': (ledger) => byProtocol(ledger, 'hangs'),
+  'commits, then waits': byScript('commits, then waits'),
+  'is busy in silence': byScript('is busy in silence'),
+} as const satisfies Record<string, Agent>;
 export type AgentName = keyof typeof agents;
-export const agentNames = Object.keys(agents) as AgentName[];
+/** Of these any may be drawn; the others are for a life of their own. */
+export const drawn = [
+  'writes and ends',
+  'leaves processes behind',
+  'writes, then dies',
+  'never ends',
+  'removes its folder',
+  'asks for permission',
+  'asks, then hangs',
+] as const satisfies readonly AgentName[];
 
 /** Its files are gone by its own doing. */
 export const losesFiles = (name: AgentName): boolean => name === 'removes its folder';
