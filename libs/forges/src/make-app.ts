@@ -1,8 +1,8 @@
 /** The keys of a GitHub App that was made of our manifest: fetched once, by the code that GitHub gave for them. */
 import { getOrganizationKey, type PlainDb, systemFacts } from '@muster/database';
+import { forgeApiRoot } from '@muster/registry';
 import { asSystem } from '@muster/runtime';
 import { z } from 'zod';
-import { apiRoot } from './calls/api.ts';
 import { githubHeaders } from './calls/authorize.ts';
 import { expectGood, ForgeRefusal } from './calls/call.ts';
 import {
@@ -64,7 +64,7 @@ export async function makeApp(
       const message = 'no SECRETS_KEY of the installation opens the code';
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
     }
-    const url = `${apiRoot(kind, baseUrl)}/app-manifests/${code}/conversions`;
+    const url = `${forgeApiRoot(kind, baseUrl)}/app-manifests/${code}/conversions`;
     return appIn(expectGood(url, await calls.ask({ method: 'POST', url, headers: githubHeaders })).text);
   };
   return async () => {

@@ -1,4 +1,5 @@
 /** `.muster/work.yaml`: what a repository wishes of runners. It is read from the base branch, never from an agent's. */
+import { ForgeKind } from '@muster/registry';
 import { parseDocument } from 'yaml';
 import { z } from 'zod';
 import { UsageError } from '../failures.ts';
@@ -109,6 +110,9 @@ const Config = z.strictObject({
   base: z.string().min(1).optional(),
   remote: z.string().min(1).optional(),
   worktrees: z.string().min(1).optional(),
+  /** Of which kind the remote is, where its name does not say so. */
+  forge: ForgeKind.optional(),
+  pullRequest: z.enum(['open', 'draft', 'none']).default('open'),
   checkpoint: Duration.default(minutes(5)),
 });
 export type Config = z.output<typeof Config>;

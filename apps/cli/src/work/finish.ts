@@ -1,6 +1,8 @@
 /** The end of a run: checked, committed, pushed, handed in; and what is given back of the machine. */
 import { type Execution } from '@muster/registry';
 import { writeCheckpoint } from './checkpoint.ts';
+import { openPullRequest } from './forge/open.ts';
+import { type PullRequest } from './forge/pull-requests.ts';
 import { type Entry, type Verdict } from './journal.ts';
 import { givePortsBack } from './ports.ts';
 import { runHook } from './prepare.ts';
@@ -17,7 +19,10 @@ const hasWork = async ({ worktree, work }: ReadyRun, head: string): Promise<bool
   head !== work.baseSha && (await worktree.git(['rev-list', '--count', `${work.baseSha}..${head}`])) !== '0';
 
 /** Commits what is left and pushes the branch; says why it cannot be handed in. */
-async function deliver(run: ReadyRun): Promise<{ head: string } | { failed: Verdict }> {
+async function deliver(
+  run: ReadyRun,
+  summary: string,
+): Promise<{ head: string; pullRequest?: PullRequest } | { failed: Verdict }> {
   const { session, work, worktree, author } = run;
   const message = `${work.key} ${work.title}\n\nMuster-Execution: ${work.executionId}`;
   const head = await commitRest(worktree, { branch: work.branch, message, author });
@@ -34,7 +39,8 @@ async function deliver(run: ReadyRun): Promise<{ head: string } | { failed: Verd
       branch: work.branch,
       headSha: head,
     });
-    return { head };
+    const pullRequest = await openPullRequest(run, summary);
+    return { head, ...(pullRequest !== undefined && { pullRequest }) };
   }
   return {
     failed: {
@@ -49,15 +55,18 @@ export async function conclude(run: ReadyRun, verdict: Verdict): Promise<Verdict
   const { lease, work, session } = run;
   switch (verdict.outcome) {
     case 'submitted': {
-      const delivered = await deliver(run);
+      const delivered = await deliver(run, verdict.summary);
       if ('failed' in delivered) {
         await run.own.write({ verdict: delivered.failed });
         return conclude(run, delivered.failed);
       }
       await writeCheckpoint(run);
-      const { head: headSha } = delivered;
+      const { head: headSha, pullRequest } = delivered;
       await lease.update({ git: { branch: work.branch, baseBranch: work.base, headSha } });
-      await lease.complete({ outcome: 'submitted', summary: cut(verdict.summary) });
+      await lease.complete({
+        ...{ outcome: 'submitted', summary: cut(verdict.summary) },
+        ...(pullRequest !== undefined && { pullRequest }),
+      });
       return verdict;
     }
     case 'failed':

@@ -43,6 +43,8 @@ const Work = z.object({
   /** The ref of its checkpoints. */
   ref: z.string(),
   portBase: z.int().optional(),
+  /** Once it is open. */
+  pullRequest: z.object({ number: z.int(), url: z.string() }).optional(),
 });
 export type Work = z.infer<typeof Work>;
 

@@ -1,5 +1,5 @@
 /** Where each forge takes a status, and where it tells of a pull request. */
-import { type ForgeKind } from '@muster/registry';
+import { forgeApiRoot, type ForgeKind } from '@muster/registry';
 import { ownStatus } from '../rules/pull-requests.ts';
 import { type Standing } from '../rules/standing.ts';
 
@@ -10,19 +10,6 @@ export interface NamedAtForge {
   readonly externalId: string;
   readonly fullName: string;
 }
-
-const roots: Readonly<Record<ForgeKind, string>> = {
-  github: '/api/v3',
-  gitlab: '/api/v4',
-  gitea: '/api/v1',
-  forgejo: '/api/v1',
-};
-
-/** Without a slash at the end. GitHub's own is at a host of its own. */
-export const apiRoot = (kind: ForgeKind, baseUrl: string): string =>
-  kind === 'github' && new URL(baseUrl).host === 'github.com'
-    ? 'https://api.github.com'
-    : `${baseUrl}${roots[kind]}`;
 
 /** A status that is `failed` would fail GitLab's whole pipeline, which is no failure of the work's checks. */
 const gitlabStates = { success: 'success', pending: 'pending', failure: 'pending' } as const;
@@ -50,7 +37,7 @@ export function statusRequest(
   isApp: boolean,
 ): { readonly url: string; readonly body: string } {
   const { kind, baseUrl, externalId, fullName } = at;
-  const root = apiRoot(kind, baseUrl);
+  const root = forgeApiRoot(kind, baseUrl);
   const name = ownStatus;
   if (kind === 'gitlab') {
     const url = `${root}/projects/${encodeURIComponent(externalId)}/statuses/${encodeURIComponent(sha)}`;
@@ -83,8 +70,8 @@ export function statusRequest(
 /** What else is asked of a repository is below it. */
 export const repositoryUrlAt = ({ kind, baseUrl, externalId, fullName }: NamedAtForge): string =>
   kind === 'gitlab'
-    ? `${apiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}`
-    : `${apiRoot(kind, baseUrl)}/repos/${pathOf(fullName)}`;
+    ? `${forgeApiRoot(kind, baseUrl)}/projects/${encodeURIComponent(externalId)}`
+    : `${forgeApiRoot(kind, baseUrl)}/repos/${pathOf(fullName)}`;
 
 export const pullUrl = (at: NamedAtForge, number: number): string =>
   `${repositoryUrlAt(at)}/${at.kind === 'gitlab' ? 'merge_requests' : 'pulls'}/${number}`;

@@ -1,8 +1,8 @@
 /** What a forge is called with: a token as it is, or the one of a GitHub App's installation, which is asked for. */
-import { ForgeCredentials, type ForgeKind } from '@muster/registry';
+import { forgeApiRoot, ForgeCredentials, type ForgeKind } from '@muster/registry';
 import githubAppJwt from 'universal-github-app-jwt';
 import { z } from 'zod';
-import { apiRoot, pathOf } from './api.ts';
+import { pathOf } from './api.ts';
 import { type AskForge, expectGood, ForgeRefusal } from './call.ts';
 
 export interface Called {
@@ -57,7 +57,7 @@ export function createAuthorize(ask: AskForge): Authorize {
       throw new ForgeRefusal(message, { quietUntil: null, isFinal: true });
     });
     const headers = headersWith(kind, jwt);
-    const root = apiRoot(kind, baseUrl);
+    const root = forgeApiRoot(kind, baseUrl);
     const url = `${root}/repos/${pathOf(fullName)}/installation`;
     const found = expectGood(url, await ask({ method: 'GET', url, headers }));
     const { id } = Installation.parse(JSON.parse(found.text));
@@ -73,7 +73,7 @@ export function createAuthorize(ask: AskForge): Authorize {
     const { kind, baseUrl, fullName } = called;
     const { token, appId = 0, privateKey = '' } = credentialsOf(called.credentials);
     if (token !== undefined) return headersWith(kind, token);
-    const known = tokens.get(`${apiRoot(kind, baseUrl)} ${appId} ${fullName}`);
+    const known = tokens.get(`${forgeApiRoot(kind, baseUrl)} ${appId} ${fullName}`);
     const isGood = known !== undefined && known.until - marginMillis > Date.now();
     return headersWith(kind, isGood ? known.token : await installationToken(called, { appId, privateKey }));
   };

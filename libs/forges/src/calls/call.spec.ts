@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
+import { forgeApiRoot } from '@muster/registry';
 import { expectGood, type ForgeAnswer, ForgeRefusal, patienceOf } from './call.ts';
-import { apiRoot } from './api.ts';
 
 const now = Date.parse('2026-11-21T09:00:00.000Z');
 const answer = (status: number, headers: Record<string, string> = {}, json: unknown = {}): ForgeAnswer => ({
@@ -71,8 +71,10 @@ describe('an answer', () => {
 });
 
 it("asks GitHub at its API's own host, and others where they are", () => {
-  expect(apiRoot('github', 'https://github.com')).toBe('https://api.github.com');
-  expect(apiRoot('github', 'https://github.acme.example')).toBe('https://github.acme.example/api/v3');
-  expect(apiRoot('gitlab', 'https://gitlab.com')).toBe('https://gitlab.com/api/v4');
-  expect(apiRoot('forgejo', 'https://code.acme.example/git')).toBe('https://code.acme.example/git/api/v1');
+  expect(forgeApiRoot('github', 'https://github.com')).toBe('https://api.github.com');
+  expect(forgeApiRoot('github', 'https://github.acme.example')).toBe('https://github.acme.example/api/v3');
+  expect(forgeApiRoot('gitlab', 'https://gitlab.com')).toBe('https://gitlab.com/api/v4');
+  expect(forgeApiRoot('forgejo', 'https://code.acme.example/git')).toBe(
+    'https://code.acme.example/git/api/v1',
+  );
 });

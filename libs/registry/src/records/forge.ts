@@ -16,6 +16,19 @@ export const forgeNames: Readonly<Record<ForgeKind, string>> = {
   forgejo: 'Forgejo',
 };
 
+const apiRoots: Readonly<Record<ForgeKind, string>> = {
+  github: '/api/v3',
+  gitlab: '/api/v4',
+  gitea: '/api/v1',
+  forgejo: '/api/v1',
+};
+
+/** Where a forge takes calls, without a slash at the end. GitHub's own is at a host of its own. */
+export const forgeApiRoot = (kind: ForgeKind, baseUrl: string): string =>
+  kind === 'github' && new URL(baseUrl).host === 'github.com'
+    ? 'https://api.github.com'
+    : `${baseUrl}${apiRoots[kind]}`;
+
 /** Where a forge is unless said; null: everybody runs their own. */
 export const forgeHomes: Readonly<Record<ForgeKind, string | null>> = {
   github: 'https://github.com',

@@ -1,0 +1,40 @@
+/** The pull request of a run: opened once, found where a runner died that had opened it. */
+import { type ReadyRun } from '../session.ts';
+import { findOrOpen, type PullRequest } from './pull-requests.ts';
+import { findForge } from './remote.ts';
+import { findToken } from './token.ts';
+
+/** Undefined where the branch is all there is: it is wished so, or the forge or the credentials are missing. */
+export async function openPullRequest(run: ReadyRun, summary: string): Promise<PullRequest | undefined> {
+  const { session, work, config, own } = run;
+  const known = own.get().work?.pullRequest;
+  if (known !== undefined || config.pullRequest === 'none') return known;
+  const forge = await findForge(session.repository, config.forge);
+  if (forge === undefined) return undefined;
+  const { host } = new URL(forge.baseUrl);
+  const leave = (why: string): void => {
+    session.say.warn(`${work.key}: no pull request: ${why}`);
+  };
+  const token = await findToken(forge);
+  if (token === undefined) {
+    leave(`there are no credentials for ${host}`);
+    return undefined;
+  }
+  try {
+    const { isNew, ...pullRequest } = await findOrOpen(forge, token, {
+      ...{ branch: work.branch, base: work.base, title: `${work.key} ${work.title}` },
+      body: `${summary}\n\nMuster-Execution: ${work.executionId}`,
+      isDraft: config.pullRequest === 'draft',
+    });
+    await own.write({ work: { ...(own.get().work ?? work), pullRequest } });
+    session.say.tell(
+      ...([work.key, 'pull_request', `${isNew ? 'opened' : 'found'} ${pullRequest.url}`] as const),
+      { ...pullRequest, isNew },
+    );
+    return pullRequest;
+  } catch (error) {
+    // The branch is there: the work can be handed in, and people can open it.
+    leave((error as Error).message);
+    return undefined;
+  }
+}

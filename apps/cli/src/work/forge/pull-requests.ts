@@ -1,0 +1,184 @@
+/** Pull requests of GitHub, Gitea and Forgejo, merge requests of GitLab: the one of a branch, found or opened. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { forgeApiRoot, forgeNames } from '@muster/registry';
+import { z } from 'zod';
+import { type Forge } from './remote.ts';
+
+export interface PullRequest {
+  readonly number: number;
+  readonly url: string;
+}
+
+export interface Wanted {
+  readonly branch: string;
+  readonly base: string;
+  readonly title: string;
+  readonly body: string;
+  readonly isDraft: boolean;
+}
+
+interface Read extends PullRequest {
+  /** From the branch of this very repository into the base. */
+  readonly isOurs: boolean;
+}
+
+/** How a kind of forge is asked. */
+interface Dialect {
+  readonly headers: Readonly<Record<string, string>>;
+  readonly findUrl: string;
+  /** One of what is found there, the newest first. */
+  readonly read: (one: unknown) => Read;
+  readonly openUrl: string;
+  readonly body: object;
+  /** Such an answer says that there is one already. */
+  readonly conflict: number;
+}
+
+/** Null: the repository of the branch is gone. */
+const Side = z.object({ ref: z.string(), repo: z.object({ id: z.int() }).nullable() });
+const Pull = z.object({ number: z.int(), html_url: z.string(), head: Side, base: Side });
+const MergeRequest = z.object({
+  ...{ iid: z.int(), web_url: z.string(), source_branch: z.string(), target_branch: z.string() },
+  ...{ source_project_id: z.int(), target_project_id: z.int() },
+});
+
+const encoded = (fullName: string): string => fullName.split('/').map(encodeURIComponent).join('/');
+
+function dialectOf(forge: Forge, token: string, wanted: Wanted): Dialect {
+  const { kind, baseUrl, fullName } = forge;
+  const { branch, base, title, body, isDraft } = wanted;
+  const root = forgeApiRoot(kind, baseUrl);
+  if (kind === 'gitlab') {
+    const openUrl = `${root}/projects/${encodeURIComponent(fullName)}/merge_requests`;
+    const query = new URLSearchParams({ source_branch: branch, target_branch: base, state: 'all' });
+    return {
+      headers: { authorization: `Bearer ${token}` },
+      findUrl: `${openUrl}?${query.toString()}`,
+      read: (answer) => {
+        const one = MergeRequest.parse(answer);
+        const isHere = one.source_project_id === one.target_project_id;
+        return {
+          ...{ number: one.iid, url: one.web_url },
+          isOurs: isHere && one.source_branch === branch && one.target_branch === base,
+        };
+      },
+      openUrl,
+      body: {
+        ...{ source_branch: branch, target_branch: base, description: body },
+        title: isDraft ? `Draft: ${title}` : title,
+      },
+      conflict: 409,
+    };
+  }
+  const openUrl = `${root}/repos/${encoded(fullName)}/pulls`;
+  const read: Dialect['read'] = (answer) => {
+    const { number, html_url: url, ...one } = Pull.parse(answer);
+    const isHere = one.head.repo !== null && one.head.repo.id === one.base.repo?.id;
+    return { number, url, isOurs: isHere && one.head.ref === branch && one.base.ref === base };
+  };
+  if (kind === 'github') {
+    const owner = fullName.split('/')[0] ?? '';
+    const query = new URLSearchParams({ head: `${owner}:${branch}`, base, state: 'all' });
+    return {
+      headers: {
+        ...{ authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
+        'x-github-api-version': '2022-11-28',
+      },
+      ...{ findUrl: `${openUrl}?${query.toString()}`, read, openUrl, conflict: 422 },
+      body: { head: branch, base, title, body, draft: isDraft },
+    };
+  }
+  return {
+    headers: { authorization: `token ${token}` },
+    // It finds none by its branch: those that changed last are looked through.
+    ...{ findUrl: `${openUrl}?state=all&sort=recentupdate&limit=50`, read, openUrl, conflict: 409 },
+    body: { head: branch, base, title: isDraft ? `WIP: ${title}` : title, body },
+  };
+}
+
+const patienceMillis = 30_000;
+const mostTries = 3;
+const mostSaid = 300;
+
+/** The forge did not do it. */
+export class ForgeFailed extends Error {
+  readonly status: number | undefined;
+
+  constructor(message: string, status?: number) {
+    super(message);
+    this.status = status;
+  }
+
+  /** It may go better in a moment. */
+  get passes(): boolean {
+    return this.status === undefined || this.status === 429 || this.status >= 500;
+  }
+}
+
+async function ask(url: string, headers: Dialect['headers'], body?: object): Promise<unknown> {
+  const { host } = new URL(url);
+  const answer = await fetch(url, {
+    method: body === undefined ? 'GET' : 'POST',
+    // Where it leads elsewhere the credentials stay here.
+    redirect: 'manual',
+    headers: {
+      ...{ accept: 'application/json', 'user-agent': 'Muster', ...headers },
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+    signal: AbortSignal.timeout(patienceMillis),
+  }).catch((error: unknown) => {
+    throw new ForgeFailed(`${host} did not answer: ${(error as Error).message}`);
+  });
+  const text = await answer.text();
+  if (!answer.ok)
+    throw new ForgeFailed(`${host} answered ${answer.status}: ${text.slice(0, mostSaid)}`, answer.status);
+  try {
+    return JSON.parse(text);
+  } catch {
+    throw new ForgeFailed(`${host} answered what is no JSON`, answer.status);
+  }
+}
+
+async function findOrOpenOnce(dialect: Dialect): Promise<PullRequest & { readonly isNew: boolean }> {
+  const { headers, findUrl, read, openUrl, body, conflict } = dialect;
+  const find = async (): Promise<PullRequest | undefined> =>
+    z
+      .array(z.unknown())
+      .parse(await ask(findUrl, headers))
+      .map(read)
+      .find(({ isOurs }) => isOurs);
+  const before = await find();
+  if (before !== undefined) return { number: before.number, url: before.url, isNew: false };
+  try {
+    const { number, url } = read(await ask(openUrl, headers, body));
+    return { number, url, isNew: true };
+  } catch (error) {
+    // Another call opened it in between; whatever else is wrong, none is found.
+    const other = error instanceof ForgeFailed && error.status === conflict ? await find() : undefined;
+    if (other === undefined) throw error;
+    return { number: other.number, url: other.url, isNew: false };
+  }
+}
+
+/** The pull request of the branch: one that is there, open or not, else a new one. */
+export async function findOrOpen(
+  forge: Forge,
+  token: string,
+  wanted: Wanted,
+): Promise<PullRequest & { readonly isNew: boolean }> {
+  const dialect = dialectOf(forge, token, wanted);
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await findOrOpenOnce(dialect);
+    } catch (error) {
+      if (error instanceof z.ZodError) {
+        throw new ForgeFailed(
+          `${new URL(forge.baseUrl).host} answered otherwise than ${forgeNames[forge.kind]} does`,
+        );
+      }
+      if (tries >= mostTries || !(error instanceof ForgeFailed) || !error.passes) throw error;
+      await pause(tries * 1_000);
+    }
+  }
+}
