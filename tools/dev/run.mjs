@@ -14,6 +14,7 @@ const commands = {
   bench: 'tools/bench/bench.ts',
   prove: 'tools/prove/prove.ts',
   tour: 'tools/tour/tour.ts',
+  clients: 'tools/tour/clients/clients.ts',
   muster: 'tools/dev/muster.ts',
   license: 'tools/dev/license.ts',
   generate: 'tools/generate/generate.ts',

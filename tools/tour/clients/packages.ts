@@ -1,0 +1,35 @@
+/** Packages that only `npm run clients` needs: exact versions, in a folder of their own, never among the project's. */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { dataFolder } from '../../dev/repository.ts';
+
+export const packages = {
+  '@modelcontextprotocol/sdk': '1.32.2',
+  '@modelcontextprotocol/client': '2.4.0',
+  '@modelcontextprotocol/inspector': '2.12.0',
+  '@ai-sdk/mcp': '2.0.99',
+  '@openai/agents': '0.20.0',
+  '@langchain/mcp-adapters': '1.1.4',
+  '@langchain/core': '1.4.0',
+  mcporter: '0.12.3',
+} as const;
+
+export const clientsFolder = path.join(dataFolder, 'clients');
+
+/** Installs what is not there yet, without running a script of any package. */
+export async function installClients(): Promise<void> {
+  const wanted = `${JSON.stringify({ private: true, type: 'module', dependencies: packages }, null, 2)}\n`;
+  const manifest = path.join(clientsFolder, 'package.json');
+  const isThere = existsSync(path.join(clientsFolder, 'node_modules/.package-lock.json'));
+  const found = await readFile(manifest, 'utf8').catch(() => '');
+  if (isThere && found === wanted) return;
+  await mkdir(clientsFolder, { recursive: true });
+  await writeFile(manifest, wanted);
+  await promisify(execFile)('npm', ['install', '--no-audit', '--no-fund', '--ignore-scripts'], {
+    cwd: clientsFolder,
+    timeout: 600_000,
+  });
+}

@@ -1,0 +1,92 @@
+/** One client at a time, with a good token and with a bad one. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { z } from 'zod';
+import { clientsFolder, packages } from './packages.ts';
+import { type Probe } from './probes.ts';
+import { record } from './recorder.ts';
+
+const Seen = z.object({ tools: z.int(), called: z.string(), refused: z.string() });
+
+export interface Tried {
+  readonly name: string;
+  readonly version: string;
+  readonly opens: string;
+  readonly tools: number | null;
+  /** Whether the answer, and the refusal with its hint, came as the gateway sent them. */
+  readonly call: boolean;
+  readonly refusal: boolean;
+  /** What its user sees of a token that is refused. */
+  readonly badToken: string;
+  /** What went wrong, where something did. */
+  readonly trouble?: string;
+}
+
+const mostMillis = 60_000;
+const mostShown = 90;
+
+async function runProbe(program: string, url: string, token: string): Promise<string> {
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    cwd: clientsFolder,
+    env: { PATH: process.env['PATH'], HOME: clientsFolder, URL: url, TOKEN: token, NO_COLOR: '1' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: mostMillis,
+  });
+  let said = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (said += String(piece)));
+  await once(child, 'close');
+  return said;
+}
+
+/** The line of an error that its user reads first. */
+export function errorLineIn(said: string): string {
+  const lines = said.split('\n').map((line) => line.trim());
+  const thrown = lines.find((one) => /^\w*Error\b.*: /.test(one));
+  const line =
+    thrown ??
+    lines.find((one) => /error|unauthori[sz]ed|token|40[0-9]/i.test(one) && !/^at |^throw |^file:/.test(one));
+  return (line ?? lines.find((one) => one !== '') ?? 'nothing').slice(0, mostShown);
+}
+
+export async function tryProbe(probe: Probe, url: string, token: string): Promise<Tried> {
+  const { name, package: from, program } = probe;
+  const recorder = await record(url);
+  try {
+    const said = await runProbe(program, recorder.url, token);
+    const [, line] = /^SEEN (.*)$/m.exec(said) ?? [];
+    const opens = recorder.opening() ?? 'nothing';
+    const refusedToken = await runProbe(program, recorder.url, 'must_live_nonsense');
+    const about = { name, version: packages[from], opens, badToken: errorLineIn(refusedToken) };
+    if (line === undefined)
+      return { ...about, tools: null, call: false, refusal: false, trouble: said.slice(0, 1_000) };
+    const { tools, called, refused } = Seen.parse(JSON.parse(line));
+    const [call, refusal] = [
+      called.includes('serverTime'),
+      refused.includes('not_found') && refused.includes('hint'),
+    ];
+    const trouble =
+      call && refusal && tools > 0 ? {} : { trouble: (call ? refused : called).slice(0, 1_000) };
+    return { ...about, tools, call, refusal, ...trouble };
+  } finally {
+    await recorder.close();
+  }
+}
+
+const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('`', "'");
+
+export function table(tried: readonly Tried[]): string {
+  const rows = tried.map(({ name, version, opens, tools, call, refusal, badToken }) => [
+    ...[name, version, opens, String(tools ?? 'none')],
+    ...[call ? 'yes' : 'no', refusal ? 'yes' : 'no', `\`${cell(badToken)}\``],
+  ]);
+  const head = [
+    'client',
+    'version',
+    'opens with',
+    'tools',
+    'call',
+    'refusal, with its hint',
+    'a bad token is shown as',
+  ];
+  return [head, head.map(() => '---'), ...rows].map((row) => `| ${row.join(' | ')} |`).join('\n');
+}
