@@ -192,7 +192,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/billing': {
-    sha256: '153aa1df88bf71aa1aca2caf5a0c104c4982fdae76d2dd694d3a2bc875bd764c',
+    sha256: '94cac3f53945e67c64cf967368a09adae32a76a285815d8f002b9b765e3a57d9',
     since: '2026-11-23',
   },
   'reference/admin.platform': {
