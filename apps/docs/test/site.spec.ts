@@ -26,7 +26,7 @@ beforeAll(async () => {
   await promisify(execFile)(process.execPath, [path.join(repository, 'apps/docs/src/build.ts'), site]);
   for await (const file of glob('**/*.html', { cwd: site }))
     pages.set(`/${file.replace(/(index)?\.html$/, '')}`, await readFile(path.join(site, file), 'utf8'));
-});
+}, 240_000);
 
 describe('the search', () => {
   let search: MiniSearch;
