@@ -24,10 +24,13 @@ const day = 24 * 60 * minute;
 const mostItems = 2;
 const mostCharacters = 300;
 
-/** Within a day, or whole days off, it is as far from the call as it was; else it is of the month before or after. */
+/**
+ * Within a day, or whole days off, it is as far from the call as it was. What is a date or lies fixed is of the month before
+ * or after.
+ */
 function shownTime(at: number, now: number): string {
   const distance = Math.round((at - now) / minute) * minute;
-  const isNear = Math.abs(distance) < day || distance % day === 0;
+  const isNear = at % day !== 0 && (Math.abs(distance) < day || distance % day === 0);
   return new Date(callTime + (isNear ? distance : 30 * day * Math.sign(distance))).toISOString();
 }
 

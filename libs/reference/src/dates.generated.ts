@@ -192,7 +192,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/billing': {
-    sha256: '94cac3f53945e67c64cf967368a09adae32a76a285815d8f002b9b765e3a57d9',
+    sha256: '219020d37d775144024f635f2418ef33e5e2d4317366c8a8f8387aab533cfd30',
     since: '2026-11-23',
   },
   'reference/admin.platform': {

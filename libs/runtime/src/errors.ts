@@ -11,7 +11,6 @@ import {
   projectRoles,
   refusal,
   roleTooLow,
-  type Scope,
   scopeTooSmall,
   unauthorized,
   unavailable,
@@ -36,7 +35,7 @@ function ofDoor(detail: string | undefined): ApiError {
       // The pass of operators is all else that is asked for.
       return scopeTooSmall({
         needed: 'platform',
-        held: (detail ?? '').split(' ').filter(Boolean) as Scope[],
+        held: (detail ?? '').split(' ').filter(Boolean),
       });
   }
 }
