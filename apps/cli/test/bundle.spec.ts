@@ -40,7 +40,7 @@ it('finds the migrations beside it', async () => {
 
 it('has operations, completion and what the operators need', async () => {
   expect((await muster('stories', 'create', '--help')).stdout).toContain(
-    'muster stories create --project-id WEB',
+    "muster stories create WEB 'Sign in with a passkey'",
   );
   expect((await muster('completion', 'bash')).stdout).toContain('complete -o default -F _muster muster');
   expect((await muster('admin', 'org', 'list')).stdout).toBe('None.\n');

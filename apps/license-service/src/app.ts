@@ -43,8 +43,8 @@ export interface LicenseServiceOptions {
   /** Connections to Postgres, of machines and of operators; its own unless told. */
   readonly pool?: Pool;
   readonly operatorsPool?: Pool;
-  /** How often it looks for webhooks that are due; a second unless told. */
-  readonly webhookMillis?: number;
+  /** How often it looks for webhooks that are due; a second unless told. Null: it looks neither for those nor for ends. */
+  readonly webhookMillis?: number | null;
 }
 
 /** Requests answered at once, per connection of the pool. */
@@ -52,7 +52,7 @@ const inFlightPerConnection = 6;
 const secondsPerDay = 86_400;
 /** What operators do, and webhooks, take no connections from machines. */
 const operatorConnections = 4;
-const webhookMillis = 1_000;
+const usualWebhookMillis = 1_000;
 const endingsMillis = 60_000;
 
 function toApiError(error: unknown): ApiError {
@@ -171,7 +171,7 @@ export function createLicenseService(
   const rounds = [
     inRounds(
       'webhooks could not be sent',
-      options.webhookMillis ?? webhookMillis,
+      options.webhookMillis ?? usualWebhookMillis,
       async () => vault.opened() !== undefined && (await courier.send()) > 0,
       logger,
     ),
@@ -192,7 +192,7 @@ export function createLicenseService(
     courier,
     start: async () => {
       await vault.start();
-      for (const one of rounds) one.start();
+      if (options.webhookMillis !== null) for (const one of rounds) one.start();
     },
     refresh: vault.refresh,
     close: async () => {

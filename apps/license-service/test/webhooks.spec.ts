@@ -19,7 +19,7 @@ beforeAll(async () => {
   world = await openLicenseWorld();
   ({ secret } = await world.asOperator((ask) => makeToken(ask, { name: 'spec', scopes: ['webhooks'] })));
   // Nothing is sent but when a spec says so.
-  service = await world.start({ environment, webhookMillis: 3_600_000 });
+  service = await world.start({ environment, webhookMillis: null });
 });
 afterAll(() => world.close());
 beforeEach(async () => {
@@ -132,7 +132,7 @@ it('are given up after ten tries, and told once more when an operator says so', 
 });
 
 it('are tried by one of several processes, and by the next where that one died', async () => {
-  const other = await world.start({ environment, webhookMillis: 3_600_000 });
+  const other = await world.start({ environment, webhookMillis: null });
   await listen({ kinds: ['issued'] });
   for (let count = 0; count < 6; count += 1) await world.issue();
   await Promise.all([service.courier.send(), other.courier.send()]);
@@ -186,7 +186,7 @@ it('are tried at once by an operator, who hears what came back', async () => {
 });
 
 it('go to no address that the operator did not open', async () => {
-  const closed = await world.start({ environment: noLimits, webhookMillis: 3_600_000 });
+  const closed = await world.start({ environment: noLimits, webhookMillis: null });
   await listen();
   await world.issue();
   await closed.courier.send();

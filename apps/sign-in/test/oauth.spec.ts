@@ -170,3 +170,12 @@ describe('a client that a person consents to', () => {
     expect(rows).toHaveLength(1);
   });
 });
+
+it('leads to the proof that the organization asks for before it consents, and back', async () => {
+  expect((await browser.call(people.orgId, 'session.identity')).status).toBe(200);
+  const policy = await callWith(installation, people.ana.me.token, 'policy.update', { requirePasskey: true });
+  expect(policy.status).toBe(200);
+  const { at, location } = await openRequest(browser, client.authorizeUrl());
+  expect(location).toBe(`/sign-in?organization=${people.orgId}&to=${encodeURIComponent(at)}`);
+  expect((await browser.open(location)).text).toContain('passkey');
+});

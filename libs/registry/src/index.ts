@@ -51,4 +51,5 @@ export * from './records/token.ts';
 export * from './records/trail.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
+export { mark } from './mark.ts';
 export { productVersion } from './version.generated.ts';

@@ -187,8 +187,10 @@ describe('events and refusals', () => {
     expect(eventKinds.filter((kind) => !said.has(kind))).toEqual(saidElsewhere);
     const refused = new Set<string>(all.flatMap((operation) => operation.refusals));
     // The pipeline gives these, the acceptance of an invitation, the MCP gateway, and the license service.
-    const fromElsewhere = ['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked'];
-    fromElsewhere.push('active_on_another_machine', 'slots_taken', 'not_activated');
+    const fromElsewhere = [
+      ...['idempotency_in_flight', 'idempotency_mismatch', 'expired', 'blocked'],
+      ...['active_on_another_machine', 'slots_taken', 'not_activated', 'order_mismatch', 'several_machines'],
+    ];
     expect(
       [...reasonsOf('conflict'), ...reasonsOf('unprocessable')]
         .filter((reason) => !refused.has(reason))

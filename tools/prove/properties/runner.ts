@@ -372,6 +372,8 @@ export const runner: Property = {
     },
     {
       name: 'a lease is renewed in the thread of the agent',
+      // It waits for a lease's end, as the property does.
+      onlyLong: true,
       run: (setting) =>
         run(
           setting,

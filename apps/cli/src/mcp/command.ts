@@ -140,7 +140,8 @@ async function addAnew(
 
 function nextOf(title: string, { variable }: Server, asks: string | undefined, name: string): string[] {
   if (variable === undefined) return [`${title} signs in by OAuth when it first calls.`];
-  const make = `muster tokens create --agent ${name} makes a token.`;
+  // A login by code is an agent's, which makes no tokens.
+  const make = `A person makes one in the console (Settings, Tokens), or by a token of theirs: muster tokens create --agent ${name}.`;
   if (asks !== undefined) return [`${asks} ${make}`];
   return [`${title} takes the token from ${variable} of the environment that it is started in. ${make}`];
 }

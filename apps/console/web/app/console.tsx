@@ -9,7 +9,7 @@ import { startLive } from '../data/live.ts';
 import { refresh } from '../data/refresh.ts';
 import { staleBy } from '../data/stale.ts';
 import { enter, type Entered, type Session } from '../data/session.ts';
-import { isStillIn, leaveToSignIn, signOut } from '../data/sign-in.ts';
+import { isStillIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
 import { Empty } from '../parts/states.tsx';
 import { reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
@@ -35,7 +35,9 @@ export function App() {
         setEntering(entered);
       },
       (error: unknown) => {
-        if (!isOver) setEntering({ state: 'failed', error });
+        const proofPage = proofPageOf(error);
+        if (proofPage !== null) leaveToSignIn(proofPage);
+        else if (!isOver) setEntering({ state: 'failed', error });
       },
     );
     return () => {
@@ -98,7 +100,9 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
         defaultOptions: { queries: queryOptions },
         queryCache: new QueryCache({
           onError: (error) => {
-            if (error instanceof UnauthorizedError) void onSignedOut();
+            const proofPage = proofPageOf(error);
+            if (proofPage !== null) leaveToSignIn(proofPage);
+            else if (error instanceof UnauthorizedError) void onSignedOut();
           },
         }),
       }),

@@ -1,4 +1,5 @@
 /** The sign-in of the installation, which stands under the same origin: who is signed in, and the ways there and out. */
+import { ForbiddenError } from '@muster/client';
 
 export interface Organization {
   readonly id: string;
@@ -37,10 +38,19 @@ export async function isStillIn(accountId: string, organizationId: string): Prom
   );
 }
 
-/** Leaves for the page to sign in on, which leads back to where one was. */
-export function leaveToSignIn(): void {
-  const { pathname, search, hash } = globalThis.location;
-  globalThis.location.assign(`/sign-in?to=${encodeURIComponent(`${pathname}${search}${hash}`)}`);
+/** The page on which a session gives the proof that its organization asks for; null where that is not why it was refused. */
+export function proofPageOf(error: unknown): string | null {
+  if (!(error instanceof ForbiddenError) || error.reason !== 'required_proof') return null;
+  const at = error.body.details?.['at'];
+  return typeof at === 'string' && at.startsWith('/sign-in?') ? at : null;
+}
+
+/** Leaves for the page to sign in on, or another page of the sign-in, which leads back to where one was. */
+export function leaveToSignIn(page = '/sign-in'): void {
+  const { origin, pathname, search, hash } = globalThis.location;
+  const leave = new URL(page, origin);
+  leave.searchParams.set('to', `${pathname}${search}${hash}`);
+  globalThis.location.assign(leave);
 }
 
 /** Ends the session, in all windows of this browser. */

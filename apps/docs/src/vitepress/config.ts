@@ -1,5 +1,6 @@
 import path from 'node:path';
 import { anchorOf, namespaceGroups, referencePages } from '@muster/reference';
+import { mark } from '@muster/registry';
 import { defineConfig, type DefaultTheme } from 'vitepress';
 import { decisionPages } from './decisions.ts';
 import { drawDiagrams } from './diagrams.ts';
@@ -87,9 +88,6 @@ const referenceSidebar: DefaultTheme.SidebarItem[] = [
       .map(({ path: place, title }) => ({ text: title, link: linkOf(place) })),
   },
 ];
-
-const mark =
-  "<svg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 32 32'><rect width='32' height='32' rx='9' fill='#0d7a6c'/><path d='M9 22V11l7 7 7-7v11' fill='none' stroke='#fff' stroke-width='3' stroke-linecap='round' stroke-linejoin='round'/></svg>";
 
 export default defineConfig({
   title: 'Muster',

@@ -71,13 +71,17 @@ const problems: Readonly<Record<Unconnected, string>> = {
   limit: 'You have 100 connections already. End one that you do not need.',
 };
 
+/** Of a form, the page that it was on. */
+const wayBack = ({ method, url }: FastifyRequest): string =>
+  encodeURIComponent(method === 'GET' ? url : (url.split('?')[0] ?? '/'));
+
 /** Who signed in lately enough to let a program in; else where to go first. */
 export async function personOf(
   { pool, cookies }: Pick<ConsentParts, 'pool' | 'cookies'>,
   request: FastifyRequest,
 ): Promise<Session | { readonly goTo: string }> {
   const session = await inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
-  const to = encodeURIComponent(request.method === 'GET' ? request.url : (request.url.split('?')[0] ?? '/'));
+  const to = wayBack(request);
   if (session === undefined) return { goTo: `/sign-in?to=${to}` };
   // As for tokens, the proof has to be fresh.
   const isFresh = Date.parse(session.provenAt) > Date.now() - proofMinutes * 60_000;
@@ -105,10 +109,18 @@ export async function consent(
   const organization = named ?? (organizations.length === 1 ? only : undefined);
   if (organization === undefined) return { page: organizationPage(asked.client, asked, organizations) };
 
-  const [agents, projects] = await Promise.all([
+  const seen = await Promise.all([
     calls.agents(request, organization.id, organization.memberId),
     calls.projects(request, organization.id),
-  ]);
+  ]).catch((error: unknown) => {
+    if (error instanceof Refused) return error;
+    throw error;
+  });
+  if (seen instanceof Refused) {
+    if (seen.at !== null) return { goTo: `${seen.at}&to=${wayBack(request)}` };
+    return { page: refusedPage('Nothing to connect to', seen.message, 403) };
+  }
+  const [agents, projects] = seen;
   const scopes = grantable(asked.scopes, organization.role);
   const show = (problem: string | null): Answer => ({
     page: consentPage({

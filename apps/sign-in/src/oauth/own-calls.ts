@@ -11,6 +11,12 @@ import { type z } from 'zod';
 /** The API refused what the person asked for; the message is for them. */
 export class Refused extends Error {
   override readonly name = 'Refused';
+  /** The page on which they give the proof that their organization asks for; null where that is not why. */
+  readonly at: string | null;
+  constructor({ message, details }: ErrorBody) {
+    super(message);
+    this.at = typeof details?.['at'] === 'string' ? details['at'] : null;
+  }
 }
 
 export interface OwnAgent {
@@ -52,8 +58,8 @@ export function createOwnCalls({ url, origin }: { readonly url: string; readonly
     { path, result }: { readonly path: string; readonly result: Result },
     params: object,
   ): Promise<z.output<Result>> {
-    try {
-      const answer = await pool.request({
+    const ask = () =>
+      pool.request({
         ...{ path, method: 'POST', body: JSON.stringify(params) },
         headers: {
           ...{ cookie, origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
@@ -61,9 +67,16 @@ export function createOwnCalls({ url, origin }: { readonly url: string; readonly
           ...traceHeaders(),
         },
       });
+    try {
+      let answer = await ask();
+      if (answer.statusCode === 401) {
+        // What the organization asks for has changed under the session: the next answer says what that is.
+        await answer.body.dump();
+        answer = await ask();
+      }
       const body: unknown = await answer.body.json();
       if (answer.statusCode === 200) return result.parse(body);
-      if (answer.statusCode < 500) throw new Refused((body as ErrorBody).message);
+      if (answer.statusCode < 500) throw new Refused(body as ErrorBody);
       throw unavailable('api_away');
     } catch (error) {
       if (error instanceof Refused) throw error;
