@@ -129,7 +129,7 @@ export function boardJourneys(house: House): void {
     await shows(page, 'Ready', ['Delta', 'Epsilon', 'Zeta']);
   });
 
-  journey('keeps a filter in the address, for whoever is sent it', async () => {
+  journey('keeps a filter in the address, for a reader who is sent it', async () => {
     await arrange(house, people, demo);
     const page = await open(people.ana.me.token, '/p/WEB');
     await shows(page, 'Ready', ['Delta']);
@@ -161,7 +161,7 @@ export function boardJourneys(house: House): void {
     await page.getByRole('button', { name: 'Move it anyway' }).click();
     await shows(page, 'Done', ['Alpha']);
     await until(async () => (await ben.stories.get({ storyId: 'WEB-1' })).story.status === 'done');
-    // What they changed elsewhere in it stands in nobody's way.
+    // What they changed elsewhere in it is in the way of no other change.
     await ben.stories.update({ storyId: 'WEB-2', priority: 'urgent' });
     await drag(page, 'Beta', 'Ready');
     await shows(page, 'Ready', ['Delta', 'Beta']);
@@ -183,7 +183,7 @@ export function boardJourneys(house: House): void {
     await house.client(people.ben.me.token).stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
     await shows(page, 'In progress', ['Beta']);
     await page.getByText('Live', { exact: true }).waitFor();
-    // Whoever stood on the card still does.
+    // The reader who stood on the card still does.
     await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
   });
 

@@ -4,7 +4,7 @@ import { authoredFields, authoredIn } from './authored.ts';
 import { resultSchema, type JsonSchema } from './schemas.ts';
 
 /** Fields of text that no author chooses: names of the product's own, of versions and commits, addresses and secrets. */
-const chosenByNobody: ReadonlySet<string> = new Set([
+const chosenByNoPerson: ReadonlySet<string> = new Set([
   ...[
     'key',
     'storyKey',
@@ -72,11 +72,11 @@ describe('what others wrote', () => {
     const tools = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
     const unknown = tools.flatMap(({ name, result }) =>
       [...textFields(resultSchema(result))]
-        .filter((field) => !authoredFields.has(field) && !chosenByNobody.has(field) && field !== 'id')
+        .filter((field) => !authoredFields.has(field) && !chosenByNoPerson.has(field) && field !== 'id')
         .map((field) => `${name}: ${field}`),
     );
     expect([...new Set(unknown)]).toEqual([]);
-    expect([...authoredFields].filter((field) => chosenByNobody.has(field))).toEqual([]);
+    expect([...authoredFields].filter((field) => chosenByNoPerson.has(field))).toEqual([]);
   });
 
   it('is named by its paths, each once, where it says something', () => {

@@ -21,7 +21,7 @@ export interface ToolCall {
   readonly view: Bounds;
   /** Whether the token has what it takes; on which records, the API decides. */
   readonly mayUse: (tool: OperationTool) => boolean;
-  /** Asks a person before what cannot be undone; undefined where the client can ask nobody. */
+  /** Asks a person before what cannot be undone; undefined where the client cannot ask. */
   readonly confirm?: Confirm | undefined;
   /** Of the whole call; each write in it has a key derived from it. */
   readonly intent: Pick<Intent, 'key' | 'isOwn'>;

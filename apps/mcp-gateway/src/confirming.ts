@@ -51,7 +51,7 @@ const nameOf = async (client: Client, memberId: string): Promise<string> =>
 
 const { orgs, projects, members, gamification, agents } = registry satisfies Registry;
 
-/** What is asked of each, by names rather than ids: whoever is asked has not seen the call. */
+/** What is asked of each, by names rather than ids: the person who is asked has not seen the call. */
 const questions: ReadonlyMap<string, Question> = new Map([
   asks(orgs.delete, async (_params, client) => {
     const { org } = await client.session.identity();
@@ -92,7 +92,7 @@ const canAsk = (capabilities: ClientCapabilities | undefined): boolean => {
   return elicitation !== undefined && (elicitation.form !== undefined || elicitation.url === undefined);
 };
 
-/** How the calls of a request are confirmed; undefined where its client can ask nobody. */
+/** How the calls of a request are confirmed; undefined where its client cannot ask. */
 export function confirmBy(
   { capabilities, state, responses, seal }: Round,
   transport: Transport,

@@ -163,7 +163,7 @@ describe('an attack', () => {
     await refused(await signInAt(subject, browser), browser);
   });
 
-  it('by leading another browser to one’s own answer signs nobody in', async () => {
+  it('by leading another browser to one’s own answer does not sign it in', async () => {
     const { subject } = await named.employee();
     const at = await company.signIn(await begin(installation.browser()), subject);
     const victim = installation.browser();

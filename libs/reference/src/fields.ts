@@ -1,6 +1,7 @@
 /** What goes into a call and comes out of it, in words: made from the schemas themselves. */
 import { Id } from '@muster/registry';
 import { z } from 'zod';
+import { type JsonSchema as Json } from './json-schema.ts';
 
 /** A field as a table shows it. */
 export interface Field {
@@ -13,28 +14,6 @@ export interface Field {
   readonly default: string | null;
   /** Limits and meaning; empty where the name says all. */
   readonly description: string;
-}
-
-interface Json {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Json[];
-  readonly items?: Json;
-  readonly properties?: Readonly<Record<string, Json>>;
-  readonly additionalProperties?: boolean | Json;
-  readonly required?: readonly string[];
-  readonly default?: unknown;
-  readonly description?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly maximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly $defs?: Readonly<Record<string, Json>>;
 }
 
 type Direction = 'input' | 'output';

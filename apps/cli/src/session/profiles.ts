@@ -61,7 +61,7 @@ async function writeProfiles(profiles: Profiles): Promise<void> {
   await rename(unfinished, file);
 }
 
-/** Longer than a change takes, the call that gets the next token included: past it whoever held the lock has died. */
+/** Longer than a change takes, the call that gets the next token included: past it the process that held the lock has died. */
 const staleMillis = 15_000;
 
 /** Runs the work while no other process changes the file. */

@@ -84,7 +84,7 @@ export function parseKey(text: string, prefixes: readonly string[] = [usualPrefi
   return typo !== undefined && others.length === 0 ? typo : { kind: 'none' };
 }
 
-/** A whole key, of which the first `untyped` symbols were left out by whoever typed it. */
+/** A whole key, of which the first `untyped` symbols were left out in typing. */
 function readSymbols(
   typed: readonly (number | undefined)[],
   prefixes: readonly string[],

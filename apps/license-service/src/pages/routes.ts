@@ -123,7 +123,7 @@ export function addPages(root: FastifyInstance, options: OperatorsOptions): void
     return token?.scopes.includes('read') === true ? token : undefined;
   }
 
-  /** Runs `work` for whoever is signed in; shows where to sign in else. */
+  /** Runs `work` for the person who is signed in; shows others where to sign in. */
   const forSupport = async (
     request: FastifyRequest,
     reply: FastifyReply,

@@ -2,6 +2,7 @@
 import { type Operation } from '@muster/registry';
 import { z } from 'zod';
 import { fieldsOf } from '../fields.ts';
+import { type JsonSchema as Json } from '../json-schema.ts';
 
 /** Flags of every command: where the call goes, and whose it is. */
 export const connectionFlags: ReadonlySet<string> = new Set(['base-url', 'token', 'profile']);
@@ -30,23 +31,6 @@ export interface Flag {
   readonly placeholder: string;
   readonly default: string | null;
   readonly meaning: string;
-}
-
-/** The parts of a JSON Schema that are of interest here. */
-interface Json {
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly format?: string;
-  readonly const?: unknown;
-  readonly enum?: readonly unknown[];
-  readonly anyOf?: readonly Json[];
-  readonly items?: Json;
-  readonly properties?: Readonly<Record<string, Json>>;
-  readonly required?: readonly string[];
-  readonly maxLength?: number;
-  /** What kind of record the text names. */
-  readonly 'x-muster-ref'?: string;
-  readonly $defs?: Readonly<Record<string, Json>>;
 }
 
 /** From so many characters on, a text is rather written in an editor than on a command line. */
