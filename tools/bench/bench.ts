@@ -10,6 +10,7 @@
 //   --streams       the stream of events instead
 //   --webhooks      webhooks instead
 //   --console       the console in a browser instead
+//   --imports       10,000 issues of another tracker, by the command line, instead
 //   --growth        reads at 1,000 and at 100,000 stories, and as many of all else, instead
 //   --json          the results as JSON on standard output; progress goes to standard error
 //
@@ -31,6 +32,7 @@ import { type Bench, measure, type Sample } from './measure.ts';
 import { fill, keep, type Memory } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
+import { measureImports, renderImports } from './imports.ts';
 import { type Row, type Summary, renderTable, summarize } from './report.ts';
 import { startCounter } from './round-trips.ts';
 import { Services } from './services.ts';
@@ -54,6 +56,7 @@ const { values: options } = parseArgs({
     streams: { type: 'boolean', default: false },
     webhooks: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
+    imports: { type: 'boolean', default: false },
     licenses: { type: 'boolean', default: false },
     mcp: { type: 'boolean', default: false },
     json: { type: 'boolean', default: false },
@@ -307,6 +310,12 @@ async function run(): Promise<void> {
       const inBrowser = await measureConsole(services, { say });
       if (options.json) process.stdout.write(`${JSON.stringify({ console: inBrowser }, null, 2)}\n`);
       else say(`\n${renderConsole(inBrowser)}`);
+      return;
+    }
+    if (options.imports) {
+      const imports = await measureImports(services, { say });
+      if (options.json) process.stdout.write(`${JSON.stringify({ imports }, null, 2)}\n`);
+      else say(`\n${renderImports(imports)}`);
       return;
     }
     const { chosen, withOutbox } = choose();

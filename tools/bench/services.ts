@@ -59,7 +59,7 @@ export class Services {
   }
 
   /** Builds an app as it ships and answers the bundle's main file. */
-  async bundle(app: AppName = 'coordination-api'): Promise<string> {
+  async bundle(app: AppName | 'cli' = 'coordination-api'): Promise<string> {
     const folder = await mkdtemp(path.join(tmpdir(), 'muster-bench-'));
     this.onStop(() => rm(folder, { recursive: true, force: true }));
     const build = path.join(repositoryRoot, 'tools/build/build-app.ts');

@@ -194,7 +194,7 @@ const written: Readonly<Record<FileFormat, (list: readonly Issue[]) => string>> 
 
 it.each(fileFormats)('from %s', async (format) => {
   const client = muster.direct(people.chloe);
-  const bring = async (text: string, key: string) => {
+  const bring = async (text: string, key: string, name = 'x') => {
     const source: Source = async function* whole() {
       await Promise.resolve();
       yield text;
@@ -203,7 +203,7 @@ it.each(fileFormats)('from %s', async (format) => {
     const file = await openFile(format, source);
     const { items: columns } = await client.boardColumns.list({ projectId: key });
     const fitting = { placeOf: placesOf(columns, new Map([['*', 'backlog']])) };
-    const into = { imports: client.imports, project: key, name: `${format}: x`, theirs: false };
+    const into = { imports: client.imports, project: key, name: `${format}: ${name}`, theirs: false };
     await importFile(file, fitting, into, () => undefined, report);
     return report;
   };
@@ -228,8 +228,13 @@ it.each(fileFormats)('from %s', async (format) => {
       if (format !== 'csv') {
         expect(once.comments.flat()).toHaveLength(list.flatMap(({ comments }) => comments).length);
       }
-      const again = await bring(text, key);
+      const again = await bring(text, key, 'another name');
       expect(again.counts).toEqual({ created: 0, updated: 0, unchanged: list.length, kept: 0, refused: 0 });
+      expect(await contentOf(key)).toEqual(once);
+      if (format !== 'csv') return;
+      // No row has an id: it is known by what it says, wherever it stands.
+      const turned = await bring(written.csv(list.toReversed()), key);
+      expect(turned.counts).toMatchObject({ unchanged: list.length });
       expect(await contentOf(key)).toEqual(once);
     }),
     { numRuns: 8 },
