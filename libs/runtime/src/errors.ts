@@ -86,9 +86,11 @@ function ofSqlState(
 export const isSerializationLoss = (error: unknown): boolean =>
   error instanceof BurstError && (error.sqlState === '40001' || error.sqlState === '40P01');
 
-/** Whether the token reaches another part now than its identity says, which is of before. */
+const doubtsOfDoor = new Set(['MU401', 'MU409']);
+
+/** Whether the door found the token over, or that it reaches another part now than its identity says, which is of before. */
 export const isIdentityOld = (error: unknown): boolean =>
-  error instanceof BurstError && error.sqlState === 'MU409';
+  error instanceof BurstError && error.sqlState !== undefined && doubtsOfDoor.has(error.sqlState);
 
 /**
  * Any error → what the caller is told. A fault of ours tells nothing of the inside. `target` is the parameter that names

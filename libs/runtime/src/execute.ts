@@ -120,13 +120,13 @@ export async function execute(
     } catch (error) {
       if (!isIdentityOld(error)) throw error;
       if (attempt === mostAttempts) throw toApiError(error);
-      // Nothing of it was kept: who calls is asked again, and everything is decided anew.
+      // Nothing of it was kept: who calls is asked again, who may be over or lack a proof, and all is decided anew.
       token = await token.renew();
     }
   }
 }
 
-/** Throws what isIdentityOld knows where the token reaches another part now than its identity says. */
+/** Throws what isIdentityOld knows where the token is over, or reaches another part now than its identity says. */
 async function executeAs(...[pool, handler, call, surroundings]: Required<Parameters<typeof execute>>) {
   const { operation } = handler;
   const caller = callerOf(call.token);

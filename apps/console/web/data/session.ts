@@ -52,19 +52,17 @@ export async function enter(): Promise<Entered> {
   if (signedIn === 'outside') return { state: 'outside' };
   const organization = chooseOrganization(signedIn.organizations);
   if (organization === undefined) return { state: 'homeless', account: signedIn.account };
-  const http: HttpOptions = {
-    baseUrl,
-    fetch: (input, init = {}) => {
-      const headers = new Headers(init.headers);
-      headers.set('x-muster-org', organization.id);
-      return fetch(input, { ...init, headers, credentials: 'same-origin' });
+  const session = await openSession(
+    {
+      baseUrl,
+      fetch: (input, init = {}) => {
+        const headers = new Headers(init.headers);
+        headers.set('x-muster-org', organization.id);
+        return fetch(input, { ...init, headers, credentials: 'same-origin' });
+      },
     },
-  };
-  const session = await openSession(http, signedIn).catch((error: unknown) => {
-    // What the organization asks for may have changed under the session: the next answer says what that is.
-    if (error instanceof UnauthorizedError) return openSession(http, signedIn);
-    throw error;
-  });
+    signedIn,
+  );
   return { state: 'inside', session };
 }
 

@@ -58,8 +58,8 @@ export function createOwnCalls({ url, origin }: { readonly url: string; readonly
     { path, result }: { readonly path: string; readonly result: Result },
     params: object,
   ): Promise<z.output<Result>> {
-    const ask = () =>
-      pool.request({
+    try {
+      const answer = await pool.request({
         ...{ path, method: 'POST', body: JSON.stringify(params) },
         headers: {
           ...{ cookie, origin, 'sec-fetch-site': 'same-origin', 'content-type': 'application/json' },
@@ -67,13 +67,6 @@ export function createOwnCalls({ url, origin }: { readonly url: string; readonly
           ...traceHeaders(),
         },
       });
-    try {
-      let answer = await ask();
-      if (answer.statusCode === 401) {
-        // What the organization asks for has changed under the session: the next answer says what that is.
-        await answer.body.dump();
-        answer = await ask();
-      }
       const body: unknown = await answer.body.json();
       if (answer.statusCode === 200) return result.parse(body);
       if (answer.statusCode < 500) throw new Refused(body as ErrorBody);
