@@ -1,6 +1,7 @@
 // npm run tour -- [board.json]: a team's morning on a real board, and an afternoon of eight people with roles.
 // npm run tour -- --delivery [--faults [seed]]: a day of two agents and a person who share the work under leases; with
 // faults the worker, Redis, Postgres and the API are killed all the while.
+// npm run tour -- --delivery --runner: three runners and a person on one board, with a repository and agents of its own.
 // npm run tour -- --mcp: a day of two agents by MCP alone, in core mode, and what it costs a model.
 // All go through what everybody uses, and check themselves. They run on the instance of `npm start`, in
 // organizations of their own, else on one that they bring up.
@@ -16,10 +17,11 @@ import { findInstance } from './find-instance.ts';
 import { type Instance } from './instance.ts';
 import { spendAgentDay } from './mcp/day.ts';
 import { spendDay } from './morning.ts';
+import { spendRunnerDay } from './runner/day.ts';
 import { show, showCheck } from './show.ts';
 
 const usage =
-  'usage: npm run tour -- [board.json], or npm run tour -- --mcp, or npm run tour -- --delivery [--faults [--seed number]]';
+  'usage: npm run tour -- [board.json], or npm run tour -- --mcp, or npm run tour -- --delivery [--runner | --faults [--seed number]]';
 const ownBoard = path.join(import.meta.dirname, 'board.json');
 
 /** What to do, where, and under which name. */
@@ -34,16 +36,19 @@ async function readPlan(): Promise<Plan> {
     allowPositionals: true,
     options: {
       ...{ delivery: { type: 'boolean' }, faults: { type: 'boolean' }, mcp: { type: 'boolean' } },
+      runner: { type: 'boolean' },
       seed: { type: 'string' },
     },
   });
   const [given, ...more] = positionals;
-  const { delivery = false, faults = false, mcp = false, seed } = values;
+  const { delivery = false, faults = false, mcp = false, runner = false, seed } = values;
   const fits = mcp
-    ? positionals.length === 0 && !delivery && !faults && seed === undefined
+    ? positionals.length === 0 && !delivery && !runner && !faults && seed === undefined
     : delivery
-      ? positionals.length === 0 && (seed === undefined || (faults && /^[0-9]{1,9}$/.test(seed)))
-      : more.length === 0 && !faults && seed === undefined;
+      ? positionals.length === 0 &&
+        !(runner && faults) &&
+        (seed === undefined || (faults && /^[0-9]{1,9}$/.test(seed)))
+      : more.length === 0 && !runner && !faults && seed === undefined;
   if (!fits) throw new Error(usage);
   if (delivery && faults) {
     const chosen = seed === undefined ? randomInt(1_000_000_000) : Number(seed);
@@ -55,6 +60,7 @@ async function readPlan(): Promise<Plan> {
     };
   }
   if (mcp) return { title: 'by MCP alone', findInstance, spend: spendByMcp };
+  if (runner) return { title: 'with three runners', findInstance, spend: spendRunnerDay };
   if (delivery) return { title: 'with deliveries', findInstance, spend: spendDeliveryDay };
   // npm runs scripts in the root of the repository; a path is meant from where the person stands.
   const file = given === undefined ? ownBoard : path.resolve(process.env['INIT_CWD'] ?? '.', given);

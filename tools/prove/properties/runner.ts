@@ -21,7 +21,7 @@ import {
   openMachine,
   processesOf,
   type Working,
-} from './runner/machine.ts';
+} from '../../dev/runner-machine.ts';
 
 const shell = promisify(execFile);
 

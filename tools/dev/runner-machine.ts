@@ -1,4 +1,4 @@
-/** A machine of the property: a clone of its own in which `muster work` is started, killed and started again. */
+/** A machine with a clone of its own, in which `muster work` is started, killed and started again. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
@@ -19,7 +19,7 @@ export const git = async (home: string, folder: string, ...args: string[]): Prom
 
 /** A bare repository with a first commit, and who commits. */
 export async function makeOrigin(home: string, config: string): Promise<string> {
-  await writeFile(path.join(home, '.gitconfig'), '[user]\n\tname = Prove\n\temail = prove@example.com\n');
+  await writeFile(path.join(home, '.gitconfig'), '[user]\n\tname = Ana\n\temail = ana@example.com\n');
   const [origin, first] = [path.join(home, 'origin.git'), path.join(home, 'first')];
   await git(home, home, 'init', '--quiet', '--bare', '--initial-branch=main', origin);
   await git(home, home, 'init', '--quiet', '--initial-branch=main', first);
@@ -65,8 +65,11 @@ export const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
 };
 
 export interface Told {
+  readonly story: string | null;
   readonly event: string;
   readonly message: string;
+  readonly branch?: string;
+  readonly outcome?: string;
 }
 
 export interface Working {
@@ -104,7 +107,7 @@ export async function openMachine(
       heard();
     });
     createInterface({ input: child.stderr }).on('line', (message) => {
-      told.push({ event: 'stderr', message });
+      told.push({ story: null, event: 'stderr', message });
     });
     let isOver = false;
     const ended = once(child, 'close').then(([code]) => {
