@@ -2793,6 +2793,24 @@ AS $function$
 $function$
 ;
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, request jsonb)
+ RETURNS void
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  with made as (select c.org_id, c.id, c.member_id, m.name from public.connections c
+    join public.members m on m.org_id = c.org_id and m.id = c.member_id where c.id = connection),
+  numbered as (update public.streams s set audit = s.audit + 1 from made where s.org_id = made.org_id returning s.audit)
+  insert into public.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id)
+    select made.org_id, numbered.audit, entry,
+      jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
+      made.member_id, 'connections.consent', made.id::text, 'allowed',
+      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId'
+    from made, numbered
+$function$
+;
+alter function app.note_connection(uuid,uuid,jsonb) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_connection(account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text, wanted text[], projects uuid[], days integer)
  RETURNS text
  LANGUAGE plpgsql
@@ -4102,6 +4120,7 @@ grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
 grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
+grant execute on function app.note_connection(uuid,uuid,jsonb) to muster_sign_in;
 grant execute on function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) to muster_sign_in;
 grant execute on function app.open_executions() to muster_platform, muster_worker;
 grant execute on function app.org_id() to public;

@@ -5,14 +5,12 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
-import { newId } from '@muster/database';
 import { freePort } from '@muster/testing';
 import { request } from 'undici';
 import { useInstallation } from './installation.ts';
-import { connecting, consentedAddress, register } from './oauth.ts';
+import { arrangeConsent, consentedAddress, register } from './oauth.ts';
 
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
-const { world } = installation;
 const workspaceRoot = path.resolve(import.meta.dirname, '../../..');
 
 let folder: string;
@@ -24,10 +22,7 @@ afterAll(async () => {
 });
 
 it.each(['2025-06-18', '2025-11-25', '2026-07-28'])('passes in %s', async (version) => {
-  const { chloe } = await world.org();
-  const email = `person-${newId()}@example.com`;
-  await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, email);
-  const browser = await installation.signIn(email);
+  const { browser, form } = await arrangeConsent(installation);
   const port = await freePort();
   const back = `http://127.0.0.1:${port}/callback`;
   const clientId = await register(installation, { redirect_uris: [back] });
@@ -56,7 +51,7 @@ it.each(['2025-06-18', '2025-11-25', '2026-07-28'])('passes in %s', async (versi
   const address = await asked;
   if (address === undefined) expect(output).toBe('a request that a person is to answer');
   const { pathname, search } = new URL(address ?? '');
-  await (await request(await consentedAddress(browser, pathname + search, connecting))).body.text();
+  await (await request(await consentedAddress(browser, pathname + search, form))).body.text();
   const [code] = (await ended) as [number];
   // The whole output, so that a failure says what failed.
   if (code !== 0) expect(output).toBe('without failures');

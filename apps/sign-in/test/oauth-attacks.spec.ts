@@ -1,13 +1,14 @@
 /** What is tried against the authorization server, and fails. Each of its guards was taken out once to see a test here turn red. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type People } from '@muster/testing';
-import { type Browser, useInstallation } from './installation.ts';
+import { useInstallation } from './installation.ts';
 import {
+  arrangeConsent,
   callWith,
   type Client,
   clientOf,
   connect,
   connecting,
+  type Consenting,
   consentTo,
   openRequest,
   redirectUri,
@@ -18,19 +19,15 @@ import {
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
 const { world } = installation;
 
-let count = 0;
-let people: People;
-let browser: Browser;
-let client: Client;
+let people: Consenting['people'];
+let browser: Consenting['browser'];
+let form: Consenting['form'];
 let email: string;
+let client: Client;
 beforeEach(async () => {
-  people = await world.org();
-  email = `chloe-${(count += 1)}@acme.example`;
-  await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
-  browser = await installation.signIn(email);
+  ({ people, browser, form, email } = await arrangeConsent(installation));
   client = clientOf(installation, await register(installation));
 });
-const org = (): Record<string, string> => ({ ...connecting, org: people.orgId });
 
 const call = async (token: string, operation: string, params: object = {}) =>
   callWith(installation, token, operation, params);
@@ -63,7 +60,7 @@ describe('an address to go back to', () => {
   });
 
   it('of another request than the code is of gets no token', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     const code = back.get('code') ?? '';
     const other = await client.exchange(code, { redirect_uri: redirectUri.replace('4711', '9999') });
     expect([other.status, other.body['error']]).toEqual([400, 'invalid_grant']);
@@ -81,7 +78,7 @@ describe('PKCE', () => {
   });
 
   it('holds the code to the program that began', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     const code = back.get('code') ?? '';
     const stolen = await client.exchange(code, { code_verifier: 'b'.repeat(43) });
     expect([stolen.status, stolen.body['error']]).toEqual([400, 'invalid_grant']);
@@ -94,7 +91,7 @@ describe('PKCE', () => {
 
 describe('a code', () => {
   it('that is used twice takes along what the first use gave', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     const code = back.get('code') ?? '';
     const { body } = await client.exchange(code);
     const tokens = body as unknown as Tokens;
@@ -107,7 +104,7 @@ describe('a code', () => {
   });
 
   it('that several use at once is used by one at most', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     const replies = await Promise.all(
       Array.from({ length: 6 }, () => client.exchange(back.get('code') ?? '')),
     );
@@ -115,7 +112,7 @@ describe('a code', () => {
   });
 
   it('of one client is of no use to another', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     const other = clientOf(installation, await register(installation));
     const stolen = await other.exchange(back.get('code') ?? '', { code_verifier: client.verifier });
     expect([stolen.status, stolen.body['error']]).toEqual([400, 'invalid_grant']);
@@ -128,19 +125,19 @@ describe('a token', () => {
     async (resource) => {
       const { location } = await openRequest(browser, client.authorizeUrl({ resource }));
       expect(new URL(location).searchParams.get('error')).toBe('invalid_target');
-      const tokens = await connect(browser, client, org());
+      const tokens = await connect(browser, client, form);
       expect((await client.refresh(tokens.refresh_token, { resource })).body['error']).toBe('invalid_target');
     },
   );
 
   it('is given for no other resource than was consented to', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     const other = await client.exchange(back.get('code') ?? '', { resource: `${installation.url()}/api` });
     expect(other.body['error']).toBe('invalid_target');
   });
 
   it('has no scope beyond what was consented to, however it is asked for', async () => {
-    const tokens = await connect(browser, client, { ...org(), scope: 'read' });
+    const tokens = await connect(browser, client, { ...form, scope: 'read' });
     const more = await client.refresh(tokens.refresh_token, { scope: 'read write admin' });
     expect([more.status, more.body['error']]).toEqual([400, 'invalid_scope']);
   });
@@ -154,7 +151,7 @@ describe('a refresh token', () => {
     );
 
   it('answers again for a minute: the client may have lost the answer', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200);
     await usedAgo(50);
     const again = await client.refresh(tokens.refresh_token);
@@ -163,7 +160,7 @@ describe('a refresh token', () => {
   });
 
   it('used again later was stolen, and ends the connection', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     const { body } = await client.refresh(tokens.refresh_token);
     await usedAgo(61);
     expect((await client.refresh(tokens.refresh_token)).body['error']).toBe('invalid_grant');
@@ -173,14 +170,14 @@ describe('a refresh token', () => {
   });
 
   it('of one client is of no use to another', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     const other = clientOf(installation, await register(installation));
     expect((await other.refresh(tokens.refresh_token)).body['error']).toBe('invalid_grant');
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200);
   });
 
   it('lasts no longer than was consented to', async () => {
-    const tokens = await connect(browser, client, { ...org(), days: '1' });
+    const tokens = await connect(browser, client, { ...form, days: '1' });
     await world.rows(
       `update connections set created_at = created_at - interval '2 days', expires_at = expires_at - interval '2 days' where org_id = $1`,
       people.orgId,
@@ -189,7 +186,7 @@ describe('a refresh token', () => {
   });
 
   it('lies in the database as a hash', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     const rows = await world.rows<{ text: string }>('select r::text as text from sign_in.oauth_records r');
     for (const { text } of rows) expect(text).not.toContain(tokens.refresh_token);
   });
@@ -197,7 +194,7 @@ describe('a refresh token', () => {
 
 describe('a connection', () => {
   it('ends when its client says so', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     const other = clientOf(installation, await register(installation));
     await other.post('/oauth/revoke', { client_id: other.id, token: tokens.refresh_token });
     expect(await identify(tokens.access_token)).toBe(200);
@@ -211,8 +208,8 @@ describe('a connection', () => {
 
   it('ends with its agent, and with the membership of its person', async () => {
     const [first, second] = [
-      await connect(browser, client, org()),
-      await connect(browser, client, { ...org(), agentName: 'B' }),
+      await connect(browser, client, form),
+      await connect(browser, client, { ...form, agentName: 'B' }),
     ];
     const [agent] = await world.rows<{ id: string }>(
       `select id from agents where org_id = $1 and name = 'B'`,
@@ -235,7 +232,7 @@ describe('consent', () => {
     { 'sec-fetch-site': undefined, origin: undefined },
   ])('is not given by a page of another origin: %j', async (headers) => {
     const { at } = await openRequest(browser, client.authorizeUrl());
-    expect((await browser.submit(at, org(), headers)).status).toBe(403);
+    expect((await browser.submit(at, form, headers)).status).toBe(403);
     expect(await connections()).toEqual([]);
   });
 
@@ -249,25 +246,25 @@ describe('consent', () => {
     const { at } = await openRequest(browser, client.authorizeUrl());
     const attacker = await installation.signIn(email);
     expect((await attacker.open(at)).status).toBe(410);
-    expect((await attacker.submit(at, org())).status).toBe(410);
+    expect((await attacker.submit(at, form)).status).toBe(410);
     // A link to a request that another person began leads nowhere either.
     const begun = await openRequest(attacker, client.authorizeUrl());
-    expect((await browser.submit(begun.at, org())).status).toBe(410);
+    expect((await browser.submit(begun.at, form)).status).toBe(410);
     expect(await connections()).toEqual([]);
   });
 
   it('is given once for each request', async () => {
     const address = client.authorizeUrl();
     const { at } = await openRequest(browser, address);
-    const answered = await browser.submit(at, org());
+    const answered = await browser.submit(at, form);
     await browser.open(String(answered.headers['refresh']).replace('0;url=', ''));
-    expect((await browser.submit(at, org())).status).toBe(410);
+    expect((await browser.submit(at, form)).status).toBe(410);
   });
 
   it('needs a person who proved lately who they are', async () => {
     const { at } = await openRequest(browser, client.authorizeUrl());
     await world.rows(`update sign_in.sessions set proven_at = now() - interval '11 minutes'`);
-    for (const answer of [await browser.open(at), await browser.submit(at, org())])
+    for (const answer of [await browser.open(at), await browser.submit(at, form)])
       expect([answer.status, answer.location]).toEqual([303, expect.stringMatching(/^\/sign-in\?again&to=/)]);
     expect(await connections()).toEqual([]);
   });
@@ -276,17 +273,17 @@ describe('consent', () => {
     const address = client.authorizeUrl({ scope: 'admin' });
     const { at, text } = await openRequest(browser, address);
     expect(text).not.toContain('value="admin"');
-    expect((await browser.submit(at, { ...org(), scope: 'admin' })).status).toBe(422);
-    const bens = `ben-${count}@acme.example`;
+    expect((await browser.submit(at, { ...form, scope: 'admin' })).status).toBe(422);
+    const bens = email.replace('chloe', 'ben');
     await world.rows('update members set email = $2 where id = $1', people.ben.me.memberId, bens);
     const ofBen = await installation.signIn(bens);
-    const back = await consentTo(ofBen, address, { ...org(), scope: 'admin' });
+    const back = await consentTo(ofBen, address, { ...form, scope: 'admin' });
     expect((await client.exchange(back.get('code') ?? '')).body['scope']).toBe('read write admin');
   });
 
   it('gives no scope that was not asked for', async () => {
     const { at } = await openRequest(browser, client.authorizeUrl({ scope: 'read' }));
-    expect((await browser.submit(at, { ...org(), scope: 'write' })).status).toBe(422);
+    expect((await browser.submit(at, { ...form, scope: 'write' })).status).toBe(422);
     expect(await connections()).toEqual([]);
   });
 
@@ -295,13 +292,13 @@ describe('consent', () => {
     const made = await call(people.ben.me.token, 'agents.create', { name: 'Bens' });
     const agent = made.body['agent'] as { id: string };
     const { at } = await openRequest(browser, client.authorizeUrl());
-    expect((await browser.submit(at, { ...org(), agent: agent.id })).status).toBe(422);
+    expect((await browser.submit(at, { ...form, agent: agent.id })).status).toBe(422);
     const foreign = await browser.submit(at, { ...connecting, org: other.orgId });
     // Of one who is in one organization alone it is that one, whatever is sent.
     expect(foreign.headers['refresh']).toBeDefined();
     expect(await world.rows('select id from connections where org_id = $1', other.orgId)).toEqual([]);
     const { at: second } = await openRequest(browser, client.authorizeUrl());
-    const unseen = { ...org(), agentName: 'C', in: 'some', [`project-${other.orgId}`]: 'on' };
+    const unseen = { ...form, agentName: 'C', in: 'some', [`project-${other.orgId}`]: 'on' };
     expect((await browser.submit(second, unseen)).status).toBe(422);
   });
 
@@ -331,7 +328,7 @@ describe('a client', () => {
     await world.rows(`delete from sign_in.oauth_records where model = 'Client'`);
     client = clientOf(installation, await register(installation));
     expect(await days()).toBe(1);
-    await connect(browser, client, org());
+    await connect(browser, client, form);
     expect(await days()).toBe(120);
   });
 

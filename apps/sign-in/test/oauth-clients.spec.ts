@@ -10,10 +10,18 @@ import {
   UnauthorizedError,
 } from '@modelcontextprotocol/client';
 import { parseNetworks } from '@muster/outbound';
-import { type People } from '@muster/testing';
 import { certificate, key } from './certificate.ts';
-import { type Browser, useInstallation } from './installation.ts';
-import { callWith, clientOf, connect, connecting, consentTo, openRequest, redirectUri } from './oauth.ts';
+import { useInstallation } from './installation.ts';
+import {
+  arrangeConsent,
+  callWith,
+  clientOf,
+  connect,
+  type Consenting,
+  consentTo,
+  openRequest,
+  redirectUri,
+} from './oauth.ts';
 
 /** What the document says, and what is asked of its server; a redirect where it leads. */
 let [document, leadsTo]: [unknown, string] = [{}, ''];
@@ -42,8 +50,8 @@ const installation = useInstallation(
 const { world } = installation;
 
 let count = 0;
-let people: People;
-let browser: Browser;
+let browser: Consenting['browser'];
+let form: Consenting['form'];
 beforeAll(async () => {
   server.listen(0, '0.0.0.0');
   await once(server, 'listening');
@@ -54,12 +62,9 @@ afterAll(() => {
 beforeEach(async () => {
   [document, leadsTo] = [{}, ''];
   asked.length = 0;
-  people = await world.org();
-  const email = `chloe-${(count += 1)}@acme.example`;
-  await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
-  browser = await installation.signIn(email);
+  count += 1;
+  ({ browser, form } = await arrangeConsent(installation));
 });
-const org = (): Record<string, string> => ({ ...connecting, org: people.orgId });
 const addressOf = (host: string, path = `/client-${count}.json`): string =>
   `https://${host}:${(server.address() as AddressInfo).port}${path}`;
 
@@ -85,7 +90,7 @@ it('the client of the SDK connects from the bare address, and goes on after its 
   await expect(client().connect(first)).rejects.toThrow(UnauthorizedError);
   const at = kept.at ?? new URL('http://nowhere');
   expect([at.origin, at.pathname]).toEqual([installation.url(), '/oauth/authorize']);
-  const back = await consentTo(browser, `${at.pathname}${at.search}`, org());
+  const back = await consentTo(browser, `${at.pathname}${at.search}`, form);
   await first.finishAuth(back);
   const connected = client();
   await connected.connect(transport());
@@ -127,9 +132,9 @@ describe('a client with a document of its own', () => {
     const client = clientOf(installation, id);
     const { text } = await openRequest(browser, client.authorizeUrl());
     expect(text).toContain(`<strong>Code Helper</strong> of <strong>${new URL(id).host}</strong>`);
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     expect((await client.refresh(tokens.refresh_token)).status).toBe(200);
-    const { body } = await browser.call(people.orgId, 'connections.list');
+    const { body } = await browser.call(form['org'] ?? '', 'connections.list');
     expect(body['items']).toMatchObject([{ client: { name: 'Code Helper', host: new URL(id).host } }]);
     // Asked once for all of this.
     expect(asked).toHaveLength(1);
@@ -198,7 +203,7 @@ describe('a device', () => {
     expect((await browser.open('/oauth/device')).text).toContain('Type the code');
     const page = await browser.open(`/oauth/device?user_code=${shown.toLowerCase()}`);
     expect(page.text).toContain('Muster on the command line');
-    const done = await browser.submit('/oauth/device', { ...org(), user_code: shown, scope: 'read' });
+    const done = await browser.submit('/oauth/device', { ...form, user_code: shown, scope: 'read' });
     expect([done.status, done.text]).toEqual([200, expect.stringContaining('is connected')]);
     const { status, body } = await poll(code);
     expect([status, body['scope']]).toEqual([200, 'read']);
@@ -206,7 +211,7 @@ describe('a device', () => {
     expect(identity).toMatchObject({ agent: { name: 'Claude' }, token: { scopes: ['read'] } });
     // Once.
     expect((await poll(code)).body['error']).toBe('invalid_grant');
-    expect((await browser.submit('/oauth/device', { ...org(), user_code: shown })).status).toBe(422);
+    expect((await browser.submit('/oauth/device', { ...form, user_code: shown })).status).toBe(422);
   });
 
   it('hears of a no', async () => {
@@ -231,7 +236,7 @@ describe('a device', () => {
     { 'sec-fetch-site': undefined, origin: undefined },
   ])('is let in by no page of another origin: %j', async (headers) => {
     const { device_code: code, user_code: shown } = await begin();
-    expect((await browser.submit('/oauth/device', { ...org(), user_code: shown }, headers)).status).toBe(403);
+    expect((await browser.submit('/oauth/device', { ...form, user_code: shown }, headers)).status).toBe(403);
     expect((await poll(code)).body['error']).toBe('authorization_pending');
   });
 

@@ -1,15 +1,12 @@
 /** What an address may try: codes of devices, and clients that register. */
 import { expect, it } from '@jest/globals';
-import { clientOf, register } from './oauth.ts';
+import { arrangeConsent, clientOf, register } from './oauth.ts';
 import { useInstallation } from './installation.ts';
 
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on', LIMIT_SIGN_IN: '20/600' });
-const { world } = installation;
 
 it('lets no address try codes of devices, or register clients, without end', async () => {
-  const people = await world.org();
-  await world.rows(`update members set email = 'chloe@acme.example' where id = $1`, people.chloe.me.memberId);
-  const browser = await installation.signIn('chloe@acme.example');
+  const { browser } = await arrangeConsent(installation);
   const { body } = await clientOf(installation, 'muster-cli').post('/oauth/device/authorize', {
     client_id: 'muster-cli',
   });

@@ -1,14 +1,14 @@
 /** Connecting a client by OAuth: from the first 401 to a call of the API. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
-import { type People } from '@muster/testing';
 import { request } from 'undici';
-import { type Browser, useInstallation } from './installation.ts';
+import { useInstallation } from './installation.ts';
 import {
+  arrangeConsent,
   callWith,
   type Client,
   clientOf,
   connect,
-  connecting,
+  type Consenting,
   consentTo,
   openRequest,
   register,
@@ -17,19 +17,14 @@ import {
 const installation = useInstallation({ OAUTH_DYNAMIC_REGISTRATION: 'on' });
 const { world } = installation;
 
-let count = 0;
-let people: People;
-let browser: Browser;
+let people: Consenting['people'];
+let browser: Consenting['browser'];
+let form: Consenting['form'];
 let client: Client;
-let email: string;
 beforeEach(async () => {
-  people = await world.org();
-  email = `chloe-${(count += 1)}@acme.example`;
-  await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
-  browser = await installation.signIn(email);
+  ({ people, browser, form } = await arrangeConsent(installation));
   client = clientOf(installation, await register(installation));
 });
-const org = (): Record<string, string> => ({ ...connecting, org: people.orgId });
 
 const call = (token: string, operation: string, params: object = {}) =>
   callWith(installation, token, operation, params);
@@ -73,7 +68,7 @@ describe('what clients read first', () => {
 
 describe('a client that a person consents to', () => {
   it('gets a token of our shape, which acts as an agent of the person, as far as was consented to', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     expect(tokens).toMatchObject({ token_type: 'Bearer', expires_in: 3600, scope: 'read write' });
     expect(tokens.access_token).toMatch(/^must_live_[0-9A-Za-z]{38}$/);
     const { status, body } = await call(tokens.access_token, 'session.identity');
@@ -97,7 +92,7 @@ describe('a client that a person consents to', () => {
   });
 
   it('gets less than it asked for, where the person grants less', async () => {
-    const tokens = await connect(browser, client, { ...org(), scope: 'read', days: '1' });
+    const tokens = await connect(browser, client, { ...form, scope: 'read', days: '1' });
     expect(tokens.scope).toBe('read');
     const { body } = await call(tokens.access_token, 'session.identity');
     expect(body).toMatchObject({ token: { scopes: ['read'] } });
@@ -109,15 +104,38 @@ describe('a client that a person consents to', () => {
   });
 
   it('hears who answered, and its own state', async () => {
-    const back = await consentTo(browser, client.authorizeUrl(), org());
+    const back = await consentTo(browser, client.authorizeUrl(), form);
     expect([back.get('iss'), back.get('state')]).toEqual([installation.url(), 'xyz']);
     const refused = await consentTo(browser, client.authorizeUrl(), { answer: 'refuse' });
     expect([refused.get('error'), refused.get('iss')]).toEqual(['access_denied', installation.url()]);
     expect(await world.rows('select id from connections where org_id = $1', people.orgId)).toHaveLength(1);
   });
 
+  it('stands in the audit of the organization: who let it in, from where, and as what', async () => {
+    await connect(browser, client, form);
+    const listed = await browser.call(people.orgId, 'connections.list');
+    const [connection] = listed.body['items'] as { id: string }[];
+    const { body } = await call(people.ana.me.token, 'audit.list', { operation: 'connections.consent' });
+    expect(body['items']).toEqual([
+      expect.objectContaining({
+        ...{ operation: 'connections.consent', target: connection?.id, outcome: 'allowed' },
+        actor: expect.objectContaining({ kind: 'member', memberId: people.chloe.me.memberId, agentId: null }),
+        ...{ ip: '127.0.0.1', userAgent: 'Spec 1.0', requestId: expect.any(String) },
+      }),
+    ]);
+    const all = await call(people.ana.me.token, 'audit.list', {});
+    const operations = (all.body['items'] as { operation: string }[]).map(({ operation }) => operation);
+    expect(operations).toEqual(['connections.consent', 'agents.create']);
+  });
+
+  it('that the person refuses leaves no entry in the audit', async () => {
+    await consentTo(browser, client.authorizeUrl(), { answer: 'refuse' });
+    const { body } = await call(people.ana.me.token, 'audit.list', {});
+    expect(body['items']).toEqual([]);
+  });
+
   it('goes on with a refresh token, and its calls come from the same token', async () => {
-    const first = await connect(browser, client, org());
+    const first = await connect(browser, client, form);
     const { status, body } = await client.refresh(first.refresh_token);
     expect([status, body]).toEqual([200, expect.objectContaining({ scope: 'read write' })]);
     for (const token of [first.access_token, String(body['access_token'])])
@@ -125,7 +143,7 @@ describe('a client that a person consents to', () => {
   });
 
   it('is asked about each time, and where the person has to sign in first, after that', async () => {
-    await connect(browser, client, org());
+    await connect(browser, client, form);
     expect((await openRequest(browser, client.authorizeUrl())).text).toContain('Spec Agent');
     const stranger = installation.browser();
     const { status, location } = await openRequest(stranger, client.authorizeUrl());
@@ -133,7 +151,7 @@ describe('a client that a person consents to', () => {
   });
 
   it('is in the list of the person, and is refused from the next call on once it is ended', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     const { body } = await browser.call(people.orgId, 'connections.list');
     expect(body['items']).toEqual([
       expect.objectContaining({
@@ -150,7 +168,7 @@ describe('a client that a person consents to', () => {
   });
 
   it('lives on through refreshes that come many at a time', async () => {
-    let { refresh_token: token } = await connect(browser, client, org());
+    let { refresh_token: token } = await connect(browser, client, form);
     // More than are let in at once: none keeps its place.
     for (let round = 0; round < 60; round += 1) {
       const replies = await Promise.all(Array.from({ length: 5 }, () => client.refresh(token)));
@@ -161,7 +179,7 @@ describe('a client that a person consents to', () => {
   });
 
   it('calls by the same token where the one before has ended', async () => {
-    const tokens = await connect(browser, client, org());
+    const tokens = await connect(browser, client, form);
     await world.rows(`update tokens set expires_at = now() - interval '1 minute' where kind = 'oauth'`);
     expect((await call(tokens.access_token, 'session.identity')).status).toBe(401);
     const { body } = await client.refresh(tokens.refresh_token);

@@ -1,5 +1,7 @@
 /** A client of the authorization server, as programs are, and the person who consents in a browser. */
 import { createHash, randomBytes } from 'node:crypto';
+import { newId } from '@muster/database';
+import { type People } from '@muster/testing';
 import { request } from 'undici';
 import { type Answer, type Browser, type Installation } from './installation.ts';
 
@@ -90,6 +92,28 @@ export async function register(
 export const connecting = {
   ...{ answer: 'connect', agent: 'new', agentName: 'Claude', in: 'all', scope: 'write', days: '90' },
 };
+
+/** Who lets a client in: Chloé of an organization of their own, signed in. */
+export interface Consenting {
+  readonly people: People;
+  readonly email: string;
+  readonly browser: Browser;
+  /** What they answer to a client: let it in as a new agent, everywhere, to write, for as long as may be. */
+  readonly form: Readonly<Record<string, string>>;
+}
+
+export async function arrangeConsent(installation: Installation): Promise<Consenting> {
+  const { world } = installation;
+  const people = await world.org();
+  const email = `chloe-${newId()}@acme.example`;
+  await world.rows('update members set email = $2 where id = $1', people.chloe.me.memberId, email);
+  return {
+    people,
+    email,
+    browser: await installation.signIn(email),
+    form: { ...connecting, org: people.orgId },
+  };
+}
 
 /** Opens a request in a browser; answers the page of consent, or what came in its place. */
 export async function openRequest(browser: Browser, address: string): Promise<Answer & { at: string }> {

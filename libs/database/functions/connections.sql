@@ -35,6 +35,23 @@ end $$;
 call app.hand_over('app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int)', 'muster_door');
 grant execute on function app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int) to muster_sign_in;
 
+-- Leaves an entry in the audit of who made a connection: the person, since they consented. What the connection lets in its row
+-- says, which the entry names. The last statement of its transaction: it holds the stream.
+create or replace function app.note_connection(connection uuid, entry uuid, request jsonb) returns void
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  with made as (select c.org_id, c.id, c.member_id, m.name from public.connections c
+    join public.members m on m.org_id = c.org_id and m.id = c.member_id where c.id = connection),
+  numbered as (update public.streams s set audit = s.audit + 1 from made where s.org_id = made.org_id returning s.audit)
+  insert into public.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id)
+    select made.org_id, numbered.audit, entry,
+      jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
+      made.member_id, 'connections.consent', made.id::text, 'allowed',
+      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId'
+    from made, numbered
+$$;
+call app.hand_over('app.note_connection(uuid, uuid, jsonb)', 'muster_door');
+grant execute on function app.note_connection(uuid, uuid, jsonb) to muster_sign_in;
+
 -- Whether a connection still lets its client in.
 create or replace function app.is_connected(connection uuid) returns boolean
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$

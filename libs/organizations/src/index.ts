@@ -42,7 +42,7 @@ export {
 } from './operators/tokens.ts';
 export { getEntitlement } from './data/entitlement.ts';
 export { freeSeats, getSeats, heldSeats, lockSeats, type Seats } from './data/seats.ts';
-export { beginOrganization, type Begun } from './accounts/begin.ts';
+export { beginOrganization, type BeginningFacts, type Begun } from './accounts/begin.ts';
 export {
   acceptInvitation,
   type Accepted,

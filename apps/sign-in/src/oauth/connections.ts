@@ -1,5 +1,6 @@
 /** Connections, and their tokens, by the functions of the door: this service reads no row of an organization. */
 import { type Db, newId, sql } from '@muster/database';
+import { type BeginningFacts } from '@muster/organizations';
 import { type GivenScope, isUuid } from '@muster/registry';
 import { hashToken, tokenPrefixOf } from '@muster/runtime';
 
@@ -22,8 +23,12 @@ export interface NewConnection {
 /** Why there is no connection: no member, no agent of theirs, a role too low, a project unseen, too many. */
 export type Unconnected = 'member' | 'agent' | 'role' | 'projects' | 'limit';
 
-/** Null where it is made. */
-export async function openConnection(db: Db, made: NewConnection): Promise<Unconnected | null> {
+/** Null where it is made, which the audit of its organization says from then on. The last of its transaction. */
+export async function openConnection(
+  db: Db,
+  made: NewConnection,
+  request: BeginningFacts,
+): Promise<Unconnected | null> {
   const { client } = made;
   const { outcome } = await db.one(
     sql<{
@@ -31,6 +36,10 @@ export async function openConnection(db: Db, made: NewConnection): Promise<Uncon
     }>`select app.open_connection(${made.accountId}::uuid, ${made.orgId}::uuid, ${made.id}::uuid, ${made.agentId}::uuid, ${client.id},
          ${client.name}, ${client.host}, ${made.resource}, ${made.scopes}::text[], ${made.projectIds}::uuid[], ${made.days}) as outcome`,
   );
+  if (outcome === null)
+    await db.all(
+      sql`select app.note_connection(${made.id}::uuid, ${newId()}::uuid, ${JSON.stringify(request)}::jsonb)`,
+    );
   return outcome;
 }
 

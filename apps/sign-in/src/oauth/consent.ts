@@ -5,7 +5,7 @@ import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
 import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
 import { findSession, type Session } from '../data/sessions.ts';
-import { type Cookies, type Form } from '../http/requests.ts';
+import { browserOf, type Cookies, type Form } from '../http/requests.ts';
 import { type AskingClient, connectionDays, consentPage, organizationPage } from '../pages/consent.ts';
 import { type Page } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
@@ -154,11 +154,12 @@ export async function consent(
     const granted = clientScopes.slice(0, clientScopes.indexOf(most) + 1);
     const why = await inSignIn(pool, async (db) => {
       await keepRegistration(db, asked.clientId, days + registrationDays.afterwards);
-      return openConnection(db, {
+      const made = {
         ...{ id: grantId, accountId: session.account.id, orgId: organization.id, agentId: agent.id },
         client: { id: asked.clientId, name: asked.client.name, host: hostOf(asked.clientId) },
         ...{ resource: asked.audience, scopes: granted, projectIds: isBound ? chosen : null, days },
-      });
+      };
+      return openConnection(db, made, { requestId: request.id, ...browserOf(request) });
     });
     if (why !== null) return show(problems[why]);
     const scope = granted.join(' ');
