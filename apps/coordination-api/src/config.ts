@@ -5,6 +5,7 @@ import {
   parsedVariable,
   parseEnvironment,
   rateVariable,
+  RedisUrl,
   requireSafeAddress,
   TrustProxy,
 } from '@muster/http';
@@ -24,8 +25,11 @@ export const environment = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
-  /** For counting calls over all processes; without it each counts for itself. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  /**
+   * For counting calls over all processes; without it each counts for itself. Several hosts with commas between are a
+   * cluster, `redis+sentinel://host:26379,host:26379/name` a group that sentinels watch.
+   */
+  REDIS_URL: RedisUrl.optional(),
   /** Where /api/mcp goes on to; without it nothing answers there. */
   MCP_GATEWAY_URL: z.url({ protocol: /^https?$/ }).optional(),
   /**

@@ -1,6 +1,6 @@
 /** What delivery-worker takes from its environment. */
 import { Resolver } from 'node:dns';
-import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment } from '@muster/http';
+import { ConfigError, commonEnvironment, parsedVariable, parseEnvironment, RedisUrl } from '@muster/http';
 import { SubjectUrl } from '@muster/notifications';
 import { parseNetworks, parseSecretKeys } from '@muster/outbound';
 import { type MailTo, mailToOf } from '@muster/outbound/mail';
@@ -39,8 +39,11 @@ export const environment = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(4).max(100).default(10),
-  /** Where the queues live; it must not evict. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }),
+  /**
+   * Where the queues live; it must not evict. Several hosts with commas between are a cluster,
+   * `redis+sentinel://host:26379,host:26379/name` a group that sentinels watch.
+   */
+  REDIS_URL: RedisUrl,
   /** Where people reach Muster, for the links in mails. */
   BASE_URL: z.url({ protocol: /^https?$/ }),
   /** `smtp://user:password@host:587`, or smtps; without it mails go to the folder. */

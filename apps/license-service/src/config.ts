@@ -1,5 +1,12 @@
 /** What license-service takes from its environment. Only DATABASE_URL has to be there. */
-import { commonEnvironment, parsedVariable, parseEnvironment, rateVariable, TrustProxy } from '@muster/http';
+import {
+  commonEnvironment,
+  parsedVariable,
+  parseEnvironment,
+  rateVariable,
+  RedisUrl,
+  TrustProxy,
+} from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
 import { z } from 'zod';
 
@@ -13,8 +20,11 @@ export const environment = {
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }),
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
-  /** For counting attempts over all processes; without it each counts for itself. */
-  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  /**
+   * For counting attempts over all processes; without it each counts for itself. Several hosts with commas between are a
+   * cluster, `redis+sentinel://host:26379,host:26379/name` a group that sentinels watch.
+   */
+  REDIS_URL: RedisUrl.optional(),
   /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
   TRUST_PROXY: TrustProxy.optional(),
   /** Hashes the ids of machines; without it a secret that lies in the database does. */

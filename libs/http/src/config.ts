@@ -1,4 +1,5 @@
 /** The environment, parsed once at start-up; a wrong variable stops the start with a message that names it. */
+import { parseRedisUrl } from '@muster/redis';
 import { samplerNames } from '@muster/tracing';
 import ipaddr from 'ipaddr.js';
 import { z } from 'zod';
@@ -16,6 +17,15 @@ export const TrustProxy = z.string().transform((text, context): string[] | numbe
   if (list.every((one) => ipaddr.isValid(one) || ipaddr.isValidCIDR(one))) return list;
   context.addIssue({ code: 'custom', message: 'is neither a list of addresses nor a number of hops' });
   return z.NEVER;
+});
+
+/** An address of Redis, as parseRedisUrl reads it; what is said of a wrong one repeats none of it. */
+export const RedisUrl = z.string().superRefine((text, context) => {
+  try {
+    parseRedisUrl(text);
+  } catch (error) {
+    context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) });
+  }
 });
 
 /** What each app's configuration has. */

@@ -5,6 +5,7 @@ export {
   parsedVariable,
   parseEnvironment,
   Port,
+  RedisUrl,
   TrustProxy,
 } from './config.ts';
 export {

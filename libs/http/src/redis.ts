@@ -1,7 +1,7 @@
 /** Redis as a service sees it that can do without: away means degraded, and no caller waits for it. */
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
-import { Redis } from 'ioredis';
+import { hashTagOf, mastersOf, openRedis, parseRedisUrl, type RedisClient } from '@muster/redis';
 import { type Check } from './health.ts';
 
 export interface RedisCheck {
@@ -10,14 +10,11 @@ export interface RedisCheck {
 }
 
 /** A connection that neither queues nor retries a command while Redis is away. */
-function impatientRedis(url: string, commandTimeout?: number): Redis {
-  const redis = new Redis(url, {
-    lazyConnect: false,
-    enableOfflineQueue: false,
-    maxRetriesPerRequest: 0,
+function impatientRedis(url: string, commandTimeout?: number): RedisClient {
+  const redis = openRedis(url, {
+    waits: false,
     // It keeps the process that long, also where there is no connection to end.
     disconnectTimeout: 100,
-    retryStrategy: (attempt) => Math.min(attempt * 200, 2_000),
     ...(commandTimeout !== undefined && { commandTimeout }),
   });
   // Without a listener a refused connection would end the process; the check says the same in its own time.
@@ -29,11 +26,26 @@ function impatientRedis(url: string, commandTimeout?: number): Redis {
 export const leastRedis = '6.2';
 
 /** A sentence for a Redis that is too old; undefined for one that will do or does not say. Throws where it is away. */
-async function faultOfRedis(redis: Redis): Promise<string | undefined> {
-  const version = /^redis_version:(\S+)/m.exec(await redis.info('server'))?.[1];
-  if (version === undefined || version.localeCompare(leastRedis, 'en', { numeric: true }) >= 0)
-    return undefined;
-  return `this needs Redis ${leastRedis} or newer, and the server is Redis ${version}`;
+async function faultOfRedis(redis: RedisClient): Promise<string | undefined> {
+  const told = await Promise.all(mastersOf(redis).map((master) => master.info('server')));
+  const old = told
+    .map((text) => /^redis_version:(\S+)/m.exec(text)?.[1] ?? leastRedis)
+    .find((version) => version.localeCompare(leastRedis, 'en', { numeric: true }) < 0);
+  return old === undefined
+    ? undefined
+    : `this needs Redis ${leastRedis} or newer, and the server is Redis ${old}`;
+}
+
+/** Rejects unless each server that is written to answers, and a cluster says that it has all its slots. */
+async function pingAll(redis: RedisClient): Promise<void> {
+  await Promise.all(
+    mastersOf(redis).map(async (master) => {
+      await master.ping();
+      if (!redis.isCluster) return;
+      const said = await master.cluster('INFO');
+      if (!said.includes('cluster_state:ok')) throw new Error('the cluster is not whole');
+    }),
+  );
 }
 
 /** A check with a connection of its own. */
@@ -44,7 +56,7 @@ export function redisCheck(url: string): RedisCheck {
       name: 'redis',
       needed: false,
       run: async () => {
-        await redis.ping();
+        await pingAll(redis);
         return undefined;
       },
       faultForGood: async () => {
@@ -60,14 +72,20 @@ export function redisCheck(url: string): RedisCheck {
 
 /** A Lua script, run where the data are. */
 export interface RedisScript {
-  /** Rejects where Redis is away, and after the time it was given. */
+  /**
+   * Rejects where Redis is away, and after the time it was given. Keys of one call have one place: see
+   * {@link RedisScript.placeOf}.
+   */
   run(keys: readonly string[], args: readonly (string | number)[]): Promise<unknown>;
+  /** Keys with the same place can be asked for in one call; one Redis has one place for all. */
+  readonly placeOf: (key: string) => string;
   close(): void;
 }
 
 /** A script with a connection of its own; a call that takes longer than `timeoutMillis` has failed, whatever becomes of it. */
 export function redisScript(url: string, lua: string, timeoutMillis: number): RedisScript {
   const redis = impatientRedis(url, timeoutMillis);
+  const isCluster = parseRedisUrl(url).kind === 'cluster';
   const sha = createHash('sha1').update(lua).digest('hex');
   return {
     run: async (keys, args) => {
@@ -79,6 +97,7 @@ export function redisScript(url: string, lua: string, timeoutMillis: number): Re
         return redis.eval(lua, keys.length, ...keys, ...args);
       }
     },
+    placeOf: isCluster ? hashTagOf : () => '',
     close: () => {
       redis.disconnect();
     },

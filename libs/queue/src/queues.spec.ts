@@ -3,29 +3,57 @@ import { once } from 'node:events';
 import { connect, createServer, type AddressInfo } from 'node:net';
 import { Transform } from 'node:stream';
 import { setTimeout as pause } from 'node:timers/promises';
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { mastersOf, openRedis } from '@muster/redis';
+import { redisUrl, startRedisCluster, startWatchedRedis, until } from '@muster/testing';
 import { openQueues, type Queues } from './queues.ts';
 import { awaitRedis, EvictingRedis } from './redis.ts';
 import { silentQueues } from './watch.ts';
 import { within, work } from './work.ts';
 
-const url = process.env['TEST_REDIS_URL'] ?? '';
 const onError = (): void => undefined;
-let prefix: string;
-let queues: Queues;
-
-beforeEach(() => {
-  prefix = `{spec-${randomBytes(6).toString('hex')}}`;
-  queues = openQueues({ url, prefix, onError });
-});
-afterEach(async () => {
-  for (const queue of queues.all) await queue.obliterate({ force: true });
-  await queues.close();
-});
-
 const ticket = () => ({ orgId: randomUUID(), rowId: randomUUID() });
 
-describe('queues', () => {
+interface Place {
+  readonly url: string;
+  stop(): Promise<void>;
+}
+
+/** What REDIS_URL may name. */
+const places: readonly (readonly [string, () => Promise<Place>])[] = [
+  ['one server', async () => ({ url: redisUrl(), stop: async () => undefined })],
+  ['a cluster of three', startRedisCluster],
+  ['a group that sentinels watch', startWatchedRedis],
+];
+
+describe.each(places)('queues on %s', (_what, start) => {
+  let place: Place;
+  let url: string;
+  let prefix: string;
+  let queues: Queues;
+  beforeAll(async () => {
+    place = await start();
+    url = place.url;
+  });
+  beforeEach(async () => {
+    prefix = `{spec-${randomBytes(6).toString('hex')}}`;
+    queues = openQueues({ url, prefix, onError });
+    // Adding does not wait for the first connection, and a group is found by asking the sentinels.
+    const { signal } = new AbortController();
+    await awaitRedis(url, onError, signal);
+    await until(() =>
+      queues.waiting().then(
+        () => true,
+        () => false,
+      ),
+    );
+  });
+  afterEach(async () => {
+    for (const queue of queues.all) await queue.obliterate({ force: true });
+    await queues.close();
+  });
+  afterAll(() => place.stop());
+
   it('take the same row once while it lies there, and each job into its queue', async () => {
     const mail = { name: 'invitation.mail', ticket: ticket() } as const;
     await queues.enqueue([mail, mail, { name: 'event', ticket: ticket() }]);
@@ -63,10 +91,14 @@ describe('queues', () => {
 
   it('share one slot of a cluster', async () => {
     await queues.enqueue([{ name: 'event', ticket: ticket() }]);
-    const client = await queues.all[0]?.getBackend().client;
-    const [, keys] = (await client?.scan('0', { MATCH: `${prefix}*`, COUNT: 10_000 })) ?? ['', []];
-    expect(keys.length).toBeGreaterThan(0);
-    expect(keys.filter((key) => !key.startsWith(`${prefix}:`))).toEqual([]);
+    const redis = openRedis(url, { waits: true });
+    await redis.ping();
+    const found = await Promise.all(
+      mastersOf(redis).map((master) => master.keys(`*${prefix.slice(1, -1)}*`)),
+    );
+    redis.disconnect();
+    expect(found.filter((keys) => keys.length > 0)).toHaveLength(1);
+    expect(found.flat().filter((key) => !key.startsWith(`${prefix}:`))).toEqual([]);
   });
 
   it('are not moved by a schedule that is kept again, and get it back when it was lost', async () => {
@@ -91,6 +123,8 @@ describe('queues', () => {
 });
 
 describe('a Redis that may evict', () => {
+  const url = redisUrl();
+
   it('is refused', async () => {
     const target = new URL(url);
     const policy = 'noeviction';

@@ -3,7 +3,6 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { isJobName, type JobName, jobOf, type QueueName } from '@muster/jobs';
 import { inSpanAfter } from '@muster/tracing';
 import { type Job, Worker } from 'bullmq';
-import { type Redis } from 'ioredis';
 import { canary, type QueueAddress, usualPrefix } from './queues.ts';
 import { workerRedis } from './redis.ts';
 
@@ -67,7 +66,7 @@ export async function within<Result>(signal: AbortSignal, work: Promise<Result>)
 
 export function work(options: Work): Working {
   const { queue, concurrency, onEnd } = options;
-  const redis: Redis = workerRedis(options.url, options.onError);
+  const redis = workerRedis(options.url, options.onError);
   let lastSign = Date.now();
   let running = 0;
   const allEnded = Promise.withResolvers<undefined>();

@@ -16,5 +16,11 @@ export {
 export { useWorld } from './use-world.ts';
 export { freePort } from './ports.ts';
 export { type OwnRedis, redisUrl, startOwnRedis } from './redis.ts';
+export {
+  type RedisCluster,
+  startRedisCluster,
+  startWatchedRedis,
+  type WatchedRedis,
+} from './redis-groups.ts';
 export { refusalOf } from './refusals.ts';
 export { until } from './until.ts';

@@ -1,5 +1,5 @@
-/** The Redis that all specs share, and one of a spec's own, to be stopped in the middle: the same program. */
-import { spawn } from 'node:child_process';
+/** The Redis that all specs share, and what a spec has of its own, to be stopped in the middle: the same program. */
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { freePort } from './ports.ts';
@@ -32,6 +32,7 @@ async function tell(port: number, host: string, command: string): Promise<string
 
 export interface OwnRedis {
   readonly url: string;
+  readonly port: number;
   /** What it answers to one command; '' where it is not there. */
   say(command: string): Promise<string>;
   /** It keeps its connections, and answers nothing any more. */
@@ -42,37 +43,68 @@ export interface OwnRedis {
   startAgain(): Promise<void>;
 }
 
-export async function startOwnRedis(): Promise<OwnRedis> {
-  const { hostname, port: sharedPort } = new URL(redisUrl());
-  const said = await tell(Number(sharedPort), hostname, 'INFO server');
+/** The program of the shared one. */
+async function findProgram(): Promise<string> {
+  const { hostname, port } = new URL(redisUrl());
+  const said = await tell(Number(port), hostname, 'INFO server');
   const program = /^executable:(.+)\r$/m.exec(said)?.[1];
   if (program === undefined) throw new Error('this Redis does not say what program it is');
-  const port = await freePort();
-  const start = async () => {
+  return program;
+}
+
+const hasEnded = ({ exitCode, signalCode }: ChildProcess): boolean =>
+  exitCode !== null || signalCode !== null;
+
+/** Draws of a port before it is another fault than a port that was taken meanwhile. */
+const mostDraws = 5;
+
+/** Starts one on a free port of 127.0.0.1; `beforeOptions` is a file of its configuration, where it has one. */
+export async function startOwnRedis(
+  options: readonly string[] = [],
+  beforeOptions: readonly string[] = [],
+): Promise<OwnRedis> {
+  const program = await findProgram();
+  const startAt = async (port: number): Promise<ChildProcess | undefined> => {
     const child = spawn(
       program,
-      ['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'],
-      {
-        stdio: 'ignore',
-      },
+      [
+        ...beforeOptions,
+        ...['--port', String(port), '--bind', '127.0.0.1', '--save', '', '--dir', '/tmp'],
+        ...options,
+      ],
+      { stdio: 'ignore' },
     );
-    await until(async () => (await tell(port, '127.0.0.1', 'PING')).startsWith('+PONG'));
-    return child;
+    // What answers may be another one, which has the port.
+    const isUp = async (): Promise<boolean> =>
+      (await tell(port, '127.0.0.1', 'INFO server')).includes(`process_id:${child.pid ?? ''}\r`);
+    await until(async () => (await isUp()) || hasEnded(child));
+    return hasEnded(child) ? undefined : child;
   };
-  let child = await start();
+  let port = await freePort();
+  let first = await startAt(port);
+  for (let draw = 1; first === undefined && draw < mostDraws; draw += 1) {
+    port = await freePort();
+    first = await startAt(port);
+  }
+  if (first === undefined) throw new Error(`Redis ended as soon as it was started: ${program}`);
+  let child = first;
   return {
     url: `redis://127.0.0.1:${port}`,
+    port,
     say: (command) => tell(port, '127.0.0.1', command),
     hang: () => void child.kill('SIGSTOP'),
     goOn: () => void child.kill('SIGCONT'),
     kill: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) return;
+      if (hasEnded(child)) return;
       const gone = once(child, 'exit');
       child.kill('SIGKILL');
       await gone;
     },
     startAgain: async () => {
-      if (child.exitCode !== null || child.signalCode !== null) child = await start();
+      if (!hasEnded(child)) return;
+      const again = await startAt(port);
+      if (again === undefined) throw new Error(`Redis does not start again on port ${port}`);
+      child = again;
     },
   };
 }

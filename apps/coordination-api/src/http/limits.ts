@@ -32,8 +32,8 @@ interface Options {
   readonly logger: Logger;
 }
 
-/** One slot of a cluster has them all: a script may not reach over several. */
-const prefix = '{calls}';
+/** One slot of a cluster has all of an organization: a script may not reach over several. */
+const prefixOf = (orgId: string): string => `{calls:${orgId}}`;
 
 /** Its name is that of the reason, too. */
 type CallLimit = Limit & { readonly name: 'token' | 'organization' | 'renewal' };
@@ -69,10 +69,10 @@ export function createCallLimits(options: Options): CallLimits {
       { name: 'token', rate: token },
       { name: 'organization', rate: organization },
     ],
-    ({ tokenId, orgId }) => [`${prefix}:token:${tokenId}`, `${prefix}:organization:${orgId}`],
+    ({ tokenId, orgId }) => [`${prefixOf(orgId)}:token:${tokenId}`, `${prefixOf(orgId)}:organization`],
   );
-  const renewals = limitGroup([{ name: 'renewal', rate: token }], ({ tokenId }) => [
-    `${prefix}:renewal:${tokenId}`,
+  const renewals = limitGroup([{ name: 'renewal', rate: token }], ({ tokenId, orgId }) => [
+    `${prefixOf(orgId)}:renewal:${tokenId}`,
   ]);
 
   const applyQuotas = (

@@ -4,6 +4,7 @@
  * What others take meanwhile is missed for a tenth of a second at most, and is owed, so it is not taken twice. Where
  * Redis is away or hangs, the process counts alone, and no caller waits.
  */
+import { grouped } from './grouped.ts';
 import { intervalMillis, type Quota, quotaOf, taken } from './rate.ts';
 import { createSharedStore, type SharedOptions, type SharedStore } from './shared.ts';
 import { type Cost } from './store.ts';
@@ -106,9 +107,10 @@ export function createRateLimiter(options: SharedOptions | undefined): RateLimit
   const settle = (): void => {
     if (redis === undefined || isSettling || owing.size === 0) return;
     isSettling = true;
-    const due = [...owing];
-    const parts = Array.from({ length: Math.ceil(due.length / mostToldAtOnce) }, (_, part) =>
-      exchange(redis, 'settle', due.slice(part * mostToldAtOnce, (part + 1) * mostToldAtOnce)),
+    const parts = grouped(owing, ({ key }) => redis.placeOf(key)).flatMap((due) =>
+      Array.from({ length: Math.ceil(due.length / mostToldAtOnce) }, (_, part) =>
+        exchange(redis, 'settle', due.slice(part * mostToldAtOnce, (part + 1) * mostToldAtOnce)),
+      ),
     );
     settling = Promise.all(parts).finally(() => {
       isSettling = false;

@@ -1,5 +1,6 @@
 /** Buckets in Redis, of all processes, by Redis's own clock: one call for all that is asked in a turn. */
 import { redisScript } from '../redis.ts';
+import { grouped } from './grouped.ts';
 import { intervalMillis, type Quota, quotaOf } from './rate.ts';
 import { type Cost, type Store } from './store.ts';
 
@@ -45,11 +46,14 @@ export interface OwedCost extends Cost {
   readonly owed: number;
 }
 
+/** The keys of one call have one place. */
 export interface RedisStore extends Store {
   /** The same; before it, what is owed is taken, also from a bucket that is empty. */
   takeOwing(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
   /** Takes nothing but what is owed. */
   settle(costs: readonly OwedCost[]): Promise<readonly Quota[]>;
+  /** Where a key is kept: of a cluster its part, of one Redis the same for all. */
+  readonly placeOf: (key: string) => string;
   close(): void;
 }
 
@@ -99,8 +103,10 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
   const flush = (): void => {
     const all = waiting;
     waiting = [];
-    for (let start = 0; start < all.length; start += mostAtOnce) {
-      void send(all.slice(start, start + mostAtOnce));
+    for (const there of grouped(all, ({ costs }) => script.placeOf(costs[0]?.key ?? ''))) {
+      for (let start = 0; start < there.length; start += mostAtOnce) {
+        void send(there.slice(start, start + mostAtOnce));
+      }
     }
   };
 
@@ -122,6 +128,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     giveBack: async (costs) => {
       await ask(0, owing(costs, -1), 0);
     },
+    placeOf: script.placeOf,
     close: () => {
       script.close();
     },

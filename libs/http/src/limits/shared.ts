@@ -13,6 +13,8 @@ export interface SharedStore {
   /** Undefined while Redis is away. Then it is asked again once a second, so that not everybody waits for one that hangs. */
   ask<Answer>(question: (redis: RedisStore) => Promise<Answer>): Promise<Answer | undefined>;
   isAway(): boolean;
+  /** Questions about keys of several places are several questions. */
+  readonly placeOf: (key: string) => string;
   close(): void;
 }
 
@@ -39,6 +41,7 @@ export function createSharedStore({ redisUrl, timeoutMillis, onRedis }: SharedOp
       }
     },
     isAway: () => isAway,
+    placeOf: redis.placeOf,
     close: () => {
       redis.close();
     },

@@ -1,0 +1,118 @@
+/** Counting on a cluster, where a script reaches one part of the keys. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type RedisCluster, startRedisCluster, until } from '@muster/testing';
+import { redisCheck } from '../redis.ts';
+import { createRateLimiter, type RateLimiter } from './rate-limiter.ts';
+import { createRedisStore } from './redis-store.ts';
+
+let cluster: RedisCluster;
+beforeAll(async () => {
+  cluster = await startRedisCluster();
+});
+afterAll(() => cluster.stop());
+
+/** So many that each server has some. */
+const organizations = Array.from({ length: 24 }, (_, index) => `{calls:${index}}`);
+/** Nothing grows again within a spec. */
+const seconds = 3_600;
+const patience = 10_000;
+const succeeds = (attempt: Promise<unknown>): Promise<boolean> =>
+  attempt.then(
+    () => true,
+    () => false,
+  );
+
+/** One that has reached each server: what is asked before is counted in the process, as in any outage. */
+async function reachingLimiter(): Promise<RateLimiter> {
+  let isAway = false;
+  const limiter = createRateLimiter({
+    ...{ redisUrl: cluster.url, timeoutMillis: patience },
+    onRedis: (is) => (isAway = is),
+  });
+  await until(async () => {
+    const quick = { burst: 1, seconds: 0.001 };
+    await Promise.all(organizations.map(async (tag) => limiter.take([{ key: `${tag}:reach`, rate: quick }])));
+    return !isAway;
+  });
+  return limiter;
+}
+
+/** What is left in Redis, by what it says itself. */
+async function leftOf(keys: readonly string[], burst: number): Promise<(number | undefined)[]> {
+  const store = createRedisStore(cluster.url, patience);
+  const ask = () =>
+    Promise.all(keys.map((key) => store.settle([{ key, rate: { burst, seconds }, owed: 0 }])));
+  await until(() => succeeds(ask()));
+  const quotas = await ask();
+  store.close();
+  return quotas.map(([quota]) => quota?.left);
+}
+
+describe('limits on a cluster', () => {
+  it('count together over processes, each organization where it lies', async () => {
+    const limiters = [await reachingLimiter(), await reachingLimiter()];
+    const call = (limiter: RateLimiter | undefined) =>
+      // All in one turn: one script for each organization.
+      Promise.all(
+        organizations.map(async (tag) =>
+          limiter?.take([
+            { key: `${tag}:token`, rate: { burst: 3, seconds } },
+            { key: `${tag}:organization`, rate: { burst: 5, seconds } },
+          ]),
+        ),
+      );
+    for (const [index, lefts] of [[2, 4] as const, [1, 3] as const, [0, 2] as const].entries()) {
+      for (const quotas of await call(limiters[index % 2])) {
+        expect(quotas).toMatchObject([
+          { left: lefts[0], waitMillis: 0 },
+          { left: lefts[1], waitMillis: 0 },
+        ]);
+      }
+    }
+    for (const [token, organization] of (await call(limiters[1])).map((quotas) => quotas ?? [])) {
+      expect([token?.waitMillis, organization?.left]).toEqual([expect.any(Number), 2]);
+      expect(token?.waitMillis).toBeGreaterThan(0);
+    }
+    await Promise.all(limiters.map((limiter) => limiter.close()));
+    const sizes = await Promise.all(cluster.servers.map((server) => server.say('DBSIZE')));
+    expect(sizes.filter((size) => /^:[1-9]/.test(size))).toHaveLength(cluster.servers.length);
+  });
+
+  it('are told what was taken far from the end of a bucket, of all organizations at once', async () => {
+    const limiter = await reachingLimiter();
+    const keys = organizations.map((tag) => `${tag}:far`);
+    for (let call = 0; call < 3; call += 1) {
+      await Promise.all(keys.map(async (key) => limiter.take([{ key, rate: { burst: 1_000, seconds } }])));
+    }
+    await limiter.close();
+    expect(await leftOf(keys, 1_000)).toEqual(keys.map(() => 997));
+  });
+
+  it('fail in their time where a server hangs, and go on for the organizations of the others', async () => {
+    const store = createRedisStore(cluster.url, 1_000);
+    const failed = async () => {
+      const all = await Promise.all(
+        organizations.map((tag) =>
+          succeeds(store.settle([{ key: `${tag}:hang`, rate: { burst: 1, seconds }, owed: 0 }])),
+        ),
+      );
+      return all.filter((well) => !well).length;
+    };
+    await until(async () => (await failed()) === 0);
+    cluster.servers[1]?.hang();
+    const [without, all] = [await failed(), organizations.length];
+    cluster.servers[1]?.goOn();
+    expect(without).toBeGreaterThan(0);
+    expect(without).toBeLessThan(all);
+    await until(async () => (await failed()) === 0);
+    store.close();
+  });
+
+  it('are seen as away where a server is gone', async () => {
+    const health = redisCheck(cluster.url);
+    await until(() => succeeds(health.check.run()));
+    await cluster.servers[1]?.kill();
+    await until(async () => !(await succeeds(health.check.run())));
+    health.close();
+  });
+});

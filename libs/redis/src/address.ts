@@ -1,0 +1,115 @@
+/** Where Redis is, as REDIS_URL says it: one server, a cluster, or a group that sentinels watch. */
+
+export interface Host {
+  readonly host: string;
+  readonly port: number;
+}
+
+interface Credentials {
+  readonly username?: string;
+  readonly password?: string;
+}
+
+interface Several extends Credentials {
+  /** In the order in which they are written; any of them leads to the rest. */
+  readonly hosts: readonly Host[];
+  readonly tls: boolean;
+}
+
+export interface OneServer {
+  readonly kind: 'server';
+  readonly url: string;
+}
+
+export interface ClusterAddress extends Several {
+  readonly kind: 'cluster';
+}
+
+export interface SentinelAddress extends Several {
+  readonly kind: 'sentinel';
+  /** Of the group, as the sentinels call it. */
+  readonly name: string;
+  readonly db: number;
+  readonly sentinelUsername?: string;
+  readonly sentinelPassword?: string;
+}
+
+export type RedisAddress = OneServer | ClusterAddress | SentinelAddress;
+
+const redisPort = 6379;
+const sentinelPort = 26_379;
+
+/** Scheme, kind, credentials, hosts, path, query. */
+const form = /^(rediss?)(?:\+(cluster|sentinel))?:\/\/(?:([^@/]*)@)?([^@/?#]+)(?:\/([^?#]*))?(?:\?([^#]*))?$/;
+
+/**
+ * Reads `redis://user:password@host:6379/0`; several hosts with commas between, or `redis+cluster://` with one that knows
+ * the rest, for a cluster; `redis+sentinel://host:26379,host:26379/name/0` for a group. `rediss` is TLS to each. Ports
+ * may be left out. Throws an Error that says what is wrong and repeats nothing of the address, which has a password.
+ */
+export function parseRedisUrl(text: string): RedisAddress {
+  const parts = form.exec(text);
+  if (parts === null) {
+    throw new Error(
+      'is no address of Redis, such as redis://host:6379, redis://host:6379,host:6379 or redis+sentinel://host:26379,host:26379/name',
+    );
+  }
+  const [, scheme, kind, login, hostList = '', path = '', query = ''] = parts;
+  const names = hostList.split(',');
+  if (kind === undefined && names.length === 1) {
+    if (!URL.canParse(text)) throw new Error('is no address of Redis: host, port or password is malformed');
+    return { kind: 'server', url: text };
+  }
+  const several = {
+    hosts: names.map((name) => hostOf(name, kind === 'sentinel' ? sentinelPort : redisPort)),
+    tls: scheme === 'rediss',
+    ...credentialsOf(login),
+  };
+  if (kind !== 'sentinel') {
+    if (path !== '' && path !== '0')
+      throw new Error('names a database, and a cluster has only the first one');
+    if (query !== '') throw new Error('has a query, and the address of a cluster takes none');
+    return { kind: 'cluster', ...several };
+  }
+  const [name = '', db = '0', ...more] = path.split('/').map(decoded);
+  if (name === '') throw new Error('names no group: redis+sentinel://host:26379/name');
+  if (!/^\d{1,5}$/.test(db) || more.length > 0)
+    throw new Error('has more than a name and a database after the hosts');
+  return { kind: 'sentinel', ...several, name, db: Number(db), ...sentinelLoginOf(query) };
+}
+
+function hostOf(text: string, usualPort: number): Host {
+  const [, inBrackets, plain, port] =
+    /^(?:\[([\da-f:.]+)\]|([^:[\]\s]+))(?::(\d{1,5}))?$/i.exec(text.trim()) ?? [];
+  const host = inBrackets ?? plain;
+  const number = port === undefined ? usualPort : Number(port);
+  if (host === undefined || number < 1 || number > 65_535)
+    throw new Error('has a host that is not written host or host:port');
+  return { host, port: number };
+}
+
+function credentialsOf(login: string | undefined): Credentials {
+  if (login === undefined || login === '') return {};
+  const colon = login.indexOf(':');
+  const username = decoded(colon === -1 ? login : login.slice(0, colon));
+  const password = colon === -1 ? '' : decoded(login.slice(colon + 1));
+  return { ...(username !== '' && { username }), ...(password !== '' && { password }) };
+}
+
+function sentinelLoginOf(query: string): Pick<SentinelAddress, 'sentinelUsername' | 'sentinelPassword'> {
+  const login: { sentinelUsername?: string; sentinelPassword?: string } = {};
+  for (const [name, value] of new URLSearchParams(query)) {
+    if (name !== 'sentinelUsername' && name !== 'sentinelPassword')
+      throw new Error('has a query with more than sentinelUsername and sentinelPassword');
+    login[name] = value;
+  }
+  return login;
+}
+
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw new Error('has a % that begins no encoded character');
+  }
+}

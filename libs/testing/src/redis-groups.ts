@@ -1,0 +1,97 @@
+/** More than one Redis of a spec's own: a cluster, and a master with a replica that sentinels watch. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type OwnRedis, startOwnRedis } from './redis.ts';
+import { until } from './until.ts';
+
+export interface RedisCluster {
+  /** All of them, as REDIS_URL names a cluster. */
+  readonly url: string;
+  readonly servers: readonly OwnRedis[];
+  stop(): Promise<void>;
+}
+
+const slots = 16_384;
+/** They look after each other ten times a second. */
+const meetMillis = 100;
+
+/** Three masters that share the slots, without replicas. */
+export async function startRedisCluster(): Promise<RedisCluster> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-redis-cluster-'));
+  const start = (name: number): Promise<OwnRedis> =>
+    startOwnRedis([
+      ...['--cluster-enabled', 'yes', '--cluster-config-file', path.join(folder, `nodes-${name}.conf`)],
+      ...['--cluster-node-timeout', '2000'],
+    ]);
+  const servers = await Promise.all([start(0), start(1), start(2)]);
+  const [first, ...others] = servers;
+  const share = Math.ceil(slots / servers.length);
+  for (const [index, server] of servers.entries()) {
+    const own = Array.from({ length: Math.min(share, slots - index * share) }, (_, at) => index * share + at);
+    // What belongs to nobody else yet: an epoch of its own keeps it so when they meet.
+    await server.say(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
+    await server.say(`CLUSTER ADDSLOTS ${own.join(' ')}`);
+  }
+  await until(async () => {
+    // On a busy machine one that was met may be forgotten before it has answered.
+    for (const { port } of others) await first.say(`CLUSTER MEET 127.0.0.1 ${port}`);
+    await pause(meetMillis);
+    const states = await Promise.all(servers.map((server) => server.say('CLUSTER INFO')));
+    return states.every(
+      (state) => state.includes('cluster_state:ok') && state.includes(`cluster_size:${servers.length}`),
+    );
+  });
+  return {
+    url: `redis://${servers.map(({ port }) => `127.0.0.1:${port}`).join()}`,
+    servers,
+    stop: async () => {
+      await Promise.all(servers.map((server) => server.kill()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+export interface WatchedRedis {
+  /** The sentinels and the name of the group, as REDIS_URL names them. */
+  readonly url: string;
+  readonly master: OwnRedis;
+  readonly replica: OwnRedis;
+  stop(): Promise<void>;
+}
+
+/** Above what a busy machine takes to answer, below what a spec waits for. */
+const takenForDownMillis = 2_000;
+
+/** A master with a replica, and three sentinels of which two have to agree that the master is down. */
+export async function startWatchedRedis(name = 'muster'): Promise<WatchedRedis> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-redis-sentinels-'));
+  const master = await startOwnRedis();
+  const replica = await startOwnRedis(['--replicaof', '127.0.0.1', String(master.port)]);
+  await until(async () => (await replica.say('INFO replication')).includes('master_link_status:up'));
+  const startSentinel = async (index: number): Promise<OwnRedis> => {
+    const file = path.join(folder, `sentinel-${index}.conf`);
+    const lines = [
+      `sentinel monitor ${name} 127.0.0.1 ${master.port} 2`,
+      `sentinel down-after-milliseconds ${name} ${takenForDownMillis}`,
+      `sentinel failover-timeout ${name} 10000`,
+    ];
+    await writeFile(file, `${lines.join('\n')}\n`);
+    return startOwnRedis(['--sentinel'], [file]);
+  };
+  const sentinels = await Promise.all([startSentinel(0), startSentinel(1), startSentinel(2)]);
+  await until(async () => {
+    const known = await Promise.all(sentinels.map((one) => one.say('INFO sentinel')));
+    return known.every((text) => text.includes('slaves=1,sentinels=3'));
+  });
+  return {
+    url: `redis+sentinel://${sentinels.map(({ port }) => `127.0.0.1:${port}`).join()}/${name}`,
+    master,
+    replica,
+    stop: async () => {
+      await Promise.all([master, replica, ...sentinels].map((server) => server.kill()));
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
