@@ -3145,11 +3145,10 @@ begin
     values (org, record, record_kind, project, array_to_tsvector(found_by))
     on conflict (org_id, id, kind) do update set keys = excluded.keys where d.keys <> excluded.keys;
   added := array(
-    select unnest(words) except select w.word from search_words w where w.org_id = org and w.word = any (words) limit 300);
+    select u.word from unnest(words) as u (word) where length(u.word) between 4 and 24 and u.word !~ '[0-9]'
+    except select w.word from search_words w where w.org_id = org and w.word = any (words) limit 300);
   if added <> '{}' then
-    insert into search_words (org_id, word, slips)
-      select org, a.word, app.slips(org, a.word) from unnest(added) as a (word)
-      where length(a.word) between 4 and 24 and a.word !~ '[0-9]';
+    insert into search_words (org_id, word, slips) select org, a.word, app.slips(org, a.word) from unnest(added) as a (word);
   end if;
 end $function$
 ;
@@ -3366,18 +3365,24 @@ $function$
 alter function app.shown_state(text,timestamp with time zone,timestamp with time zone,timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.slips(org uuid, word text, twice boolean DEFAULT false)
  RETURNS bigint[]
- LANGUAGE sql
+ LANGUAGE plpgsql
  IMMUTABLE PARALLEL SAFE
- SET search_path TO 'pg_catalog', 'pg_temp'
 AS $function$
-  with once as (
-    select word as left_over
-    union select overlay(word placing '' from at for 1) from generate_series(1, length(word)) as at)
-  select array_agg(distinct hashtextextended(app.search_mark(org) || s.left_over, 0))
-  from (
-    select left_over from once
-    union select overlay(left_over placing '' from at for 1) from once, generate_series(1, length(left_over)) as at where twice) s
-$function$
+declare
+  mark constant text := app.search_mark(org);
+  found bigint[] := array[hashtextextended(mark || word, 0)];
+  left_over text;
+begin
+  for at in 1..length(word) loop
+    left_over := overlay(word placing '' from at for 1);
+    found := found || hashtextextended(mark || left_over, 0);
+    -- Of two letters, the one before was left out before.
+    for also in at..case when twice then length(left_over) else 0 end loop
+      found := found || hashtextextended(mark || overlay(left_over placing '' from also for 1), 0);
+    end loop;
+  end loop;
+  return found;
+end $function$
 ;
 alter function app.slips(uuid,text,boolean) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.stories_with(wanted text[], most integer)
@@ -3450,9 +3455,12 @@ declare
   mark constant text := app.search_mark(org);
   -- Columns differ in how they compare, and so in what is a small letter.
   small constant text := lower((title || E'\n' || name) collate pg_c_utf8);
+  keys text[] := app.marked(mark || 't', words) || (mark || 'e' || left(array_to_string(words, '_'), 80));
 begin
-  return app.marked(mark || 't', words) || (mark || 'e' || left(array_to_string(words, '_'), 80))
-    || array(select mark || 'g' || substr(small, at, 3) from generate_series(1, length(small) - 2) as at);
+  for at in 1..length(small) - 2 loop
+    keys := keys || (mark || 'g' || substr(small, at, 3));
+  end loop;
+  return keys;
 end $function$
 ;
 alter function app.title_keys(uuid,text,text[],text) owner to the_migrator;
