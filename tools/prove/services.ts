@@ -54,7 +54,7 @@ export async function cloneTemplate(scope: Scope, serverUrl: string): Promise<Da
   const name = `prove_${randomBytes(6).toString('hex')}`;
   const admin = createPool({ url: serverUrl, role: null, name: 'muster-prove-admin', max: 1 });
   scope.onStop(() => admin.end());
-  await admin.query(`create database ${name} template ${template}`);
+  await admin.query(`create database ${name} template ${template} strategy file_copy`);
   // The pipeline runs the loser of a deadlock again, so nobody would notice one. Here nobody looks for them: whoever
   // is in one comes to a timeout, and that is seen.
   await admin.query(`alter database ${name} set deadlock_timeout = '1min'`);
