@@ -467,7 +467,8 @@ create table public.identity_provider_domains (
   domain text not null,
   proof text not null,
   proven_at timestamp(3) with time zone,
-  created_at timestamp(3) with time zone not null default now()
+  created_at timestamp(3) with time zone not null default now(),
+  missing_since timestamp(3) with time zone
 );
 create table public.identity_providers (
   org_id uuid not null,

@@ -64,6 +64,7 @@ export const otherWriters: Readonly<Record<string, readonly (readonly [file: str
   outbox: [
     ['apps/delivery-worker/src/perform.ts', runsJobs],
     ['apps/delivery-worker/src/relay.ts', runsJobs],
+    ['apps/delivery-worker/src/identity-providers.ts', asksForJobs],
     ['apps/delivery-worker/src/token-ends.ts', asksForJobs],
     ['libs/forges/src/data/parked.ts', asksForJobs],
     ['libs/forges/src/data/quiet-pulls.ts', asksForJobs],

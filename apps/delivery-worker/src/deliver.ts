@@ -2,7 +2,12 @@
 import { createHash } from 'node:crypto';
 import { type Db, of, outboxRow, sql } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
-import { prepareInvitationMail, preparePasskeyMail, prepareTokenMail } from '@muster/organizations';
+import {
+  prepareDomainMail,
+  prepareInvitationMail,
+  preparePasskeyMail,
+  prepareTokenMail,
+} from '@muster/organizations';
 import { prepareNotification } from '@muster/notifications';
 import { type Mail, type Mailer } from '@muster/outbound/mail';
 import { type BatchWorker, type RowWorker } from './perform.ts';
@@ -42,6 +47,13 @@ export const mailPasskey =
   (channels: Channels): RowWorker<PayloadOf<'passkey.mail'>> =>
   async ({ db, rowId, payload }) => {
     const mail = await preparePasskeyMail(db, { ...payload, baseUrl: channels.baseUrl });
+    return mail === null ? undefined : sendMail(channels, mail, rowId);
+  };
+
+export const mailMissingDomain =
+  (channels: Channels): RowWorker<PayloadOf<'domain.mail'>> =>
+  async ({ db, rowId, payload }) => {
+    const mail = await prepareDomainMail(db, payload);
     return mail === null ? undefined : sendMail(channels, mail, rowId);
   };
 

@@ -1,7 +1,15 @@
 /** The test of an identity provider: what it offers, and whether the domains that it is to speak for are its organization's. */
 import { Resolver } from 'node:dns/promises';
+import { acrossOrganizations, inOrganizationAsSystem, type Pool } from '@muster/database';
 import { type PayloadOf } from '@muster/jobs';
-import { domainRecord, noteCheck, providerSecretOwner, readProvider } from '@muster/organizations';
+import {
+  askForChecks,
+  domainRecord,
+  noteCheck,
+  organizationsToLookAt,
+  providerSecretOwner,
+  readProvider,
+} from '@muster/organizations';
 import { type Seals } from '@muster/outbound';
 import { openIssuer, wordsOf } from '@muster/outbound/issuers';
 import { type Sender } from '@muster/outbound/sender';
@@ -56,9 +64,15 @@ export const checkIdentityProvider =
       ]);
       const those = (wanted: boolean): string[] =>
         looked.filter(({ isThere }) => isThere === wanted).map(({ domain }) => domain);
-      return async (after) => {
-        noteCheck(after, row, { problem, proven: those(true), unproven: those(false) });
-        return Promise.resolve();
-      };
+      return (after) => noteCheck(after, row, { problem, proven: those(true), unproven: those(false) });
     };
   };
+
+/** Asks for a look at every provider that speaks for a domain; of records that are gone, their organizations hear. */
+export async function askForAllChecks(pool: Pool, signal: AbortSignal): Promise<void> {
+  const concerned = await acrossOrganizations(pool, (db) => db.all(organizationsToLookAt));
+  for (const { id } of concerned) {
+    signal.throwIfAborted();
+    await inOrganizationAsSystem(pool, id, askForChecks);
+  }
+}

@@ -8,6 +8,7 @@ export const schedule: Readonly<Record<ScheduledJobName, number>> = {
   'retention.purge': hour,
   'deletions.remove': 60,
   'tokens.warn': hour,
+  'identityProviders.check': 24 * hour,
   'forge.reconcile': 10 * 60,
   'seats.report': 24 * hour,
 };

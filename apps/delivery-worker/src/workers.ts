@@ -19,12 +19,13 @@ import {
   deliverInvitation,
   deliverNotification,
   mailNotification,
+  mailMissingDomain,
   mailPasskey,
   mailTokenEnd,
   pushNotification,
   type Channels,
 } from './deliver.ts';
-import { checkIdentityProvider, type IssuerLook } from './identity-providers.ts';
+import { askForAllChecks, checkIdentityProvider, type IssuerLook } from './identity-providers.ts';
 import { endAbandoned } from './abandoned-runs.ts';
 import { type OrganizationWorker, type Workers } from './perform.ts';
 import { type Progress, removeOrganizations, removeProjects, removeWebhooks } from './remove.ts';
@@ -79,6 +80,8 @@ export function createWorkers(context: WorkerContext): Workers {
     'token.mail': mailTokenEnd(context),
     'passkey.mail': mailPasskey(context),
     'identityProvider.check': checkIdentityProvider(context.issuers),
+    'domain.mail': mailMissingDomain(context),
+    'identityProviders.check': (signal) => askForAllChecks(pool, signal),
     'tokens.warn': (signal) => warnOfEnds(pool, signal),
     'forge.translate': async ({ db, orgId, payload: { deliveryId } }) => {
       await translateDelivery({ db, orgId, surroundings }, deliveryId);

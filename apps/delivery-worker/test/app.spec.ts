@@ -75,13 +75,14 @@ it('keeps its schedule in Redis, with a canary on each queue', async () => {
       .flat()
       .map(({ key, every }) => `${key} ${Number(every) / 1_000}`)
       .sort();
-  await until(async () => (await schedulers()).length === 8);
+  await until(async () => (await schedulers()).length === 9);
   expect(await schedulers()).toEqual([
     'canary 30',
     'canary 30',
     'canary 30',
     'deletions.remove 60',
     'forge.reconcile 600',
+    'identityProviders.check 86400',
     'retention.purge 3600',
     'seats.report 86400',
     'tokens.warn 3600',

@@ -1,16 +1,23 @@
 /** Issuers of OpenID Connect and the DNS as the worker asks them: real ones, of a spec's own. */
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { identityProvidersWith, organizationsHandlers } from '@muster/organizations';
 import { createSeals, parseNetworks } from '@muster/outbound';
+import { createMailer, type Mailer } from '@muster/outbound/mail';
 import { createSender, type Sender } from '@muster/outbound/sender';
 import { type IdentityProvider } from '@muster/registry';
 import { type People, useWorld } from '@muster/testing';
 import { decode, encode } from 'dns-packet';
-import { checkIdentityProvider } from '../src/identity-providers.ts';
+import { pino } from 'pino';
+import PostalMime, { type Email } from 'postal-mime';
+import { mailMissingDomain } from '../src/deliver.ts';
+import { askForAllChecks, checkIdentityProvider } from '../src/identity-providers.ts';
 import { type Line, openLine, until } from './line.ts';
 
 const seals = createSeals([]);
@@ -29,6 +36,9 @@ let dns: Socket;
 let records: Map<string, string> | null;
 let sender: Sender;
 let line: Line;
+/** Where mails go. */
+let folder: string;
+let mailer: Mailer;
 
 const usual = (own: string): object => ({
   issuer: own,
@@ -72,14 +82,19 @@ beforeAll(async () => {
   });
   sender = createSender({ networks });
   line = openLine(world);
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-domains-'));
+  mailer = createMailer({ folder }, 'Muster <muster@acme.example>', pino({ level: 'silent' }));
   line.hire({
     'identityProvider.check': checkIdentityProvider({
       ...{ sender, seals, dnsServers: [`127.0.0.1:${dns.address().port}`] },
     }),
+    'domain.mail': mailMissingDomain({ mailer, pusher: undefined, baseUrl: 'https://muster.example' }),
   });
 });
 afterAll(async () => {
   await line.close();
+  mailer.close();
+  await rm(folder, { recursive: true });
   sender.close();
   dns.close();
   issuerServer.close();
@@ -110,6 +125,17 @@ const testAgain = async (): Promise<IdentityProvider> => {
   await people.ana.identityProviders.test({ providerId: id });
   return looked();
 };
+/** The mails that came since they were read last, by who they are to. */
+async function mails(): Promise<Email[]> {
+  await line.relay();
+  await until(async () => (await line.rows(people.orgId)).every(({ done }) => done));
+  const files = await readdir(folder);
+  const read = await Promise.all(
+    files.map(async (file) => PostalMime.parse(await readFile(path.join(folder, file)))),
+  );
+  await Promise.all(files.map((file) => rm(path.join(folder, file))));
+  return read.toSorted((a, b) => ((a.to?.[0]?.address ?? '') < (b.to?.[0]?.address ?? '') ? -1 : 1));
+}
 const write = ({ domains }: IdentityProvider, wanted: string): void => {
   const record = domains.find(({ domain }) => domain === wanted)?.record;
   if (record === undefined) throw new Error(`there is no ${wanted}`);
@@ -187,13 +213,85 @@ describe('a domain', () => {
     expect(provenOf(await testAgain())).toEqual(['acme.example']);
   });
 
-  it('is proven no more once the record is gone, and stays so while the DNS fails', async () => {
-    write(await add(), 'acme.example');
-    expect(provenOf(await looked())).toEqual(['acme.example']);
+  /** How long ago its record was missed for the first time. */
+  const missedFor = (days: number) =>
+    world.rows(
+      `update identity_provider_domains set missing_since = now() - make_interval(secs => $2) where org_id = $1`,
+      people.orgId,
+      days * 86_400,
+    );
+  const missingOf = ({ domains }: IdentityProvider) => domains.map(({ missingSince }) => missingSince);
+
+  it('whose record is gone counts for seven days more, and its owner and admins hear of both', async () => {
+    write(await add({ domains: ['acme.example'] }), 'acme.example');
+    expect(missingOf(await looked())).toEqual([null]);
+    records?.clear();
+    const first = await testAgain();
+    expect([provenOf(first), missingOf(first)]).toEqual([['acme.example'], [expect.any(String)]]);
+    const told = await mails();
+    expect(told.map(({ to }) => to?.[0]?.address)).toEqual(['ana@example.com', 'ben@example.com']);
+    for (const { subject, text } of told) {
+      expect(subject).toMatch(/signs people in at acme\.example until /);
+      expect(text).toContain(first.domains[0]?.record.value);
+    }
+    await missedFor(6.99);
+    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+    expect(await mails()).toEqual([]);
+    await missedFor(7);
+    expect(provenOf(await testAgain())).toEqual([]);
+    expect((await mails()).map(({ subject }) => subject)).toEqual(
+      ['Ana', 'Ben'].map(() => expect.stringMatching(/signs nobody in at acme\.example any more/)),
+    );
+    expect(provenOf(await testAgain())).toEqual([]);
+    expect(await mails()).toEqual([]);
+  });
+
+  it('whose record is back counts as before, and its next absence begins anew', async () => {
+    const provider = await add({ domains: ['acme.example'] });
+    write(provider, 'acme.example');
+    await looked();
+    records?.clear();
+    await testAgain();
+    await missedFor(6);
+    write(provider, 'acme.example');
+    const back = await testAgain();
+    expect([provenOf(back), missingOf(back)]).toEqual([['acme.example'], [null]]);
+    records?.clear();
+    await missedFor(0);
+    expect(provenOf(await testAgain())).toEqual(['acme.example']);
+  });
+
+  it('stays proven while the DNS fails, for however long', async () => {
+    write(await add({ domains: ['acme.example'] }), 'acme.example');
+    await looked();
+    records?.clear();
+    await testAgain();
+    await missedFor(30);
     records = null;
     expect(provenOf(await testAgain())).toEqual(['acme.example']);
-    records = new Map();
-    expect(provenOf(await testAgain())).toEqual([]);
+  });
+
+  it('is looked for by itself, of every organization, where it was proven once', async () => {
+    write(await add({ domains: ['acme.example'] }), 'acme.example');
+    await looked();
+    const own = people;
+    people = await world.org();
+    await add({ domains: ['other.example'] });
+    const unproven = await looked();
+    people = own;
+    records?.clear();
+    await missedFor(8);
+    await askForAllChecks(world.database.app, new AbortController().signal);
+    await until(async () => {
+      await line.relay();
+      const [found] = (await people.ana.identityProviders.list()).items;
+      return found?.domains[0]?.provenAt === null;
+    });
+    const asked = await world.rows<{ n: number }>(
+      `select count(*)::int as n from outbox where topic = 'identityProvider.check' and payload ->> 'providerId' = $1`,
+      unproven.id,
+    );
+    expect(asked).toEqual([{ n: 1 }]);
   });
 
   it('that was taken out while it was looked at is proven for nothing', async () => {

@@ -24,6 +24,8 @@ export const workersWith = (given: Partial<Workers>): Workers => ({
   'token.mail': notHere,
   'passkey.mail': notHere,
   'identityProvider.check': notHere,
+  'domain.mail': notHere,
+  'identityProviders.check': notHere,
   'tokens.warn': notHere,
   'forge.translate': notHere,
   'forge.replay': notHere,

@@ -124,7 +124,7 @@ export interface GamificationState { counted_seq: Generated<number>; job_id: str
 
 export interface IdempotencyKeys { created_at: Generated<string>; fingerprint: Buffer; key: string; operation: string; org_id: string; response: string | null; sent_texts: Json | null; token_id: string; }
 
-export interface IdentityProviderDomains { created_at: Generated<string>; domain: string; org_id: string; proof: string; proven_at: string | null; provider_id: string; }
+export interface IdentityProviderDomains { created_at: Generated<string>; domain: string; missing_since: string | null; org_id: string; proof: string; proven_at: string | null; provider_id: string; }
 
 export interface IdentityProviders { checked_at: string | null; client_id: string; created_at: Generated<string>; created_by: Json; id: string; issuer: string; name: string; org_id: string; problem: string | null; secret: Buffer | null; trusts_addresses: Generated<boolean>; updated_at: Generated<string>; version: Generated<number>; }
 

@@ -66,6 +66,18 @@ export const jobs = {
     payload: z.strictObject({ providerId: z.uuid() }),
     timeoutSeconds: 30,
   }),
+  'domain.mail': perRow({
+    summary: 'Tell an admin by e-mail that the DNS record of a domain is gone',
+    queue: 'deliver',
+    payload: z.strictObject({ memberId: z.uuid(), providerId: z.uuid(), domain: z.string() }),
+    timeoutSeconds: 30,
+  }),
+  'identityProviders.check': scheduled({
+    summary:
+      'Ask for a look at each identity provider that speaks for a domain, and at the DNS records of its domains',
+    queue: 'upkeep',
+    timeoutSeconds: 300,
+  }),
   'tokens.warn': scheduled({
     summary: 'Find tokens that end within a week, and ask for the e-mail that says so, once for each',
     queue: 'upkeep',

@@ -21,11 +21,15 @@ export { identityProvidersWith } from './operations/identityProviders/handlers.t
 export { type IdentityProvidersSetUp, redirectPath } from './operations/identityProviders/set-up.ts';
 export {
   type DomainRow,
+  askForChecks,
   noteCheck,
+  organizationsToLookAt,
   providerSecretOwner,
   type ProviderRow,
   readProvider,
 } from './data/identity-providers.ts';
+export { prepareDomainMail } from './domains/mail.ts';
+export { domainGraceDays } from './rules/domain-mail.ts';
 export { domainRecord } from './rules/domain-proofs.ts';
 export { preparePasskeyMail } from './passkeys/mail.ts';
 export { passkeyMail } from './rules/passkey-mail.ts';

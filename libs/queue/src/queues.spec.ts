@@ -108,6 +108,7 @@ describe.each(places)('queues on %s', (_what, start) => {
       'seats.report': 3_600,
       'tokens.warn': 3_600,
       'forge.reconcile': 3_600,
+      'identityProviders.check': 3_600,
     };
     const upkeep = queues.all.find((queue) => queue.name === 'upkeep');
     await queues.keepSchedule(schedule);

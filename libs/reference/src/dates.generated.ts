@@ -44,7 +44,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/identityProviders': {
-    sha256: '62b94ba266fca2e85d2e5511e5ec17fdac1e5280c710d78e3124e464ea6c27ef',
+    sha256: '9ff70536eab589e0610e3fbd527a5258b0e1911f9e32ff0ef8dd00951c2eb8b6',
     since: '2026-11-23',
   },
   'reference/orgs': {
@@ -196,11 +196,11 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/admin.platform': {
-    sha256: '4f600993af8dc5f551fba98b4302223eb242d00d5c28c671555a63699e083bbd',
+    sha256: 'c839b889e1eb91fc9d2ec4004f5fd308ac5c0fc7e8465e731a603bb47b507d12',
     since: '2026-11-23',
   },
   'reference/records': {
-    sha256: '23747dead18f1c72e9a7e19f66443442233e9a0e2bbbc38ee66817098275d977',
+    sha256: '172058afe96f3d97bdd1223d5290ed7d5b8f17fc6988f8654fc0c90e579787dd',
     since: '2026-11-23',
   },
   'reference/errors': {

@@ -130,13 +130,20 @@ function One({ provider, onEdit }: { readonly provider: IdentityProvider; readon
           <span className="state" data-tone={check === null ? 'wait' : isGood ? 'good' : 'bad'}>
             {check === null ? s.providers.testing : (check.problem ?? s.providers.answers(ago(check.at)))}
           </span>
-          {domains.map(({ domain, record, provenAt }) => (
+          {domains.map(({ domain, record, provenAt, missingSince }) => (
             <div key={domain} className="row-quote">
               {domain}{' '}
-              <span className="state" data-tone={provenAt === null ? 'wait' : 'good'}>
-                {provenAt === null ? s.providers.unproven : s.providers.proven}
+              <span
+                className="state"
+                data-tone={provenAt === null ? 'wait' : missingSince === null ? 'good' : 'bad'}
+              >
+                {provenAt === null
+                  ? s.providers.unproven
+                  : missingSince === null
+                    ? s.providers.proven
+                    : s.providers.missing(ago(missingSince))}
               </span>
-              {provenAt === null && (
+              {(provenAt === null || missingSince !== null) && (
                 <p className="muted">
                   {s.providers.record} <code>{record.name}</code> <code>{record.value}</code>
                 </p>

@@ -159,6 +159,7 @@ export const s = {
     answers: (when: string) => `answered as it should ${when}`,
     proven: 'proven',
     unproven: 'not proven',
+    missing: (when: string) => `record first missed ${when}; counts for seven days`,
     record: 'Needs a TXT record:',
     test: 'Test',
     removeTitle: (name: string) => `Let people sign in by ${name} no more?`,

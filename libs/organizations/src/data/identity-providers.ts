@@ -6,6 +6,7 @@ import {
   getOrganizationKey,
   of,
   organization,
+  outboxRow,
   pageOfRows,
   type Query,
   record,
@@ -15,6 +16,8 @@ import {
 import { type SecretOwner } from '@muster/outbound';
 import { type IdentityProvider, type ParamsOf, type Registry } from '@muster/registry';
 import { z } from 'zod';
+import { askForDomainMails } from '../domains/mail.ts';
+import { domainGraceDays } from '../rules/domain-mail.ts';
 import { domainRecord } from '../rules/domain-proofs.ts';
 
 export const providers = record('identity_providers', 'p', {
@@ -34,6 +37,7 @@ export interface DomainRow {
   readonly domain: string;
   readonly proof: string;
   readonly proven_at: string | null;
+  readonly missing_since: string | null;
 }
 
 export const providerSecretOwner = (organizationKey: Buffer, providerId: string): SecretOwner => ({
@@ -50,10 +54,11 @@ export const toProvider = (
   hasSecret: row.secret !== null,
   domains: domains
     .filter(({ provider_id: id }) => id === row.id)
-    .map(({ domain, proof, proven_at: provenAt }) => ({
+    .map(({ domain, proof, proven_at: provenAt, missing_since: missingSince }) => ({
       domain,
       record: domainRecord(domain, proof),
       provenAt,
+      missingSince,
     })),
   redirectUrl,
   check: row.checked_at === null ? null : { at: row.checked_at, problem: row.problem },
@@ -62,7 +67,7 @@ export const toProvider = (
 /** Those of all providers, as few as there are. */
 export const listDomains = (db: Db): Promise<DomainRow[]> =>
   db.all(
-    sql<DomainRow>`select d.provider_id, d.domain, d.proof, d.proven_at from identity_provider_domains d
+    sql<DomainRow>`select d.provider_id, d.domain, d.proof, d.proven_at, d.missing_since from identity_provider_domains d
        where ${of('d')} order by d.domain`,
   );
 
@@ -113,25 +118,49 @@ export const setDomains = (
 export const beginCheck = (providerId: string): Query<unknown> =>
   sql`update identity_providers set checked_at = null, problem = null where ${of()} and id = ${providerId}`;
 
-/** What a test found; nothing where the provider was changed meanwhile, for which another test is on its way. */
-export function noteCheck(
+/**
+ * What a test found; nothing where the provider was changed meanwhile, for which another test is on its way. A proven domain whose record
+ * is not there counts for a while longer; its organization is told when that begins, and when it is over.
+ */
+export async function noteCheck(
   db: Db,
   { id, version }: Pick<ProviderRow, 'id' | 'version'>,
   { problem, proven, unproven }: Found,
-): void {
+): Promise<void> {
   const isSame = sql.part`exists (select from identity_providers p where ${of('p')} and p.id = ${id} and p.version = ${version})`;
   db.later(
     sql`update identity_providers set checked_at = now(), problem = ${problem}
         where ${of()} and id = ${id} and version = ${version}`,
   );
   db.later(
-    sql`update identity_provider_domains set proven_at = coalesce(proven_at, now())
+    sql`update identity_provider_domains set proven_at = coalesce(proven_at, now()), missing_since = null
         where ${of()} and provider_id = ${id} and domain = any (${proven}::text[]) and ${isSame}`,
   );
-  db.later(
-    sql`update identity_provider_domains set proven_at = null
-        where ${of()} and provider_id = ${id} and domain = any (${unproven}::text[]) and ${isSame}`,
+  const isOver = sql.part`missing_since <= now() - make_interval(days => ${sql.literal(domainGraceDays)})`;
+  const missing = await db.all(
+    sql<{ domain: string }>`update identity_provider_domains
+        set missing_since = coalesce(missing_since, now()), proven_at = case when ${isOver} then null else proven_at end
+        where ${of()} and provider_id = ${id} and domain = any (${unproven}::text[]) and ${isSame}
+          and proven_at is not null and (missing_since is null or ${isOver})
+        returning domain`,
   );
+  for (const { domain } of missing) await askForDomainMails(db, { providerId: id, domain });
+}
+
+/** Providers that speak for a domain, of whatever organization: their records are looked for again. */
+export const organizationsToLookAt = sql<{
+  id: string;
+}>`select distinct d.org_id as id from identity_provider_domains d
+  where d.proven_at is not null`;
+
+/** Asks for a test of each of the organization's; answers of how many. */
+export async function askForChecks(db: Db): Promise<number> {
+  const rows = await db.all(
+    sql<{ id: string }>`select distinct d.provider_id as id from identity_provider_domains d
+       where ${of('d')} and d.proven_at is not null`,
+  );
+  for (const { id } of rows) db.later(outboxRow('identityProvider.check', { providerId: id }));
+  return rows.length;
 }
 
 /** What a test found. */

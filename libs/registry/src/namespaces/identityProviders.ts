@@ -80,7 +80,7 @@ export const identityProviders = {
     name: 'identityProviders.test',
     summary: 'Ask an identity provider what it offers, and look for the records of its domains',
     keywords: 'sso oidc check verify domain txt dns discovery',
-    description: `A worker does it at once, and list says what came of it: check is null until then. A domain whose record is not there any more is proven no more.`,
+    description: `A worker does it at once, and list says what came of it: check is null until then. A worker looks once a day, too. A domain whose record is gone counts for seven days more, and the owner and the admins are told by e-mail.`,
     params: z.strictObject({ providerId: Id }),
     result: z.object({ provider: IdentityProvider }),
     example: { providerId },

@@ -22,6 +22,9 @@ export const ProviderDomain = z.object({
   provenAt: Time.nullable().describe(
     'null: the record was not found, and the issuer speaks for no address of it',
   ),
+  missingSince: Time.nullable().describe(
+    'Since when the record of a proven domain is not found: it counts for seven days more. null while it is found',
+  ),
 });
 
 export const IdentityProvider = z

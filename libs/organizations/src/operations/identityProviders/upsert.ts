@@ -68,7 +68,7 @@ export const upsertWith = (setUp: IdentityProvidersSetUp) =>
     db.later(outboxRow('identityProvider.check', { providerId: row.id }));
     const now = domains.map(({ domain, proof }): DomainRow => {
       const before = had.find((one) => one.provider_id === row.id && one.domain === domain);
-      return before ?? { provider_id: row.id, domain, proof, proven_at: null };
+      return before ?? { provider_id: row.id, domain, proof, proven_at: null, missing_since: null };
     });
     const begun = { ...row, checked_at: null, problem: null };
     return { provider: toProvider(begun, now, redirectUrlOf(setUp, caller.orgId)) };

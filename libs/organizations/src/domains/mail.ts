@@ -1,0 +1,41 @@
+/** The e-mails about a domain whose record is gone: to the owner and the admins of its organization. */
+import { type Db, of, outboxRow, sql } from '@muster/database';
+import { domainGraceDays, domainMail, type DomainMail } from '../rules/domain-mail.ts';
+import { domainRecord } from '../rules/domain-proofs.ts';
+
+/** Asks for a mail to each of them. */
+export async function askForDomainMails(
+  db: Db,
+  about: { readonly providerId: string; readonly domain: string },
+): Promise<void> {
+  const members = await db.all(
+    sql<{
+      id: string;
+    }>`select m.id from members m where ${of('m')} and m.status = 'active' and m.role in ('owner', 'admin')`,
+  );
+  for (const { id } of members) db.later(outboxRow('domain.mail', { ...about, memberId: id }));
+}
+
+/** Null where the record is back, the provider speaks for the domain no more, or the member is not in charge any more. */
+export async function prepareDomainMail(
+  db: Db,
+  {
+    memberId,
+    providerId,
+    domain,
+  }: { readonly memberId: string; readonly providerId: string; readonly domain: string },
+): Promise<DomainMail | null> {
+  const row = await db.find(
+    sql<{ to: string; organization: string; provider: string; proof: string; until: string | null }>`
+      select m.email as to, o.name as organization, p.name as provider, d.proof,
+        case when d.proven_at is not null then d.missing_since + make_interval(days => ${sql.literal(domainGraceDays)}) end as until
+      from identity_provider_domains d
+      join identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
+      join orgs o on o.id = d.org_id and o.deleted_at is null
+      join members m on m.org_id = d.org_id and m.id = ${memberId} and m.status = 'active' and m.role in ('owner', 'admin')
+      where ${of('d')} and d.provider_id = ${providerId} and d.domain = ${domain} and d.missing_since is not null`,
+  );
+  if (row === undefined) return null;
+  const { proof, ...about } = row;
+  return domainMail({ ...about, domain, record: domainRecord(domain, proof) });
+}
