@@ -83,6 +83,8 @@ export interface Working {
 
 export interface Machine {
   readonly folder: string;
+  /** What all runners of the machine told, oldest first. */
+  readonly told: readonly Told[];
   start(args: readonly string[]): Working;
   git(...args: string[]): Promise<string>;
 }
@@ -94,6 +96,7 @@ export async function openMachine(
 ): Promise<Machine> {
   const folder = path.join(home, name, 'web');
   await git(home, home, 'clone', '--quiet', origin, folder);
+  const all: Told[] = [];
   const start = (args: readonly string[]): Working => {
     const child = spawn(process.execPath, [main, 'work', ...args], {
       cwd: folder,
@@ -102,12 +105,17 @@ export async function openMachine(
     });
     const told: Told[] = [];
     let heard = (): void => undefined;
+    const tell = (one: Told): void => {
+      told.push(one);
+      all.push(one);
+    };
+    tell({ story: null, event: 'start', message: args.slice(0, 3).join(' ') });
     createInterface({ input: child.stdout }).on('line', (line) => {
-      told.push(JSON.parse(line) as Told);
+      tell(JSON.parse(line) as Told);
       heard();
     });
     createInterface({ input: child.stderr }).on('line', (message) => {
-      told.push({ story: null, event: 'stderr', message });
+      tell({ story: null, event: 'stderr', message });
     });
     let isOver = false;
     const ended = once(child, 'close').then(([code]) => {
@@ -126,5 +134,5 @@ export async function openMachine(
         }),
     };
   };
-  return { folder, start, git: (...args) => git(home, folder, ...args) };
+  return { folder, told: all, start, git: (...args) => git(home, folder, ...args) };
 }

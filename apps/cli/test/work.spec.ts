@@ -1,4 +1,4 @@
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile, watch, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client } from '@muster/client';
@@ -228,6 +228,46 @@ describe('muster work', () => {
     expect(await runner.git('show', `work/${key}-1:prompt.txt`)).toContain('You were interrupted');
     expect(await executionOf(key)).toMatchObject({ state: 'submitted', attempt: 1 });
     expect(await readdir(path.join(clone.folder, '.git/muster/runs'))).toEqual([]);
+  });
+
+  it('finds, after a runner that was killed, that the agent has removed its folder', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    const script = `rm -rf "$PWD"; echo gone > ${place}/gone; exec sleep 600`;
+    const working = start(clone, key, ...sh(script));
+    for await (const { filename } of watch(place)) if (filename === 'gone') break;
+    working.kill('SIGKILL');
+    await working.ended;
+    expect(await start(clone, '--adopt').ended).toBe(1);
+    const execution = await executionOf(key);
+    expect(execution).toMatchObject({ state: 'completed', outcome: 'failed', failure: 'agent_error' });
+    expect(execution?.summary).toMatch(/removed its own folder/);
+  });
+
+  it('leaves no folder that it does not know, wherever it is killed or fails before the agent begins', async () => {
+    const [key, clone, place] = [await story(), await runner.clone(), await runner.folder()];
+    const worktrees = async () => (await clone.git('worktree', 'list')).split('\n').length - 1;
+    await clone.git('switch', '-qc', `slow-${key.toLowerCase()}`);
+    const hook = `if [ -e ${place}/fails ]; then exit 7; fi; echo 1 > ${place}/begun; sleep 600`;
+    await writeFile(path.join(clone.folder, '.muster/work.yaml'), `hooks: { after_create: '${hook}' }\n`);
+    await clone.git('commit', '-qam', 'Slow');
+    await clone.git('push', '-q', 'origin', 'HEAD');
+    const base = ['--base', `slow-${key.toLowerCase()}`];
+    const working = start(clone, key, ...base, ...sh('true'));
+    for await (const { filename } of watch(place)) if (filename === 'begun') break;
+    working.kill('SIGKILL');
+    await working.ended;
+    expect(await worktrees()).toBe(1);
+    await muster
+      .direct(people.ana)
+      .deliveryExecutions.acquire({ targetType: 'story', targetId: key, takeOver: true });
+    expect(await start(clone, '--adopt').ended).toBe(1);
+    expect(await worktrees()).toBe(0);
+    await writeFile(path.join(place, 'fails'), '');
+    const failing = await story();
+    expect(await start(clone, failing, ...base, ...sh('true')).ended).toBe(1);
+    expect(await worktrees()).toBe(0);
+    expect(await executionOf(failing)).toMatchObject({ state: 'available' });
+    expect(await clone.git('branch', '--list', 'muster/*')).toBe('');
   });
 
   it('takes the next ones, several at a time, until there is none', async () => {

@@ -124,7 +124,13 @@ async function rival(house: House, key: string, first: Working, agent: readonly 
   const { home, main, origins } = house;
   const other = await openMachine({ home, origin: origins.open, main }, `${key}-c`, house.api);
   await other.start(['--json', key, ...agent]).ended;
+  // Its agent is busy until then.
+  await writeFile(path.join(home, `${key}.ledger.end`), '');
 }
+
+/** The set-up of the machine was killed: the story goes back, and no work has begun. */
+const isGivenBack = ({ told }: Pick<Machine, 'told'>): boolean =>
+  told.some(({ message }) => message.includes(' was given back: '));
 
 /** Starts, kills, and starts again, until a runner came to its end by itself. Answers how often it was killed. */
 async function live(
@@ -140,6 +146,7 @@ async function live(
     const working = machine.start(args);
     await strike(house, key, working, one);
     if ((await working.ended) === null) killed += 1;
+    if (isGivenBack(machine)) return killed;
     // What was handed in would be taken again by its name.
     args = (await executionOf(house, key)) === null ? begin : ['--json', '--adopt'];
   }
@@ -216,7 +223,7 @@ async function lookAt(
     found.push('processes of the agent are left');
   }
   const state = execution?.state ?? 'none';
-  const wanted = life.isLeft === true ? ['available'] : ['submitted', 'completed'];
+  const wanted = life.isLeft === true || isGivenBack(machine) ? ['available'] : ['submitted', 'completed'];
   if (!wanted.includes(state)) found.push(`the work is ${state}`);
   if (life.goesElsewhere !== true && execution?.attempt !== 1)
     found.push(`there were ${execution?.attempt ?? 0} owners`);
@@ -258,10 +265,10 @@ async function lookAt(
   const again = machine.start(['--json', '--adopt']);
   if ((await again.ended) !== 0 || again.told.some(({ event }) => event === 'over'))
     found.push('what was over is gone on with again');
-  return found.map(
-    (what) =>
-      `${key} (${life.agent}, ${life.kills.map(({ victim, after, millis }) => `${victim} killed ${millis} ms after ${after}`).join(', ')}): ${what}`,
-  );
+  if (found.length === 0) return [];
+  const kills = life.kills.map(({ victim, after, millis }) => `${victim} killed ${millis} ms after ${after}`);
+  const told = machine.told.map(({ event, message }) => `      ${event}: ${message}`);
+  return [[`${key} (${[life.agent, ...kills].join(', ')}): ${found.join('; ')}`, ...told].join('\n')];
 }
 
 async function run(

@@ -21,7 +21,7 @@ import {
   waitingClientFor,
 } from './session.ts';
 import { take, takeAgain, verdictOf, type Wanted } from './take.ts';
-import { authorOf, FolderGone, push, removeWorktree, saveSnapshot, worktreeAt } from './worktree.ts';
+import { authorOf, FolderGone, forgetWorktree, isWhole, push, saveSnapshot, worktreeAt } from './worktree.ts';
 
 export interface Setting {
   readonly base: Base;
@@ -64,6 +64,10 @@ export async function work(
     let acquired: Acquired;
     if (wanted === undefined) {
       const found = await takeAgain(client, own.get());
+      if (found.kind === 'none') {
+        await own.drop();
+        return undefined;
+      }
       if (found.kind !== 'held') {
         const verdict: Verdict =
           found.kind === 'over'
@@ -150,13 +154,18 @@ async function toTheEnd(run: ReadyRun): Promise<Verdict> {
     }
     return await conclude(run, verdict);
   } catch (error) {
-    if (error instanceof FolderGone) return conclude(run, folderGone);
+    if (await isFolderGone(run, error)) return conclude(run, folderGone);
     if (!isRefusal(error, 'stale_lease')) throw error;
     const stale = await whatBecame(run);
     await writeCheckpoint(run).catch(() => undefined);
     return stale;
   }
 }
+
+/** Also where nothing could be started in it: a runner before this one may have died before it saw so. */
+const isFolderGone = async ({ worktree }: ReadyRun, error: unknown): Promise<boolean> =>
+  error instanceof FolderGone ||
+  ((error as NodeJS.ErrnoException).code === 'ENOENT' && !(await isWhole(worktree)));
 
 const folderGone: Verdict = {
   outcome: 'failed',
@@ -275,23 +284,26 @@ async function waitForAnswer(run: ReadyRun): Promise<Verdict | undefined> {
   return undefined;
 }
 
-/** Gives the story back where no work could begin; no agent was in the folder yet. */
+/** Gives the story back where no work could begin. */
 async function abandon({ session, own, lease }: Run, { message }: SetUpFailed): Promise<void> {
-  const { repository, say } = session;
-  const { work, here, cameFrom } = own.get();
   if (!lease.isOver()) await lease.release(`It could not be set up: ${message}`.slice(0, 2_000));
-  if (work !== undefined && here && cameFrom !== undefined) {
-    await repository.git.ask(['switch', '--quiet', cameFrom], { answers: [0, 1, 128] });
-  } else if (work?.gitDir !== undefined) {
-    await saveSnapshot(worktreeAt(work.folder, work.gitDir), {
-      ref: work.ref,
-      message,
-      author: { name: 'muster', email: 'agent@muster.invalid' },
-    });
-    await removeWorktree(repository, worktreeAt(work.folder, work.gitDir), work);
+  const { work, here, agentName } = own.get();
+  if (!here && work?.gitDir !== undefined) {
+    const author = await authorOf(session.repository, agentName);
+    await saveSnapshot(worktreeAt(work.folder, work.gitDir), { ref: work.ref, message, author });
   }
-  say.warn(`${work?.key ?? 'the story'} was given back: ${message.split('\n')[0] ?? ''}`);
+  await forgetFolder(session, own);
+  session.say.warn(`${work?.key ?? 'the story'} was given back: ${message.split('\n')[0] ?? ''}`);
   await own.drop();
+}
+
+/** What a run has of this machine in which no agent has been. */
+async function forgetFolder({ repository }: Session, own: OwnEntry): Promise<void> {
+  const { work, here, cameFrom } = own.get();
+  if (here) {
+    if (cameFrom !== undefined)
+      await repository.git.ask(['switch', '--quiet', cameFrom], { answers: [0, 1, 128] });
+  } else if (work !== undefined) await forgetWorktree(repository, work);
 }
 
 /** A run that was about to let go, and did, is not one that lost its story. */
@@ -305,6 +317,7 @@ async function closeWithout(session: Session, own: OwnEntry, verdict: Verdict): 
   const { work, runId, agentName } = own.get();
   await stopProcesses({ runId, group: undefined, graceMillis: 5_000 });
   if (work?.gitDir === undefined) {
+    await forgetFolder(session, own);
     await own.drop();
     return verdict;
   }

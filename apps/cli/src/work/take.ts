@@ -74,7 +74,9 @@ export type Found =
   | { readonly kind: 'held'; readonly acquired: Acquired }
   /** The run ended it, or another did. */
   | { readonly kind: 'over'; readonly execution: Execution }
-  /** Another has it; or the run never took one. */
+  /** It had taken none yet. */
+  | { readonly kind: 'none' }
+  /** Another has it. */
   | { readonly kind: 'lost'; readonly why: string };
 
 /** Takes up again what a run holds, and nothing else. */
@@ -84,7 +86,7 @@ export async function takeAgain(client: Client, entry: Entry): Promise<Found> {
     work === undefined
       ? await findHeldBy(client, entry)
       : (await client.deliveryExecutions.get({ executionId: work.executionId })).execution;
-  if (execution === undefined) return { kind: 'lost', why: 'it took no story' };
+  if (execution === undefined) return { kind: 'none' };
   if (!isHeld(execution)) {
     return execution.runId === runId
       ? { kind: 'over', execution }

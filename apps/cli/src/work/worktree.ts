@@ -43,19 +43,43 @@ export const worktreeAt = (folder: string, gitDir: string): Worktree => ({
 export const openWorktree = async (folder: string): Promise<Worktree> =>
   worktreeAt(folder, await openGit({ folder })(['rev-parse', '--absolute-git-dir']));
 
+/** Removes the folder of a worktree in which no agent has been yet. False where another has a folder of that name. */
+async function clearFolder({ git, commonDir }: Repository, folder: string): Promise<boolean> {
+  if (!(await there(folder))) return true;
+  const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
+  const isOurs = link.startsWith(`gitdir: ${path.join(commonDir, 'worktrees')}`);
+  if (!isOurs && (await readdir(folder)).length > 0) return false;
+  await git.ask(['worktree', 'remove', '--force', '--force', folder], { answers: [0, 128] });
+  await rm(folder, { recursive: true, force: true });
+  return true;
+}
+
+interface Planned {
+  readonly branch: string;
+  readonly folder: string;
+  readonly startSha: string;
+}
+
+/** What there is of a worktree in which no agent has been yet: its folder, and its branch if nothing was committed there. */
+export async function forgetWorktree(
+  repository: Repository,
+  { branch, folder, startSha }: Planned,
+): Promise<void> {
+  const { git } = repository;
+  await clearFolder(repository, folder);
+  await git(['worktree', 'prune']);
+  if ((await commitOf(git, `refs/heads/${branch}`)) === startSha)
+    await git.ask(['branch', '--quiet', '-D', branch], { answers: [0, 1, 128] });
+}
+
 /** Makes the branch and its folder; what an interrupted call left of them is made anew. */
 export async function addWorktree(
-  { git, commonDir }: Repository,
-  { branch, folder, startSha }: { branch: string; folder: string; startSha: string },
+  repository: Repository,
+  { branch, folder, startSha }: Planned,
 ): Promise<Worktree> {
+  const { git } = repository;
   await mkdir(path.dirname(folder), { recursive: true });
-  if (await there(folder)) {
-    const link = await readFile(path.join(folder, '.git'), 'utf8').catch(() => '');
-    const isOurs = link.startsWith(`gitdir: ${path.join(commonDir, 'worktrees')}`);
-    if (!isOurs && (await readdir(folder)).length > 0) throw new Error(`${folder} is there already`);
-    await git.ask(['worktree', 'remove', '--force', '--force', folder], { answers: [0, 128] });
-    await rm(folder, { recursive: true, force: true });
-  }
+  if (!(await clearFolder(repository, folder))) throw new Error(`${folder} is there already`);
   await git(['worktree', 'prune']);
   const isThere = (await commitOf(git, `refs/heads/${branch}`)) !== undefined;
   await git([

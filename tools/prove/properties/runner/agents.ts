@@ -27,8 +27,7 @@ write one.txt
 rm -rf "$PWD"`,
   'is busy in silence': (ledger: string) => `${write(ledger)}
 write one.txt
-end=$(($(date +%s) + 14))
-while [ $(date +%s) -lt $end ]; do :; done`,
+while [ ! -e '${ledger}.end' ]; do :; done`,
 } as const;
 
 const talker = path.join(import.meta.dirname, 'acp-agent.ts');
