@@ -58,6 +58,14 @@ function addOwn(program: Command): void {
       fillImport(command);
     },
   );
+  later(
+    'report',
+    'In a pipeline: record the event that began it, and what became of its checks',
+    async (command) => {
+      const { fillReport } = await import('./report/command.ts');
+      fillReport(command);
+    },
+  );
   later('mcp', 'Tell Claude Code, Codex, Cursor and other clients where Muster is', async (command) => {
     const { fillMcp } = await import('./mcp/command.ts');
     fillMcp(command);

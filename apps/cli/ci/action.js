@@ -1,0 +1,9 @@
+// What GitHub starts: inputs become words and variables of `muster report`, which main.js beside it is.
+const input = (name) => (process.env[`INPUT_${name.toUpperCase()}`] ?? '').trim();
+
+process.env.MUSTER_BASE_URL = input('base-url');
+process.env.MUSTER_TOKEN = input('token');
+const words = ['report'];
+for (const name of ['checks', 'execution']) if (input(name) !== '') words.push(`--${name}`, input(name));
+process.argv.splice(2, process.argv.length, ...words);
+await import('./main.js');

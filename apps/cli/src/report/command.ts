@@ -1,0 +1,104 @@
+/** muster report: what a pipeline tells of the work that it checks. */
+import { appendFile } from 'node:fs/promises';
+import { type Fact } from '@muster/forges/reading';
+import { jsonText, plain } from '@muster/terminal';
+import { type Command, InvalidArgumentError } from 'commander';
+import { clientOf } from '../operations/run.ts';
+import { addConnectionFlags, type ConnectionFlags, findConnection } from '../session/connection.ts';
+import { type Checks, type Environment, type Pipeline, readPipeline } from './pipeline.ts';
+import { type Recorded, recordFact } from './record.ts';
+
+interface ReportFlags extends ConnectionFlags {
+  readonly checks?: Checks;
+  readonly execution?: string;
+  readonly json?: boolean;
+}
+
+/** As GitHub and GitLab say how a job ended. */
+const verdicts: Readonly<Record<string, Checks>> = {
+  ...{ passed: 'passed', success: 'passed' },
+  ...{ failed: 'failed', failure: 'failed', cancelled: 'failed', canceled: 'failed' },
+};
+
+function toChecks(text: string): Checks {
+  const verdict = Object.hasOwn(verdicts, text) ? verdicts[text] : undefined;
+  if (verdict === undefined)
+    throw new InvalidArgumentError(`It must be ${Object.keys(verdicts).join(', ')}.`);
+  return verdict;
+}
+
+export function fillReport(command: Command): void {
+  addConnectionFlags(
+    command
+      .description(
+        `In a pipeline of GitHub or GitLab: records the event that began it (a push, a pull request, a review), and what became of its checks, for the work that the branch or pull request is of. What a token tells is reported, not verified. Where no work is known nothing is recorded, and the pipeline goes on.`,
+      )
+      .option(
+        '--checks <verdict>',
+        'how the checks ended: passed or failed, or the status of a job',
+        toChecks,
+      )
+      .option('--execution <id>', 'of which work; else the one that the pull request or the branch is of')
+      .option('--json', 'print what was recorded as JSON')
+      .addHelpText(
+        'after',
+        `
+Examples:
+  muster report --checks \${{ job.status }}
+  muster report --checks passed`,
+      ),
+  ).action(runReport);
+}
+
+/** What is to be recorded, and by which keys. */
+function factsOf(
+  { facts, checked, checks: told, run }: Pipeline,
+  said: Checks | undefined,
+): { fact: Fact; key?: string }[] {
+  const verdict = said ?? told;
+  const own = facts.map((fact) => ({ fact }));
+  if (verdict === undefined || checked === undefined) return own;
+  const fact: Fact = { ...checked, kind: `checks_${verdict}`, at: new Date().toISOString() };
+  return [...own, { fact, key: `${fact.kind} ${run}`.slice(0, 255) }];
+}
+
+/** A pull request of a fork has none of the repository's secrets. */
+const isWithoutSecret = ({ facts, checked }: Pipeline, { token }: ReportFlags, environment: Environment) =>
+  (token ?? environment['MUSTER_TOKEN'] ?? '') === '' &&
+  [...facts, ...(checked === undefined ? [] : [checked])].some(({ isForeign }) => isForeign);
+
+async function runReport(flags: ReportFlags): Promise<void> {
+  const environment = process.env;
+  const pipeline = await readPipeline(environment);
+  const facts = factsOf(pipeline, flags.checks);
+  const say = (line: string): void => {
+    if (flags.json !== true) process.stdout.write(`${plain(line)}\n`);
+  };
+  const results: Recorded[] = [];
+  if (facts.length === 0) {
+    say(`Nothing to record: ${pipeline.ignored ?? 'the event says nothing of the state of work'}.`);
+  } else if (isWithoutSecret(pipeline, flags, environment)) {
+    say('Nothing was recorded: it is of a fork, which has no token.');
+  } else {
+    const client = clientOf(await findConnection(flags));
+    for (const { fact, key } of facts) {
+      const result = await recordFact(client, fact, { execution: flags.execution, ...(key && { key }) });
+      results.push(result);
+      say(lineOf(result));
+    }
+  }
+  if (flags.json === true) process.stdout.write(`${jsonText({ items: results })}\n`);
+  await tellGithub(environment, results);
+}
+
+const lineOf = ({ kind, executionId, recorded, why }: Recorded): string =>
+  recorded ? `${kind}: recorded for ${executionId ?? ''}` : `${kind}: not recorded, since ${why ?? ''}`;
+
+/** Outputs of the step. */
+async function tellGithub(environment: Environment, results: readonly Recorded[]): Promise<void> {
+  const file = environment['GITHUB_OUTPUT'];
+  if (environment['GITHUB_ACTIONS'] !== 'true' || file === undefined || file === '') return;
+  const execution = results.find(({ executionId }) => executionId !== null)?.executionId ?? '';
+  const recorded = results.filter((result) => result.recorded).length;
+  await appendFile(file, `execution=${execution}\nrecorded=${recorded}\n`);
+}

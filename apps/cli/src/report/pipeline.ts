@@ -1,0 +1,129 @@
+/** What a pipeline knows of the event that began it, from the environment that its forge gives it. */
+import { readFile } from 'node:fs/promises';
+import { type Fact, read, trailersIn } from '@muster/forges/reading';
+import { z } from 'zod';
+import { UsageError } from '../failures.ts';
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+export type Checks = 'passed' | 'failed';
+
+export interface Pipeline {
+  readonly facts: readonly Fact[];
+  /** What is checked: its commit, and by what its work is found; undefined where no branch is checked. */
+  readonly checked: Fact | undefined;
+  /** What became of the checks of which the event itself tells. */
+  readonly checks: Checks | undefined;
+  /** This run of the pipeline, and no other. */
+  readonly run: string;
+  /** Why the event says nothing. */
+  readonly ignored: string | undefined;
+}
+
+const needed = (environment: Environment, name: string): string => {
+  const value = environment[name];
+  if (value === undefined || value === '') throw new UsageError(`the pipeline has no ${name}`);
+  return value;
+};
+const said = (environment: Environment, name: string): string | null => environment[name]?.trim() || null;
+
+const bare: Omit<Fact, 'kind' | 'at' | 'branch' | 'sha'> = {
+  ...{ number: null, url: null, title: null, base: null, defaultBranch: null },
+  ...{ isForeign: false, trailers: [] },
+};
+
+const now = (): string => new Date().toISOString();
+
+const RunOf = z.object({
+  workflow_run: z.object({
+    id: z.int(),
+    head_branch: z.string().nullish(),
+    head_sha: z.string(),
+    head_repository: z.object({ id: z.int() }).nullish(),
+    head_commit: z.object({ message: z.string() }).nullish(),
+  }),
+  repository: z.object({ id: z.int(), default_branch: z.string().nullish() }),
+});
+
+/** The head of a workflow that has ended, of which another workflow is told. */
+function headOf(payload: unknown): Fact | undefined {
+  const { workflow_run: run, repository } = RunOf.parse(payload);
+  if (run.head_branch == null || run.head_branch === repository.default_branch) return undefined;
+  return {
+    ...bare,
+    ...{ kind: 'checks_passed', at: now(), branch: run.head_branch, sha: run.head_sha },
+    isForeign: run.head_repository?.id !== repository.id,
+    trailers: trailersIn(run.head_commit?.message),
+  };
+}
+
+/** GitHub gives a workflow the same payload that it delivers to webhooks. */
+async function ofGithub(environment: Environment): Promise<Pipeline> {
+  const event = needed(environment, 'GITHUB_EVENT_NAME');
+  const file = needed(environment, 'GITHUB_EVENT_PATH');
+  const payload: unknown = JSON.parse(await readFile(file, 'utf8'));
+  // It has the same payload, and the secrets of the repository it goes into.
+  const name = event === 'pull_request_target' ? 'pull_request' : event;
+  const reading = read('github', name, payload);
+  const run = [
+    ...[needed(environment, 'GITHUB_REPOSITORY'), needed(environment, 'GITHUB_RUN_ID')],
+    ...[said(environment, 'GITHUB_RUN_ATTEMPT') ?? '1', said(environment, 'GITHUB_JOB') ?? ''],
+  ].join(' ');
+  if ('ignored' in reading) {
+    return { facts: [], checked: undefined, checks: undefined, run, ignored: reading.ignored };
+  }
+  const [fact] = reading.facts;
+  const [check] = reading.checks;
+  const told = check?.state === 'pending' ? undefined : check?.state;
+  const checked = name === 'workflow_run' ? headOf(payload) : fact?.kind === 'pr_merged' ? undefined : fact;
+  return { facts: reading.facts, checked, checks: told, run, ignored: undefined };
+}
+
+function ofGitlab(environment: Environment): Pipeline {
+  const run = `${needed(environment, 'CI_PROJECT_URL')} ${needed(environment, 'CI_PIPELINE_ID')}`;
+  const at = new Date(said(environment, 'CI_PIPELINE_CREATED_AT') ?? now()).toISOString();
+  const request = said(environment, 'CI_MERGE_REQUEST_IID');
+  const defaultBranch = said(environment, 'CI_DEFAULT_BRANCH');
+  const trailers = trailersIn(
+    said(environment, 'CI_MERGE_REQUEST_DESCRIPTION'),
+    said(environment, 'CI_COMMIT_MESSAGE'),
+  );
+  if (request !== null) {
+    const project = needed(environment, 'CI_MERGE_REQUEST_PROJECT_URL');
+    const fact: Fact = {
+      ...{ kind: 'pr_updated', at, number: Number(request), url: `${project}/-/merge_requests/${request}` },
+      branch: needed(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_NAME'),
+      // Of a pipeline of the merged result CI_COMMIT_SHA is a commit that no branch has.
+      sha: said(environment, 'CI_MERGE_REQUEST_SOURCE_BRANCH_SHA') ?? needed(environment, 'CI_COMMIT_SHA'),
+      title: said(environment, 'CI_MERGE_REQUEST_TITLE'),
+      base: said(environment, 'CI_MERGE_REQUEST_TARGET_BRANCH_NAME'),
+      isForeign:
+        said(environment, 'CI_MERGE_REQUEST_SOURCE_PROJECT_ID') !==
+        said(environment, 'CI_MERGE_REQUEST_PROJECT_ID'),
+      ...{ defaultBranch, trailers },
+    };
+    return { facts: [fact], checked: fact, checks: undefined, run, ignored: undefined };
+  }
+  const branch = said(environment, 'CI_COMMIT_BRANCH');
+  if (branch === null || branch === defaultBranch) {
+    const ignored = branch === null ? 'it is of no branch' : 'it is of the default branch';
+    return { facts: [], checked: undefined, checks: undefined, run, ignored };
+  }
+  const sha = needed(environment, 'CI_COMMIT_SHA');
+  const fact: Fact = { ...bare, kind: 'branch_pushed', at, branch, sha, defaultBranch, trailers };
+  return { facts: [fact], checked: fact, checks: undefined, run, ignored: undefined };
+}
+
+/** Throws UsageError outside of a pipeline that is known, and where what is read is not what the forge documents. */
+export async function readPipeline(environment: Environment): Promise<Pipeline> {
+  try {
+    if (environment['GITHUB_ACTIONS'] === 'true') return await ofGithub(environment);
+    if (environment['GITLAB_CI'] === 'true') return ofGitlab(environment);
+  } catch (error) {
+    if (error instanceof z.ZodError || error instanceof SyntaxError || error instanceof RangeError)
+      throw new UsageError(`the event of the pipeline is not what its forge documents: ${error.message}`);
+    throw error;
+  }
+  throw new UsageError(
+    'this is no pipeline of GitHub or GitLab; muster delivery-executions record-forge-observation records from anywhere',
+  );
+}

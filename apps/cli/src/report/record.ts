@@ -1,0 +1,85 @@
+/** Whose work a fact is about, and its record. */
+import { type Client, isRefusal } from '@muster/client';
+import { type Fact, factKey } from '@muster/forges/reading';
+import { type Execution } from '@muster/registry';
+
+export interface Recorded {
+  readonly kind: Fact['kind'];
+  /** Null where it was recorded for none; `why` says why then. */
+  readonly executionId: string | null;
+  /** False also where it was recorded before. */
+  readonly recorded: boolean;
+  readonly why: string | null;
+}
+
+type Found = Pick<Execution, 'id' | 'targetId' | 'git' | 'pullRequest'>;
+
+/** Those of the first way that finds any; of each target the newest. Who forks may call a branch as they like. */
+async function findWork(client: Client, { trailers, url, branch, isForeign }: Fact): Promise<Found[]> {
+  if (!isForeign) {
+    const named = await Promise.all(
+      trailers.map(async (executionId) => {
+        try {
+          return [(await client.deliveryExecutions.get({ executionId })).execution];
+        } catch (error) {
+          if (isRefusal(error, 'not_found')) return [];
+          throw error;
+        }
+      }),
+    );
+    if (named.flat().length > 0) return named.flat();
+  }
+  const ways = [
+    ...(url === null ? [] : [{ pullRequest: url }]),
+    ...(branch === null || isForeign ? [] : [{ branch }]),
+  ];
+  for (const way of ways) {
+    const { items } = await client.deliveryExecutions.list({ ...way, limit: 50 });
+    const newest = new Map<string, Found>();
+    for (const item of items) if (!newest.has(item.targetId)) newest.set(item.targetId, item);
+    if (newest.size > 0) return [...newest.values()];
+  }
+  return [];
+}
+
+/** Why a fact of a pull request does not concern work that it names. */
+function whyNot({ url, base }: Fact, { git, pullRequest }: Found): string | undefined {
+  if (base !== null && git?.baseBranch != null && git.baseBranch !== base)
+    return `the work goes into ${git.baseBranch}, the pull request into ${base}`;
+  if (url !== null && pullRequest !== null && pullRequest.url !== url)
+    return `the work was handed in with ${pullRequest.url}`;
+  return undefined;
+}
+
+/** Records a fact for the work that is said, else for the one that it is found to be about. */
+export async function recordFact(
+  client: Client,
+  fact: Fact,
+  {
+    execution: said,
+    key = factKey(fact),
+  }: { readonly execution?: string | undefined; readonly key?: string },
+): Promise<Recorded> {
+  const { kind, at: observedAt, branch: ref, sha, number, url } = fact;
+  const none = (why: string): Recorded => ({ kind, executionId: null, recorded: false, why });
+  let executionId = said;
+  if (executionId === undefined) {
+    const [work, ...more] = await findWork(client, fact);
+    if (work === undefined) return none(`no work is known by ${ref ?? url ?? 'it'}`);
+    if (more.length > 0) return none(`it names several: ${[work, ...more].map(({ id }) => id).join(', ')}`);
+    const why = whyNot(fact, work);
+    if (why !== undefined) return none(why);
+    executionId = work.id;
+  }
+  const { recorded } = await client.deliveryExecutions.recordForgeObservation({
+    executionId,
+    observation: {
+      ...{ dedupeKey: key, kind, observedAt },
+      ...(ref !== null && { ref }),
+      ...(sha !== null && { sha }),
+      ...(number !== null && { number }),
+      ...(url !== null && { url }),
+    },
+  });
+  return { kind, executionId, recorded, why: recorded ? null : 'it was recorded before' };
+}
