@@ -2,7 +2,9 @@
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { expect, it } from '@jest/globals';
+import { parse } from 'yaml';
 import { repositoryRoot } from '../dev/repository.ts';
+import { stages } from './dockerfile.ts';
 
 const folder = path.join(repositoryRoot, '.github/workflows');
 
@@ -11,4 +13,40 @@ it('names every action by its commit, with the version beside it', async () => {
   const uses = (await Promise.all(texts)).flatMap((text) => text.match(/(?<=uses: ).+/g) ?? []);
   expect(uses.length).toBeGreaterThan(0);
   for (const one of uses) expect(one).toMatch(/^[\w-]+\/[\w-]+@[0-9a-f]{40} # v\d+\.\d+\.\d+$/);
+});
+
+/** Steps of a job of the release, as YAML has them. */
+const jobs = async () => {
+  const { jobs: all } = parse(await readFile(path.join(folder, 'release.yml'), 'utf8')) as {
+    jobs: Record<
+      string,
+      {
+        needs?: string;
+        permissions: Record<string, string>;
+        strategy?: { matrix: { program: string[] } };
+        steps: { run?: string }[];
+      }
+    >;
+  };
+  return all;
+};
+
+it('releases an image of each program, signed by its digest, once the packages are out', async () => {
+  const { images } = await jobs();
+  const services = stages.filter(({ base }) => base === 'service' || base === 'program');
+  const programs = services.map(({ name }) => name).filter((name) => name !== 'service');
+  expect(images?.strategy?.matrix.program.toSorted()).toEqual(programs.toSorted());
+  expect(images?.needs).toBe('publish');
+  expect(images?.permissions).toMatchObject({ packages: 'write', 'id-token': 'write' });
+  const script = images?.steps.map(({ run }) => run ?? '').join('\n') ?? '';
+  expect(script).toMatch(/docker buildx build --target "\$PROGRAM"/);
+  expect(script).toMatch(/cosign sign --yes --recursive "\$image@\$digest"/);
+});
+
+it('gives no job of the release more than it needs', async () => {
+  for (const [name, { permissions }] of Object.entries(await jobs())) {
+    const writes = Object.keys(permissions).filter((key) => permissions[key] === 'write');
+    const may = { publish: ['id-token'], images: ['packages', 'id-token'], action: ['contents'] }[name];
+    expect([name, writes]).toEqual([name, may]);
+  }
 });

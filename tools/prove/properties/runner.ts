@@ -123,9 +123,11 @@ async function rival(house: House, key: string, first: Working, agent: readonly 
   await Promise.race([pause(2 * leaseSeconds * 1_000), first.ended]);
   const { home, main, origins } = house;
   const other = await openMachine({ home, origin: origins.open, main }, `${key}-c`, house.api);
-  await other.start(['--json', key, ...agent]).ended;
-  // Its agent is busy until then.
+  const second = other.start(['--json', key, ...agent]);
+  await second.until('taken');
+  // Whoever has the story is busy until then.
   await writeFile(path.join(home, `${key}.ledger.end`), '');
+  await second.ended;
 }
 
 /** The set-up of the machine was killed: the story goes back, and no work has begun. */
