@@ -17,6 +17,14 @@ export function pagesJourneys(house: House): void {
     const ben = house.client(people.ben.me.token);
     const page = await open(people.ana.me.token, '/');
     await page.getByRole('heading', { name: 'Nothing waits for you' }).waitFor();
+    await ben.comments.create({ storyId: 'WEB-2', body: `@${people.ana.me.handle} which one?` });
+    const told = page.getByRole('region', { name: 'Said to you' });
+    await told.getByText('WEB-2', { exact: true }).first().waitFor();
+    const { notifications } = house.client(people.ana.me.token);
+    await notifications.markRead({
+      notificationIds: (await notifications.list({})).items.map(({ id }) => id),
+    });
+    await told.waitFor({ state: 'detached' });
     await ben.reviewers.add({ storyId: 'WEB-1', memberId: people.ana.me.memberId });
     await page.getByRole('region', { name: 'For you to review' }).getByText('Alpha').waitFor();
     await page.getByRole('link', { name: 'Review WEB-1' }).click();
@@ -40,11 +48,39 @@ export function pagesJourneys(house: House): void {
     await page.getByText(/Robo · testing · 40 % done · epoch 1/).waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-2' }).click();
     await page.getByText(/Ana asked to stop/).waitFor();
+    await page.locator('.state', { hasText: 'asked to stop' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Ask to stop WEB-2' }).count()).toBe(0);
     await until(async () =>
       (await robo.deliveryExecutions.renew(held)).signals.some(({ kind }) => kind === 'stop_requested'),
     );
     await robo.deliveryExecutions.release(held);
     await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
+    // Whoever asked is told, and everyone sees what was stopped until another takes it.
+    await page
+      .locator('.notice', { hasText: 'WEB-2 has stopped' })
+      .getByText(/^Robo let go of it/)
+      .waitFor();
+    expect(await page.locator('.notice', { hasText: 'a stop is requested' }).count()).toBe(0);
+    const stopped = page.getByRole('region', { name: 'Stopped' });
+    await stopped.getByText('Two tests are red').waitFor();
+    await house.client(people.ben.me.token).deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-2' },
+    });
+    await stopped.waitFor({ state: 'detached' });
+  });
+
+  journey('asks no one to stop where no one would hear it', async () => {
+    const { execution } = await house.client(people.robo.me.token).deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-2', runId: 'run-1' },
+    });
+    await house.world.rows(
+      `update leases set expires_at = now() - interval '1 minute' where unit_id = $1`,
+      execution.targetId,
+    );
+    const page = await open(people.ana.me.token, '/agents');
+    await page.locator('.state', { hasText: 'stalled' }).waitFor();
+    await page.getByRole('button', { name: 'Take over WEB-2' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Ask to stop WEB-2' }).count()).toBe(0);
   });
 
   journey('shows what is locked as a tree, who is at the same files, and by which path', async () => {

@@ -136,6 +136,40 @@ export function settingsJourneys(house: House): void {
     expect(items.map(({ state, counts }) => [state, counts.created])).toEqual([['finished', 250]]);
   });
 
+  journey(
+    'knows members by their names in a file, asks for the others, and begins what is another import',
+    async () => {
+      const ana = house.client(people.ana.me.token);
+      await ana.imports.begin({ projectId: 'WEB', provider: 'other', name: 'csv: other.csv' });
+      const page = await open(people.ana.me.token, '/p/WEB/settings/import');
+      await page.getByText('csv: other.csv').waitFor();
+      await page.getByLabel('Where it comes from').selectOption('csv');
+      const buffer = Buffer.from('Id,Title,Assignee\n1,By Ben,BEN\n2,By C. D.,C. D.\n3,By X,X\n');
+      await page.getByLabel('File').setInputFiles({ name: 'table.csv', mimeType: 'text/csv', buffer });
+      const of = (name: string) => page.getByLabel(`Member for ${name}`);
+      await of('C. D.').selectOption({ label: 'Chloé, chloe@example.com' });
+      expect(await of('BEN').inputValue()).toBe('ben@example.com');
+      expect(await of('X').inputValue()).toBe('');
+      await page.getByRole('button', { name: 'Bring in 3 stories' }).click();
+      await page.getByRole('heading', { name: 'table.csv is in' }).waitFor();
+      expect(await page.getByText('It went on with an import').count()).toBe(0);
+      const cards = await ana.stories.list({ projectId: 'WEB', view: 'card', limit: 100 });
+      const whose = cards.items.map(({ title, assignees }) => [title, assignees.member?.name]);
+      expect(whose).toEqual(
+        expect.arrayContaining([
+          ['By Ben', 'Ben'],
+          ['By C. D.', 'Chloé'],
+          ['By X', undefined],
+        ]),
+      );
+      const { items } = await ana.imports.list({ projectId: 'WEB' });
+      expect(items.map(({ name, state }) => [name, state])).toEqual([
+        ['csv: table.csv', 'finished'],
+        ['csv: other.csv', 'open'],
+      ]);
+    },
+  );
+
   journey('asks which column is the title, and which comes first in a date', async () => {
     const page = await open(people.ana.me.token, '/p/WEB/settings/import');
     await page.getByLabel('Where it comes from').selectOption('csv');

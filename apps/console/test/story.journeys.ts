@@ -91,7 +91,8 @@ export function storyJourneys(house: House): void {
     await page.getByText('Check it').waitFor();
     await page.getByText('Another holder is at work on it').waitFor();
     await page.getByRole('button', { name: 'Ask to stop WEB-1' }).click();
-    await page.getByText(/asked to stop/).waitFor();
+    await page.getByText(/Ana asked to stop/).waitFor();
+    await page.locator('.state', { hasText: 'asked to stop' }).waitFor();
     await until(async () => {
       const { signals } = await robo.deliveryExecutions.renew({ executionId: execution.id, leaseToken });
       return signals.some(({ kind }) => kind === 'stop_requested');

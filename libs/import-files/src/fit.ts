@@ -23,6 +23,8 @@ export interface Fitting {
   readonly dates?: DateOrder | undefined;
   /** Addresses of people whom the file knows by name alone, by the name in small letters. */
   readonly people?: ReadonlyMap<string, string>;
+  /** Hears each time of a person whom the file knows by name alone. */
+  readonly onPerson?: (name: string) => void;
 }
 
 const isNothing = (text: string | undefined): boolean => text === undefined || text.trim() === '';
@@ -85,7 +87,9 @@ class Fit {
   }
 
   emailOf(person: string): string | undefined {
+    if (isNothing(person)) return undefined;
     if (isEmail(person)) return person;
+    this.#fitting.onPerson?.(oneLine(person));
     return this.#fitting.people?.get(person.trim().toLowerCase());
   }
 

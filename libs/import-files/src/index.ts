@@ -2,9 +2,16 @@ export { columnName } from './csv.ts';
 export type { Entry, FileItem, ReadOptions } from './draft.ts';
 export type { Fitting } from './fit.ts';
 export { csvColumns, type CsvField, csvFields, csvHead } from './formats/csv.ts';
-export { emptyReport, type ImportCalls, importFile, type ImportInto, type Report } from './put-in.ts';
+export {
+  emptyReport,
+  type ImportCalls,
+  importFile,
+  type ImportInto,
+  importNameOf,
+  type Report,
+} from './put-in.ts';
 export { type FileFormat, fileFormats, type ImportFile, openFile, type Provider } from './open.ts';
 export { type Lack, NoImport, type Source } from './source.ts';
 export { type Columns, type FileStatus, type FindPlace, type Place, placesOf } from './statuses.ts';
-export { type LeftOut, type StatusPlace, type Survey, surveyFile } from './survey.ts';
+export { type LeftOut, type NamedPerson, type StatusPlace, type Survey, surveyFile } from './survey.ts';
 export type { DateOrder } from './times.ts';

@@ -7,7 +7,7 @@ import {
   type ResultOf,
 } from '@muster/registry';
 import { type Fitting } from './fit.ts';
-import { type ImportFile } from './open.ts';
+import { type FileFormat, type ImportFile } from './open.ts';
 import { putsOf } from './puts.ts';
 
 type Imports = typeof registry.imports;
@@ -50,23 +50,26 @@ export const emptyReport = (): Report => ({
   counts: { created: 0, updated: 0, unchanged: 0, kept: 0, refused: 0 },
 });
 
-/** The import that an earlier run left open. Waits of all that was put into it are found when it is finished. */
+/** What the import of a file is called: the same for the same file of the same source, by which it is gone on with. */
+export const importNameOf = (format: FileFormat, file: string, source = ''): string =>
+  `${format}: ${file}${source === '' ? '' : ` (${source})`}`.slice(0, 120);
+
+/** The import of the same file that an earlier run left open. Waits of all that was put into it are found when it is finished. */
 async function openOne(
   { list }: ImportCalls,
   projectId: string,
-  { provider, format }: ImportFile,
+  { provider }: ImportFile,
+  name: string,
 ): Promise<Import | undefined> {
-  for await (const one of list.all({ projectId, limit: 200 })) {
-    const isOurs = one.provider === provider && one.name.startsWith(`${format}: `);
-    if (isOurs && one.state === 'open') return one;
-  }
+  for await (const one of list.all({ projectId, limit: 200 }))
+    if (one.state === 'open' && one.provider === provider && one.name === name) return one;
   return undefined;
 }
 
 export interface ImportInto {
   readonly imports: ImportCalls;
   readonly project: string;
-  /** What the import is called. */
+  /** What the import is called, as importNameOf says; one of that name that is open is gone on with. */
   readonly name: string;
   readonly theirs: boolean;
   /** Where it is aborted, the run stops before the next call, and its reason is thrown. */
@@ -82,7 +85,7 @@ export async function importFile(
   show: (read: number) => void,
   report: Report,
 ): Promise<void> {
-  const before = await openOne(imports, project, file);
+  const before = await openOne(imports, project, file, name);
   report.isContinued = before !== undefined;
   const { id: importId } = (report.import =
     before ?? (await imports.begin({ projectId: project, provider: file.provider, name })).import);

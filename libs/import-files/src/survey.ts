@@ -10,6 +10,14 @@ export interface StatusPlace {
   readonly place: Place | undefined;
 }
 
+/** Who did or does something in the file that knows them by name alone; undefined where no address was said for them. */
+export interface NamedPerson {
+  readonly name: string;
+  /** As who does a story, and as who wrote a comment. */
+  readonly times: number;
+  readonly email: string | undefined;
+}
+
 /** What has no place here, and in which items. */
 export interface LeftOut {
   readonly what: string;
@@ -23,6 +31,8 @@ export interface Survey {
   readonly comments: number;
   readonly epics: number;
   readonly statuses: readonly StatusPlace[];
+  /** Who is named most often comes first. */
+  readonly people: readonly NamedPerson[];
   /** Items that cannot become stories, but for those whose status has no place. */
   readonly refused: readonly { readonly place: string; readonly why: string }[];
   /** What the file has beside items, by why it is left out; and what items have that stories have no place for. */
@@ -41,6 +51,12 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
     statuses.set(key, { name, items, place });
     return place;
   };
+  // Trackers write a name in one way; people who type it do not.
+  const people = new Map<string, { name: string; times: number }>();
+  const onPerson = (name: string): void => {
+    const times = (people.get(name.toLowerCase())?.times ?? 0) + 1;
+    people.set(name.toLowerCase(), { name: people.get(name.toLowerCase())?.name ?? name, times });
+  };
   const leftOut = new Map<string, string[]>();
   const leave = (what: string, place: string): void => {
     const places = leftOut.get(what);
@@ -50,7 +66,7 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
   const refused: { place: string; why: string }[] = [];
   const epics = new Set<string>();
   let [entries, items, comments] = [0, 0, 0];
-  for await (const entry of file.entries({ ...fitting, placeOf })) {
+  for await (const entry of file.entries({ ...fitting, placeOf, onPerson })) {
     entries += 1;
     if (entry.kind === 'refused') {
       if (entry.for === 'item') refused.push({ place: entry.place, why: entry.why });
@@ -65,6 +81,9 @@ export async function surveyFile(file: ImportFile, fitting: Fitting): Promise<Su
   return {
     ...{ entries, items, comments, epics: epics.size, refused, notes: file.notes },
     statuses: [...statuses.values()],
+    people: [...people]
+      .map(([key, person]) => ({ ...person, email: fitting.people?.get(key) }))
+      .toSorted((one, other) => other.times - one.times),
     leftOut: [...leftOut].map(([what, places]) => ({ what, places })),
   };
 }

@@ -14,6 +14,7 @@ import {
   fileFormats,
   type Fitting,
   importFile,
+  importNameOf,
   NoImport,
   openFile,
   placesOf,
@@ -241,7 +242,7 @@ async function bringIn(format: FileFormat, name: string, flags: ImportFlags): Pr
   const progress = progressOf(survey.entries);
   const into = {
     imports: createClient(transportOf(connection, { patienceSeconds })).imports,
-    ...{ project, theirs, name: `${format}: ${name === '-' ? 'stdin' : path.basename(name)}`.slice(0, 120) },
+    ...{ project, theirs, name: importNameOf(format, name === '-' ? 'stdin' : path.basename(name), ids) },
   };
   const tell = (): void => {
     progress.end();

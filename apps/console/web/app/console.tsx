@@ -8,10 +8,11 @@ import { type Console, ConsoleContext } from '../data/context.ts';
 import { startLive } from '../data/live.ts';
 import { refresh } from '../data/refresh.ts';
 import { staleBy } from '../data/stale.ts';
+import { stoppedBy } from '../data/stops.ts';
 import { enter, type Entered, type Session } from '../data/session.ts';
 import { isStillIn, leaveToSignIn, proofPageOf, signOut } from '../data/sign-in.ts';
 import { Empty } from '../parts/states.tsx';
-import { reasonFor } from '../parts/notices.tsx';
+import { notify, reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
 import { Gate } from './gate.tsx';
 import { router } from './router.tsx';
@@ -114,6 +115,12 @@ function Inside({ session, onTokenOver }: { readonly session: Session; readonly 
     const live = startLive(session, {
       event: (event) => {
         boards.hear(event);
+        const stopped = stoppedBy(event);
+        if (stopped !== undefined)
+          notify({
+            ...{ tone: 'good', title: t.stop.stopped(stopped.name) },
+            ...{ body: t.stop.stoppedBy(stopped.holder), about: stopped.executionId },
+          });
         for (const queryKey of staleBy(event)) void refresh(queries, queryKey);
       },
       resync: () => {

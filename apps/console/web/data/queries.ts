@@ -71,6 +71,16 @@ export const workQuery = (client: Client) =>
     refetchInterval: 30_000,
   });
 
+/** Work that its holder let go of because a stop was asked for, newest first: nobody has taken it since. */
+export const stoppedQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['work', 'stopped'],
+    queryFn: async () => {
+      const { items } = await client.deliveryExecutions.list({ state: ['available'], limit: 200 });
+      return items.filter(({ stopRequested }) => stopRequested !== null);
+    },
+  });
+
 /** Live locks of a project. They end by themselves, which is no event. */
 export const locksQuery = (client: Client, projectId: string) =>
   queryOptions({

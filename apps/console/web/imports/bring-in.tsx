@@ -6,6 +6,7 @@ import {
   type DateOrder,
   type FileFormat,
   fileFormats,
+  importNameOf,
   NoImport,
   placesOf,
   surveyFile,
@@ -14,9 +15,10 @@ import { useClient } from '../data/context.ts';
 import { reasonFor } from '../parts/notices.tsx';
 import { Loading } from '../parts/states.tsx';
 import { Choice, Label } from '../settings/parts.tsx';
-import { columnsQuery } from '../settings/queries.ts';
+import { columnsQuery, membersQuery } from '../settings/queries.ts';
 import { i } from '../texts/imports.ts';
 import { CsvColumns, headOf, type Said } from './csv-columns.tsx';
+import { addressesOf } from './people-table.tsx';
 import { Preview } from './preview.tsx';
 import { open } from './reading.ts';
 import { Progress } from './progress.tsx';
@@ -58,9 +60,22 @@ export function BringIn({
   const [dates, setDates] = useState<DateOrder | ''>('');
   const [places, setPlaces] = useState<Said>({});
   const [fields, setFields] = useState<Said>({});
+  const members = useQuery(membersQuery(client));
+  const [persons, setPersons] = useState<Said>({});
   const [theirs, setTheirs] = useState(false);
   const looked = useQuery({
-    queryKey: ['file', chosen?.number, format, options, dates, places, fields, columns.data],
+    queryKey: [
+      'file',
+      chosen?.number,
+      format,
+      options,
+      dates,
+      places,
+      fields,
+      persons,
+      columns.data,
+      members.data,
+    ],
     queryFn: async () => {
       if (chosen === null) throw new Error('no file is chosen');
       const file = await open(format, chosen.blob, {
@@ -71,10 +86,11 @@ export function BringIn({
       const fitting = {
         placeOf: placesOf(columns.data, new Map(Object.entries(places))),
         ...(dates !== '' && { dates }),
+        people: addressesOf(members.data ?? [], persons),
       };
       return { file, fitting, survey: await surveyFile(file, fitting) };
     },
-    enabled: chosen !== null && columns.data !== undefined,
+    enabled: chosen !== null && columns.data !== undefined && !members.isPending,
     placeholderData: keepPreviousData,
     gcTime: 0,
   });
@@ -95,7 +111,10 @@ export function BringIn({
     const name = chosen.blob.name;
     start(projectId, {
       ...{ name, file, fitting, total: survey.entries },
-      into: { imports: client.imports, project: projectId, theirs, name: `${format}: ${name}`.slice(0, 120) },
+      into: {
+        ...{ imports: client.imports, project: projectId, theirs },
+        name: importNameOf(format, name, options.source),
+      },
     });
   };
   return (
@@ -122,6 +141,7 @@ export function BringIn({
               setChosen(blob === undefined ? null : { number: files, blob });
               setPlaces({});
               setFields({});
+              setPersons({});
             }}
           />
         </Label>
@@ -164,10 +184,12 @@ export function BringIn({
         <Preview
           survey={looked.data.survey}
           columns={columns.data ?? []}
+          members={members.data ?? []}
           isBusy={looked.isPlaceholderData}
           theirs={theirs}
           onTheirs={setTheirs}
           onPlace={(status, column) => setPlaces({ ...places, [status]: column })}
+          onPerson={(person, email) => setPersons({ ...persons, [person.toLowerCase()]: email })}
           onRun={bringIn}
         />
       )}

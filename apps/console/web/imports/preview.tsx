@@ -1,8 +1,9 @@
 /** What a file would bring, before it does. */
-import { type BoardColumn } from '@muster/registry';
+import { type BoardColumn, type Member } from '@muster/registry';
 import { type Place, type Survey } from '@muster/import-files';
 import { facts } from '../settings/parts.tsx';
 import { i } from '../texts/imports.ts';
+import { PeopleTable } from './people-table.tsx';
 
 const canceled = 'canceled';
 
@@ -43,18 +44,22 @@ export const Lines = ({
 export function Preview({
   survey,
   columns,
+  members,
   isBusy,
   theirs,
   onTheirs,
   onPlace,
+  onPerson,
   onRun,
 }: {
   readonly survey: Survey;
   readonly columns: readonly BoardColumn[];
+  readonly members: readonly Member[];
   readonly isBusy: boolean;
   readonly theirs: boolean;
   readonly onTheirs: (theirs: boolean) => void;
   readonly onPlace: (status: string, column: string) => void;
+  readonly onPerson: (person: string, email: string) => void;
   readonly onRun: () => void;
 }) {
   const { items, comments, epics, refused, leftOut, notes } = survey;
@@ -111,6 +116,7 @@ export function Preview({
           </tbody>
         </table>
       )}
+      <PeopleTable people={survey.people} members={members} onPerson={onPerson} />
       <div className="folds">
         <Lines
           title={i.refusedItems(refused.length)}

@@ -1,5 +1,5 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
-import { type ActivityItem } from '@muster/registry';
+import { type ActivityItem, type StoryStatus } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
 import { activityQuery } from '../data/queries.ts';
@@ -7,6 +7,7 @@ import { Avatar, nameOf } from '../parts/people.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
 import { useTitle } from '../parts/title.ts';
+import { happened, movedTo } from '../texts/activity.ts';
 import { ago, exactly, t } from '../texts/index.ts';
 
 interface Happened {
@@ -28,6 +29,8 @@ function together(items: readonly ActivityItem[]): Happened[] {
   }
   return lines;
 }
+
+const isStatus = (value: unknown): value is StoryStatus => typeof value === 'string' && value in t.status;
 
 /** What happened, newest first. */
 export function ActivityPage() {
@@ -52,19 +55,22 @@ export function ActivityPage() {
           {activity.isPending && <Loading label={t.activity.loading} />}
           {activity.isSuccess && items.length === 0 && <Empty title={t.activity.empty} />}
           <ol className="rows">
-            {together(items).map(({ item: { id, kind, actor, subject, at }, times }) => (
+            {together(items).map(({ item: { id, kind, actor, subject, data, at }, times }) => (
               <li key={id} className="row row-slim">
                 <span className="row-lead">
                   <Avatar name={actor.name} kind={actor.kind} />
                 </span>
                 <p className="row-words">
-                  {nameOf(actor)} <span className="muted">{t.happened(kind)}</span>{' '}
+                  {nameOf(actor)} <span className="muted">{happened(kind)}</span>{' '}
                   {subject.type === 'story' && subject.key !== null ? (
                     <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
                       <span className="key">{subject.key}</span> {subject.title}
                     </Link>
                   ) : (
                     subject.title
+                  )}
+                  {kind === 'story.statusChanged' && isStatus(data['to']) && (
+                    <span className="muted"> {movedTo(t.status[data['to']])}</span>
                   )}
                   {times > 1 && <span className="muted"> · {t.activity.times(times)}</span>}
                 </p>

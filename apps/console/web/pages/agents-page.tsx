@@ -3,11 +3,12 @@ import { useQuery } from '@tanstack/react-query';
 import { type ListedExecution } from '@muster/registry';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { collisionsQuery, projectsQuery, workQuery } from '../data/queries.ts';
+import { collisionsQuery, projectsQuery, stoppedQuery, workQuery } from '../data/queries.ts';
 import { LeaseClock, useNow } from '../parts/clock.tsx';
 import { Collisions } from '../parts/collisions.tsx';
+import { Icon } from '../parts/icons.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
-import { Row } from '../parts/row.tsx';
+import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { Steer } from '../parts/steer.tsx';
 import { StopButton } from '../parts/stop.tsx';
@@ -41,12 +42,20 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
   ];
   return (
     <Row
-      lead={<Avatar name={holder?.name ?? '?'} kind={holder?.kind ?? 'system'} />}
+      lead={
+        holder === null ? (
+          <span className="state" data-tone={state === 'stalled' ? 'bad' : 'none'}>
+            <Icon name={stopRequested === null ? 'warn' : 'stop'} />
+          </span>
+        ) : (
+          <Avatar name={holder.name} kind={holder.kind} />
+        )
+      }
       storyKey={story?.key ?? null}
       title={story?.title ?? group?.name ?? ''}
       fact={
         <>
-          <WorkState state={state} needsRework={needsRework} />
+          <WorkState state={state} needsRework={needsRework} isStopAsked={stopRequested !== null} />
           {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
           <span>{facts.filter((fact) => fact !== undefined).join(' · ')}</span>
           {checkpoint !== null && <p className="row-quote">{checkpoint.summary}</p>}
@@ -82,6 +91,8 @@ export function AgentsPage() {
   const projects = useQuery(projectsQuery(client)).data ?? [];
   const only = projects.find(({ key }) => key === chosen);
   const shown = work.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id);
+  const stopped = useQuery(stoppedQuery(client));
+  const ended = stopped.data?.filter(({ projectId }) => chosen === undefined || projectId === only?.id) ?? [];
   const withWork = projects.filter(({ id }) => shown?.some(({ projectId }) => projectId === id) === true);
   const locked = projects.length === 1 ? projects : withWork.slice(0, mostProjects);
   return (
@@ -122,6 +133,16 @@ export function AgentsPage() {
               <Work key={execution.id} execution={execution} />
             ))}
           </ul>
+          {stopped.isError && work.isSuccess && (
+            <Failed error={stopped.error} again={() => void stopped.refetch()} />
+          )}
+          {ended.length > 0 && (
+            <Group id="stopped" title={t.agents.stopped}>
+              {ended.map((execution) => (
+                <Work key={execution.id} execution={execution} />
+              ))}
+            </Group>
+          )}
           {(only === undefined ? locked : [only]).map((project) => (
             <Locks key={project.id} project={project} />
           ))}

@@ -3,6 +3,7 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useRef } from 'react';
 import { type Notification } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { needsAnswer } from '../data/needs.ts';
 import { inboxQuery } from '../data/queries.ts';
 import { usePageKeys } from '../parts/keys.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
@@ -12,11 +13,6 @@ import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { ago, t } from '../texts/index.ts';
 
-const needsAnswer: ReadonlySet<Notification['kind']> = new Set<Notification['kind']>([
-  ...(['mention', 'review_requested', 'handoff', 'access_requested'] as const),
-  ...(['lease_expired', 'seat_limit', 'webhook_paused'] as const),
-]);
-
 export function InboxPage() {
   useTitle(t.nav.inbox);
   const client = useClient();
@@ -25,8 +21,8 @@ export function InboxPage() {
   const list = useRef<HTMLDivElement>(null);
   const unread = inbox.data?.filter(({ readAt }) => readAt === null) ?? [];
   const read = inbox.data?.filter(({ readAt }) => readAt !== null) ?? [];
-  const needed = unread.filter(({ kind }) => needsAnswer.has(kind));
-  const known = unread.filter(({ kind }) => !needsAnswer.has(kind));
+  const needed = unread.filter(needsAnswer);
+  const known = unread.filter((one) => !needsAnswer(one));
 
   const done = async (items: readonly Notification[]): Promise<void> => {
     if (items.length === 0) return;

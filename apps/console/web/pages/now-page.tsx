@@ -3,9 +3,10 @@ import { useQuery } from '@tanstack/react-query';
 import { Link } from '@tanstack/react-router';
 import { type ListedExecution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
+import { isToldAlone } from '../data/needs.ts';
+import { inboxQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
 import { Icon } from '../parts/icons.tsx';
-import { nameOf } from '../parts/people.tsx';
+import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -49,19 +50,24 @@ function Waiting({
 export function NowPage() {
   useTitle(t.nav.now);
   const client = useClient();
-  const { member } = useIdentity();
+  const { member, agent } = useIdentity();
   const work = useQuery(workQuery(client));
   const rework = useQuery(reworkQuery(client));
   const reviews = useQuery(reviewsQuery(client));
-  const all = [work, rework, reviews];
+  // An agent is told nothing here.
+  const inbox = useQuery({ ...inboxQuery(client), enabled: agent === null });
+  const all = [work, rework, reviews, ...(agent === null ? [inbox] : [])];
   const failed = all.find(({ isError }) => isError);
+  const told = inbox.data?.filter(isToldAlone) ?? [];
   const offers = work.data?.filter(({ offer }) => offer?.toMemberId === member.id) ?? [];
   const questions = work.data?.filter(({ state }) => state === 'waiting_input') ?? [];
   const stalled = work.data?.filter(({ state }) => state === 'stalled') ?? [];
   const isReady = all.every(({ isPending }) => !isPending);
   const isEmpty =
     isReady &&
-    [offers, questions, stalled, rework.data ?? [], reviews.data ?? []].every(({ length }) => length === 0);
+    [told, offers, questions, stalled, rework.data ?? [], reviews.data ?? []].every(
+      ({ length }) => length === 0,
+    );
   return (
     <>
       <header className="page-head">
@@ -82,6 +88,29 @@ export function NowPage() {
             <Group id="questions" title={t.now.questions}>
               {questions.map((one) => (
                 <Waiting key={one.id} execution={one} why={t.now.asks} act={t.now.answer} />
+              ))}
+            </Group>
+          )}
+          {told.length > 0 && (
+            <Group id="told" title={t.now.told}>
+              {told.map(({ id, actor, title, body, subject, createdAt }) => (
+                <Row
+                  key={id}
+                  lead={<Avatar name={actor.name} kind={actor.kind} />}
+                  storyKey={subject?.type === 'story' ? subject.key : null}
+                  title={title}
+                  fact={[ago(createdAt), body].filter((part) => part !== '').join(' · ')}
+                  act={
+                    subject?.type === 'story' && subject.key !== null ? (
+                      <Look storyKey={subject.key} name={t.now.look} />
+                    ) : (
+                      <Link to="/inbox" className="button">
+                        {t.now.look}
+                        <span className="sr-only"> {title}</span>
+                      </Link>
+                    )
+                  }
+                />
               ))}
             </Group>
           )}

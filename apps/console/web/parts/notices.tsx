@@ -8,6 +8,8 @@ export interface Notice {
   readonly tone: 'good' | 'warn' | 'bad';
   readonly title: string;
   readonly body?: string;
+  /** Of several that tell of one thing, the last is shown. */
+  readonly about?: string;
   /** Where it asks for a decision it stays until there is one. */
   readonly acts?: readonly { readonly name: string; readonly run: () => void; readonly isMain?: boolean }[];
 }
@@ -36,7 +38,8 @@ export function dismiss(id: number): void {
 export function notify(notice: Notice): void {
   last += 1;
   const id = last;
-  shown = [...shown.slice(-2), { ...notice, id }];
+  const others = shown.filter(({ about }) => about === undefined || about !== notice.about);
+  shown = [...others.slice(-2), { ...notice, id }];
   announce([notice.title, notice.body].filter((text) => text !== undefined).join('. '));
   if (notice.acts === undefined) setTimeout(() => dismiss(id), shownMillis);
 }

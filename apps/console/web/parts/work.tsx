@@ -16,10 +16,20 @@ export const toneOf: Record<ExecutionState, 'live' | 'wait' | 'bad' | 'good' | '
 export const WorkState = ({
   state,
   needsRework,
+  isStopAsked = false,
 }: {
   readonly state: ExecutionState;
   readonly needsRework?: boolean;
+  /** Whether its holder was asked to stop; of work that was let go of, whether it was by that. */
+  readonly isStopAsked?: boolean;
 }) => {
+  if (isStopAsked && (state === 'leased' || state === 'waiting_input' || state === 'available'))
+    return (
+      <span className="state" data-tone={state === 'available' ? 'none' : 'wait'}>
+        <Icon name="stop" size={13} />
+        {state === 'available' ? t.stop.done : t.stop.waits}
+      </span>
+    );
   const isRework = needsRework === true && state !== 'leased';
   const tone = isRework ? 'bad' : toneOf[state];
   return (

@@ -1,5 +1,5 @@
 /** Settings of one thing: its sections at the side, the chosen one beside them. */
-import { Link } from '@tanstack/react-router';
+import { Link, useRouter } from '@tanstack/react-router';
 import { type ReactNode, useEffect, useRef } from 'react';
 import { useTitle } from '../parts/title.ts';
 import { s } from '../texts/settings.ts';
@@ -29,12 +29,16 @@ export function Frame({
   const place = places.find(({ section }) => section === chosen) ?? places[0];
   useTitle(`${title}: ${place === undefined ? '' : s.sections[place.section]}`);
   const nav = useRef<HTMLElement>(null);
-  // Where the sections lie in one line, the chosen one may be beyond its end.
+  const router = useRouter();
+  // Where the sections lie in one line, the chosen one may be beyond its end. The router puts places back after it has rendered.
   useEffect(() => {
-    nav.current
-      ?.querySelector('[data-chosen]')
-      ?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
-  }, [place?.section]);
+    const show = (): void =>
+      nav.current
+        ?.querySelector('[data-chosen]')
+        ?.scrollIntoView({ block: 'nearest', inline: 'center', behavior: 'instant' });
+    show();
+    return router.subscribe('onRendered', show);
+  }, [router, place?.section]);
   return (
     <>
       <header className="page-head">

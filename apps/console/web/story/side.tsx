@@ -78,7 +78,7 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
   return (
     <div className="side-work">
       <div className="card-row">
-        <WorkState state={state} needsRework={needsRework} />
+        <WorkState state={state} needsRework={needsRework} isStopAsked={stopRequested !== null} />
         {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
       </div>
       <p className="muted">
@@ -109,9 +109,8 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
         </div>
       )}
       {stopRequested !== null && (
-        <p className="state" data-tone="wait">
-          <Icon name="stop" size={13} />
-          {t.story.stopRequested(stopRequested.by.name)}
+        <p className="muted">
+          {t.story.stopRequested(stopRequested.by.name)}, {ago(stopRequested.at)}
         </p>
       )}
       <div className="form-foot">

@@ -9,36 +9,6 @@ export type Operations = Registry;
 const several = (count: number, one: string, more: string): string =>
   `${count.toLocaleString()} ${count === 1 ? one : more}`;
 
-const happenings: Readonly<Record<string, string>> = {
-  'story.created': 'created',
-  'story.updated': 'changed',
-  'story.statusChanged': 'moved',
-  'story.reordered': 'put elsewhere in its column',
-  'story.deleted': 'deleted',
-  'spec.updated': 'wrote the spec of',
-  'spec.restored': 'restored the spec of',
-  'comment.created': 'commented on',
-  'comment.updated': 'edited a comment on',
-  'comment.deleted': 'deleted a comment on',
-  'comment.reacted': 'reacted to a comment on',
-  'comment.resolved': 'resolved a thread of',
-  'comment.reopened': 'opened a thread again of',
-  'assignment.changed': 'assigned',
-  'assignment.cleared': 'unassigned',
-  'reviewer.added': 'asked for a review of',
-  'reviewer.removed': 'took back a review of',
-  'review.decided': 'reviewed',
-  'execution.acquired': 'took up',
-  'execution.checkpointed': 'wrote a checkpoint of',
-  'execution.updated': 'went on with',
-  'execution.stopRequested': 'asked to stop',
-  'execution.offered': 'offered',
-  'execution.released': 'let go of',
-  'execution.submitted': 'handed in',
-  'execution.completed': 'ended work on',
-  'execution.superseded': 'took over',
-};
-
 export const en = {
   product: 'Muster',
   skip: 'Skip to content',
@@ -156,7 +126,7 @@ export const en = {
   },
   filter: {
     label: 'Filter stories',
-    placeholder: 'Filter by text or key',
+    placeholder: 'Text or key',
     clear: 'Clear filters',
     who: 'Who',
     labels: 'Label',
@@ -290,19 +260,17 @@ export const en = {
     asked: (name: string) => `${name}: a stop is requested`,
     heard: 'The holder hears it with its next call, and cannot take the work again.',
     failed: (name: string) => `${name}: the stop could not be requested`,
+    waits: 'asked to stop',
+    stopped: (name: string) => `${name} has stopped`,
+    stoppedBy: (holder: string) => `${holder} let go of it. Its checkpoints stay, and others can go on.`,
+    done: 'stopped',
   },
-  /** Between who did it and what it was done to; of what has no words of its own, its name. */
-  happened: (kind: string) =>
-    happenings[kind] ??
-    `${kind
-      .replaceAll(/([A-Z])/g, ' $1')
-      .replaceAll(/[._]/g, ' ')
-      .toLowerCase()}:`,
   agents: {
     loading: 'Loading the work under way',
     empty: 'No work is under way',
     emptyWhy: 'As soon as a person or an agent takes a story, it stands here with its lease.',
     noCheckpoint: 'no checkpoint yet',
+    stopped: 'Stopped',
     all: 'All projects',
     project: 'Project',
   },
@@ -335,6 +303,7 @@ export const en = {
     questions: 'Waits for an answer',
     asks: 'a question is open',
     answer: 'Answer',
+    told: 'Said to you',
     offers: 'Offered to you',
     offered: 'reserved for you for a while',
     reviews: 'For you to review',

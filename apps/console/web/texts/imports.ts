@@ -56,6 +56,13 @@ export const i = {
   canceled: 'Canceled, off the board',
   unplaced: (count: number) =>
     `${several(count, 'status has', 'statuses have')} no place on the board yet: choose one.`,
+  people: 'Who its people are here',
+  personThere: 'Person there',
+  times: 'Named',
+  personHere: 'Member here',
+  memberOf: (person: string) => `Member for ${person}`,
+  noMember: 'No member',
+  peopleWhy: 'Stories and comments of others keep their names as text.',
   noStatuses: 'No story has a status: all go to the backlog.',
   leftOut: (count: number) => `Left out (${count.toLocaleString()})`,
   refusedItems: (count: number) => `${several(count, 'item', 'items')} cannot become stories`,

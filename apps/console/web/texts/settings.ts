@@ -39,7 +39,7 @@ export const s = {
   roles: { owner: 'Owner', admin: 'Admin', member: 'Member', viewer: 'Viewer' },
   projectRoles: { lead: 'Lead', contributor: 'Contributor', viewer: 'Viewer' },
   teamRoles: { lead: 'Lead', member: 'Member' },
-  allProjects: 'Every project that you may see',
+  allProjects: 'All that you may see',
   changedMeanwhile: 'This was changed by another meanwhile. Their version is shown; change it again.',
   general: {
     intro: 'How the organization is called.',

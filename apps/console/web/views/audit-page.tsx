@@ -75,6 +75,7 @@ export function AuditPage() {
           <Link
             to="/audit"
             search={named}
+            activeOptions={{ exact: true, includeSearch: true }}
             className="tab"
             aria-current={outcome === undefined ? 'page' : undefined}
           >

@@ -1,0 +1,19 @@
+/** Which of what one is told needs an answer. */
+import { type Notification } from '@muster/registry';
+
+type Kind = Notification['kind'];
+
+/** What nothing but the notification tells of; the rest is also a review, an offer or work that stalled. */
+const toldAlone: ReadonlySet<Kind> = new Set<Kind>([
+  'mention',
+  'access_requested',
+  'seat_limit',
+  'webhook_paused',
+]);
+const seenElsewhere: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handoff', 'lease_expired']);
+
+export const needsAnswer = ({ kind }: Notification): boolean =>
+  toldAlone.has(kind) || seenElsewhere.has(kind);
+
+export const isToldAlone = ({ kind, readAt }: Notification): boolean =>
+  readAt === null && toldAlone.has(kind);
