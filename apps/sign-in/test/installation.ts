@@ -48,6 +48,8 @@ export interface Installation {
   readonly world: World;
   /** Where people reach it. */
   url(): string;
+  /** Where sign-in listens by itself. */
+  signInUrl(): string;
   browser(): Browser;
   /** How many mails there are to an address. */
   mailsTo(email: string): Promise<readonly string[]>;
@@ -73,7 +75,7 @@ export function useInstallation(
   const world = useWorld({});
   let [api, gateway]: (AppProcess | undefined)[] = [];
   let signIn: SignIn | undefined;
-  let [base, folder] = ['', ''];
+  let [base, folder, own] = ['', '', ''];
 
   beforeAll(async () => {
     folder = await mkdtemp(path.join(tmpdir(), 'muster-sign-in-'));
@@ -87,6 +89,7 @@ export function useInstallation(
     signIn = await createSignIn(config, pino({ level: 'silent' }), outbound);
     patient(signIn.pool);
     const { address } = await signIn.service.listen({ HOST: '127.0.0.1', PORT: 0, METRICS_PORT: 0 });
+    own = address;
     if (hasGateway)
       gateway = await startApp('apps/mcp-gateway/src/main.ts', {
         ...{ COORDINATION_API_URL: base, OAUTH_ISSUER: base },
@@ -175,6 +178,7 @@ export function useInstallation(
   return {
     ...{ world, browser, mailsTo, link },
     url: () => base,
+    signInUrl: () => own,
     signIn: async (email, into = browser()) => {
       const before = (await mailsTo(email)).length;
       await into.submit('/auth/link', { email, by: 'mail' });

@@ -193,6 +193,46 @@ describe('an attack', () => {
     await refused(await comeBack(browser, altered(at, name, value)), browser);
   });
 
+  it('by an ID token that was made for another question fails for its nonce', async () => {
+    const { subject } = await named.employee();
+    const browser = installation.browser();
+    const asked = altered(await begin(browser), 'nonce', 'of-another-question');
+    await refused(await comeBack(browser, await company.signIn(asked, subject)), browser);
+  });
+
+  it('by an answer that comes too late, or to a browser that asked for something else, fails', async () => {
+    const { subject } = await named.employee();
+    const browser = installation.browser();
+    const at = await company.signIn(await begin(browser), subject);
+    await world.rows(`update sign_in.flows set expires_at = now() where kind = 'issuer'`);
+    await refused(await comeBack(browser, at), browser);
+    const asked = { 'content-type': 'application/json' };
+    await browser.submit('/auth/passkey/options', {}, asked);
+    browser.cookies.set('muster-flow', browser.cookies.get('muster-passkey') ?? '');
+    await refused(await comeBack(browser, at), browser);
+  });
+
+  it('by preparing an account for somebody else leaves the attacker nothing in it', async () => {
+    const victim = `victim-${newId()}@${named.domain}`;
+    const { chloe, orgId } = await world.org();
+    await world.rows('update members set email = $2 where id = $1', chloe.me.memberId, victim);
+    // By a link that the attacker cannot read, and by an address that their issuer did not verify.
+    const attacker = installation.browser();
+    await attacker.submit('/auth/link', { email: victim, by: 'mail' });
+    const { subject } = await named.employee({ email: victim, email_verified: false });
+    await refused(await signInAt(subject, attacker), attacker);
+    expect(await world.rows('select id from sign_in.accounts where email = $1', victim)).toEqual([]);
+    const own = await installation.signIn(victim);
+    expect((await own.call(orgId, 'session.identity')).status).toBe(200);
+    const rows = await world.rows(
+      `select i.subject as what from sign_in.identities i join sign_in.accounts a on a.id = i.account_id where a.email = $1
+       union all select p.name from sign_in.passkeys p join sign_in.accounts a on a.id = p.account_id where a.email = $1`,
+      victim,
+    );
+    expect(rows).toEqual([]);
+    await refused(await signInAt(subject, attacker), attacker);
+  });
+
   it('by the answer to a question of another organization fails', async () => {
     const { subject } = await named.employee();
     const browser = installation.browser();

@@ -89,6 +89,21 @@ describe('the code of a mail', () => {
     expect(browser.session()).toMatch(/^[\w-]{43}$/);
   });
 
+  it('is good once, and takes its link along', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    await browser.submit('/auth/link', { email });
+    const { token, code } = await installation.link(email);
+    const asked = browser.cookies.get('muster-link') ?? '';
+    expect((await browser.submit('/auth/code', { code })).status).toBe(303);
+    const again = installation.browser();
+    again.cookies.set('muster-link', asked);
+    expect((await again.open(`/auth/link?token=${token}`)).status).toBe(410);
+    expect((await again.submit('/auth/code', { code })).status).toBe(422);
+    expect((await again.submit('/auth/link/use', { token })).status).toBe(410);
+    expect(again.cookies.has('muster')).toBe(false);
+  });
+
   it('may be missed three times, and then neither it nor the link is good', async () => {
     const { email } = await someone();
     const browser = installation.browser();
@@ -130,6 +145,28 @@ describe('who asks', () => {
       location: '/sign-in/mail',
     });
     expect(await world.rows('select id from sign_in.sign_ins where email = $1', email)).toHaveLength(5);
+  });
+
+  it('gets twenty mails to an address in a day', async () => {
+    const { email } = await someone();
+    const browser = installation.browser();
+    const kept = () => world.rows('select id from sign_in.sign_ins where email = $1', email);
+    for (let mail = 1; mail <= 20; mail += 1) {
+      await browser.submit('/auth/link', { email });
+      await world.rows(
+        `update sign_in.sign_ins set created_at = now() - interval '16 minutes' where email = $1`,
+        email,
+      );
+    }
+    expect(await kept()).toHaveLength(20);
+    await browser.submit('/auth/link', { email });
+    expect(await kept()).toHaveLength(20);
+    await world.rows(
+      `update sign_in.sign_ins set created_at = now() - interval '25 hours' where email = $1`,
+      email,
+    );
+    await browser.submit('/auth/link', { email });
+    expect(await kept()).toHaveLength(21);
   });
 
   it('is led to no other site', async () => {

@@ -164,7 +164,15 @@ describe('a client that a person consents to', () => {
     expect((await call(tokens.access_token, 'session.identity')).status).toBe(200);
     expect((await browser.call(people.orgId, 'connections.revoke', { connectionId })).status).toBe(200);
     expect((await call(tokens.access_token, 'session.identity')).status).toBe(401);
+    // Nothing of a connection that is over is used up, or made.
+    const records = () =>
+      world.rows(
+        'select model, consumed_at from sign_in.oauth_records where grant_id = $1 order by 1',
+        connectionId,
+      );
+    const before = await records();
     expect((await client.refresh(tokens.refresh_token)).body['error']).toBe('invalid_grant');
+    expect(await records()).toEqual(before);
   });
 
   it('lives on through refreshes that come many at a time', async () => {

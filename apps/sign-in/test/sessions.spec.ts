@@ -118,6 +118,45 @@ describe('a session', () => {
     expect(Object.values(row ?? {}).map(Number)).toEqual([30, 90, 30]);
   });
 
+  it('is refused once it was not used for thirty days, everywhere', async () => {
+    const { orgId } = people;
+    expect((await browser.call(orgId, 'session.identity')).status).toBe(200);
+    await world.rows(
+      `update sign_in.sessions s set expires_at = now() from sign_in.accounts a where a.id = s.account_id and a.email = $1`,
+      email,
+    );
+    await world.rows(`update tokens set expires_at = now() where org_id = $1 and kind = 'session'`, orgId);
+    expect((await browser.call(orgId, 'session.identity')).status).toBe(401);
+    expect((await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' })).status).toBe(401);
+    expect((await browser.open('/sign-in')).text).not.toContain(email);
+  });
+
+  it('lasts no longer than its ninety days by another proof', async () => {
+    await world.rows(
+      `update sign_in.sessions s set ends_at = now() + interval '3 days', expires_at = now() + interval '3 days'
+       from sign_in.accounts a where a.id = s.account_id and a.email = $1`,
+      email,
+    );
+    await installation.signIn(email, browser);
+    const { body } = await browser.open('/auth/session', { 'sec-fetch-site': 'same-origin' });
+    const { expiresAt } = body['session'] as { expiresAt: string };
+    expect(Math.round((Date.parse(expiresAt) - Date.now()) / 86_400_000)).toBe(3);
+  });
+
+  it('is kept from scripts and from requests of other sites by its cookie', async () => {
+    const other = installation.browser();
+    await other.submit('/auth/link', { email, by: 'mail' });
+    const { token } = await installation.link(email, 2);
+    const { headers } = await other.submit('/auth/link/use', { token });
+    const set = [headers['set-cookie'] ?? []].flat().find((line) => line.startsWith('muster='));
+    expect(set?.split('; ').slice(1).toSorted()).toEqual([
+      'HttpOnly',
+      'Max-Age=7776000',
+      'Path=/',
+      'SameSite=Lax',
+    ]);
+  });
+
   it('has its secret in the cookie alone', async () => {
     const { headers } = await installation.browser().open('/sign-in');
     expect(headers['set-cookie']).toBeUndefined();
@@ -277,6 +316,14 @@ describe('a form counts for nothing', () => {
     expect((await browser.submit('/auth/sign-out', {}, headers)).status).toBe(403);
     expect((await browser.call(people.orgId, 'session.identity')).status).toBe(200);
   });
+});
+
+it('leads who is signed in to no other site', async () => {
+  for (const to of ['https://evil.example/', '//evil.example', '/\\evil.example', '/\t/evil.example', 'x']) {
+    const { location } = await browser.open(`/sign-in?to=${encodeURIComponent(to)}`);
+    expect(location).toBe('');
+  }
+  expect((await browser.open('/sign-in?to=%2Fconsole%2F')).location).toBe('/console/');
 });
 
 it('shows a person their organizations, and nobody else what they are', async () => {

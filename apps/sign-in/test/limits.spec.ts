@@ -1,0 +1,44 @@
+/** How often an address may try to sign in: secrets, codes, and mails that are asked for. */
+import { describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
+import { request } from 'undici';
+import { useInstallation } from './installation.ts';
+
+const most = 12;
+const installation = useInstallation({ LIMIT_SIGN_IN: `${most}/600` }, { host: 'localhost' });
+
+/** Each from a network of its own, which the API passes on. */
+let networks = 0;
+const json = { 'content-type': 'application/json' };
+
+describe('an address tries no more than it may', () => {
+  it.each<[string, 'GET' | 'POST', string, string, Record<string, string>]>([
+    ['links that are asked for', 'POST', '/auth/link', 'email=x', {}],
+    ['links that are looked at', 'GET', `/auth/link?token=${'a'.repeat(43)}`, '', {}],
+    ['links that are used', 'POST', '/auth/link/use', `token=${'a'.repeat(43)}`, {}],
+    ['codes', 'POST', '/auth/code', 'code=123456', {}],
+    ['ways to issuers', 'POST', '/auth/issuer', `provider=${newId()}`, {}],
+    ['answers of issuers', 'GET', `/auth/issuer/${newId()}?code=x`, '', {}],
+    ['challenges', 'POST', '/auth/passkey/options', '{}', json],
+    ['passkeys', 'POST', '/auth/passkey', '{}', json],
+  ])('%s', async (_what, method, path, body, headers) => {
+    networks += 1;
+    const from = `198.51.100.${networks}`;
+    const ask = async (): Promise<number> => {
+      const answer = await request(new URL(path, installation.signInUrl()), {
+        method,
+        headers: {
+          ...{ 'x-forwarded-for': from, origin: installation.url(), 'sec-fetch-site': 'same-origin' },
+          ...{ 'content-type': 'application/x-www-form-urlencoded', ...headers },
+        },
+        ...(method === 'POST' && { body }),
+      });
+      await answer.body.dump();
+      return answer.statusCode;
+    };
+    const statuses: number[] = [];
+    for (let index = 0; index < most; index += 1) statuses.push(await ask());
+    expect(statuses).not.toContain(429);
+    expect(await ask()).toBe(429);
+  });
+});
