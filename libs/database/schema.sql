@@ -1827,10 +1827,20 @@ CREATE OR REPLACE FUNCTION app.delete_passkey(member uuid, passkey uuid)
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  delete from sign_in.passkeys p where p.id = passkey and p.account_id = app.account_of(member) returning p.name
+  select k.* from app.delete_passkey_of_account(app.account_of(member), passkey) k
 $function$
 ;
 alter function app.delete_passkey(uuid,uuid) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.delete_passkey_of_account(account uuid, passkey uuid)
+ RETURNS TABLE(name text)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  delete from sign_in.passkeys p where p.id = passkey and p.account_id = account returning p.name
+$function$
+;
+alter function app.delete_passkey_of_account(uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.drop_documents()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2947,13 +2957,23 @@ CREATE OR REPLACE FUNCTION app.passkeys_of(member uuid, after_id uuid, most inte
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select p.id, p.name, p.is_synced, p.created_at, p.last_used_at
-  from sign_in.passkeys p
-  where p.account_id = app.account_of(member) and (after_id is null or p.id > after_id)
-  order by p.id limit most
+  select k.* from app.passkeys_of_account(app.account_of(member), after_id, most) k
 $function$
 ;
 alter function app.passkeys_of(uuid,uuid,integer) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.passkeys_of_account(account uuid, after_id uuid, most integer)
+ RETURNS TABLE(id uuid, name text, is_synced boolean, created_at timestamp with time zone, last_used_at timestamp with time zone)
+ LANGUAGE sql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  select p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+  from sign_in.passkeys p
+  where p.account_id = account and (after_id is null or p.id > after_id)
+  order by p.id limit most
+$function$
+;
+alter function app.passkeys_of_account(uuid,uuid,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.platform_accounts(after_address text, pattern text, most integer, wanted integer)
  RETURNS TABLE(nth bigint, fits boolean, address text, email text, name text, memberships jsonb)
  LANGUAGE plpgsql
@@ -3233,12 +3253,22 @@ CREATE OR REPLACE FUNCTION app.rename_passkey(member uuid, passkey uuid, new_nam
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update sign_in.passkeys p set name = new_name
-  where p.id = passkey and p.account_id = app.account_of(member)
-  returning p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+  select k.* from app.rename_passkey_of_account(app.account_of(member), passkey, new_name) k
 $function$
 ;
 alter function app.rename_passkey(uuid,uuid,text) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.rename_passkey_of_account(account uuid, passkey uuid, new_name text)
+ RETURNS TABLE(id uuid, name text, is_synced boolean, created_at timestamp with time zone, last_used_at timestamp with time zone)
+ LANGUAGE sql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+  update sign_in.passkeys p set name = new_name
+  where p.id = passkey and p.account_id = account
+  returning p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+$function$
+;
+alter function app.rename_passkey_of_account(uuid,uuid,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[])
  RETURNS void
  LANGUAGE sql
@@ -4095,6 +4125,7 @@ grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
 grant execute on function app.counts_by_hand() to public;
 grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
+grant execute on function app.delete_passkey_of_account(uuid,uuid) to muster_sign_in;
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 grant execute on function app.end_connection_token(bytea) to muster_sign_in;
 grant execute on function app.end_connection_tokens() to public;
@@ -4137,6 +4168,7 @@ grant execute on function app.organization_positions(uuid[]) to muster_app;
 grant execute on function app.organizations_of(uuid) to muster_sign_in;
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 grant execute on function app.passkeys_of(uuid,uuid,integer) to muster_app;
+grant execute on function app.passkeys_of_account(uuid,uuid,integer) to muster_sign_in;
 grant execute on function app.platform_accounts(text,text,integer,integer) to muster_app;
 grant execute on function app.platform_executions() to muster_app;
 grant execute on function app.platform_metrics() to muster_app;
@@ -4151,6 +4183,7 @@ grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;
 grant execute on function app.release_member(uuid,uuid) to public;
 grant execute on function app.release_work() to public;
 grant execute on function app.rename_passkey(uuid,uuid,text) to muster_app;
+grant execute on function app.rename_passkey_of_account(uuid,uuid,text) to muster_sign_in;
 grant execute on function app.renew_session_tokens(uuid,uuid[],bytea[]) to muster_sign_in;
 grant execute on function app.revoke_tokens() to public;
 grant execute on function app.search_grade(tsvector,tsquery[]) to public;

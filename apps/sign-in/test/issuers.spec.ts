@@ -206,10 +206,21 @@ describe('an attack', () => {
     const at = await company.signIn(await begin(browser), subject);
     await world.rows(`update sign_in.flows set expires_at = now() where kind = 'issuer'`);
     await refused(await comeBack(browser, at), browser);
-    const asked = { 'content-type': 'application/json' };
-    await browser.submit('/auth/passkey/options', {}, asked);
-    browser.cookies.set('muster-flow', browser.cookies.get('muster-passkey') ?? '');
-    await refused(await comeBack(browser, at), browser);
+    const other = installation.browser();
+    const second = await company.signIn(await begin(other), subject);
+    await world.rows(`update sign_in.flows set kind = 'passkey'`);
+    await refused(await comeBack(other, second), other);
+  });
+
+  it('by a second try after one that failed fails: a try uses the question up', async () => {
+    const { subject } = await named.employee();
+    const browser = installation.browser();
+    const at = await company.signIn(await begin(browser), subject);
+    const flow = browser.cookies.get('muster-flow') ?? '';
+    await refused(await comeBack(browser, altered(at, 'state', 'guessed')), browser);
+    browser.cookies.set('muster-flow', flow);
+    expect((await comeBack(browser, at)).status).toBe(410);
+    expect(await isIn(browser)).toBe(false);
   });
 
   it('by preparing an account for somebody else leaves the attacker nothing in it', async () => {
@@ -238,7 +249,9 @@ describe('an attack', () => {
     const browser = installation.browser();
     const at = await company.signIn(await begin(browser), subject);
     const { orgId } = await world.org();
-    await refused(await comeBack(browser, at.replace(named.orgId, orgId)), browser);
+    // It is not even shown to the issuer: a code of one is no other one's business.
+    expect((await comeBack(browser, at.replace(named.orgId, orgId))).status).toBe(410);
+    expect(await isIn(browser)).toBe(false);
   });
 
   it('by an answer that was used fails', async () => {

@@ -1,5 +1,6 @@
 /** Passkeys in a real browser, with a virtual authenticator; and what a server refuses that a browser would not send. */
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { newId } from '@muster/database';
 import { type Browser as Chromium, type BrowserContext, type Page } from 'playwright-core';
 import { deviceIn, inBrowser, launch } from './chromium.ts';
 import { type Browser, useInstallation } from './installation.ts';
@@ -113,6 +114,45 @@ describe('a passkey', () => {
     await signInByPasskey(page);
     await page.getByText('This passkey is not known here.').waitFor();
     expect((await context.cookies()).some(({ name }) => name === 'muster')).toBe(false);
+  });
+
+  inBrowser('leads to no other site, whatever the page sends', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    await make(page);
+    await context.clearCookies();
+    await page.goto(at('/sign-in'));
+    await page.evaluate(`document.querySelector('#passkey [name=to]').value = '//evil.example/'`);
+    await signInByPasskey(page);
+    await page.getByText('You are signed in').waitFor();
+    expect(page.url()).toBe(at('/sign-in'));
+  });
+
+  it('has the name that its person gives it, and no other person', async () => {
+    const browser = await installation.signIn(email);
+    await world.rows(
+      `insert into sign_in.passkeys (id, account_id, credential_id, public_key, name)
+       select $1, id, sha256($2::text::bytea), '', 'Laptop' from sign_in.accounts where email = $2`,
+      newId(),
+      email,
+    );
+    const [own] = await passkeys();
+    const passkey = own?.id ?? '';
+    const rename = (one: Browser, name: string, headers = {}) =>
+      one.submit('/auth/passkeys/rename', { passkey, name }, headers);
+    const names = async () => (await passkeys()).map(({ name }) => name);
+    // The name asks for no fresh proof, as the operation by that name does not.
+    await old();
+    expect(await rename(browser, '  Desk ')).toMatchObject({ status: 303, location: '/sign-in/passkeys' });
+    expect((await browser.open('/sign-in/passkeys')).text).toContain('Rename Desk');
+    const refused = await rename(browser, ' ');
+    expect([refused.status, refused.text]).toEqual([422, expect.stringContaining('1 to 120 characters')]);
+    const stranger = await installation.signIn(`stranger-${email}`);
+    await rename(stranger, 'Taken over');
+    await rename(installation.browser(), 'Taken over');
+    const foreign = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' };
+    expect((await rename(browser, 'Taken over', foreign)).status).toBe(403);
+    expect(await names()).toEqual(['Desk']);
   });
 
   inBrowser('is made once on a device', async () => {

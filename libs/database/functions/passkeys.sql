@@ -1,32 +1,55 @@
--- The passkeys of a member's person, as an organization's calls see and change them. They are the person's, in all of their
--- organizations. All run as the door.
+-- The passkeys of a person: as the page of sign-in shows and changes them, which knows the account, and as calls of an organization
+-- do, which know a member. They are the person's, in all of their organizations. All run as the door.
 
-create or replace function app.passkeys_of(member uuid, after_id uuid, most int)
+create or replace function app.passkeys_of_account(account uuid, after_id uuid, most int)
 returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
   select p.id, p.name, p.is_synced, p.created_at, p.last_used_at
   from sign_in.passkeys p
-  where p.account_id = app.account_of(member) and (after_id is null or p.id > after_id)
+  where p.account_id = account and (after_id is null or p.id > after_id)
   order by p.id limit most
+$$;
+call app.hand_over('app.passkeys_of_account(uuid, uuid, int)', 'muster_door');
+grant execute on function app.passkeys_of_account(uuid, uuid, int) to muster_sign_in;
+
+-- Gives a passkey another name; no row where it is not the account's.
+create or replace function app.rename_passkey_of_account(account uuid, passkey uuid, new_name text)
+returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  update sign_in.passkeys p set name = new_name
+  where p.id = passkey and p.account_id = account
+  returning p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+$$;
+call app.hand_over('app.rename_passkey_of_account(uuid, uuid, text)', 'muster_door');
+grant execute on function app.rename_passkey_of_account(uuid, uuid, text) to muster_sign_in;
+
+-- Removes a passkey, and answers what it was called; no row where it is not the account's.
+create or replace function app.delete_passkey_of_account(account uuid, passkey uuid) returns table (name text)
+language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+  delete from sign_in.passkeys p where p.id = passkey and p.account_id = account returning p.name
+$$;
+call app.hand_over('app.delete_passkey_of_account(uuid, uuid)', 'muster_door');
+grant execute on function app.delete_passkey_of_account(uuid, uuid) to muster_sign_in;
+
+create or replace function app.passkeys_of(member uuid, after_id uuid, most int)
+returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
+language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+  select k.* from app.passkeys_of_account(app.account_of(member), after_id, most) k
 $$;
 call app.hand_over('app.passkeys_of(uuid, uuid, int)', 'muster_door');
 grant execute on function app.passkeys_of(uuid, uuid, int) to muster_app;
 
--- Gives a passkey another name; no row where it is not the person's.
 create or replace function app.rename_passkey(member uuid, passkey uuid, new_name text)
 returns table (id uuid, name text, is_synced boolean, created_at timestamptz, last_used_at timestamptz)
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-  update sign_in.passkeys p set name = new_name
-  where p.id = passkey and p.account_id = app.account_of(member)
-  returning p.id, p.name, p.is_synced, p.created_at, p.last_used_at
+  select k.* from app.rename_passkey_of_account(app.account_of(member), passkey, new_name) k
 $$;
 call app.hand_over('app.rename_passkey(uuid, uuid, text)', 'muster_door');
 grant execute on function app.rename_passkey(uuid, uuid, text) to muster_app;
 
--- Removes a passkey, and answers what it was called; no row where it is not the person's.
 create or replace function app.delete_passkey(member uuid, passkey uuid) returns table (name text)
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-  delete from sign_in.passkeys p where p.id = passkey and p.account_id = app.account_of(member) returning p.name
+  select k.* from app.delete_passkey_of_account(app.account_of(member), passkey) k
 $$;
 call app.hand_over('app.delete_passkey(uuid, uuid)', 'muster_door');
 grant execute on function app.delete_passkey(uuid, uuid) to muster_app;

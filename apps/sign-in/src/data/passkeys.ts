@@ -28,8 +28,8 @@ export interface StoredPasskey {
 /** The passkeys of an account, the oldest first. */
 export const listPasskeys = (db: Db, accountId: string): Promise<Passkey[]> =>
   db.all(
-    sql<Passkey>`select p.id, p.name, p.is_synced as "isSynced", p.created_at as "createdAt", p.last_used_at as "lastUsedAt"
-       from sign_in.passkeys p where p.account_id = ${accountId} order by p.id`,
+    sql<Passkey>`select k.id, k.name, k.is_synced as "isSynced", k.created_at as "createdAt", k.last_used_at as "lastUsedAt"
+       from app.passkeys_of_account(${accountId}::uuid, null, ${mostPasskeys}) k`,
   );
 
 /** The ids of an account's credentials, as browsers name them, with how each is reached. */
@@ -103,12 +103,17 @@ export const noteUse = async (db: Db, id: string, counter: number, isSynced: boo
   );
 };
 
+/** Gives a passkey of the account another name; another account's stays as it is. */
+export const renamePasskey = async (db: Db, accountId: string, id: string, name: string): Promise<void> => {
+  await db.all(sql`select app.rename_passkey_of_account(${accountId}::uuid, ${id}::uuid, ${name})`);
+};
+
 /** Removes a passkey of the account, and answers what it was called; undefined where it is another's. */
 export const deletePasskey = async (db: Db, accountId: string, id: string): Promise<string | undefined> => {
   const row = await db.find(
     sql<{
       name: string;
-    }>`delete from sign_in.passkeys p where p.account_id = ${accountId} and p.id = ${id}::uuid returning p.name`,
+    }>`select k.name from app.delete_passkey_of_account(${accountId}::uuid, ${id}::uuid) k`,
   );
   return row?.name;
 };

@@ -1,4 +1,5 @@
 /** What browsers say of passkeys, as `PublicKeyCredential.toJSON` writes it; what it means, the library verifies. */
+import { PasskeyName } from '@muster/registry';
 import { z } from 'zod';
 
 const Encoded = z
@@ -14,7 +15,7 @@ const common = {
 };
 
 export const RegisteredPasskey = z.object({
-  name: z.string().trim().min(1).max(120),
+  name: PasskeyName,
   response: z.object({
     ...common,
     response: z.object({

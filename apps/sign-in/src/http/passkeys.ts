@@ -5,7 +5,7 @@
 import { inSignIn, newId } from '@muster/database';
 import { forbidden } from '@muster/http';
 import { passkeyMail } from '@muster/organizations';
-import { badRequest, isUuid, proofMinutes, unauthorized } from '@muster/registry';
+import { badRequest, isUuid, PasskeyName, proofMinutes, unauthorized } from '@muster/registry';
 import { parseWith } from '@muster/runtime';
 import {
   generateAuthenticationOptions,
@@ -24,6 +24,7 @@ import {
   listPasskeys,
   lockPasskey,
   noteUse,
+  renamePasskey,
 } from '../data/passkeys.ts';
 import { findSession, proveSession } from '../data/sessions.ts';
 import { sendPage } from '../pages/layout.ts';
@@ -82,7 +83,10 @@ export function addPasskeys(app: FastifyInstance, around: Parts): void {
     const session = await sessionOf(request);
     if (session === undefined) return reply.redirect(`/sign-in?to=${passkeysPath}`, 303);
     const passkeys = await inSignIn(pool, (db) => listPasskeys(db, session.account.id));
-    return sendPage(reply, passkeysPage(session.account, passkeys, isFresh(session)));
+    return sendPage(
+      reply,
+      passkeysPage(session.account, passkeys, { mayChange: isFresh(session), problem: null }),
+    );
   });
 
   app.post('/auth/passkeys/options', { onRequest }, async (request, reply) => {
@@ -121,6 +125,25 @@ export function addPasskeys(app: FastifyInstance, around: Parts): void {
     tell(request, account, 'added', name);
     cookies.clear(reply, 'passkey');
     return sendJson(reply, { to: passkeysPath });
+  });
+
+  // The name says to the person which device it is: it asks for no fresh proof, here as at passkeys.rename.
+  app.post('/auth/passkeys/rename', { onRequest }, async (request, reply) => {
+    const session = await sessionOf(request);
+    if (session === undefined) return reply.redirect('/sign-in', 303);
+    const { passkey = '', name: typed = '' } = formOf(request);
+    const name = PasskeyName.safeParse(typed);
+    if (!name.success) {
+      const passkeys = await inSignIn(pool, (db) => listPasskeys(db, session.account.id));
+      const problem = 'A name has 1 to 120 characters.';
+      return sendPage(
+        reply,
+        passkeysPage(session.account, passkeys, { mayChange: isFresh(session), problem }),
+      );
+    }
+    if (isUuid(passkey))
+      await inSignIn(pool, (db) => renamePasskey(db, session.account.id, passkey, name.data));
+    return reply.redirect(passkeysPath, 303);
   });
 
   app.post('/auth/passkeys/delete', { onRequest }, async (request, reply) => {

@@ -43,6 +43,7 @@ ul { margin: 0 0 1rem; padding: 0; list-style: none }
 li + li { margin-top: .5rem }
 li > a, li > span, li > div { display: block; padding: .6rem .75rem; border: 1px solid var(--line); border-radius: 8px; overflow-wrap: anywhere }
 li form { margin-top: .6rem }
+summary { min-height: 1.75rem; color: var(--act); cursor: pointer }
 .quiet { color: var(--quiet); font-size: .925rem }
 .bad { color: var(--bad); font-weight: 600 }
 .wide { overflow-wrap: anywhere }

@@ -25,6 +25,15 @@ const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: Passkey, mayChange
         >${isSynced ? 'on your devices' : 'on one device'}, made ${day(createdAt)},
         ${lastUsedAt === null ? 'never used' : `last used ${day(lastUsedAt)}`}</span
       >
+      <details>
+        <summary>Rename ${name}</summary>
+        <form method="post" action="/auth/passkeys/rename">
+          <input type="hidden" name="passkey" value="${id}" />
+          <label for="name-${id}">Another name</label>
+          <input id="name-${id}" name="name" value="${name}" required maxlength="120" />
+          <button class="second">Save the name</button>
+        </form>
+      </details>
       ${
         mayChange
           ? html`<form method="post" action="/auth/passkeys/delete">
@@ -36,14 +45,26 @@ const entry = ({ id, name, isSynced, createdAt, lastUsedAt }: Passkey, mayChange
     </div>
   </li>`;
 
-export const passkeysPage = (account: Account, passkeys: readonly Passkey[], mayChange: boolean): Page => ({
+/** Whether the session was proven lately enough to make and remove them; what was wrong with a name, or null. */
+export interface PasskeysState {
+  readonly mayChange: boolean;
+  readonly problem: string | null;
+}
+
+export const passkeysPage = (
+  account: Account,
+  passkeys: readonly Passkey[],
+  { mayChange, problem }: PasskeysState,
+): Page => ({
   title: 'Your passkeys',
+  ...(problem !== null && { status: 422 }),
   script: passkeyScript,
   body: html`<section>
       <h1>Your passkeys</h1>
       <p class="wide">
         Of ${account.email}. A passkey signs you in by your finger, face or PIN, without a mail.
       </p>
+      ${problem === null ? null : html`<p class="bad" role="alert">${problem}</p>`}
       ${
         passkeys.length === 0
           ? html`<p>There is none yet.</p>`
