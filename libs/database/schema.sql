@@ -1575,14 +1575,14 @@ AS $function$
   from unnest(orgs, members, tokens, afters, upto, projects, kinds)
     with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
   where exists (
-    select from public.activity e
+    select 1 from public.activity e
     where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
       and (w.project_id is null or e.project_id = w.project_id)
       and (w.kinds is null or e.kind = any (w.kinds::text[]))
       and (e.project_id is null
-        or exists (select from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+        or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
         -- Owners and admins see what is left of deleted projects as well.
-        or exists (select from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+        or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
           where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
 $function$
 ;
@@ -1660,7 +1660,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('organization of ' || account::text, 0));
   select a.email, a.name into strict own from sign_in.accounts a where a.id = account;
-  if exists (select from members m join orgs o on o.id = m.org_id and o.deleted_at is null
+  if exists (select 1 from members m join orgs o on o.id = m.org_id and o.deleted_at is null
     where m.status = 'active' and m.role = 'owner'
       and (m.account_id = account or (m.account_id is null and lower(m.email) collate "C" = lower(own.email) collate "C"))) then
     return 'owner';
@@ -1726,7 +1726,7 @@ begin
     end if;
     -- Statements of their own: each sees what was committed while this looked or waited.
     if not exists (
-        select from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
+        select 1 from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
           and l.state = 'held' and l.expires_at > clock_timestamp()) then
       return nth;
     end if;
@@ -1920,14 +1920,14 @@ declare
   ended int;
 begin
   if session is not null
-    and not exists (select from sign_in.sessions s where s.id = session and s.account_id = app.account_of(member)) then
+    and not exists (select 1 from sign_in.sessions s where s.id = session and s.account_id = app.account_of(member)) then
     return null;
   end if;
   update sign_in.sessions s set revoked_at = now()
     from (select k.id from sign_in.sessions k
       where k.account_id = app.account_of(member) and k.revoked_at is null and k.expires_at > now()
         and case when session is not null then k.id = session
-          else not exists (select from tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = k.id) end
+          else not exists (select 1 from tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = k.id) end
       order by k.id for no key update) ending
     where s.id = ending.id;
   get diagnostics ended = row_count;
@@ -1966,7 +1966,7 @@ declare
 begin
   at := now();
   if known_epoch is not null and (known_expiry is null or known_expiry > at)
-    and exists (select from rights_epochs e where e.org_id = known_org and e.epoch = known_epoch) then
+    and exists (select 1 from rights_epochs e where e.org_id = known_org and e.epoch = known_epoch) then
     done := set_config('muster.org_id', known_org::text, true);
     if target_kind is null then return; end if;
     target := app.find_target(known_org, target_kind, target_ref);
@@ -2001,7 +2001,7 @@ begin
 
   -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
   if target_kind = 'platform' then
-    if not exists (select from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
+    if not exists (select 1 from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
       raise exception 'not for this token' using errcode = 'MU403',
         detail = (select array_to_string(t.scopes, ' ') from tokens t where t.hash = token_hash);
     end if;
@@ -2150,7 +2150,7 @@ begin
     for step in 0..9 loop
       exit when cardinality(ids) >= most and (select count(*) from unnest(grades) as g where g <= step) >= most;
       if step = 8 then
-        exit when exists (select from unnest(grades) as g where g <= 6);
+        exit when exists (select 1 from unnest(grades) as g where g <= 6);
         near := (select jsonb_agg(to_jsonb(app.words_near(org, w.word)) order by w.at) from unnest(words) with ordinality as w (word, at));
         exit when not jsonb_path_exists(near, '$[*][*]');
         queries := array_fill(null::tsquery, array[7]) || (app.search_queries(mark, btrim(typed), words, near))[8:];
@@ -2343,7 +2343,7 @@ begin
   -- Held until COMMIT: whoever ends the connection waits, and ends this token too.
   select c.* into own from connections c where c.id = connection and c.revoked_at is null and c.expires_at > now() for share;
   if not found or not wanted <@ own.scopes or cardinality(wanted) = 0
-    or not exists (select from orgs o where o.id = own.org_id and o.deleted_at is null) then
+    or not exists (select 1 from orgs o where o.id = own.org_id and o.deleted_at is null) then
     return null;
   end if;
   ends := least(now() + make_interval(secs => seconds), own.expires_at);
@@ -2458,14 +2458,14 @@ declare
 begin
   select s.id, s.account_id, s.expires_at, s.proven_at, s.proofs into own from sign_in.sessions s
     where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
-  if not found or not exists (select from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
+  if not found or not exists (select 1 from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
   member := app.own_membership(own.account_id, organization);
   if member is null then return; end if;
-  if exists (select from members m join orgs o on o.id = m.org_id
+  if exists (select 1 from members m join orgs o on o.id = m.org_id
       where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
     raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
   end if;
-  if not exists (select from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
+  if not exists (select 1 from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
     -- That of a membership that ended keeps its place in the trail, and gives up its hash.
     update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;
     insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
@@ -2526,7 +2526,7 @@ CREATE OR REPLACE FUNCTION app.is_connected(connection uuid)
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select exists (select from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+  select exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
     where c.id = connection and c.revoked_at is null and c.expires_at > now())
 $function$
 ;
@@ -2645,7 +2645,7 @@ begin
       month := kept || to_char(begins, '_YYYY_MM');
       continue when to_regclass(format('months.%I', month)) is not null;
       -- Rows that came while nobody made months stay where they are: such a month is done without.
-      execute format('select exists (select from months.%I where at >= $1 and at < $2)', kept || '_else')
+      execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
         into has_strays using begins, ends;
       continue when has_strays;
       -- Made beside the table and attached: readers and writers of the other months go on meanwhile.
@@ -2710,7 +2710,7 @@ AS $function$
   select
     (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
       where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
-    exists (select from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+    exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
       where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
 $function$
 ;
@@ -2724,7 +2724,7 @@ AS $function$
   select role <> 'owner' and (
     (coalesce((rules ->> 'requirePasskey')::boolean, false) and not 'passkey' = any (proofs))
     or (jsonb_array_length(coalesce(rules -> 'allowedIdentityProviders', '[]')) > 0
-      and not exists (select from jsonb_array_elements_text(rules -> 'allowedIdentityProviders') allowed
+      and not exists (select 1 from jsonb_array_elements_text(rules -> 'allowedIdentityProviders') allowed
         where 'provider:' || allowed = any (proofs))))
 $function$
 ;
@@ -2786,7 +2786,7 @@ declare
   plain text := lower(regexp_replace(normalize(new.name, NFD), '[\u0300-\u036f]', '', 'g'));
 begin
   new.slug := coalesce(nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
-  if exists (select from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
+  if exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
     new.slug := new.slug || '-' || right(new.id::text, 6);
   end if;
   return new;
@@ -2835,17 +2835,17 @@ begin
   select m.role into held from members m join orgs o on o.id = m.org_id and o.deleted_at is null
     where m.org_id = organization and m.id = own and m.status = 'active' for no key update of m;
   if not found then return 'member'; end if;
-  if not exists (select from agents a
+  if not exists (select 1 from agents a
       where a.org_id = organization and a.id = agent and a.member_id = own and a.retired_at is null) then
     return 'agent';
   end if;
   if 'admin' = any (wanted) and held not in ('owner', 'admin') then return 'role'; end if;
-  if exists (select from unnest(projects) named (id) where not exists (
-      select from projects p where p.org_id = organization and p.id = named.id
+  if exists (select 1 from unnest(projects) named (id) where not exists (
+      select 1 from projects p where p.org_id = organization and p.id = named.id
         and app.project_rank(p.org_id, p.id, p.visibility, own, held) is not null)) then
     return 'projects';
   end if;
-  if (select count(*) >= 100 from (select from connections c where c.org_id = organization and c.member_id = own
+  if (select count(*) >= 100 from (select 1 from connections c where c.org_id = organization and c.member_id = own
       and c.revoked_at is null and c.expires_at > now() limit 100) alive) then
     return 'limit';
   end if;
@@ -3289,7 +3289,7 @@ CREATE OR REPLACE FUNCTION app.require_platform()
 AS $function$
 begin
   if not exists (
-    select from tokens t
+    select 1 from tokens t
     join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
     where t.hash = decode(current_setting('muster.platform_pass', true), 'hex') and 'platform' = any (t.scopes)
       and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())) then
@@ -3373,7 +3373,7 @@ CREATE OR REPLACE FUNCTION app.sessions_of(member uuid, own_token uuid, before_i
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select s.id, exists (select from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+  select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
     s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
   from sign_in.sessions s
   where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()

@@ -45,3 +45,28 @@ export const neverNull: Readonly<Record<string, readonly [readonly string[], str
   'libs/organizations/src/operators/dead-jobs.ts': [['deadAt'], 'it reads those that died'],
   'libs/organizations/src/operators/tokens.ts': [['revokedAt'], 'it was written right then'],
 };
+
+/**
+ * Statements that are not about one organization: how many of a file, and why. Where each organization lies on a server of
+ * its own, these are asked of all servers.
+ */
+export const overOrganizations: Readonly<Record<string, readonly [number, string]>> = {
+  'apps/delivery-worker/src/abandoned-runs.ts': [1, 'in which organizations a run was silent for too long'],
+  'apps/delivery-worker/src/figures.ts': [4, 'figures are of the installation'],
+  'apps/delivery-worker/src/months.ts': [1, 'a month goes when no organization keeps it any more'],
+  'apps/delivery-worker/src/relay.ts': [2, 'what is due anywhere, claimed and given back'],
+  'apps/delivery-worker/src/remove.ts': [3, 'what was deleted anywhere'],
+  'apps/delivery-worker/src/retention.ts': [1, 'in which organizations notifications are too old'],
+  'apps/delivery-worker/src/seats.ts': [1, 'which organizations there are'],
+  'apps/delivery-worker/src/sweep.ts': [2, 'which leases expired, and when the next one does'],
+  'apps/delivery-worker/src/token-ends.ts': [1, 'in which organizations tokens end soon'],
+  'libs/forges/src/data/quiet-pulls.ts': [1, 'which pull requests are to be asked about'],
+  'libs/organizations/src/operators/dead-jobs.ts': [2, 'operators look for dead jobs'],
+  'libs/organizations/src/operators/operate.ts': [1, 'operators name an organization by its slug'],
+  'libs/organizations/src/operators/organizations.ts': [1, 'operators list organizations'],
+};
+
+/** Those that write: how many of a file. It is to become empty, since one statement reaches one server. */
+export const writingOverOrganizations: Readonly<Record<string, number>> = {
+  'apps/delivery-worker/src/relay.ts': 2,
+};

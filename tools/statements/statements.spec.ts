@@ -7,9 +7,10 @@ import { readSources, type Sources } from './call-sites.ts';
 import { type Collected, type Collection, collectStatements } from './collect.ts';
 import { differences, type Stored } from './compare.ts';
 import { type Column, describeStatement } from './describe.ts';
-import { neverNull, unreached } from './exceptions.ts';
-import { madeUpMark } from './values.ts';
+import { neverNull, overOrganizations, unreached, writingOverOrganizations } from './exceptions.ts';
 import { otherWriters, ownedTables } from './owners.ts';
+import { unpinnedIn } from './pins.ts';
+import { madeUpMark } from './values.ts';
 import { tablesWrittenBy } from './writes.ts';
 
 let postgres: Postgres;
@@ -85,6 +86,91 @@ describe('the statements of the product', () => {
       if (differing.every((one) => one.length > 0)) for (const one of differing.flat()) wrong.add(one);
     }
     expect([...wrong]).toEqual([]);
+  });
+});
+
+describe('the organization', () => {
+  /** Each place in the source of which a statement is not about one, and what it says. */
+  let over: ReadonlyMap<string, { readonly file: string; readonly says: string; readonly writes: boolean }>;
+  beforeAll(async () => {
+    const { rows } = await client.query<{ name: string }>(
+      `select t.relname as name from pg_class t join pg_attribute a on a.attrelid = t.oid and a.attname = 'org_id'
+       where t.relnamespace = 'public'::regnamespace and t.relkind in ('r', 'p')`,
+    );
+    const columns = new Map([['orgs', 'id'], ...rows.map(({ name }) => [name, 'org_id'] as const)]);
+    const found = new Map<string, { file: string; says: string; writes: boolean }>();
+    for (const { text, file, sites } of real) {
+      const tables = await unpinnedIn(text, (table) => columns.get(table));
+      if (tables.length === 0) continue;
+      const [{ file: where, place } = { file, place: file }] = sites;
+      const writes = (await tablesWrittenBy(text)).size > 0;
+      found.set(place, { file: where, says: `${place}: ${tables.join(', ')} in ${text}`, writes });
+    }
+    over = found;
+  });
+
+  /** What is found and not listed, or more often; and what is listed and not found. */
+  const differencesFrom = (
+    listed: ReadonlyMap<string, number>,
+    found: readonly { readonly file: string; readonly says: string }[],
+  ): string[] => {
+    const byFile = Map.groupBy(found, ({ file }) => file);
+    return [
+      ...[...byFile].flatMap(([file, all]) =>
+        all.length > (listed.get(file) ?? 0) ? all.map(({ says }) => says) : [],
+      ),
+      ...[...listed.keys()]
+        .filter((file) => !byFile.has(file))
+        .map((file) => `${file} is listed without need`),
+    ];
+  };
+
+  it('is a parameter beside each table that a statement names, but where it is listed that it is about all', () => {
+    const listed = new Map(Object.entries(overOrganizations).map(([file, [count]]) => [file, count]));
+    expect(differencesFrom(listed, [...over.values()])).toEqual([]);
+  });
+
+  it('is one wherever something is written, but for what is listed', () => {
+    const writing = [...over.values()].filter(({ writes }) => writes);
+    expect(differencesFrom(new Map(Object.entries(writingOverOrganizations)), writing)).toEqual([]);
+  });
+
+  it.each([
+    ['where it stands', 'select from stories s where s.org_id = $1', []],
+    ['with a cast', 'select from stories s where s.org_id = $1::uuid', []],
+    ['by the function that says it', 'select from stories s where s.org_id = app.org_id()', []],
+    [
+      'through a join',
+      'select from stories s join projects p on p.org_id = s.org_id where s.org_id = $1',
+      [],
+    ],
+    [
+      'through two',
+      'select from a join b on b.org_id = a.org_id join c on b.org_id = c.org_id where c.org_id = $1',
+      [],
+    ],
+    ['of organizations', 'select from orgs o where o.id = $1', []],
+    ['of an insertion', 'insert into stories (org_id) values ($1)', []],
+    ['nowhere', 'select from stories', ['stories']],
+    ['in one of two', 'select from a where a.org_id = $1 union select from b', ['b']],
+    [
+      'in two of three',
+      'select from a where org_id = $1 union all select from b union all select from c where org_id = $1',
+      ['b'],
+    ],
+    ['where one of two has to hold', 'select from a where a.org_id = $1 or a.id = $2', ['a']],
+    [
+      'outside alone',
+      'select from a where org_id = $1 and exists (select from b where b.org_id = a.org_id)',
+      ['b'],
+    ],
+    ['of what is named before', 'with x as (select 1) select from x join b on b.org_id = x.org_id', ['b']],
+    ['of what is updated', 'update a set n = 1 from b where b.org_id = $1', ['a']],
+    ['of what is deleted', 'delete from a using b where a.org_id = b.org_id and b.org_id = $1', []],
+    ['of what an insertion reads', 'insert into a (org_id) select org_id from b', ['b']],
+    ['as another column', 'select from a where a.id = $1', ['a']],
+  ])('is looked for %s', async (_where, text, unpinned) => {
+    expect(await unpinnedIn(text, (table) => (table === 'orgs' ? 'id' : 'org_id'))).toEqual(unpinned);
   });
 });
 

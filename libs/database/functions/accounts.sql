@@ -53,7 +53,7 @@ declare
 begin
   perform pg_advisory_xact_lock(hashtextextended('organization of ' || account::text, 0));
   select a.email, a.name into strict own from sign_in.accounts a where a.id = account;
-  if exists (select from members m join orgs o on o.id = m.org_id and o.deleted_at is null
+  if exists (select 1 from members m join orgs o on o.id = m.org_id and o.deleted_at is null
     where m.status = 'active' and m.role = 'owner'
       and (m.account_id = account or (m.account_id is null and lower(m.email) collate "C" = lower(own.email) collate "C"))) then
     return 'owner';

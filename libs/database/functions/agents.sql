@@ -6,7 +6,7 @@ declare
   plain text := lower(regexp_replace(normalize(new.name, NFD), '[\u0300-\u036f]', '', 'g'));
 begin
   new.slug := coalesce(nullif(trim(both '-' from left(trim(both '-' from regexp_replace(plain, '[^a-z0-9]+', '-', 'g')), 30)), ''), 'agent');
-  if exists (select from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
+  if exists (select 1 from agents a where a.org_id = new.org_id and a.member_id = new.member_id and a.slug = new.slug) then
     new.slug := new.slug || '-' || right(new.id::text, 6);
   end if;
   return new;

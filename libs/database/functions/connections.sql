@@ -14,17 +14,17 @@ begin
   select m.role into held from members m join orgs o on o.id = m.org_id and o.deleted_at is null
     where m.org_id = organization and m.id = own and m.status = 'active' for no key update of m;
   if not found then return 'member'; end if;
-  if not exists (select from agents a
+  if not exists (select 1 from agents a
       where a.org_id = organization and a.id = agent and a.member_id = own and a.retired_at is null) then
     return 'agent';
   end if;
   if 'admin' = any (wanted) and held not in ('owner', 'admin') then return 'role'; end if;
-  if exists (select from unnest(projects) named (id) where not exists (
-      select from projects p where p.org_id = organization and p.id = named.id
+  if exists (select 1 from unnest(projects) named (id) where not exists (
+      select 1 from projects p where p.org_id = organization and p.id = named.id
         and app.project_rank(p.org_id, p.id, p.visibility, own, held) is not null)) then
     return 'projects';
   end if;
-  if (select count(*) >= 100 from (select from connections c where c.org_id = organization and c.member_id = own
+  if (select count(*) >= 100 from (select 1 from connections c where c.org_id = organization and c.member_id = own
       and c.revoked_at is null and c.expires_at > now() limit 100) alive) then
     return 'limit';
   end if;
@@ -55,7 +55,7 @@ grant execute on function app.note_connection(uuid, uuid, jsonb) to muster_sign_
 -- Whether a connection still lets its client in.
 create or replace function app.is_connected(connection uuid) returns boolean
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select exists (select from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+  select exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
     where c.id = connection and c.revoked_at is null and c.expires_at > now())
 $$;
 call app.hand_over('app.is_connected(uuid)', 'muster_door');
@@ -74,7 +74,7 @@ begin
   -- Held until COMMIT: whoever ends the connection waits, and ends this token too.
   select c.* into own from connections c where c.id = connection and c.revoked_at is null and c.expires_at > now() for share;
   if not found or not wanted <@ own.scopes or cardinality(wanted) = 0
-    or not exists (select from orgs o where o.id = own.org_id and o.deleted_at is null) then
+    or not exists (select 1 from orgs o where o.id = own.org_id and o.deleted_at is null) then
     return null;
   end if;
   ends := least(now() + make_interval(secs => seconds), own.expires_at);

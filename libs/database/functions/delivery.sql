@@ -25,7 +25,7 @@ begin
     end if;
     -- Statements of their own: each sees what was committed while this looked or waited.
     if not exists (
-        select from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
+        select 1 from leases l where l.org_id = org and l.unit_type = 'story' and l.unit_id = ids[nth]
           and l.state = 'held' and l.expires_at > clock_timestamp()) then
       return nth;
     end if;

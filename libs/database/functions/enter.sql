@@ -103,7 +103,7 @@ declare
 begin
   at := now();
   if known_epoch is not null and (known_expiry is null or known_expiry > at)
-    and exists (select from rights_epochs e where e.org_id = known_org and e.epoch = known_epoch) then
+    and exists (select 1 from rights_epochs e where e.org_id = known_org and e.epoch = known_epoch) then
     done := set_config('muster.org_id', known_org::text, true);
     if target_kind is null then return; end if;
     target := app.find_target(known_org, target_kind, target_ref);
@@ -138,7 +138,7 @@ begin
 
   -- Operators of the installation: not a record but a pass, which app.require_platform asks for.
   if target_kind = 'platform' then
-    if not exists (select from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
+    if not exists (select 1 from tokens t where t.hash = token_hash and 'platform' = any (t.scopes)) then
       raise exception 'not for this token' using errcode = 'MU403',
         detail = (select array_to_string(t.scopes, ' ') from tokens t where t.hash = token_hash);
     end if;

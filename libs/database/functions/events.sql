@@ -31,14 +31,14 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   from unnest(orgs, members, tokens, afters, upto, projects, kinds)
     with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
   where exists (
-    select from public.activity e
+    select 1 from public.activity e
     where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
       and (w.project_id is null or e.project_id = w.project_id)
       and (w.kinds is null or e.kind = any (w.kinds::text[]))
       and (e.project_id is null
-        or exists (select from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+        or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
         -- Owners and admins see what is left of deleted projects as well.
-        or exists (select from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+        or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
           where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
 $$;
 call app.hand_over('app.activity_seen(uuid[], uuid[], uuid[], bigint[], bigint[], uuid[], text[])', 'muster_door');

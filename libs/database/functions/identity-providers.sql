@@ -38,7 +38,7 @@ language sql immutable parallel safe set search_path = pg_catalog, public, pg_te
   select role <> 'owner' and (
     (coalesce((rules ->> 'requirePasskey')::boolean, false) and not 'passkey' = any (proofs))
     or (jsonb_array_length(coalesce(rules -> 'allowedIdentityProviders', '[]')) > 0
-      and not exists (select from jsonb_array_elements_text(rules -> 'allowedIdentityProviders') allowed
+      and not exists (select 1 from jsonb_array_elements_text(rules -> 'allowedIdentityProviders') allowed
         where 'provider:' || allowed = any (proofs))))
 $$;
 

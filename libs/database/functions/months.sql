@@ -31,7 +31,7 @@ begin
       month := kept || to_char(begins, '_YYYY_MM');
       continue when to_regclass(format('months.%I', month)) is not null;
       -- Rows that came while nobody made months stay where they are: such a month is done without.
-      execute format('select exists (select from months.%I where at >= $1 and at < $2)', kept || '_else')
+      execute format('select exists (select 1 from months.%I where at >= $1 and at < $2)', kept || '_else')
         into has_strays using begins, ends;
       continue when has_strays;
       -- Made beside the table and attached: readers and writers of the other months go on meanwhile.

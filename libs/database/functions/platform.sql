@@ -7,7 +7,7 @@ create or replace function app.require_platform() returns void
 language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
 begin
   if not exists (
-    select from tokens t
+    select 1 from tokens t
     join members m on m.org_id = t.org_id and m.id = t.member_id and m.status = 'active'
     where t.hash = decode(current_setting('muster.platform_pass', true), 'hex') and 'platform' = any (t.scopes)
       and t.revoked_at is null and (t.expires_at is null or t.expires_at > now())) then

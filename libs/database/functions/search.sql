@@ -270,7 +270,7 @@ begin
     for step in 0..9 loop
       exit when cardinality(ids) >= most and (select count(*) from unnest(grades) as g where g <= step) >= most;
       if step = 8 then
-        exit when exists (select from unnest(grades) as g where g <= 6);
+        exit when exists (select 1 from unnest(grades) as g where g <= 6);
         near := (select jsonb_agg(to_jsonb(app.words_near(org, w.word)) order by w.at) from unnest(words) with ordinality as w (word, at));
         exit when not jsonb_path_exists(near, '$[*][*]');
         queries := array_fill(null::tsquery, array[7]) || (app.search_queries(mark, btrim(typed), words, near))[8:];

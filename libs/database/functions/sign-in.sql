@@ -38,14 +38,14 @@ declare
 begin
   select s.id, s.account_id, s.expires_at, s.proven_at, s.proofs into own from sign_in.sessions s
     where s.hash = session_hash and s.revoked_at is null and s.expires_at > now();
-  if not found or not exists (select from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
+  if not found or not exists (select 1 from orgs o where o.id = organization and o.deleted_at is null) then return; end if;
   member := app.own_membership(own.account_id, organization);
   if member is null then return; end if;
-  if exists (select from members m join orgs o on o.id = m.org_id
+  if exists (select 1 from members m join orgs o on o.id = m.org_id
       where m.org_id = organization and m.id = member and app.lacks_proof(o.policy, m.role, own.proofs)) then
     raise exception 'a proof is missing' using errcode = 'MU403', detail = 'session';
   end if;
-  if not exists (select from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
+  if not exists (select 1 from tokens t where t.hash = wanted_hash and t.revoked_at is null and t.expires_at > now()) then
     -- That of a membership that ended keeps its place in the trail, and gives up its hash.
     update tokens t set hash = sha256(uuid_send(gen_random_uuid())) where t.hash = wanted_hash and t.revoked_at is not null;
     insert into tokens as t (org_id, id, member_id, name, kind, hash, last_four, scopes, expires_at, session_id)
@@ -110,7 +110,7 @@ language sql stable security definer set search_path = pg_catalog, public, pg_te
   select
     (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
       where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
-    exists (select from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+    exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
       where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
 $$;
 call app.hand_over('app.known_address(text)', 'muster_door');
@@ -129,7 +129,7 @@ create or replace function app.sessions_of(member uuid, own_token uuid, before_i
 returns table (id uuid, is_current boolean, user_agent text, ip text, created_at timestamptz, last_seen_at timestamptz,
   expires_at timestamptz)
 language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select s.id, exists (select from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+  select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
     s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
   from sign_in.sessions s
   where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
@@ -147,14 +147,14 @@ declare
   ended int;
 begin
   if session is not null
-    and not exists (select from sign_in.sessions s where s.id = session and s.account_id = app.account_of(member)) then
+    and not exists (select 1 from sign_in.sessions s where s.id = session and s.account_id = app.account_of(member)) then
     return null;
   end if;
   update sign_in.sessions s set revoked_at = now()
     from (select k.id from sign_in.sessions k
       where k.account_id = app.account_of(member) and k.revoked_at is null and k.expires_at > now()
         and case when session is not null then k.id = session
-          else not exists (select from tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = k.id) end
+          else not exists (select 1 from tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = k.id) end
       order by k.id for no key update) ending
     where s.id = ending.id;
   get diagnostics ended = row_count;

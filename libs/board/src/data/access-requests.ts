@@ -35,7 +35,7 @@ type RequestRow = RowOf<typeof accessRequests>;
 export type AccessRequestRow = RequestRow & { readonly member_name: string; readonly member_handle: string };
 
 const requestColumns = sql.part`${accessRequests.list}, m.name as member_name, m.handle as member_handle`;
-const requests = sql.part`access_requests r join members m on m.org_id = r.org_id and m.id = r.member_id`;
+const requests = sql.part`access_requests r join members m on ${of('m')} and m.id = r.member_id`;
 
 export const toAccessRequest = (row: AccessRequestRow): AccessRequest => ({
   ...accessRequests.shown(row),
@@ -53,7 +53,7 @@ export interface Applicant {
 export function getApplicant(db: Db, { memberId }: Caller, projectId: Id): Promise<Applicant> {
   return db.get(
     sql<Applicant>`select m.name, m.handle, app.project_rank(p.org_id, p.id, p.visibility, m.id, m.role) as rank
-       from projects p join members m on m.org_id = p.org_id and m.id = ${memberId}::uuid
+       from projects p join members m on ${of('m')} and m.id = ${memberId}::uuid
        where ${of('p')} and p.id = ${projectId}`,
   );
 }
@@ -93,7 +93,7 @@ export function lockAccessRequest(db: Db, id: string): Promise<LockedRequest> {
   return db.get(
     sql<LockedRequest>`select ${requestColumns}, m.role as member_role,
          (select pm.role from project_members pm
-           where pm.org_id = r.org_id and pm.project_id = r.project_id and pm.member_id = r.member_id) as given_role
+           where ${of('pm')} and pm.project_id = r.project_id and pm.member_id = r.member_id) as given_role
        from ${requests}
        where ${of('r')} and r.id = ${id} and m.status = 'active' for no key update of r for share of m`,
   );

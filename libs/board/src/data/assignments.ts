@@ -43,8 +43,8 @@ const nobody: AssignmentState = {
 
 const columns = sql.part`a.target_type, a.target_id, a.project_id, a.member_id, a.agent_id, a.assigned_by, a.created_at, a.updated_at,
   m.name as member_name, m.handle as member_handle, g.name as agent_name`;
-const withAssignees = sql.part`left join members m on m.org_id = a.org_id and m.id = a.member_id
-  left join agents g on g.org_id = a.org_id and g.id = a.agent_id`;
+const withAssignees = sql.part`left join members m on ${of('m')} and m.id = a.member_id
+  left join agents g on ${of('g')} and g.id = a.agent_id`;
 
 const toState = (row: AssigneesRow): AssignmentState => ({
   member:
@@ -124,11 +124,11 @@ async function listAssignments(
     sql<ListedRow>`select ${columns}, coalesce(s.title, e.title, d.name) as title, p.key || '-' || s.number as key
        from (select a.* from assignments a where ${sql.join(conditions, ' and ')}
          order by a.target_type desc, a.target_id desc limit ${sql.literal(page.limit + 1)}) a
-       join projects p on p.org_id = a.org_id and p.id = a.project_id
-       left join stories s on a.target_type = 'story' and s.org_id = a.org_id and s.id = a.target_id
-       left join epics e on a.target_type = 'epic' and e.org_id = a.org_id and e.id = a.target_id
+       join projects p on ${of('p')} and p.id = a.project_id
+       left join stories s on a.target_type = 'story' and ${of('s')} and s.id = a.target_id
+       left join epics e on a.target_type = 'epic' and ${of('e')} and e.id = a.target_id
        left join delivery_groups d
-         on a.target_type = 'delivery_group' and d.org_id = a.org_id and d.id = a.target_id
+         on a.target_type = 'delivery_group' and ${of('d')} and d.id = a.target_id
        ${withAssignees}
        order by a.target_type desc, a.target_id desc`,
   );

@@ -1,5 +1,5 @@
 /** What the board itself knows of whether work on a story `s` can begin; who works on it is another matter. */
-import { type Part, sql } from '@muster/database';
+import { of, type Part, sql } from '@muster/database';
 import { type Readiness, type StoryStatus } from '@muster/registry';
 import { type ReadinessFacts } from '../rules/readiness.ts';
 import { firstColumn } from './ranks.ts';
@@ -16,15 +16,15 @@ export interface BoardFactsRow {
 }
 
 export const boardFactsColumns: Part = sql.part`p.archived_at is not null as archived, s.status,
-  exists (select from members u where u.org_id = s.org_id and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
+  exists (select from members u where ${of('u')} and u.id = (s.blocked ->> 'unblockerMemberId')::uuid
     and u.status = 'active') as is_blocked, s.spec_version,
   c.id as column_id, c.wip_limit, c.story_count,
   (select json_agg(json_build_object('id', o.id, 'key', p.key || '-' || o.number, 'title', o.title, 'status', o.status) order by o.id)
-    from story_blockers b join stories o on o.org_id = b.org_id and o.id = b.blocker_id
-    where b.org_id = s.org_id and b.story_id = s.id) as blockers`;
+    from story_blockers b join stories o on ${of('o')} and o.id = b.blocker_id
+    where ${of('b')} and b.story_id = s.id) as blockers`;
 
-export const boardFactsTables: Part = sql.part`join projects p on p.org_id = s.org_id and p.id = s.project_id
-  left join board_columns c on c.org_id = s.org_id and c.id = ${firstColumn(sql.part`s.project_id`, 'in_progress')}`;
+export const boardFactsTables: Part = sql.part`join projects p on ${of('p')} and p.id = s.project_id
+  left join board_columns c on ${of('c')} and c.id = ${firstColumn(sql.part`s.project_id`, 'in_progress')}`;
 
 export const toBoardFacts = (row: BoardFactsRow): Omit<ReadinessFacts, 'leaseHeld' | 'stopRequested'> => ({
   archived: row.archived,

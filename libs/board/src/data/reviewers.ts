@@ -117,9 +117,9 @@ export const toReviewer = (row: ReviewRow, story: ReviewedStory): Reviewer => ({
 
 const columns = sql.part`${reviews.list},
   coalesce(g.name, m.name) as reviewer_name, coalesce(g.member_id, m.id) as acting_member_id, o.status = 'active' as is_active`;
-const withNames = sql.part`left join members m on m.org_id = r.org_id and m.id = r.member_id
-  left join agents g on g.org_id = r.org_id and g.id = r.agent_id
-  join members o on o.org_id = r.org_id and o.id = coalesce(g.member_id, m.id)`;
+const withNames = sql.part`left join members m on ${of('m')} and m.id = r.member_id
+  left join agents g on ${of('g')} and g.id = r.agent_id
+  join members o on ${of('o')} and o.id = coalesce(g.member_id, m.id)`;
 
 /** SQL for the condition that the row is this reviewer's. */
 const isOf = ({ memberId, agentId }: Who): Part =>
@@ -162,8 +162,8 @@ interface Page {
 
 /** What is shown of rows `r`, which are chosen before: all of a member's reviews are never joined. */
 const shown = sql.part`${columns}, p.key as project_key, s.number, s.title, s.spec_version as current_spec_version, s.code`;
-const withStories = sql.part`join stories s on s.org_id = r.org_id and s.id = r.story_id
-  join projects p on p.org_id = r.org_id and p.id = r.project_id ${withNames}`;
+const withStories = sql.part`join stories s on ${of('s')} and s.id = r.story_id
+  join projects p on ${of('p')} and p.id = r.project_id ${withNames}`;
 
 const toListed = (row: ListedRow): Reviewer =>
   toReviewer(row, { ...row, id: row.story_id, spec_version: row.current_spec_version });

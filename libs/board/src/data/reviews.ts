@@ -1,5 +1,5 @@
 /** What the way into done is judged by: what reviewers said of a story, whose work it is, and what the forge showed. */
-import { type Db, type Id, of, organization, type Part, sql } from '@muster/database';
+import { type Db, type Id, of, type Part, sql } from '@muster/database';
 import { type Caller } from '@muster/runtime';
 import { type Policy, type Trust } from '@muster/registry';
 import { type Authors, countFresh, type Giver, type Review } from '../rules/reviews.ts';
@@ -57,25 +57,25 @@ const verdictsOf = (story: Id): Part => sql.part`
   select r.verdict, r.spec_version, r.code_seq, r.head_sha, r.diff_hash, r.member_id, r.agent_id,
     m.id as acting_member_id, m.status = 'active' as is_active
   from story_reviewers r
-  left join agents g on g.org_id = r.org_id and g.id = r.agent_id
-  join members m on m.org_id = r.org_id and m.id = coalesce(r.member_id, g.member_id)
-  where r.org_id = ${story}.org_id and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
+  left join agents g on ${of('g')} and g.id = r.agent_id
+  join members m on ${of('m')} and m.id = coalesce(r.member_id, g.member_id)
+  where ${of('r')} and r.story_id = ${story}.id and r.verdict in ('approved', 'changes_requested')`;
 
 /**
  * SQL for the members whose work a story is: who is assigned, whose agent is, and who had a lease on it or on a group
  * that it is in, by an agent or not. Who wrote the spec asked for the work and did not do it.
  */
-const authorsSql = (org: Part, story: Id): Part => sql.part`
+const authorsSql = (story: Id): Part => sql.part`
   select unnest(array[a.member_id, g.member_id]) as member_id
-  from assignments a left join agents g on g.org_id = a.org_id and g.id = a.agent_id
-  where a.org_id = ${org} and a.target_type = 'story' and a.target_id = ${story}
+  from assignments a left join agents g on ${of('g')} and g.id = a.agent_id
+  where ${of('a')} and a.target_type = 'story' and a.target_id = ${story}
   union
   select c.member_id
-  from executions e join execution_contributors c on c.org_id = e.org_id and c.execution_id = e.id
-  where e.org_id = ${org} and (e.target_type, e.target_id) in (
+  from executions e join execution_contributors c on ${of('c')} and c.execution_id = e.id
+  where ${of('e')} and (e.target_type, e.target_id) in (
     select 'story', ${story}
     union all
-    select 'delivery_group', d.group_id from delivery_group_stories d where d.org_id = ${org} and d.story_id = ${story})`;
+    select 'delivery_group', d.group_id from delivery_group_stories d where ${of('d')} and d.story_id = ${story})`;
 
 /**
  * SQL for the best word there is of a merge of the newest work on a story, or of work on a group that it is in or landed
@@ -85,22 +85,22 @@ const authorsSql = (org: Part, story: Id): Part => sql.part`
 const mergeSeenSql = (story: Id): Part => sql.part`(
   select max(w.trust) from (
     select o.trust from (select e.org_id, e.id from executions e
-        where e.org_id = ${story}.org_id and e.target_type = 'story' and e.target_id = ${story}.id
+        where ${of('e')} and e.target_type = 'story' and e.target_id = ${story}.id
         order by e.id desc limit 1) n
-      join forge_observations o on o.org_id = n.org_id and o.execution_id = n.id and o.kind = 'pr_merged'
+      join forge_observations o on ${of('o')} and o.execution_id = n.id and o.kind = 'pr_merged'
     union all
     select o.trust from delivery_group_stories d
-      join delivery_groups g on g.org_id = d.org_id and g.id = d.group_id and (d.open or g.state = 'landed')
-      join executions e on e.org_id = d.org_id and e.target_type = 'delivery_group' and e.target_id = d.group_id
-      join forge_observations o on o.org_id = e.org_id and o.execution_id = e.id and o.kind = 'pr_merged'
-    where d.org_id = ${story}.org_id and d.story_id = ${story}.id
-      and not exists (select from executions b where b.org_id = d.org_id and b.target_type = 'story'
+      join delivery_groups g on ${of('g')} and g.id = d.group_id and (d.open or g.state = 'landed')
+      join executions e on ${of('e')} and e.target_type = 'delivery_group' and e.target_id = d.group_id
+      join forge_observations o on ${of('o')} and o.execution_id = e.id and o.kind = 'pr_merged'
+    where ${of('d')} and d.story_id = ${story}.id
+      and not exists (select from executions b where ${of('b')} and b.target_type = 'story'
         and b.target_id = d.story_id and b.created_at > o.recorded_at)) w)`;
 
 const rowsOf = (where: Part): Part => sql.part`
   select s.id,
     (select coalesce(jsonb_agg(v), '[]') from (${verdictsOf(sql.part`s`)}) v) as verdicts,
-    (select coalesce(jsonb_agg(a.member_id), '[]') from (${authorsSql(sql.part`s.org_id`, sql.part`s.id`)}) a
+    (select coalesce(jsonb_agg(a.member_id), '[]') from (${authorsSql(sql.part`s.id`)}) a
       where a.member_id is not null) as authors,
     ${mergeSeenSql(sql.part`s`)} as merge_seen
   from stories s where ${where}`;
@@ -131,8 +131,6 @@ export async function findReviewsIn(
 
 /** The members whose work the story is. */
 export async function authorsOf(db: Db, storyId: Id): Promise<Authors> {
-  const rows = await db.all(
-    sql<{ member_id: string | null }>`${authorsSql(sql.part`${organization}`, storyId)}`,
-  );
+  const rows = await db.all(sql<{ member_id: string | null }>`${authorsSql(storyId)}`);
   return new Set(rows.flatMap(({ member_id }) => member_id ?? []));
 }

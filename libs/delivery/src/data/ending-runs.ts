@@ -52,8 +52,8 @@ export const endAbandonedRuns = (db: Db, most: number): Promise<unknown[]> =>
          where ${of('r')} and r.ended_at is null and r.last_seen_at < now() - make_interval(days => ${sql.literal(abandonedAfterDays)})
            and not exists (
              select from executions e join leases l
-               on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held'
-             where e.org_id = r.org_id and e.id = r.execution_id and ${isHeldSql}
+               on ${of('l')} and l.unit_type = e.target_type and l.unit_id = e.target_id and l.state = 'held'
+             where ${of('e')} and e.id = r.execution_id and ${isHeldSql}
                and e.run_id is not distinct from r.run_id)
          order by r.last_seen_at limit ${most} for update of r skip locked)
        update agent_runs r set state = 'failed', ended_at = clock_timestamp(),

@@ -89,13 +89,11 @@ export const found = ({ lease, now, ...execution }: FoundRow): Found => ({
 });
 
 const unitOfTarget = {
-  org: sql.part`e.org_id`,
   type: sql.part`e.target_type`,
   id: sql.part`e.target_id`,
 };
 /** The same of a row that is written. */
 const unitOfWritten = {
-  org: sql.part`executions.org_id`,
   type: sql.part`executions.target_type`,
   id: sql.part`executions.target_id`,
 };

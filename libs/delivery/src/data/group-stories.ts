@@ -56,9 +56,9 @@ export async function lockStories(db: Db, place: Place): Promise<NamedStory[]> {
            g.state as group_state
          from ${storiesOf(refs)} n
          join stories s on ${of('s')} and s.id = n.id and s.project_id = ${project}
-         join projects p on p.org_id = s.org_id and p.id = s.project_id
-         left join delivery_group_stories d on d.org_id = s.org_id and d.story_id = s.id and d.open
-         left join delivery_groups g on g.org_id = d.org_id and g.id = d.group_id
+         join projects p on ${of('p')} and p.id = s.project_id
+         left join delivery_group_stories d on ${of('d')} and d.story_id = s.id and d.open
+         left join delivery_groups g on ${of('g')} and g.id = d.group_id
          order by n.ord`,
     ),
   ]);
@@ -161,9 +161,9 @@ export async function getMergeProof(db: Db, groupId: string): Promise<MergeProof
          from (select d.position, p.key || '-' || s.number as key, ${isStoryMerged.reported} as merged,
              ${isStoryMerged.verified} as verified
            from delivery_group_stories d
-           join stories s on s.org_id = d.org_id and s.id = d.story_id
-           join projects p on p.org_id = s.org_id and p.id = s.project_id
-           where d.org_id = g.org_id and d.group_id = g.id and s.status <> 'canceled') x) m
+           join stories s on ${of('s')} and s.id = d.story_id
+           join projects p on ${of('p')} and p.id = s.project_id
+           where ${of('d')} and d.group_id = g.id and s.status <> 'canceled') x) m
        where ${of('g')} and g.id = ${groupId}`,
   );
   const isMerged = (group: boolean, unmerged: readonly string[]): boolean =>

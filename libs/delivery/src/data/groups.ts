@@ -43,12 +43,12 @@ export interface GroupRow extends StoredGroup {
 
 /** A merge of the newest work on the story `s` was observed. Work that was begun anew since then is yet to be merged. */
 const storyMerged = (when: Part): Part => sql.part`coalesce((select ${when} is not null from executions e
-  where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id
+  where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
   order by e.id desc limit 1), false)`;
 
 /** A merge of the work on the group `g` was observed, which landed all of its stories. */
 const groupMerged = (when: Part): Part => sql.part`exists (select from executions e
-  where e.org_id = g.org_id and e.target_type = 'delivery_group' and e.target_id = g.id
+  where ${of('e')} and e.target_type = 'delivery_group' and e.target_id = g.id
     and ${when} is not null)`;
 
 const byAnyWord = sql.part`e.merged_at`;
@@ -63,7 +63,7 @@ export const isGroupMerged: Readonly<Record<Trust, Part>> = {
 };
 
 const coordination = sql.part`'coordination'`;
-const leaseOfGroup = leaseJson({ org: sql.part`g.org_id`, type: coordination, id: sql.part`g.id` });
+const leaseOfGroup = leaseJson({ type: coordination, id: sql.part`g.id` });
 
 /** Whole groups, from rows of delivery_groups. A group has at most 100 stories. */
 const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
@@ -75,8 +75,8 @@ const wholeGroups = (rows: Part, more: Part = sql.empty): Part => sql.part`
       (count(*) filter (where s.status = 'done'))::int as done,
       (count(*) filter (where w.merged or ${isStoryMerged.reported}))::int as landed,
       (count(*) filter (where s.blocked is not null and s.status not in ('done', 'canceled')))::int as blocked
-    from delivery_group_stories d join stories s on s.org_id = d.org_id and s.id = d.story_id
-    where d.org_id = g.org_id and d.group_id = g.id) m`;
+    from delivery_group_stories d join stories s on ${of('s')} and s.id = d.story_id
+    where ${of('d')} and d.group_id = g.id) m`;
 
 export const toGroup = (row: GroupRow, lease: LeaseRow | null = row.lease): Group => ({
   ...deliveryGroups.shown(row),
@@ -170,7 +170,6 @@ export function setGroup(
   grant?: { readonly epoch: number; readonly tokenHash: Buffer },
 ): Query<unknown> {
   const unit = {
-    org: sql.part`delivery_groups.org_id`,
     type: coordination,
     id: sql.part`delivery_groups.id`,
   };

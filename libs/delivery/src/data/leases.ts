@@ -73,14 +73,13 @@ export const leaseList = sql.columns('l', leaseColumns);
 
 /** The unit whose lease is meant, by the columns of a row of another table. */
 export interface UnitParts {
-  readonly org: Part;
   readonly type: Part;
   readonly id: Part;
 }
 
 /** The lease `l` of a unit. */
-const ofUnit = ({ org, type, id }: UnitParts): Part =>
-  sql.part`l.org_id = ${org} and l.unit_type = ${type} and l.unit_id = ${id}`;
+const ofUnit = ({ type, id }: UnitParts): Part =>
+  sql.part`${of('l')} and l.unit_type = ${type} and l.unit_id = ${id}`;
 
 /** Times as every answer writes them. */
 const timeIn = sql.part`'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'`;

@@ -21,7 +21,7 @@ export interface WorkOnStory {
 
 const awaitsForge = sql.part`(${isInState('submitted')} and not e.needs_rework)`;
 
-const storyUnit = (id: Part) => ({ org: sql.part`${organization}::uuid`, type: sql.part`'story'`, id });
+const storyUnit = (id: Part) => ({ type: sql.part`'story'`, id });
 
 /** Of the execution `e` of the story `id`, and the open group `m` that it is in. */
 const workOn = (id: Part): Part =>

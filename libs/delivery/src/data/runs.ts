@@ -90,7 +90,7 @@ export async function claimRun(
            jsonb_build_object('id', m.id, 'name', m.name, 'handle', m.handle) as member,
            coalesce(${keyHash(event.dedupeKey)}::uuid = any (r.recent_keys), false) as known,
            clock_timestamp()::timestamptz(3) as now
-         from agent_runs r join members m on m.org_id = r.org_id and m.id = r.member_id
+         from agent_runs r join members m on ${of('m')} and m.id = r.member_id
          where ${of('r')} and r.project_id = ${projectId}
            and r.run_id = ${event.runId}`,
     ),
@@ -161,7 +161,7 @@ export async function findRunWork(
        left join stories s on ${story}
        left join executions e on ${execution}
        left join lateral (select x.id from leases l
-         join executions x on x.org_id = l.org_id and x.target_type = l.unit_type and x.target_id = l.unit_id
+         join executions x on ${of('x')} and x.target_type = l.unit_type and x.target_id = l.unit_id
            and x.state <> 'completed'
          where ${of('l')} and l.state = 'held' and l.member_id = ${caller.memberId}::uuid
            and l.agent_id is not distinct from ${agentId}::uuid and l.run_id = ${event.runId} and l.project_id = ${projectId}

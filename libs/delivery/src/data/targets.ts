@@ -49,10 +49,10 @@ export const targetOfExecution = {
   json: sql.part`json_build_object('type', e.target_type, 'id', e.target_id, 'projectId', e.project_id,
       'key', p.key || '-' || s.number, 'title', coalesce(s.title, g.name),
       'status', coalesce(s.status, g.state), 'specVersion', s.spec_version)`,
-  tables: sql.part`join projects p on p.org_id = e.org_id and p.id = e.project_id
-     left join stories s on e.target_type = 'story' and s.org_id = e.org_id and s.id = e.target_id
+  tables: sql.part`join projects p on ${of('p')} and p.id = e.project_id
+     left join stories s on e.target_type = 'story' and ${of('s')} and s.id = e.target_id
      left join delivery_groups g
-       on e.target_type = 'delivery_group' and g.org_id = e.org_id and g.id = e.target_id`,
+       on e.target_type = 'delivery_group' and ${of('g')} and g.id = e.target_id`,
 } as const;
 
 /** What an execution works on. */

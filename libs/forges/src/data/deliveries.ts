@@ -73,7 +73,7 @@ export const lockDelivery = (db: Db, id: string): Promise<Unread | undefined> =>
   db.find(
     sql<Unread>`select d.connection_id as "connectionId", c.kind, c.app_id as "appId", d.event, d.trust, d.payload, d.received_at as "receivedAt"
        from forge_deliveries d
-       join forge_connections c on c.org_id = d.org_id and c.id = d.connection_id and c.deleted_at is null
+       join forge_connections c on ${of('c')} and c.id = d.connection_id and c.deleted_at is null
        where ${of('d')} and d.id = ${id} for no key update of d`,
   );
 
@@ -90,7 +90,7 @@ export const renewDelivery = (db: Db, id: string): Promise<DeliveryRow> =>
   db.get(
     sql<DeliveryRow>`update forge_deliveries d set state = 'received', outcome = '[]', done_at = null
        where ${of('d')} and d.id = ${id} and exists (select from forge_connections c
-         where c.org_id = d.org_id and c.id = d.connection_id and c.deleted_at is null)
+         where ${of('c')} and c.id = d.connection_id and c.deleted_at is null)
        returning ${deliveries.list}`,
   );
 

@@ -42,7 +42,7 @@ export async function findExecutions(
            where ${of('e')} and e.project_id = ${projectId} and e.id = any (${trailers}::uuid[])
          union all
          select 1, n.id from stories s cross join lateral (select e.id, e.epoch from executions e
-             where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id order by e.id desc limit 1) n
+             where ${of('e')} and e.target_type = 'story' and e.target_id = s.id order by e.id desc limit 1) n
            where ${of('s')} and s.project_id = ${projectId} and s.number = ${work?.number ?? null}::int
              and n.epoch = ${work?.epoch ?? null}::int
          union all
@@ -54,14 +54,14 @@ export async function findExecutions(
            where ${of('e')} and e.project_id = ${projectId} and e.branch = ${branch}
          union all
          select 4, n.id from stories s cross join lateral (select e.id from executions e
-             where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id order by e.id desc limit 1) n
+             where ${of('e')} and e.target_type = 'story' and e.target_id = s.id order by e.id desc limit 1) n
            where ${of('s')} and s.project_id = ${projectId} and s.number = any (${numbers}::int[]))
        select distinct on (e.target_type, e.target_id) e.id, f.way, e.pull_request ->> 'url' as handed_in,
          coalesce(e.git ->> 'baseBranch', s.git ->> 'baseBranch', g.git ->> 'baseBranch') as base
        from found f
        join executions e on ${of('e')} and e.id = f.id
-       left join stories s on s.org_id = e.org_id and s.id = e.target_id and e.target_type = 'story'
-       left join delivery_groups g on g.org_id = e.org_id and g.id = e.target_id and e.target_type = 'delivery_group'
+       left join stories s on ${of('s')} and s.id = e.target_id and e.target_type = 'story'
+       left join delivery_groups g on ${of('g')} and g.id = e.target_id and e.target_type = 'delivery_group'
        where f.way = (select min(a.way) from found a)
        order by e.target_type, e.target_id, e.id desc`,
   );
@@ -83,7 +83,7 @@ export const keysOfExecution = (
     }>`select e.project_id as "projectId", array_remove(array['id:' || e.id, 'branch:' || e.branch,
          'pull:' || (e.pull_request ->> 'url'), 'story:' || p.key || '-' || s.number], null) as keys
        from executions e
-       join projects p on p.org_id = e.org_id and p.id = e.project_id
-       left join stories s on s.org_id = e.org_id and s.id = e.target_id and e.target_type = 'story'
+       join projects p on ${of('p')} and p.id = e.project_id
+       left join stories s on ${of('s')} and s.id = e.target_id and e.target_type = 'story'
        where ${of('e')} and e.id = ${executionId}`,
   );

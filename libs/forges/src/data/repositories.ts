@@ -89,7 +89,7 @@ export async function listRepositories(
   if (after !== undefined) where.push(sql.part`r.id > ${after[0]}::uuid`);
   const rows = await db.all(
     sql<RepositoryRow>`select ${repositories.list} from forge_repositories r
-       join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
+       join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
        where ${sql.join(where, ' and ')} order by r.id limit ${limit + 1}`,
   );
   return pageOfRows(rows, limit, (row) => [row.id], toRepository);
@@ -108,8 +108,8 @@ export interface LinkedRepository {
 const linked = sql.part`r.id, r.project_id as "projectId", p.key as "projectKey", r.connection_id as "connectionId",
   c.kind, r.default_branch as "defaultBranch"`;
 const joined = sql.part`forge_repositories r
-  join projects p on p.org_id = r.org_id and p.id = r.project_id
-  join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null`;
+  join projects p on ${of('p')} and p.id = r.project_id
+  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null`;
 
 /** The links of a repository, locked: what is told of it is recorded one after the other, so that no word is missed. */
 export const lockLinked = (
@@ -140,5 +140,5 @@ export const noteNames = (
      where ${of('r')} and r.id = ${id}
        and (r.external_id, r.url, r.full_name, r.default_branch) is distinct from
          (${externalId}, ${repositoryUrl(url)}, ${fullName}, coalesce(${defaultBranch}, r.default_branch))
-       and not exists (select from forge_repositories o where o.org_id = r.org_id and o.connection_id = r.connection_id
+       and not exists (select from forge_repositories o where ${of('o')} and o.connection_id = r.connection_id
          and o.project_id = r.project_id and o.id <> r.id and (o.external_id = ${externalId} or o.url = ${repositoryUrl(url)}))`;

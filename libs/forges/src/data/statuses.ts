@@ -32,8 +32,8 @@ export interface WorkAtHead {
 
 /** Open pull requests `p` of repositories `r` whose forge `c` can be called. */
 const open = sql.part`forge_pulls p
-  join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id and r.external_id is not null
-  join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id and c.deleted_at is null
+  join forge_repositories r on ${of('r')} and r.id = p.repository_id and r.external_id is not null
+  join forge_connections c on ${of('c')} and c.id = r.connection_id and c.deleted_at is null
     and c.credentials is not null
   where ${of('p')} and p.is_open and p.number is not null and p.head_sha is not null`;
 
@@ -42,9 +42,9 @@ const isAt = ({ connectionId, externalId, sha }: Head): Part =>
 
 /** The stories that the work `e` is about: its own, or those of its group. */
 const storiesOf = sql.part`array(
-  select s.id from stories s where s.org_id = e.org_id and e.target_type = 'story' and s.id = e.target_id
+  select s.id from stories s where ${of('s')} and e.target_type = 'story' and s.id = e.target_id
   union all
-  select m.story_id from delivery_group_stories m where m.org_id = e.org_id and e.target_type = 'delivery_group'
+  select m.story_id from delivery_group_stories m where ${of('m')} and e.target_type = 'delivery_group'
     and m.group_id = e.target_id and m.open)`;
 
 /** The forge of a head and the work at it; undefined where there is none any more, or no way to call it. */
@@ -54,15 +54,15 @@ export async function readHead(
 ): Promise<{ callee: Callee; works: WorkAtHead[] } | undefined> {
   const rows = await db.all(
     sql<Callee & WorkAtHead>`select c.kind, c.base_url as "baseUrl", coalesce(r.full_name, '') as "fullName",
-         c.credentials as "credentials", (select t.cursor_key from streams t where t.org_id = p.org_id) as "organizationKey",
+         c.credentials as "credentials", (select t.cursor_key from streams t where ${of('t')}) as "organizationKey",
          c.quiet_until as "quietUntil", p.execution_id as "executionId", e.project_id as "projectId",
          case when e.state = 'completed' and e.outcome <> 'succeeded' then e.outcome end as "endedAs",
          ${storiesOf} as "storyIds"
        from executions e join (select p.org_id, p.execution_id, p.repository_id from ${open}
            and r.connection_id = ${connectionId} and r.external_id = ${externalId} and p.head_sha = ${sha}) p
-         on p.org_id = e.org_id and p.execution_id = e.id
-       join forge_repositories r on r.org_id = p.org_id and r.id = p.repository_id
-       join forge_connections c on c.org_id = r.org_id and c.id = r.connection_id
+         on ${of('p')} and p.execution_id = e.id
+       join forge_repositories r on ${of('r')} and r.id = p.repository_id
+       join forge_connections c on ${of('c')} and c.id = r.connection_id
        where ${of('e')} order by e.id`,
   );
   const [first] = rows;
@@ -125,7 +125,7 @@ export const askForStatusOfStory = (storyId: string): Query<unknown> =>
        select e.id from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = ${storyId}
        union all
        select e.id from delivery_group_stories m
-         join executions e on e.org_id = m.org_id and e.target_type = 'delivery_group' and e.target_id = m.group_id
+         join executions e on ${of('e')} and e.target_type = 'delivery_group' and e.target_id = m.group_id
          where ${of('m')} and m.story_id = ${storyId} and m.open)) h`;
 
 const soon = sql.part`now() + interval '5 seconds'`;

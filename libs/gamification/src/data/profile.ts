@@ -26,8 +26,8 @@ export async function findRank(db: Db, memberId: string): Promise<number | null>
   const row = await db.find(
     sql<{ rank: number }>`select 1 + (
          select count(*) from point_scores s
-         join members m on m.org_id = s.org_id and m.id = s.member_id and m.status = 'active'
-         where s.org_id = mine.org_id and s.period = mine.period and s.starts_on = mine.starts_on
+         join members m on ${of('m')} and m.id = s.member_id and m.status = 'active'
+         where ${of('s')} and s.period = mine.period and s.starts_on = mine.starts_on
            and s.scope_id = mine.scope_id and s.points > mine.points) as rank
        from point_scores mine
        where ${of('mine')} and mine.period = 'all' and mine.starts_on = '1970-01-01' and mine.scope_id = ${organization}

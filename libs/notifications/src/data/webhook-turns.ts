@@ -21,15 +21,19 @@ export interface DueWebhook {
   readonly id: string;
 }
 
-const isFree = sql.part`w.deleted_at is null and (w.worker_until is null or w.worker_until < now())
-  and exists (select from orgs o where o.id = w.org_id and o.deleted_at is null)`;
+const isFreeOf = (organizationId: Part): Part => sql.part`w.deleted_at is null
+  and (w.worker_until is null or w.worker_until < now())
+  and exists (select from orgs o where o.id = ${organizationId} and o.deleted_at is null)`;
+/** Of any organization, and of that of the transaction. */
+const isFreeAnywhere = isFreeOf(sql.part`w.org_id`);
+const isFree = isFreeOf(sql.part`${organization}::uuid`);
 
 /** Endpoints of any organization that no worker has, and that have something to send or to look at. */
 export const dueWebhooks = (most: number): Query<DueWebhook> => sql<DueWebhook>`
-  (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFree} limit ${most})
+  (select w.org_id as "orgId", w.id from webhooks w where w.next_at <= now() and ${isFreeAnywhere} limit ${most})
   union
   (select w.org_id as "orgId", w.id from webhooks w join streams s on s.org_id = w.org_id
-   where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFree} limit ${most})`;
+   where w.paused_at is null and not w.is_full and w.cursor_seq < s.activity and ${isFreeAnywhere} limit ${most})`;
 
 /**
  * Moves endpoints of the organization that have nothing to send past what happened, where they are to hear of none of it:
@@ -80,7 +84,7 @@ export const keepHolding = (db: Db, id: string, epoch: number): Promise<HeldWebh
   db.find(
     sql<HeldWebhook>`update webhooks w set worker_until = ${held}
       where ${of('w')} and w.id = ${id} and w.worker_epoch = ${epoch} and w.deleted_at is null
-        and exists (select from orgs o where o.id = w.org_id and o.deleted_at is null)
+        and exists (select from orgs o where o.id = ${organization}::uuid and o.deleted_at is null)
       returning w.id, w.url, w.project_id, w.kinds, w.send_order, w.secret,
         case when w.previous_until > now() then w.previous_secret end as previous_secret,
         w.maker_id, w.paused_at, w.cursor_seq, w.failing, w.sent_seq, w.worker_epoch,

@@ -23,9 +23,9 @@ interface Row {
 const columns = sql.part`c.id, c.client_name, c.client_host, c.member_id, c.agent_id, a.name as agent_name, c.project_ids, c.scopes,
   c.created_at, used.last_used_at, c.expires_at, c.revoked_at`;
 const tables = sql.part`connections c
-  join agents a on a.org_id = c.org_id and a.id = c.agent_id
+  join agents a on ${of('a')} and a.id = c.agent_id
   cross join lateral (select max(t.last_used_at) as last_used_at from tokens t
-    where t.org_id = c.org_id and t.grant_id = c.id::text) used`;
+    where ${of('t')} and t.grant_id = c.id::text) used`;
 
 export const toConnection = (row: Row): Connection => ({
   id: row.id,

@@ -38,14 +38,27 @@ export function replayJobs(pool: Pool, input: z.input<typeof Replay>): Promise<s
   return operate(pool, async (db, within) => {
     const given = parseInput(Replay, input);
     const ids = 'ids' in given ? given.ids : null;
-    const replayed = await db.all(
+    const dead = await db.all(
       sql<{
-        id: string;
         orgId: string;
-      }>`update outbox set dead_at = null, attempts = 0, error = null, dispatch_after = now()
+        ids: string[];
+      }>`select org_id as "orgId", array_agg(id order by id) as ids from outbox
          where dead_at is not null and done_at is null and (${ids}::uuid[] is null or id = any (${ids}))
-         returning id, org_id as "orgId"`,
+         group by org_id order by org_id`,
     );
+    const replayed: { readonly id: string; readonly orgId: string }[] = [];
+    // One organization at a time: each may lie on a server of its own.
+    for (const { orgId, ids: here } of dead)
+      replayed.push(
+        ...(await db.all(
+          sql<{
+            id: string;
+            orgId: string;
+          }>`update outbox set dead_at = null, attempts = 0, error = null, dispatch_after = now()
+             where org_id = ${orgId}::uuid and dead_at is not null and done_at is null and id = any (${here}::uuid[])
+             returning id, org_id as "orgId"`,
+        )),
+      );
     const unknown = ids?.find((id) => !replayed.some((row) => row.id === id));
     if (unknown !== undefined) throw noSuch(`dead job ${unknown}`);
     // In one order of organizations: each trail locks its organization's stream until the commit.

@@ -14,12 +14,12 @@ export const readiness: Section<'readiness'> = async ({ db, caller, storyId, pol
   const [row, rules] = await Promise.all([
     db.find(
       sql<Row>`select ${boardFactsColumns},
-           exists (select from leases l where l.org_id = s.org_id and (l.unit_type, l.unit_id) in
+           exists (select from leases l where ${of('l')} and (l.unit_type, l.unit_id) in
                (select 'story', s.id union all select 'delivery_group', d.group_id from delivery_group_stories d
-                 where d.org_id = s.org_id and d.story_id = s.id and d.open)
+                 where ${of('d')} and d.story_id = s.id and d.open)
              and l.state = 'held' and l.expires_at > clock_timestamp()
              and (l.member_id, l.agent_id) is distinct from (${caller.memberId}::uuid, ${caller.agentId}::uuid)) as lease_held,
-           exists (select from executions e where e.org_id = s.org_id and e.target_type = 'story' and e.target_id = s.id
+           exists (select from executions e where ${of('e')} and e.target_type = 'story' and e.target_id = s.id
              and e.state <> 'completed' and e.stop_requested is not null) as stop_requested
          from stories s ${boardFactsTables}
          where ${of('s')} and s.id = ${storyId}`,

@@ -1,0 +1,127 @@
+/**
+ * What lets organizations lie on servers of their own, read from the catalogue: so a table or function that is added is
+ * looked at too. What stands in the way still is listed, with what is to come in its place; a list may only shrink.
+ */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { cloneDatabase, type TestDatabase } from '@muster/testing';
+
+let database: TestDatabase;
+beforeAll(async () => {
+  database = await cloneDatabase();
+});
+afterAll(() => database.close());
+
+const names = async (sql: string): Promise<string[]> =>
+  (await database.owner.query<{ name: string }>(sql)).rows.map(({ name }) => name);
+
+const tables = `(select c.oid, c.relname, a.attnum as org from pg_class c
+  join pg_attribute a on a.attrelid = c.oid and a.attname = case c.relname when 'orgs' then 'id' else 'org_id' end
+  where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p'))`;
+
+interface Law {
+  /** For what breaks it, in the order of its names. */
+  readonly query: string;
+  /** What breaks it today. */
+  readonly but: readonly string[];
+}
+
+const laws: Readonly<Record<string, Law>> = {
+  'every unique key begins with the organization': {
+    query: `select i.indexrelid::regclass::text as name from pg_index i join ${tables} t on t.oid = i.indrelid
+      where i.indisunique and i.indkey[0] <> t.org order by 1`,
+    // A token and an invitation are found by their hashes before their organization is known, an organization by its slug.
+    but: ['invitations_token_hash_key', 'orgs_slug_key', 'tokens_hash_key'],
+  },
+  'every foreign key begins with the organization, on both sides': {
+    query: `select k.conname as name from pg_constraint k join ${tables} t on t.oid = k.conrelid
+      left join ${tables} there on there.oid = k.confrelid
+      where k.contype = 'f' and (k.conkey[1] <> t.org or k.confkey[1] is distinct from there.org) order by 1`,
+    but: [],
+  },
+  'no foreign key sets columns where what it refers to goes': {
+    query: `select k.conname as name from pg_constraint k
+      where k.contype = 'f' and k.connamespace = 'public'::regnamespace and k.conparentid = 0
+        and (k.confdeltype in ('n', 'd') or k.confupdtype in ('n', 'd')) order by 1`,
+    but: [
+      'agent_runs_org_id_execution_id_fkey',
+      'agent_runs_org_id_project_id_story_id_fkey',
+      'contract_versions_org_id_project_id_story_id_fkey',
+      'locks_org_id_project_id_story_id_fkey',
+      'stories_org_id_project_id_epic_id_fkey',
+    ],
+  },
+  'no trigger is given the rows of a whole statement': {
+    query: `select tgrelid::regclass || ' ' || tgname as name from pg_trigger
+      where (tgoldtable is not null or tgnewtable is not null) order by 1`,
+    // One count per person and statement: row by row, reading a full inbox would cost a write for each notification.
+    but: ['notifications notifications_counted', 'notifications notifications_recounted'],
+  },
+  'no function in SQL reads or writes tables of organizations': {
+    query: `select p.oid::regprocedure::text as name from pg_proc p join pg_language l on l.oid = p.prolang and l.lanname = 'sql'
+      where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace, 'sign_in'::regnamespace)
+        and exists (select from ${tables} t where p.prosrc ~ ('\\m(from|join|update|into)\\s+(public\\.)?' || t.relname || '\\M'))
+      order by 1`,
+    but: [
+      // They are folded into the queries that call them, which PL/pgSQL is not: lists would lose their indexes.
+      ...['app.project_rank(uuid,uuid,text,uuid,text)', 'app.visible_projects(uuid,uuid,uuid)'],
+      // They are called by themselves, and become PL/pgSQL as they are told the organization.
+      ...['app.account_of(uuid)', 'app.asked_proofs(uuid,uuid)', 'app.cancel_runs(uuid,uuid,uuid,text)'],
+      ...['app.end_connection(uuid)', 'app.end_connection_token(bytea)', 'app.end_unproven_sessions()'],
+      ...['app.find_connection_token(bytea)', 'app.find_forge_connection(uuid)'],
+      ...['app.find_identity_provider(uuid)', 'app.identify(bytea)', 'app.identity_providers_of(text)'],
+      ...['app.invitations_of(uuid)', 'app.is_connected(uuid)', 'app.known_address(text)'],
+      ...[
+        'app.note_connection(uuid,uuid,jsonb)',
+        'app.organizations_of(uuid)',
+        'app.organizations_of_session(uuid)',
+      ],
+      ...['app.renew_session_tokens(uuid,uuid[],bytea[])', 'app.sessions_of(uuid,uuid,uuid,integer)'],
+      'app.touch_tokens(bytea[])',
+      // They are asked about many organizations at once, and will be asked on each server about those that it has.
+      'app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[])',
+      ...[
+        'app.inbox_positions(uuid[],uuid[])',
+        'app.open_executions()',
+        'app.organization_positions(uuid[])',
+      ],
+      'app.stream_positions(uuid[],uuid[])',
+    ],
+  },
+  'no function asks for rows without columns': {
+    query: `select p.oid::regprocedure::text as name from pg_proc p
+      where p.pronamespace in ('app'::regnamespace, 'public'::regnamespace, 'sign_in'::regnamespace)
+        and p.prosrc ~ '\\mselect\\s+from\\M' order by 1`,
+    // Migrations alone call it, about the catalogue.
+    but: ['app.open_table(regclass,regrole,text)'],
+  },
+};
+
+describe('organizations can lie apart:', () => {
+  it.each(Object.entries(laws))('%s', async (_law, { query, but }) => {
+    expect(await names(query)).toEqual(but.toSorted());
+  });
+
+  it('what breaks a law is found', async () => {
+    await database.owner.query(`
+      create table apart (org_id uuid, id uuid, other uuid unique, primary key (id, org_id));
+      create table beside (org_id uuid, id uuid, apart uuid, primary key (org_id, id),
+        constraint beside_turned foreign key (apart, org_id) references apart (id, org_id) on delete set null (apart));
+      create function app.apart_counted() returns trigger language plpgsql as 'begin return null; end';
+      create trigger counted after insert on apart referencing new table as added execute function app.apart_counted();
+      create function app.apart_of(wanted uuid) returns bigint language sql as 'select count(*) from public.apart where id = wanted';
+      create function app.is_apart() returns boolean language plpgsql as 'begin return exists (select from apart); end'`);
+    const found = await Promise.all(
+      Object.values(laws).map(async ({ query, but }) =>
+        (await names(query)).filter((name) => !but.includes(name)),
+      ),
+    );
+    expect(found).toEqual([
+      ['apart_other_key', 'apart_pkey'],
+      ['beside_turned'],
+      ['beside_turned'],
+      ['apart counted'],
+      ['app.apart_of(uuid)'],
+      ['app.is_apart()'],
+    ]);
+  });
+});
