@@ -116,6 +116,34 @@ describe('a passkey', () => {
     expect((await context.cookies()).some(({ name }) => name === 'muster')).toBe(false);
   });
 
+  inBrowser('is neither made nor proven by what was asked for another account', async () => {
+    await carry(await installation.signIn(email));
+    const { page } = await deviceIn(context);
+    // What the browser is asked for becomes another account's, before it answers.
+    const ofAnother = async (path: string): Promise<void> => {
+      await page.route(`**${path}`, async (route) => {
+        await world.rows(
+          `update sign_in.flows set payload = jsonb_set(payload, '{accountId}', to_jsonb($1::text))`,
+          newId(),
+        );
+        await route.continue();
+      });
+    };
+    await ofAnother('/auth/passkeys');
+    await page.goto(at('/sign-in/passkeys'));
+    await page.getByRole('button', { name: 'Make a passkey' }).click();
+    await page.getByText('This passkey is not known here.').waitFor();
+    expect(await passkeys()).toEqual([]);
+    await page.unroute('**/auth/passkeys');
+    await make(page);
+    await ofAnother('/auth/passkey');
+    await context.clearCookies();
+    await page.goto(at('/sign-in'));
+    await signInByPasskey(page);
+    await page.getByText('This passkey is not known here.').waitFor();
+    expect((await context.cookies()).some(({ name }) => name === 'muster')).toBe(false);
+  });
+
   inBrowser('leads to no other site, whatever the page sends', async () => {
     await carry(await installation.signIn(email));
     const { page } = await deviceIn(context);
