@@ -173,6 +173,25 @@ it('is shown, and nothing is changed, with --print', async () => {
   await expect(read('.claude.json')).rejects.toThrow('ENOENT');
 });
 
+it('is shown as a link, for clients that open one', async () => {
+  const linkOf = async (client: string) =>
+    /\nor open (\S+)\n$/.exec((await install(client, '--print')).out)?.[1] ?? '';
+  const cursor = new URL(await linkOf('cursor'));
+  expect([cursor.protocol, cursor.host, cursor.pathname]).toEqual([
+    ...['cursor:', 'anysphere.cursor-deeplink', '/mcp/install'],
+  ]);
+  expect(cursor.searchParams.get('name')).toBe('muster');
+  const config = Buffer.from(cursor.searchParams.get('config') ?? '', 'base64').toString();
+  expect(JSON.parse(config)).toEqual({ url, headers: { Authorization: 'Bearer ${env:MUSTER_TOKEN}' } });
+  const [start, told = ''] = (await linkOf('vscode')).split('?');
+  expect(start).toBe('vscode:mcp/install');
+  expect(JSON.parse(decodeURIComponent(told))).toMatchObject({
+    ...{ name: 'muster', type: 'http', url, inputs: [{ id: 'muster-token', password: true }] },
+    headers: { Authorization: 'Bearer ${input:muster-token}' },
+  });
+  expect(await linkOf('claude')).toBe('');
+});
+
 it('never writes a token, not even where it is given as the name of a variable', async () => {
   const refused = await install('cursor', '--token-variable', 'must_live_x.y');
   expect(refused).toMatchObject({ code: 2, err: expect.stringContaining('the token itself is not written') });

@@ -294,7 +294,22 @@ describe('muster work', () => {
     expect(await working.ended).toBe(0);
     const { items } = await chloe.deliveryExecutions.list({ projectId: 'NXT' });
     expect(items.map(({ state }) => state)).toEqual(['submitted', 'submitted', 'submitted']);
-    expect(await start(clone, '--next', '--project', 'NXT', '--once', ...sh('true')).ended).toBe(0);
+    const once = (...agent: string[]) => start(clone, '--next', '--project', 'NXT', '--once', ...agent);
+    expect(await once(...sh('true')).ended).toBe(0);
+    // What is gone on with is the one.
+    for (const title of ['Four', 'Five'])
+      await chloe.stories.create({ projectId: 'NXT', title, status: 'ready' });
+    const killed = once(
+      ...sh('if [ -e one.txt ]; then echo good > answer.txt; else touch one.txt; sleep 600; fi'),
+    );
+    await killed.until('checkpoint');
+    killed.kill('SIGKILL');
+    await killed.ended;
+    const again = once(...sh('true'));
+    expect(await again.ended).toBe(0);
+    expect(again.told.filter(({ event }) => event === 'over')).toHaveLength(1);
+    expect(await executionOf('NXT-4')).toMatchObject({ state: 'submitted' });
+    expect(await executionOf('NXT-5')).toBeNull();
   });
 
   it('works in the checkout where it is told, and gives it back', async () => {

@@ -37,6 +37,8 @@ export interface McpClient {
     readonly add: (server: Server) => string[];
     readonly remove: (server: Server) => string[];
   };
+  /** An address that the client itself opens, and then asks whether it may add the server. */
+  readonly link?: (server: Server) => string;
   /** Where the variable has to be set. */
   readonly asks?: string;
 }
@@ -70,6 +72,14 @@ function codeFolder(): string {
     return path.join(process.env['APPDATA'] ?? inHome('AppData', 'Roaming'), 'Code', 'User');
   return path.join(path.dirname(envPaths('Code', { suffix: '' }).config), 'Code', 'User');
 }
+
+const ofCursor = (server: Server) => ({ url: server.url, ...headersOf(server, ofEnv) });
+
+const ofCode = (server: Server) => ({
+  type: 'http',
+  url: server.url,
+  ...(server.variable !== undefined && { headers: bearer(`\${input:${tokenInput(server)}}`) }),
+});
 
 export const mcpClients = {
   claude: {
@@ -110,17 +120,23 @@ export const mcpClients = {
     title: 'Cursor',
     user: () => ({ file: inHome('.cursor', 'mcp.json'), within: 'mcpServers', format: 'json' }),
     project: { file: '.cursor/mcp.json', within: 'mcpServers', format: 'json' },
-    entry: (server) => ({ url: server.url, ...headersOf(server, ofEnv) }),
+    entry: ofCursor,
+    link: (server) => {
+      const config = Buffer.from(JSON.stringify(ofCursor(server))).toString('base64');
+      const query = new URLSearchParams({ name: server.name, config });
+      return `cursor://anysphere.cursor-deeplink/mcp/install?${query}`;
+    },
   },
   vscode: {
     title: 'VS Code',
     user: () => ({ file: path.join(codeFolder(), 'mcp.json'), within: 'servers', format: 'json' }),
     project: { file: '.vscode/mcp.json', within: 'servers', format: 'json' },
-    entry: (server) => ({
-      type: 'http',
-      url: server.url,
-      ...(server.variable !== undefined && { headers: bearer(`\${input:${tokenInput(server)}}`) }),
-    }),
+    entry: ofCode,
+    link: (server) => {
+      const inputs = server.variable === undefined ? {} : { inputs: [inputOf(server)] };
+      const told = { name: server.name, ...ofCode(server), ...inputs };
+      return `vscode:mcp/install?${encodeURIComponent(JSON.stringify(told))}`;
+    },
     beside: (server) =>
       server.variable === undefined
         ? undefined

@@ -113,6 +113,7 @@ async function install(name: McpClientName, flags: McpFlags): Promise<void> {
       say(typed([command.program, ...command.add(server)]), '', `or in ${place.file}:`, '');
     else say(`${place.file}:`, '');
     say(edited('', place, client, server, true).trimEnd());
+    if (client.link !== undefined) say('', `or open ${client.link(server)}`);
     return;
   }
   const isRun = command !== undefined && (await addAnew(command, server));

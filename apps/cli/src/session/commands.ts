@@ -121,13 +121,13 @@ async function whoami(flags: ConnectionFlags & { json?: boolean }): Promise<void
     process.stdout.write(`${jsonText(identity)}\n`);
     return;
   }
-  const { member, org, token, teams } = identity;
+  const { member, org, token, teams, agent } = identity;
   const lines = showRecord({
     member: `${member.name} <${member.email}>, @${member.handle}, ${member.role}`,
     organization: `${org.name} (${org.slug})`,
     ...(teams.length > 0 && { teams: teams.map(({ name, role }) => `${name} (${role})`) }),
     token: token.name,
-    agent: token.agentId,
+    agent: agent === null ? null : `${agent.name}, ${agent.id}`,
     scopes: token.scopes,
     expires: token.expiresAt,
     address: connection.baseUrl,

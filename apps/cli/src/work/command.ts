@@ -216,7 +216,8 @@ async function runWork(words: string[], flags: WorkFlags): Promise<void> {
   }
   try {
     const adopted = await adopt(session, flags, asked);
-    const isDone = asked === undefined || (asked.storyId !== undefined && adopted.length > 0);
+    const isOne = asked?.storyId !== undefined || flags.once === true;
+    const isDone = asked === undefined || (isOne && adopted.length > 0);
     const verdicts = isDone ? adopted : [...adopted, ...(await workOn(session, flags, asked))];
     if (!verdicts.every(({ outcome }) => good.has(outcome))) process.exitCode = exitCodes.failed;
   } catch (error) {
