@@ -12,6 +12,7 @@ import {
   PerRequestHTTPServerTransport,
   ProtocolErrorCode,
 } from '@modelcontextprotocol/server';
+import { z } from 'zod';
 import { type Session } from './session.ts';
 
 export interface Reply {
@@ -30,10 +31,29 @@ interface Open {
 
 const internalError: number = ProtocolErrorCode.InternalError;
 
-/** Of parameters that do not fit a method, the SDK says that it failed itself. */
+const Issues = z.array(z.object({ path: z.array(z.union([z.string(), z.number()])), message: z.string() }));
+
+/** Issues of parameters as the SDK prints them, in words: `params.name: Invalid input: …`. */
+function inWords(message: string): string {
+  const start = message.indexOf('[');
+  try {
+    const issues = Issues.parse(JSON.parse(message.slice(Math.max(0, start))));
+    return issues.map(({ path, message: what }) => `${path.join('.')}: ${what}`).join('; ');
+  } catch {
+    return message;
+  }
+}
+
+/** Of parameters that do not fit a method, the SDK says that it failed itself, and how as JSON. */
 function inItsPlace(message: Reply['message']): Reply['message'] {
-  if (!('error' in message) || message.error.code !== internalError) return message;
-  return { ...message, error: { ...message.error, code: ProtocolErrorCode.InvalidParams } };
+  if (!('error' in message)) return message;
+  const { code, message: said } = message.error;
+  const error = {
+    ...message.error,
+    code: code === internalError ? ProtocolErrorCode.InvalidParams : code,
+    message: inWords(said),
+  };
+  return { ...message, error };
 }
 
 /** The SDK binds a server to the modern era by this transport's type; all that it does is done here otherwise. */

@@ -26,14 +26,14 @@ export function errorBodyOf(failure: unknown, requestId: string): ErrorBody | un
 const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
   format === 'uuid' || ref !== undefined;
 
-/** The same with the parameter that names nothing, where the call has one that names something. */
+/** The same with the parameter that names nothing; with all that may, where the call has several. */
 export function withPath(error: ErrorBody, tool: AnyTool, args: Answer): ErrorBody {
   const { code, details } = error;
   if (code !== 'not_found' || details?.['path'] !== undefined || tool.kind !== 'operation') return error;
   const refs = Object.keys(args).filter((name) => isRef(withoutNull(tool.stated.properties[name] ?? {})));
   const [path] = refs;
-  if (path === undefined || refs.length > 1) return error;
-  return { ...error, details: { ...details, path } };
+  if (path === undefined) return error;
+  return { ...error, details: { ...details, ...(refs.length > 1 ? { paths: refs } : { path }) } };
 }
 
 /** The token was refused by the API itself. */

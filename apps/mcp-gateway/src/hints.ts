@@ -69,5 +69,8 @@ export function hintOf({ code, details }: ErrorBody): string {
   const obstacle = details === undefined ? undefined : obstacleOf(details);
   if (obstacle !== undefined) return obstacle;
   const reason = details?.reason;
+  const paths: unknown = details?.['paths'];
+  if (code === 'not_found' && Array.isArray(paths))
+    return `One of ${paths.join(', ')} names nothing that you may see. Check each with a list.`;
   return (isReason(reason) ? inTools[reason] : undefined) ?? remedyFor(code, reason);
 }

@@ -66,9 +66,6 @@ export interface RouteOptions {
 export const mcpPath = '/api/mcp';
 const otherMethods = ['GET', 'DELETE', 'PUT', 'PATCH', 'OPTIONS'] as const;
 
-/** The server's own code for what is wrong with the HTTP around a message. */
-const serverError = -32_000;
-
 /** Goes along with each call, so that logs of both can be read together. */
 const passedOn = ['traceparent', 'tracestate', 'user-agent'] as const;
 
@@ -365,7 +362,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       !legacyVersions.some((known) => known === version)
     ) {
       const message = `This server does not speak "${version.slice(0, 40)}"; it speaks ${[...modernVersions, ...legacyVersions].join(', ')}.`;
-      return refuse(reply, 400, { code: serverError, message }, idOf(body));
+      return refuse(reply, 400, { code: ProtocolErrorCode.InvalidRequest, message }, idOf(body));
     }
     return answer(request, reply, body as JSONRPCRequest, { era: 'legacy' }, view);
   };
@@ -382,7 +379,10 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
         request.method === 'OPTIONS' ? guard(request.headers) : onRequest(request),
       handler: (_request, reply) => {
         const message = 'This server keeps no session: POST alone is answered.';
-        return refuse(reply.header('allow', 'POST'), 405, { code: serverError, message });
+        return refuse(reply.header('allow', 'POST'), 405, {
+          code: ProtocolErrorCode.InvalidRequest,
+          message,
+        });
       },
     });
   }

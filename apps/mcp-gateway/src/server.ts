@@ -165,6 +165,17 @@ interface Greeting {
   readonly instructions?: string;
 }
 
+/** Every list is one page: no cursor was ever given. */
+function refuseCursor({
+  params,
+}: {
+  readonly params?: { readonly cursor?: string | undefined } | undefined;
+}): void {
+  if (params?.cursor === undefined) return;
+  const message = 'cursor: this list is one page, and no answer has given one.';
+  throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+}
+
 /** A server whose handlers find out by their request whom they answer. */
 function createServer(
   exchange: Exchange,
@@ -208,11 +219,19 @@ function createServer(
         throw protocolError(failure, session);
       }
     };
+  const listing = <Result>(list: (session: Session) => Promise<Result> | Result) =>
+    answering(
+      async (
+        request: { readonly params?: { readonly cursor?: string | undefined } | undefined },
+        session,
+      ): Promise<Result> => {
+        refuseCursor(request);
+        return list(session);
+      },
+    );
   server.setRequestHandler(
     'tools/list',
-    answering(async (_request, session): Promise<ListToolsResult> => ({
-      tools: listFor(session.view, session.identity).tools,
-    })),
+    listing((session): ListToolsResult => ({ tools: listFor(session.view, session.identity).tools })),
   );
   server.setRequestHandler(
     'tools/call',
@@ -226,7 +245,7 @@ function createServer(
   );
   server.setRequestHandler(
     'prompts/list',
-    answering(async (_request, session) => listPrompts(session)),
+    listing((session) => listPrompts(session)),
   );
   server.setRequestHandler(
     'prompts/get',
@@ -237,11 +256,11 @@ function createServer(
   );
   server.setRequestHandler(
     'resources/list',
-    answering(async (_request, session) => ({ resources: await listResources(session) })),
+    listing(async (session) => ({ resources: await listResources(session) })),
   );
   server.setRequestHandler(
     'resources/templates/list',
-    answering(async (_request, session) => ({ resourceTemplates: templatesFor(session) })),
+    listing((session) => ({ resourceTemplates: templatesFor(session) })),
   );
   server.setRequestHandler(
     'resources/read',

@@ -1,0 +1,115 @@
+/** What agents stumbled over once, each by the request that showed it; the table in docs/decisions/mcp.md names where the others are. */
+import { describe, expect, it } from '@jest/globals';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const { world } = gateway;
+
+async function board() {
+  const people = await world.org();
+  const api = gateway.direct(people.ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  const { story } = await api.stories.create({ projectId: 'WEB', title: 'First', status: 'ready' });
+  return { ...people, api, story };
+}
+
+describe('an agent', () => {
+  it('keeps its locks as long as its lease, by whatever it does under it', async () => {
+    const { robo, ben } = await board();
+    const { structuredContent } = await gateway.tool(robo.me.token, 'start_work', {
+      ...{ storyId: 'WEB-1', resources: ['src/**'], ttlSeconds: 60 },
+    });
+    const { execution, leaseToken } = structuredContent as unknown as {
+      execution: { id: string };
+      leaseToken: string;
+    };
+    const held = { executionId: execution.id, leaseToken };
+    const steps = [
+      ['deliveryExecutions_checkpoint', { ...held, summary: 'Half' }],
+      ['deliveryExecutions_renew', { ...held, ttlSeconds: 1_800 }],
+      ['deliveryExecutions_update', { ...held, progress: 50 }],
+    ] as const;
+    for (const [name, args] of steps) {
+      expect((await gateway.tool(robo.me.token, name, args)).isError).toBeUndefined();
+      const api = gateway.direct(ben.me.token);
+      const { items } = await api.locks.list({ projectId: 'WEB' });
+      const { execution: now } = await api.deliveryExecutions.get({ executionId: held.executionId });
+      expect(items.map(({ expiresAt }) => expiresAt)).toEqual([now.lease?.expiresAt]);
+    }
+  });
+
+  it('is told by its path which id was not found', async () => {
+    const { robo } = await board();
+    const nobody = '01936d5c-0000-7000-8000-00000000dead';
+    const { structuredContent } = await gateway.tool(robo.me.token, 'stories_update', {
+      ...{ storyId: 'WEB-1', epicId: nobody },
+    });
+    expect(structuredContent.error).toMatchObject({
+      code: 'not_found',
+      details: { paths: ['storyId', 'epicId'] },
+      hint: 'One of storyId, epicId names nothing that you may see. Check each with a list.',
+    });
+    const single = await gateway.tool(robo.me.token, 'stories_get', { storyId: 'WEB-999' });
+    expect(single.structuredContent.error).toMatchObject({ details: { path: 'storyId' } });
+  });
+
+  it('hears the size of an answer that it gets where it says none', async () => {
+    const { robo, api, story } = await board();
+    await api.storySpec.update({ storyId: story.id, content: 'A line of the spec.\n'.repeat(4_000) });
+    const { body } = await gateway.rpc(robo.me.token, 'tools/list', {}, { query: '?mode=core' });
+    const tools = body.result?.['tools'] as {
+      name: string;
+      inputSchema: { properties: Record<string, { description?: string; default?: number }> };
+    }[];
+    const context = tools.find(({ name }) => name === 'storyCollaboration_context');
+    const { maxBytes } = context?.inputSchema.properties ?? {};
+    expect(maxBytes?.default).toBeUndefined();
+    expect(JSON.stringify(maxBytes)).not.toContain('262144');
+    const { content } = await gateway.tool(robo.me.token, 'storyCollaboration_context', { storyId: 'WEB-1' });
+    expect(Buffer.byteLength(content[0]?.text ?? '')).toBeLessThan(12_000);
+  });
+});
+
+describe('what the protocol has a code for', () => {
+  const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
+  it.each(lists)('%s refuses a cursor that it never gave', async (method) => {
+    const { ana } = await board();
+    for (const ask of [gateway.rpc, gateway.modern]) {
+      const { body } = await ask(ana.me.token, method, { cursor: 'made-up' });
+      expect([body.error?.code, body.error?.message]).toEqual([-32602, expect.stringContaining('cursor')]);
+    }
+  });
+
+  it.each([
+    ['tools/call', { name: 'projects_list', arguments: [] }, /arguments: .*record/i],
+    ['tools/list', { cursor: 5 }, /cursor: .*string/],
+    ['prompts/get', { name: 'x', arguments: { name: 5 } }, /arguments\.name: .*string/],
+  ])('%s says in words which of %j does not fit', async (method, params, words) => {
+    const { ana } = await board();
+    const { body } = await gateway.rpc(ana.me.token, method, params);
+    expect(body.error?.code).toBe(-32602);
+    expect(body.error?.message).toMatch(words);
+    expect(body.error?.message).not.toMatch(/[{[]"|\n/);
+  });
+
+  it('takes arguments: null for none', async () => {
+    const { ana } = await board();
+    const { body } = await gateway.rpc(ana.me.token, 'tools/call', {
+      name: 'projects_list',
+      arguments: null,
+    });
+    expect(body.result).toMatchObject({ structuredContent: { items: [{ key: 'WEB' }] } });
+  });
+
+  it('none of the codes that are kept for others: a method of HTTP or a version is an invalid request', async () => {
+    const { ana } = await board();
+    const got = await gateway.send({
+      method: 'GET',
+      headers: { authorization: `Bearer ${ana.me.token}` },
+    });
+    expect([got.status, got.body.error?.code]).toEqual([405, -32600]);
+    const headers = { 'mcp-protocol-version': '1999-01-01' };
+    const old = await gateway.rpc(ana.me.token, 'ping', {}, { headers });
+    expect([old.status, old.body.error?.code]).toEqual([400, -32600]);
+  });
+});
