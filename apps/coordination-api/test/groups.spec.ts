@@ -265,6 +265,7 @@ describe('the coordinator of a group', () => {
     const { comment } = await ben.comments.create({ storyId: 'WEB-2', body: 'Which?', kind: 'question' });
     const executionId = await handIn(ben, 'WEB-2');
     await observe(executionId, 'checks_failed');
+    await ana.comments.create({ storyId: 'WEB-2', parentId: comment.id, body: 'The second.' });
     await ana.comments.resolve({ commentId: comment.id });
     await moveTo('active');
     const first = await chloe.deliveryGroups.renewLease(held);
@@ -273,8 +274,15 @@ describe('the coordinator of a group', () => {
       ['new_comments', 'WEB-2'],
       ['story_changed', 'WEB-2'],
       ['forge', 'WEB-2'],
+      ['new_comments', 'WEB-2'],
       ['question_answered', 'WEB-2'],
       ['story_changed', 'group'],
+    ]);
+    const said = first.signals.filter(({ kind }) => kind === 'new_comments' || kind === 'question_answered');
+    expect(said.map(({ data }) => data)).toMatchObject([
+      { body: 'Which?', author: { name: 'Ben' } },
+      { body: 'The second.', author: { name: 'Ana' } },
+      { question: 'Which?', answer: { body: 'The second.', author: { name: 'Ana' } } },
     ]);
     const seqs = first.signals.map(({ seq }) => seq);
     expect(seqs).toEqual([...new Set(seqs)].sort((a, b) => a - b));

@@ -2,7 +2,7 @@
 import { type Db, of, type Part, sql } from '@muster/database';
 import { type EventKind, type Signal } from '@muster/registry';
 import { coordinatorSignalOf } from '../rules/signal-kinds.ts';
-import { mostSignals } from './signals.ts';
+import { answered, mostSignals, said } from './signals.ts';
 
 interface Row {
   /** Where the organization's activity stands; all up to there is seen here, since its numbers follow the commits. */
@@ -38,7 +38,9 @@ export async function listGroupSignals(
   const wanted = isNews(groupId, caller);
   const most = sql.literal(mostSignals);
   const rows = await db.all(
-    sql<Row>`select t.activity as position, v.*
+    sql<Row>`select t.activity as position, v.seq, v.kind, v.at, v.subject,
+         case v.kind when 'comment.resolved' then v.data || coalesce(${answered}, '{}')
+           when 'comment.created' then v.data || coalesce(${said}, '{}') else v.data end as data
        from streams t left join lateral (
          select n.* from (
            select a.* from delivery_group_stories d cross join lateral (

@@ -20,13 +20,13 @@ const mostShown = 4_000;
 const mostOfComment = 1_000;
 
 /** Of a question `v.data ->> 'commentId'` that was resolved: what was asked, and the newest reply; null where none is left. */
-const answered = sql.part`(select jsonb_build_object('question', left(q.body, ${sql.literal(mostShown)}), 'answer',
+export const answered = sql.part`(select jsonb_build_object('question', left(q.body, ${sql.literal(mostShown)}), 'answer',
     (select jsonb_build_object('commentId', r.id, 'body', left(r.body, ${sql.literal(mostShown)}), 'author', r.author) from comments r
       where ${of('r')} and r.parent_id = q.id and r.body is not null order by r.id desc limit 1))
   from comments q where ${of('q')} and q.id = (v.data ->> 'commentId')::uuid)`;
 
 /** Of a comment `v.data ->> 'commentId'`: what it says, and who says it; null where it was deleted. */
-const said = sql.part`(select jsonb_build_object('body', left(c.body, ${sql.literal(mostOfComment)}), 'author', c.author)
+export const said = sql.part`(select jsonb_build_object('body', left(c.body, ${sql.literal(mostOfComment)}), 'author', c.author)
   from comments c where ${of('c')} and c.id = (v.data ->> 'commentId')::uuid and c.body is not null)`;
 
 /**
