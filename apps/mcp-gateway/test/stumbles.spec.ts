@@ -74,8 +74,8 @@ describe('what the protocol has a code for', () => {
   const lists = ['tools/list', 'prompts/list', 'resources/list', 'resources/templates/list'];
   it.each(lists)('%s refuses a cursor that it never gave', async (method) => {
     const { ana } = await board();
-    for (const ask of [gateway.rpc, gateway.modern]) {
-      const { body } = await ask(ana.me.token, method, { cursor: 'made-up' });
+    for (const era of ['rpc', 'modern'] as const) {
+      const { body } = await gateway[era](ana.me.token, method, { cursor: 'made-up' });
       expect([body.error?.code, body.error?.message]).toEqual([-32602, expect.stringContaining('cursor')]);
     }
   });

@@ -124,7 +124,7 @@ export const mcpClients = {
     link: (server) => {
       const config = Buffer.from(JSON.stringify(ofCursor(server))).toString('base64');
       const query = new URLSearchParams({ name: server.name, config });
-      return `cursor://anysphere.cursor-deeplink/mcp/install?${query}`;
+      return `cursor://anysphere.cursor-deeplink/mcp/install?${query.toString()}`;
     },
   },
   vscode: {
