@@ -5,6 +5,7 @@ import { boardJourneys } from './board.journeys.ts';
 import { useHouse } from './house.ts';
 import { pagesJourneys } from './pages.journeys.ts';
 import { settingsJourneys } from './settings.journeys.ts';
+import { statesJourneys } from './states.journeys.ts';
 import { storyJourneys } from './story.journeys.ts';
 
 const house = useHouse();
@@ -14,3 +15,4 @@ describe('a story', () => storyJourneys(house));
 describe('the pages', () => pagesJourneys(house));
 describe('settings', () => settingsJourneys(house));
 describe('access', () => accessJourneys(house));
+describe('states', () => statesJourneys(house));

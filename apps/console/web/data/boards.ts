@@ -26,11 +26,13 @@ export type Outcome =
   | { readonly type: 'conflict' }
   | { readonly type: 'refused'; readonly error: unknown };
 
-/** Events of so long are asked for together. */
+/** Between two reads of cards at least so long; what is said to have changed meanwhile is read together. */
 const gatherMillis = 100;
 /** More changed cards than that are read with their board. */
 const mostAtOnce = 200;
 const pageSize = 1_000;
+/** What a screen has room for comes first, and soon. */
+const firstPageSize = 200;
 const freshMillis = 1_600;
 /** While an import goes on, its board is read anew so often. */
 const importMillis = 2_000;
@@ -50,6 +52,8 @@ export class Board {
     fresh: new Set(),
   };
   #gathering: ReturnType<typeof setTimeout> | undefined;
+  /** When cards were read last, by the page's clock. */
+  #gathered = Number.NEGATIVE_INFINITY;
   #reading: ReturnType<typeof setTimeout> | undefined;
   #reads = 0;
 
@@ -75,7 +79,8 @@ export class Board {
     try {
       const page = (cursor?: string) =>
         this.#client.stories.list({
-          ...{ projectId: this.projectId, view: 'card', sort: 'board', limit: pageSize },
+          ...{ projectId: this.projectId, view: 'card', sort: 'board' },
+          limit: cursor === undefined ? firstPageSize : pageSize,
           ...(cursor !== undefined && { cursor }),
         });
       const [{ project, columns }, first] = await Promise.all([
@@ -132,13 +137,16 @@ export class Board {
   /** Cards to be read anew, with all others that are asked for at about the same time. */
   ask(ids: Iterable<string>): void {
     for (const id of ids) this.#changed.add(id);
-    if (this.#changed.size > 0) this.#gathering ??= setTimeout(() => void this.#gather(), gatherMillis);
+    if (this.#changed.size === 0 || this.#gathering !== undefined) return;
+    const wait = Math.max(0, this.#gathered + gatherMillis - performance.now());
+    this.#gathering = setTimeout(() => void this.#gather(), wait);
   }
 
   async #gather(): Promise<void> {
     const ids = [...this.#changed];
     this.#changed.clear();
     this.#gathering = undefined;
+    this.#gathered = performance.now();
     if (ids.length > mostAtOnce) {
       await this.read();
       return;

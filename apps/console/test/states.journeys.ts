@@ -1,0 +1,46 @@
+/** What each page shows while what it needs is on its way, where that failed, and where it is not to be seen. */
+import { expect } from '@jest/globals';
+import { type Route } from 'playwright-core';
+import { journey } from './browser.ts';
+import { pages } from './furnished.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+/** What the frame of all pages reads. */
+const frame = /\/api\/(session|events|projects\/list|notifications\/unreadCount)/;
+/** What these show is known to the frame: who is looking, and by what. */
+const asksNothing: readonly string[] = ['/settings/sessions', '/settings/general'];
+const refusal = (status: number, code: string) => (route: Route) =>
+  route.fulfill({
+    ...{ status, contentType: 'application/json' },
+    body: JSON.stringify({ code, message: 'No.', status, requestId: 'r', details: {} }),
+  });
+
+const states = [
+  ['on its way', '[aria-busy="true"]', () => new Promise<void>(() => undefined)],
+  ['failed', 'h2:text("This could not be loaded")', refusal(500, 'internal')],
+  ['not to be seen', 'p:text("You may not see this.")', refusal(403, 'forbidden')],
+] as const;
+
+export function statesJourneys(house: House): void {
+  const { open } = useWindows(house);
+  journey.each(states)('says on every page that what it shows is %s', async (_, sign, answer) => {
+    const people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
+    const page = await open(people.ana.me.token, '/nowhere');
+    await page.getByRole('heading', { name: 'Not found' }).waitFor();
+    await page.route(({ pathname }) => pathname.startsWith('/api/') && !frame.test(pathname), answer);
+    const silent: string[] = [];
+    for (const [address] of pages) {
+      if (address.includes('?') || asksNothing.includes(address)) continue;
+      await house.go(page, address);
+      await page
+        .locator('main')
+        .locator(sign)
+        .first()
+        .waitFor({ timeout: 5_000 })
+        .catch(() => silent.push(address));
+    }
+    expect(silent).toEqual([]);
+  });
+}
