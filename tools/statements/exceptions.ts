@@ -61,6 +61,10 @@ export const overOrganizations: Readonly<Record<string, readonly [number, string
   'apps/delivery-worker/src/sweep.ts': [2, 'which leases expired, and when the next one does'],
   'apps/delivery-worker/src/token-ends.ts': [1, 'in which organizations tokens end soon'],
   'libs/forges/src/data/quiet-pulls.ts': [1, 'which pull requests are to be asked about'],
+  'libs/organizations/src/data/identity-providers.ts': [
+    1,
+    'in which organizations domains are looked for again',
+  ],
   'libs/organizations/src/operators/dead-jobs.ts': [2, 'operators look for dead jobs'],
   'libs/organizations/src/operators/operate.ts': [1, 'operators name an organization by its slug'],
   'libs/organizations/src/operators/organizations.ts': [1, 'operators list organizations'],
