@@ -145,8 +145,11 @@ describe('--help', () => {
   );
 });
 
-/** `npm run generate` writes into the tree; that what it writes is there is a spec beside it. */
-const elsewhere = ['npm run generate'];
+/**
+ * `npm run generate` writes into the tree; that what it writes is there is a spec beside it. The day of the runners takes
+ * half a minute, and its spec is tools/tour/runner.
+ */
+const elsewhere = ['npm run generate', 'npm run tour -- --delivery --runner'];
 
 describe('every command', () => {
   it('is tried', () => {
