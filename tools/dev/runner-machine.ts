@@ -1,10 +1,9 @@
 /** A machine with a clone of its own, in which `muster work` is started, killed and started again. */
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
+import { readRunner, type RunnerOutput, type Told } from '@muster/testing/runner';
 
 const run = promisify(execFile);
 
@@ -64,21 +63,8 @@ export const kill = (pid: number, signal: NodeJS.Signals = 'SIGKILL'): void => {
   }
 };
 
-export interface Told {
-  readonly story: string | null;
-  readonly event: string;
-  readonly message: string;
-  readonly branch?: string;
-  readonly outcome?: string;
-}
-
-export interface Working {
-  readonly told: Told[];
+export interface Working extends RunnerOutput {
   readonly pid: number;
-  /** When such a thing is told, or it is over. */
-  until(event: string): Promise<void>;
-  /** Null where it was killed. */
-  readonly ended: Promise<number | null>;
 }
 
 export interface Machine {
@@ -103,36 +89,8 @@ export async function openMachine(
       env: { ...environment(home), MUSTER_BASE_URL: api.url, MUSTER_TOKEN: api.token },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const told: Told[] = [];
-    let heard = (): void => undefined;
-    const tell = (one: Told): void => {
-      told.push(one);
-      all.push(one);
-    };
-    tell({ story: null, event: 'start', message: args.slice(0, 3).join(' ') });
-    createInterface({ input: child.stdout }).on('line', (line) => {
-      tell(JSON.parse(line) as Told);
-      heard();
-    });
-    createInterface({ input: child.stderr }).on('line', (message) => {
-      tell({ story: null, event: 'stderr', message });
-    });
-    let isOver = false;
-    const ended = once(child, 'close').then(([code]) => {
-      isOver = true;
-      heard();
-      return code as number | null;
-    });
-    return {
-      ...{ told, ended, pid: child.pid ?? 0 },
-      until: (event) =>
-        new Promise((resolve) => {
-          heard = () => {
-            if (isOver || told.some((one) => one.event === event)) resolve();
-          };
-          heard();
-        }),
-    };
+    all.push({ story: null, event: 'start', message: args.slice(0, 3).join(' ') });
+    return { ...readRunner(child, (one) => all.push(one)), pid: child.pid ?? 0 };
   };
   return { folder, told: all, start, git: (...args) => git(home, folder, ...args) };
 }

@@ -1,26 +1,15 @@
 /** `muster work` as a process in a clone of a bare repository, with agents that are shell scripts. */
 import { execFile, spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { mkdir, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll } from '@jest/globals';
 import { programEnvironment } from '@muster/testing';
+import { readRunner, type Told } from '@muster/testing/runner';
 import { mainFile } from './muster.ts';
 
 const run = promisify(execFile);
-
-export interface Told {
-  readonly story: string | null;
-  readonly event: string;
-  readonly message: string;
-  readonly folder?: string;
-  readonly branch?: string;
-  readonly outcome?: string;
-  readonly kept?: string | null;
-}
 
 export interface Working {
   /** What it has told so far. */
@@ -110,42 +99,15 @@ function start(folder: string, args: readonly string[], env: Readonly<Record<str
     env: { ...programEnvironment(), ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
-  const told: Told[] = [];
-  let heard = (): void => undefined;
-  const tell = (line: Told): void => {
-    told.push(line);
-    heard();
-  };
-  createInterface({ input: child.stdout }).on('line', (line) => {
-    tell(JSON.parse(line) as Told);
-  });
-  createInterface({ input: child.stderr }).on('line', (message) => {
-    tell({ story: null, event: 'stderr', message });
-  });
-  let isOver = false;
-  const ended = once(child, 'close').then(([code]) => {
-    isOver = true;
-    heard();
-    return code as number | null;
-  });
+  const output = readRunner(child);
   return {
-    told,
-    ended,
+    ...{ told: output.told, ended: output.ended },
     kill: (signal) => void child.kill(signal),
-    until: (event, message = /(?:)/) =>
-      new Promise((resolve, reject) => {
-        const before = heard;
-        const look = (): void => {
-          before();
-          const found = told.find((one) => one.event === event && message.test(one.message));
-          if (found !== undefined) resolve(found);
-          else if (isOver)
-            reject(
-              new Error(`it ended without ${event}:\n${told.map((one) => JSON.stringify(one)).join('\n')}`),
-            );
-        };
-        heard = look;
-        look();
-      }),
+    until: async (event, message) => {
+      const found = await output.until(event, message);
+      if (found !== undefined) return found;
+      const all = output.told.map((one) => JSON.stringify(one)).join('\n');
+      throw new Error(`it ended without ${event}:\n${all}`);
+    },
   };
 }

@@ -30,7 +30,7 @@ export async function startRedisCluster(): Promise<RedisCluster> {
   const share = Math.ceil(slots / servers.length);
   for (const [index, server] of servers.entries()) {
     const own = Array.from({ length: Math.min(share, slots - index * share) }, (_, at) => index * share + at);
-    // What belongs to nobody else yet: an epoch of its own keeps it so when they meet.
+    // What has no owner yet: an epoch of its own keeps it so when they meet.
     await server.say(`CLUSTER SET-CONFIG-EPOCH ${index + 1}`);
     await server.say(`CLUSTER ADDSLOTS ${own.join(' ')}`);
   }

@@ -4,16 +4,9 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { promisify } from 'node:util';
+import { type Told } from '@muster/testing/runner';
 import { repositoryRoot } from '../../dev/repository.ts';
-import {
-  git,
-  kill,
-  type Machine,
-  makeOrigin,
-  openMachine,
-  type Told,
-  type Working,
-} from '../../dev/runner-machine.ts';
+import { git, kill, type Machine, makeOrigin, openMachine, type Working } from '../../dev/runner-machine.ts';
 import { type Instance } from '../instance.ts';
 import { type Teammate } from '../team.ts';
 import { until } from '../delivery/until.ts';
