@@ -55,7 +55,7 @@ export function pagesJourneys(house: House): void {
     );
     await robo.deliveryExecutions.release(held);
     await page.getByRole('heading', { name: 'No work is under way' }).waitFor();
-    // Whoever asked is told, and everyone sees what was stopped until another takes it.
+    // The member who asked is told, and everyone sees what was stopped until another takes it.
     await page
       .locator('.notice', { hasText: 'WEB-2 has stopped' })
       .getByText(/^Robo let go of it/)

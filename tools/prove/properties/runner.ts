@@ -125,7 +125,7 @@ async function rival(house: House, key: string, first: Working, agent: readonly 
   const other = await openMachine({ home, origin: origins.open, main }, `${key}-c`, house.api);
   const second = other.start(['--json', key, ...agent]);
   await second.until('taken');
-  // Whoever has the story is busy until then.
+  // The holder of the story is busy until then.
   await writeFile(path.join(home, `${key}.ledger.end`), '');
   await second.ended;
 }

@@ -71,7 +71,7 @@ export const workQuery = (client: Client) =>
     refetchInterval: 30_000,
   });
 
-/** Work that its holder let go of because a stop was asked for, newest first: nobody has taken it since. */
+/** Work that its holder let go of because a stop was asked for, newest first, and that has no other holder since. */
 export const stoppedQuery = (client: Client) =>
   queryOptions({
     queryKey: ['work', 'stopped'],

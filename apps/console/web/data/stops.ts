@@ -1,4 +1,4 @@
-/** Work that was asked to stop in this window: whoever asked is told when it has. */
+/** Work that was asked to stop in this window: the member who asked is told when it has. */
 import { type Event } from '@muster/registry';
 
 interface Awaited {
