@@ -1,6 +1,6 @@
 /** sign-in, put together from its configuration; nothing listens yet. */
 import { createPool, faultOfServerAt, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
-import { type Check, createService, type Service } from '@muster/http';
+import { type Check, createService, type Service, takeForms } from '@muster/http';
 import { createSeals } from '@muster/outbound';
 import { createMailer } from '@muster/outbound/mail';
 import { createSender, type SenderOptions } from '@muster/outbound/sender';
@@ -12,7 +12,7 @@ import { addIssuers } from './http/issuers.ts';
 import { addLinks } from './http/links.ts';
 import { addOrganizations } from './http/organizations.ts';
 import { addPasskeys } from './http/passkeys.ts';
-import { cookiesOf, createThrottle, takeForms } from './http/requests.ts';
+import { createThrottle, signInCookies } from './http/requests.ts';
 import { addSessions } from './http/sessions.ts';
 import { createIssuers } from './issuers.ts';
 import { fetchDocument } from './oauth/clients.ts';
@@ -61,7 +61,7 @@ export async function createSignIn(
   const around = {
     ...{ pool, logger, mailer },
     config: { ...config, baseUrl: config.BASE_URL.replace(/\/+$/, '') },
-    cookies: cookiesOf(config.cookie),
+    cookies: signInCookies(config.cookie),
     throttle: createThrottle(config.LIMIT_SIGN_IN),
   };
   const sender = createSender(outbound);

@@ -15,6 +15,7 @@ export {
   type Party,
 } from './concurrency-limiter.ts';
 export { closestTo } from './did-you-mean.ts';
+export { type Cookies, cookiesOf, type Form, formOf, fromOwnPage, pathWithin, takeForms } from './forms.ts';
 export { type Check } from './health.ts';
 export { Html, html } from './html.ts';
 export { rateLimitField, type Limit, rateLimitPolicyField, retryAfterSeconds } from './limits/headers.ts';
@@ -26,6 +27,7 @@ export { type Cost, type Store } from './limits/store.ts';
 export { createLogger } from './logging.ts';
 export { type Count, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
+export { createPageFrame, type RenderedPage } from './page.ts';
 export { leastRedis, redisCheck, type RedisCheck } from './redis.ts';
 export { longestStopMillis, main, stopOnSignal } from './run.ts';
 export {

@@ -28,11 +28,14 @@ export function requireSafeAddress(baseUrl: string | undefined): void {
   sessionCookieOf(baseUrl);
 }
 
-/** Of the address where people reach Muster. Throws a ConfigError where that is neither https nor of this machine alone. */
-export function sessionCookieOf(baseUrl: string): SessionCookie {
+/**
+ * Of the address where people reach Muster, or another service that has sessions of its own under another name. Throws a
+ * ConfigError where that is neither https nor of this machine alone.
+ */
+export function sessionCookieOf(baseUrl: string, name = 'muster'): SessionCookie {
   const { origin, protocol, hostname } = new URL(baseUrl);
-  if (protocol === 'https:') return { name: '__Host-muster', isSecure: true, origin };
-  if (loopback.test(hostname)) return { name: 'muster', isSecure: false, origin };
+  if (protocol === 'https:') return { name: `__Host-${name}`, isSecure: true, origin };
+  if (loopback.test(hostname)) return { name, isSecure: false, origin };
   throw new ConfigError(
     `the configuration does not fit:\n  BASE_URL is ${origin}, and people sign in over https alone`,
   );

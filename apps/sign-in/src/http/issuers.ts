@@ -3,6 +3,7 @@
  * joins an identity to an account once, where the issuer says that it is verified, and speaks for its domain.
  */
 import { type Db, inSignIn } from '@muster/database';
+import { formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { redirectPath } from '@muster/organizations';
 import { isUuid } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -15,7 +16,7 @@ import { issuerOverPage, issuerProblemPage, leadOnPage } from '../pages/issuers.
 import { sendPage } from '../pages/layout.ts';
 import { mayEnter } from './enter.ts';
 import { type Parts } from './parts.ts';
-import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+import { browserOf } from './requests.ts';
 
 const flowMinutes = 15;
 

@@ -1,5 +1,6 @@
 /** Signing in by a link: asking for it, and using it or its code. */
 import { inSignIn } from '@muster/database';
+import { formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { EmailAddress } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { provideAccount } from '../data/accounts.ts';
@@ -22,7 +23,7 @@ import { relyingPartyOf } from '../relying-party.ts';
 import { mayEnter } from './enter.ts';
 import { domainOf } from './issuers.ts';
 import { type Parts } from './parts.ts';
-import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+import { browserOf } from './requests.ts';
 
 export function addLinks(app: FastifyInstance, around: Parts): void {
   const { pool, config, cookies, mailer, logger, throttle } = around;

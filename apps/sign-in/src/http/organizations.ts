@@ -1,5 +1,6 @@
 /** What a person comes to who signed in: the organizations to choose from, who invites them, and one of their own. */
 import { inSignIn } from '@muster/database';
+import { formOf, fromOwnPage } from '@muster/http';
 import { beginOrganization } from '@muster/organizations';
 import { OrgName } from '@muster/registry';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
@@ -10,7 +11,7 @@ import { homePage } from '../pages/organizations.ts';
 import { signInPage } from '../pages/pages.ts';
 import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
-import { browserOf, formOf, fromOwnPage } from './requests.ts';
+import { browserOf } from './requests.ts';
 
 const invitationsPath = '/sign-in/invitations';
 

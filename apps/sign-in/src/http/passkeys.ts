@@ -3,7 +3,7 @@
  * themselves to it. It proves who they are as a link does.
  */
 import { inSignIn, newId } from '@muster/database';
-import { forbidden } from '@muster/http';
+import { forbidden, formOf, fromOwnPage, pathWithin } from '@muster/http';
 import { passkeyMail } from '@muster/organizations';
 import { badRequest, isUuid, PasskeyName, proofMinutes, unauthorized } from '@muster/registry';
 import { parseWith } from '@muster/runtime';
@@ -32,7 +32,7 @@ import { passkeysPage, passkeysPath } from '../pages/passkeys.ts';
 import { relyingPartyOf } from '../relying-party.ts';
 import { ProofOfPasskey, RegisteredPasskey } from './passkey-bodies.ts';
 import { type Parts } from './parts.ts';
-import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+import { browserOf } from './requests.ts';
 
 const doesNotFit = 'This is no passkey.';
 

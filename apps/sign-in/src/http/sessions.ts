@@ -1,6 +1,6 @@
 /** The page to sign in on, what a page may know of its session, and signing out. */
 import { inSignIn } from '@muster/database';
-import { forbidden, requireSameOrigin } from '@muster/http';
+import { forbidden, formOf, fromOwnPage, pathWithin, requireSameOrigin } from '@muster/http';
 import { isUuid, unauthorized } from '@muster/registry';
 import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { listOrganizations, provideAccount } from '../data/accounts.ts';
@@ -10,7 +10,7 @@ import { askedProofsPage } from '../pages/issuers.ts';
 import { sendPage } from '../pages/layout.ts';
 import { signInPage } from '../pages/pages.ts';
 import { sendHome } from './organizations.ts';
-import { browserOf, formOf, fromOwnPage, pathWithin } from './requests.ts';
+import { browserOf } from './requests.ts';
 import { relyingPartyOf } from '../relying-party.ts';
 import { type Parts } from './parts.ts';
 

@@ -1,11 +1,12 @@
 /** What a person says to a client that asks: the same for one that waits in a browser and for a device. */
 import { inSignIn, newId, type Pool } from '@muster/database';
+import { type Form } from '@muster/http';
 import { type GivenScope, proofMinutes, scopeCovers } from '@muster/registry';
 import { type FastifyRequest } from 'fastify';
 import { type Provider } from 'oidc-provider';
 import { listOrganizations, type OwnOrganization } from '../data/accounts.ts';
 import { findSession, type Session } from '../data/sessions.ts';
-import { browserOf, type Cookies, type Form } from '../http/requests.ts';
+import { browserOf, type Cookies } from '../http/requests.ts';
 import { type AskingClient, connectionDays, consentPage, organizationPage } from '../pages/consent.ts';
 import { type Page } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';

@@ -1,10 +1,9 @@
 /** The addresses of the authorization server: what oidc-provider answers itself, and the pages on which people consent. */
 import { inSignIn } from '@muster/database';
-import { type Service } from '@muster/http';
+import { formOf, fromOwnPage, type Service, takeForms } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { errors, type Provider } from 'oidc-provider';
 import { type Parts } from '../http/parts.ts';
-import { formOf, fromOwnPage, takeForms } from '../http/requests.ts';
 import { type AskingClient, deviceDonePage, devicePage, goBackPage } from '../pages/consent.ts';
 import { sendPage } from '../pages/layout.ts';
 import { refusedPage } from '../pages/pages.ts';
