@@ -5,8 +5,8 @@ import { operationTool, operationTools, type OperationTool } from './tools.ts';
 
 /** Words that are in questions of every kind. */
 const stopWords: ReadonlySet<string> = new Set(
-  `a an and any are as at be been but by can could did do does for from get give had has have he her here him his how i if
-  in into is it its just let like me my need of on one or our out please shall she should show so some someone somebody
+  `a an and any anybody anyone are as at be been but by can could did do does for from get give had has have he her here him his how i if
+  in into is it its just let like me more my need nobody of on one or our out please shall she should show so some someone somebody
   something tell than that the their them there they this those to up us use want was we were what when where which while
   who whom why will with would you your`.split(/\s+/),
 );

@@ -1,4 +1,6 @@
 /** What agents stumbled over once, each by the request that showed it; the table in docs/decisions/mcp.md names where the others are. */
+import { existsSync, readFileSync } from 'node:fs';
+import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { useGateway } from './gateway.ts';
 
@@ -112,4 +114,20 @@ describe('what the protocol has a code for', () => {
     const old = await gateway.rpc(ana.me.token, 'ping', {}, { headers });
     expect([old.status, old.body.error?.code]).toEqual([400, -32600]);
   });
+});
+
+it('is written down for each of the 27 with the spec that holds it', () => {
+  const root = path.resolve(import.meta.dirname, '../../..');
+  const rows = readFileSync(path.join(root, 'docs/decisions/mcp.md'), 'utf8').match(/^\| D\d+ .*$/gm) ?? [];
+  expect(rows.map((row) => /D\d+/.exec(row)?.[0])).toEqual(
+    Array.from({ length: 27 }, (_, at) => `D${at + 1}`),
+  );
+  for (const row of rows) {
+    const named = [...(row.split('|').at(-2) ?? '').matchAll(/`([\w/.-]+\.spec)`(?: of ([\w/-]+))?/g)];
+    expect([row, named.length > 0]).toEqual([row, true]);
+    for (const [, file = '', place = 'apps/mcp-gateway'] of named) {
+      const places = [place, `${place}/src`].map((one) => path.join(root, one, `${file}.ts`));
+      expect([file, places.some((one) => existsSync(one))]).toEqual([file, true]);
+    }
+  }
 });

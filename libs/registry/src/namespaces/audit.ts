@@ -10,7 +10,7 @@ export const audit = {
     name: 'audit.list',
     effect: 'read',
     summary: 'List the audit trail',
-    keywords: 'security log who changed denied compliance',
+    keywords: 'security log who changed removed deleted denied compliance admin actions trace',
     description: `Every write that happened, and refused attempts at sensitive ones, newest first. Entries cannot be changed or removed, also not by the service itself.`,
     access: org('admin'),
     params: z.strictObject({

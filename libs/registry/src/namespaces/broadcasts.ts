@@ -12,7 +12,7 @@ export const broadcasts = {
     name: 'broadcasts.send',
     effect: 'write',
     summary: 'Tell many people at once',
-    keywords: 'announce announcement notify everyone message all team',
+    keywords: 'announce announcement notify everyone everybody message all team company inform warn outage',
     description: `For those who may see a project (as a contributor of it), for a team, for those in the team who may see the project, or for the whole organization (as an admin). A token that is bound to projects sends to those alone. recipients counts them without the sender.`,
     access: org('member', 'admin', 'sendsToFew'),
     staysInProjects: true,

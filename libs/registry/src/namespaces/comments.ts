@@ -81,6 +81,7 @@ export const comments = {
     idempotent: true,
     destructive: true,
     summary: 'Delete a comment',
+    keywords: 'remove take back message note remark',
     description: `Your own, or anybody's as a lead of the project. A root with replies stays as a tombstone without text.`,
     access: project('viewer', 'author', 'projectLead'),
     params: z.strictObject({ commentId: Id }),

@@ -12,7 +12,7 @@ export const epics = {
     name: 'epics.create',
     effect: 'write',
     summary: 'Create an epic',
-    keywords: 'new initiative feature milestone theme',
+    keywords: 'new initiative feature milestone theme group big',
     description: `An epic groups stories of one project toward one outcome.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -32,6 +32,7 @@ export const epics = {
     effect: 'write',
     idempotent: true,
     summary: 'Change an epic',
+    keywords: 'edit rename close done initiative feature milestone theme target date color',
     description: `Fields left out stay as they are; description, color and targetDate are cleared by null. Its status is its own and changes no story.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -54,6 +55,7 @@ export const epics = {
     idempotent: true,
     destructive: true,
     summary: 'Delete an epic',
+    keywords: 'remove initiative feature milestone theme drop rid',
     description: `Its stories stay, without an epic.`,
     access: project('lead'),
     params: z.strictObject({ epicId: Id }),

@@ -13,7 +13,8 @@ export const locks = {
     effect: 'write',
     idempotent: true,
     summary: 'Lock paths or names of a project',
-    keywords: 'reserve file files claim path protect exclusive prevent others editing',
+    keywords:
+      'reserve file files folder directory claim path protect exclusive prevent others editing check collide clash conflict dry run',
     description: `All of them or none. Two locks clash when at least one is exclusive and some path matches both, decided exactly; then details.conflicts says what is in the way, with a witness. One holder's own locks never clash; a holder is a member, agent and runId. The same holder asking for the same resources, in any order, extends the lock that it has: never shorter, under the same fencingToken, and in the mode and with the reason, story and execution that are given now. With an executionId, which the caller must hold the lease of, the lock ends with that work at the latest, and never before its lease: each operation of the holder renews it, beyond the policy's maximum too. dryRun only answers.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -41,7 +42,7 @@ export const locks = {
     name: 'locks.list',
     effect: 'read',
     summary: 'List the locks of a project',
-    keywords: 'who locked has file files reserved held locked',
+    keywords: 'who locked has file files reserved held locked working editing collide clash conflict',
     description: `Live ones only, oldest first. With resource, only those that some path is in common with; with mine, only the caller's, of whatever run.`,
     access: project('viewer'),
     params: z.strictObject({

@@ -48,6 +48,7 @@ export const orgs = {
     idempotent: true,
     destructive: true,
     summary: 'Delete the organization',
+    keywords: 'remove close erase company account for good',
     description: `Every token of it is refused from then on, also the one that asked. What it had is kept until purgeAfter, 30 days on, for an operator to bring back. confirmSlug repeats the slug, so that a slip of the hand deletes nothing.`,
     access: org('owner'),
     needsProof: true,

@@ -13,7 +13,7 @@ export const policy = {
     name: 'policy.get',
     effect: 'read',
     summary: 'Get the rules that the organization sets for itself',
-    keywords: 'settings rules limits required approvals configuration',
+    keywords: 'settings rules limits required approvals needed how many configuration',
     description: `What was never set shows its default.`,
     access: org('viewer'),
     params: z.strictObject({}),

@@ -142,6 +142,7 @@ export const projects = {
     idempotent: true,
     destructive: true,
     summary: 'Delete a project and everything in it',
+    keywords: 'remove erase board repository for good',
     description: `Cannot be undone. confirmKey repeats the project's key, so that a slip of the hand deletes nothing.`,
     access: org('admin'),
     params: z.strictObject({ projectId: ProjectRef, confirmKey: text(10, 1) }),

@@ -33,7 +33,7 @@ export const reviewers = {
     idempotent: true,
     destructive: true,
     summary: 'Ask somebody to review a story no longer',
-    keywords: 'drop reviewer',
+    keywords: 'drop reviewer off take',
     description: `The verdict goes with the reviewer, and counts no more. Any contributor may where nothing was said yet; a verdict goes by its own reviewer, the member whose agent that is, or a lead of the project (else 403 verdict_of_another).`,
     access: project('contributor'),
     params: z.strictObject({ storyId: StoryRef, ...someone }).refine(isOne, notOne),
@@ -57,7 +57,7 @@ export const reviewers = {
     name: 'reviewers.listForUser',
     effect: 'read',
     summary: 'List what somebody is asked to review',
-    keywords: 'my reviews waiting for me to review pending',
+    keywords: 'my reviews waiting for me to review pending inbox what do i have should todo',
     description: `Yourself unless a member or an agent is named: with a member's token the member, with an agent's token the agent. The latest first, in the projects that you may see.`,
     access: org('viewer'),
     params: z

@@ -129,7 +129,7 @@ export const stories = {
     idempotent: true,
     summary: 'Change a story',
     keywords:
-      'edit rename ticket issue task priority labels label tag estimate points description title block unblock blocked depends dependency',
+      'edit rename ticket issue task priority labels label tag estimate points description title block unblock blocked depends dependency needs waits until another finished first',
     description: `Fields left out stay as they are; null clears all but the title. blockedBy replaces the list and may not lead back to the story itself.`,
     access: project('contributor'),
     params: z.strictObject({
@@ -213,6 +213,7 @@ export const stories = {
     effect: 'write',
     idempotent: true,
     summary: 'Say which story you are looking at',
+    keywords: 'viewing presence open focus who else looks here now',
     description: `Replaces what the caller looked at before (on that device, where deviceId is given); null looks at nothing. Answers who else looks at the same story. It fades after 15 minutes.`,
     access: project('viewer'),
     params: z.strictObject({ storyId: StoryRef.nullable(), deviceId: text(128, 1).optional() }),
@@ -257,7 +258,7 @@ export const stories = {
     idempotent: true,
     destructive: true,
     summary: 'Delete a story',
-    keywords: 'remove ticket issue task card',
+    keywords: 'remove throw away discard trash ticket issue task card rid drop',
     description: `With its spec, comments and executions; cannot be undone, and not while somebody works on it under a live lease. Its number is not given again. To take it off the board only, move it to canceled.`,
     access: project('lead'),
     params: z.strictObject({ storyId: StoryRef }),

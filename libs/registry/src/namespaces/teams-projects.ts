@@ -12,6 +12,7 @@ export const teamProjects = {
     name: 'teams.projects.list',
     effect: 'read',
     summary: 'List the projects of a team',
+    keywords: 'which boards squad crew works on access',
     description: `By key, those that you may see, each with the role that the team has there.`,
     access: org('viewer'),
     params: z.strictObject({ teamId: Id, ...page }),
