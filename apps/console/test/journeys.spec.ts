@@ -2,6 +2,7 @@
 import { describe } from '@jest/globals';
 import { accessJourneys } from './access.journeys.ts';
 import { boardJourneys } from './board.journeys.ts';
+import { editJourneys } from './edit.journeys.ts';
 import { useHouse } from './house.ts';
 import { pagesJourneys } from './pages.journeys.ts';
 import { settingsJourneys } from './settings.journeys.ts';
@@ -12,6 +13,7 @@ const house = useHouse();
 
 describe('the board', () => boardJourneys(house));
 describe('a story', () => storyJourneys(house));
+describe('what is said', () => editJourneys(house));
 describe('the pages', () => pagesJourneys(house));
 describe('settings', () => settingsJourneys(house));
 describe('access', () => accessJourneys(house));

@@ -281,6 +281,14 @@ export class Boards {
     return board;
   }
 
+  /** The labels of a board that was looked at, the most used first; nothing is read for it. */
+  labelsOf(projectKey: string): string[] {
+    const counts = new Map<string, number>();
+    for (const { labels } of this.#open.get(projectKey)?.cards() ?? [])
+      for (const label of labels) counts.set(label, (counts.get(label) ?? 0) + 1);
+    return [...counts].toSorted(([, one], [, other]) => other - one).map(([label]) => label);
+  }
+
   hear(event: Event): void {
     for (const board of this.#open.values()) {
       const { project } = board.view();

@@ -1,6 +1,6 @@
 /** What others wrote, as elements: marked makes the text, DOMPurify takes out what could act, Trusted Types hold both to it. */
 import DOMPurify from 'dompurify';
-import { Marked } from 'marked';
+import { Marked, type Tokens, type TokensList } from 'marked';
 import { useMemo } from 'react';
 
 const marked = new Marked({ gfm: true, breaks: false, async: false });
@@ -42,7 +42,30 @@ const settings = {
   RETURN_TRUSTED_TYPE: true as const,
 };
 
-export function Markdown({ text }: { readonly text: string }) {
-  const html = useMemo(() => purify.sanitize(marked.parse(text) as string, settings), [text]);
-  return <div className="prose" dangerouslySetInnerHTML={{ __html: html as unknown as string }} />;
+/** Headings of a text stand below those of the page it is on, and keep their steps. */
+const demote = (tokens: TokensList, by: number): TokensList => {
+  void marked.walkTokens(tokens, (token) => {
+    if (token.type === 'heading') token['depth'] = Math.min(6, (token as Tokens.Heading).depth + by);
+  });
+  return tokens;
+};
+
+interface MarkdownProps {
+  readonly text: string;
+  /** The level of the heading under which it stands; its own begin with the next. */
+  readonly below?: number;
+}
+
+export function Markdown({ text, below = 2 }: MarkdownProps) {
+  const html = useMemo(
+    () => purify.sanitize(marked.parser(demote(marked.lexer(text), below)), settings),
+    [text, below],
+  );
+  return (
+    <div
+      className="prose"
+      data-below={below}
+      dangerouslySetInnerHTML={{ __html: html as unknown as string }}
+    />
+  );
 }

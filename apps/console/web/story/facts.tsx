@@ -1,29 +1,78 @@
 /** What is known of a story, and what of it is changed in its place. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
-import { type ReactNode } from 'react';
-import { type Assignment, type Priority, type Story } from '@muster/registry';
+import { useState } from 'react';
+import { type Assignment, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { agentsQuery, membersQuery } from '../settings/queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
+import { epicsQuery } from '../views/queries.ts';
+import { Blocked, Blockers } from './blocking.tsx';
+import { Fact, OwnFact } from './fact.tsx';
+import { Labels } from './labels.tsx';
+import { type StoryEdits } from './story-edits.ts';
 
-export const Fact = ({ name, children }: { readonly name: string; readonly children: ReactNode }) => (
-  <div className="fact">
-    <dt>{name}</dt>
-    <dd>{children}</dd>
-  </div>
+const Choice = ({
+  label,
+  value,
+  change,
+  options,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly change: (value: string) => unknown;
+  readonly options: readonly { readonly id: string; readonly name: string }[];
+}) => (
+  <select
+    className="field fact-choice"
+    aria-label={label}
+    value={value}
+    onChange={({ target }) => change(target.value)}
+  >
+    {options.map(({ id, name }) => (
+      <option key={id} value={id}>
+        {name}
+      </option>
+    ))}
+  </select>
 );
 
-const words = <Value extends string>(all: Readonly<Record<Value, string>>): ReactNode =>
-  (Object.keys(all) as Value[]).map((value) => (
-    <option key={value} value={value}>
-      {all[value]}
-    </option>
-  ));
+const optionsOf = <Value extends string>(words: Readonly<Record<Value, string>>) =>
+  (Object.keys(words) as Value[]).map((id) => ({ id, name: words[id] }));
 
-export function EditableFacts({
-  story,
+/** Saved when one leaves it or presses Enter. */
+function Estimate({ edits }: { readonly edits: StoryEdits }) {
+  const { shown, save } = edits;
+  const [text, setText] = useState<string | null>(null);
+  const now = shown.estimate === null ? '' : String(shown.estimate);
+  const send = (field: HTMLInputElement): void => {
+    if (text === null || !field.reportValidity()) return;
+    setText(null);
+    if (text !== now) void save({ estimate: text === '' ? null : Number(text) });
+  };
+  return (
+    <input
+      className="field fact-choice tabular"
+      type="number"
+      min={0}
+      max={10_000}
+      step="any"
+      aria-label={t.story.estimate}
+      placeholder={w.noEstimate}
+      value={text ?? now}
+      onChange={({ target }) => setText(target.value)}
+      onBlur={({ target }) => send(target)}
+      onKeyDown={(event) => {
+        if (event.key === 'Enter') send(event.currentTarget);
+        else if (event.key === 'Escape') setText(null);
+      }}
+    />
+  );
+}
+
+function Assigned({
+  story: { id: storyId, key },
   assignment,
 }: {
   readonly story: Story;
@@ -33,82 +82,113 @@ export function EditableFacts({
   const queries = useQueryClient();
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
-  const { id: storyId, key, status, priority, version } = story;
-  const run = async (work: () => Promise<unknown>): Promise<void> => {
+  const assign = async (who: { memberId: string | null } | { agentId: string | null }): Promise<void> => {
     try {
-      await work();
+      await client.assignments.set({ targetType: 'story', targetId: storyId, ...who });
     } catch (error) {
       notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
     }
     await queries.invalidateQueries({ queryKey: ['story', key] });
   };
-  const choice = (label: string, value: string, change: (value: string) => unknown, options: ReactNode) => (
-    <Fact name={label}>
-      <select
-        className="field fact-choice"
-        aria-label={label}
-        value={value}
-        onChange={({ target }) => change(target.value)}
-      >
-        {options}
-      </select>
-    </Fact>
-  );
-  const assign = (who: { memberId: string | null } | { agentId: string | null }): Promise<void> =>
-    run(() => client.assignments.set({ targetType: 'story', targetId: storyId, ...who }));
-  const people = (all: readonly { id: string; name: string }[] | undefined, now: typeof known): ReactNode => (
-    <>
-      <option value="">{t.people.unassigned}</option>
-      {[
-        ...(all ?? []),
-        ...(now !== undefined && all?.every(({ id }) => id !== now.id) !== false ? [now] : []),
-      ].map(({ id, name }) => (
-        <option key={id} value={id}>
-          {name}
-        </option>
-      ))}
-    </>
-  );
-  const known = assignment?.member ?? undefined;
-  const agent = assignment?.agent ?? undefined;
+  type Known = { readonly id: string; readonly name: string };
+  const people = (all: readonly Known[] | undefined, now: Known | null): Known[] => [
+    { id: '', name: t.people.unassigned },
+    ...(all ?? []),
+    ...(now !== null && all?.every(({ id }) => id !== now.id) !== false ? [now] : []),
+  ];
+  const member = assignment?.member ?? null;
+  const agent = assignment?.agent ?? null;
   return (
     <>
-      {choice(
-        w.status,
-        status,
-        (next) =>
-          void run(async () => {
-            const { warnings } = await client.stories.updateStatus({
-              ...{ storyId, status: next as Story['status'], expectedVersion: version },
-            });
-            const [warning] = warnings;
-            if (warning !== undefined)
-              notify({ tone: 'warn', title: t.move.warned(key), body: warning.message });
-          }),
-        words(t.status),
+      <Fact name={w.assign}>
+        <Choice
+          label={w.assign}
+          value={member?.id ?? ''}
+          change={(id) => void assign({ memberId: id === '' ? null : id })}
+          options={people(members.data, member)}
+        />
+      </Fact>
+      {((agents.data?.length ?? 0) > 0 || agent !== null) && (
+        <Fact name={t.story.agent}>
+          <Choice
+            label={t.story.agent}
+            value={agent?.id ?? ''}
+            change={(id) => void assign({ agentId: id === '' ? null : id })}
+            options={people(agents.data, agent)}
+          />
+        </Fact>
       )}
-      {choice(
-        w.assign,
-        known?.id ?? '',
-        (id) => void assign({ memberId: id === '' ? null : id }),
-        people(members.data, known),
-      )}
-      {((agents.data?.length ?? 0) > 0 || agent !== undefined) &&
-        choice(
-          t.story.agent,
-          agent?.id ?? '',
-          (id) => void assign({ agentId: id === '' ? null : id }),
-          people(agents.data, agent as typeof known),
-        )}
-      {choice(
-        t.filter.priority,
-        priority,
-        (next) =>
-          void run(() =>
-            client.stories.update({ storyId, priority: next as Priority, expectedVersion: version }),
-          ),
-        words(t.priority),
-      )}
+    </>
+  );
+}
+
+export function EditableFacts({
+  edits,
+  assignment,
+}: {
+  readonly edits: StoryEdits;
+  readonly assignment: Assignment | null;
+}) {
+  const client = useClient();
+  const { shown, save } = edits;
+  const [projectKey = ''] = shown.key.split('-');
+  const epics = useQuery(epicsQuery(client, projectKey));
+  const epicName = (id: string | null): string =>
+    id === null ? w.noEpic : (epics.data?.find((epic) => epic.id === id)?.title ?? t.story.epic);
+  const priorities = optionsOf(t.priority);
+  return (
+    <>
+      <OwnFact name={w.status} field="status" edits={edits} say={(value) => t.status[value]}>
+        <Choice
+          label={w.status}
+          value={shown.status}
+          change={(next) => void save({ status: next as Story['status'] })}
+          options={optionsOf(t.status)}
+        />
+      </OwnFact>
+      <Assigned story={shown} assignment={assignment} />
+      <OwnFact name={t.filter.priority} field="priority" edits={edits} say={(value) => t.priority[value]}>
+        <Choice
+          label={t.filter.priority}
+          value={shown.priority}
+          change={(next) => void save({ priority: next as Story['priority'] })}
+          options={priorities}
+        />
+      </OwnFact>
+      <OwnFact name={t.story.epic} field="epicId" edits={edits} say={epicName}>
+        <Choice
+          label={t.story.epic}
+          value={shown.epicId ?? ''}
+          change={(id) => void save({ epicId: id === '' ? null : id })}
+          options={[
+            { id: '', name: w.noEpic },
+            ...(epics.data ?? [])
+              .filter(({ id, status }) => status === 'open' || id === shown.epicId)
+              .map(({ id, title }) => ({ id, name: title })),
+            ...(epics.data === undefined && shown.epicId !== null
+              ? [{ id: shown.epicId, name: t.story.epic }]
+              : []),
+          ]}
+        />
+      </OwnFact>
+      <OwnFact
+        name={t.story.estimate}
+        field="estimate"
+        edits={edits}
+        say={(value) => value?.toLocaleString() ?? w.noEstimate}
+      >
+        <Estimate edits={edits} />
+      </OwnFact>
+      <OwnFact
+        name={w.labels}
+        field="labels"
+        edits={edits}
+        say={(labels) => (labels.length === 0 ? t.met.nothing : labels.join(', '))}
+      >
+        <Labels edits={edits} projectKey={projectKey} />
+      </OwnFact>
+      <Blockers edits={edits} />
+      <Blocked edits={edits} />
     </>
   );
 }

@@ -13,9 +13,12 @@ import { StopButton } from '../parts/stop.tsx';
 import { WorkState } from '../parts/work.tsx';
 import { ago, exactly, t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
-import { EditableFacts, Fact } from './facts.tsx';
+import { BlockersRead, Why } from './blocking.tsx';
+import { Fact } from './fact.tsx';
+import { EditableFacts } from './facts.tsx';
 import { LockTree } from './lock-tree.tsx';
 import { Reviews } from './reviews.tsx';
+import { type StoryEdits } from './story-edits.ts';
 
 const Part = ({ title, children }: { readonly title: string; readonly children: ReactNode }) => (
   <section className="side-part">
@@ -122,18 +125,42 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
   );
 }
 
+/** What those who may not write see of the story itself. */
+function ReadFacts({ story, context }: { readonly story: Story; readonly context: StoryContext }) {
+  const { epic, assignment } = context;
+  const { priority, labels, estimate, blocked } = story;
+  const people = [assignment?.member?.name, assignment?.agent?.name].filter((name) => name !== undefined);
+  return (
+    <>
+      <Fact name={t.filter.who}>{people.length === 0 ? t.people.unassigned : people.join(', ')}</Fact>
+      <Fact name={t.filter.priority}>
+        <PriorityIcon priority={priority} /> {t.priority[priority]}
+      </Fact>
+      {epic !== null && <Fact name={t.story.epic}>{epic.title}</Fact>}
+      {labels.length > 0 && <Fact name={w.labels}>{labels.join(', ')}</Fact>}
+      {estimate !== null && <Fact name={t.story.estimate}>{estimate.toLocaleString()}</Fact>}
+      <BlockersRead story={story} />
+      {blocked !== null && (
+        <Fact name={w.blocked}>
+          <Why blocked={blocked} who={undefined} />
+        </Fact>
+      )}
+    </>
+  );
+}
+
 export function Side({
-  story,
+  edits,
   context,
   canWrite,
 }: {
-  readonly story: Story;
+  readonly edits: StoryEdits;
   readonly context: StoryContext;
   readonly canWrite: boolean;
 }) {
-  const { readiness, execution, reviewers, epic, assignment, locks, collisions } = context;
+  const story = edits.shown;
+  const { readiness, execution, reviewers, assignment, locks, collisions } = context;
   const isOpen = story.status !== 'done' && story.status !== 'canceled';
-  const people = [assignment?.member?.name, assignment?.agent?.name].filter((name) => name !== undefined);
   const { git } = story;
   return (
     <aside className="story-side" aria-label={t.story.about}>
@@ -160,18 +187,10 @@ export function Side({
       <Part title={t.story.facts}>
         <dl>
           {canWrite ? (
-            <EditableFacts story={story} assignment={assignment} />
+            <EditableFacts edits={edits} assignment={assignment} />
           ) : (
-            <>
-              <Fact name={t.filter.who}>{people.length === 0 ? t.people.unassigned : people.join(', ')}</Fact>
-              <Fact name={t.filter.priority}>
-                <PriorityIcon priority={story.priority} /> {t.priority[story.priority]}
-              </Fact>
-            </>
+            <ReadFacts story={story} context={context} />
           )}
-          {epic !== null && <Fact name={t.story.epic}>{epic.title}</Fact>}
-          {story.labels.length > 0 && <Fact name={t.filter.labels}>{story.labels.join(', ')}</Fact>}
-          {story.estimate !== null && <Fact name={t.story.estimate}>{story.estimate.toLocaleString()}</Fact>}
           {git?.branch != null && (
             <Fact name={t.story.branch}>
               <code>{git.branch}</code>

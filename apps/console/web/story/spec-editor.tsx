@@ -4,6 +4,7 @@ import { lazy, Suspense, useEffect, useState } from 'react';
 import { isRefusal } from '@muster/client';
 import { type Spec } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { nameOf } from '../parts/people.tsx';
 import { Loading } from '../parts/states.tsx';
@@ -21,16 +22,6 @@ interface Draft {
 const drafts = new Map<string, Draft>();
 
 export const hasDraft = (storyKey: string): boolean => drafts.has(storyKey);
-
-/** The browser asks before a window is closed over what is not saved. */
-function useAskBeforeLeaving(isDirty: boolean): void {
-  useEffect(() => {
-    if (!isDirty) return undefined;
-    const ask = (event: BeforeUnloadEvent): void => event.preventDefault();
-    globalThis.addEventListener('beforeunload', ask);
-    return () => globalThis.removeEventListener('beforeunload', ask);
-  }, [isDirty]);
-}
 
 function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {
   return (
@@ -136,7 +127,7 @@ export function SpecEditor({
           {t.cancel}
         </button>
         <button type="submit" className="button" data-kind="main" disabled={isBusy || !isDirty}>
-          {theirs === null ? w.save : w.saveOnTop}
+          {theirs === null ? w.saveVersion : w.saveOnTop}
         </button>
       </div>
     </form>

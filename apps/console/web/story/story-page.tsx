@@ -1,16 +1,18 @@
 /** One story: what is to be built, what was said of it, who works on it, and why it can or cannot start. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery, storyQuery } from '../data/queries.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
-import { Markdown } from '../parts/markdown.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
 import { Side } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
+import { useStoryEdits } from './story-edits.ts';
 import { Threads } from './threads.tsx';
+import { Description, Title } from './title.tsx';
 
 const route = getRouteApi('/s/$storyKey');
 
@@ -26,39 +28,68 @@ export function StoryPage() {
   const [projectKey = ''] = storyKey.split('-');
   const project = projects.data?.find(({ key }) => key === projectKey);
   const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
+  if (story === null || context.data === undefined)
+    return (
+      <>
+        <Head storyKey={storyKey} projectKey={projectKey} />
+        <div className="page">
+          <Loading label={t.story.loading} />
+        </div>
+      </>
+    );
+  // Another story is another page, with nothing of the last one in its fields.
+  return <Whole key={story.id} {...{ story, projectKey, canWrite }} context={context.data} />;
+}
+
+const Head = ({
+  storyKey,
+  projectKey,
+  status,
+}: {
+  readonly storyKey: string;
+  readonly projectKey: string;
+  readonly status?: Story['status'];
+}) => (
+  <header className="page-head">
+    <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={t.story.toBoard}>
+      <Icon name="back" />
+    </Link>
+    <span className="key">{storyKey}</span>
+    {status !== undefined && (
+      <span className="story-status">
+        <StatusIcon status={status} />
+        {t.status[status]}
+      </span>
+    )}
+  </header>
+);
+
+function Whole({
+  story,
+  context,
+  projectKey,
+  canWrite,
+}: {
+  readonly story: Story;
+  readonly context: StoryContext;
+  readonly projectKey: string;
+  readonly canWrite: boolean;
+}) {
+  const edits = useStoryEdits(story);
+  const { key: storyKey, status } = edits.shown;
   return (
     <>
-      <header className="page-head">
-        <Link
-          to="/p/$projectKey"
-          params={{ projectKey }}
-          className="icon-button"
-          aria-label={t.story.toBoard}
-        >
-          <Icon name="back" />
-        </Link>
-        <span className="key">{storyKey}</span>
-        {story !== null && (
-          <span className="story-status">
-            <StatusIcon status={story.status} />
-            {t.status[story.status]}
-          </span>
-        )}
-      </header>
+      <Head {...{ storyKey, projectKey, status }} />
       <div className="page">
-        {story === null || context.data === undefined ? (
-          <Loading label={t.story.loading} />
-        ) : (
-          <div className="story">
-            <article className="story-main">
-              <h1>{story.title}</h1>
-              {story.description !== '' && <Markdown text={story.description} />}
-              <SpecPart storyKey={storyKey} spec={context.data.spec} canWrite={canWrite} />
-              <Threads storyKey={storyKey} />
-            </article>
-            <Side story={story} context={context.data} canWrite={canWrite} />
-          </div>
-        )}
+        <div className="story">
+          <article className="story-main">
+            <Title edits={edits} canWrite={canWrite} />
+            <Description edits={edits} canWrite={canWrite} />
+            <SpecPart storyKey={storyKey} spec={context.spec} canWrite={canWrite} />
+            <Threads storyKey={storyKey} />
+          </article>
+          <Side edits={edits} context={context} canWrite={canWrite} />
+        </div>
       </div>
     </>
   );

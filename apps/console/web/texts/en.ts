@@ -173,6 +173,13 @@ export const en = {
     created: (key: string) => `${key} was added`,
     notCreated: 'The story could not be added',
   },
+  met: {
+    title: (field: string) => `${field}: another changed this meanwhile`,
+    theirs: 'Theirs',
+    mine: 'Yours',
+    saveMine: 'Save mine',
+    nothing: 'nothing',
+  },
   readiness: {
     archived: 'The project is archived',
     finished: 'The story is done or canceled',
@@ -355,7 +362,7 @@ export const en = {
       ['x', 'Select the card; Esc selects none'],
       ['c', 'Add a story'],
       ['/', 'Filter'],
-      ['e', 'In the inbox: done'],
+      ['e', 'On a story: change its title; in the inbox: done'],
     ] as readonly (readonly [string, string])[],
   },
   people: {

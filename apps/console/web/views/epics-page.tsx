@@ -5,11 +5,15 @@ import { useState } from 'react';
 import { type Epic, type Group } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { useFocusBack } from '../parts/focus.ts';
+import { Met } from '../parts/met.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { Ask } from '../settings/parts.tsx';
 import { exactDay } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
+import { EpicForm, useEpicEdits } from './epic-form.tsx';
 import { ProjectHead } from './project-head.tsx';
 import { epicsQuery, groupsQuery } from './queries.ts';
 
@@ -41,50 +45,90 @@ function EpicRow({
   epic,
   projectKey,
   canWrite,
+  canDelete,
   run,
 }: {
   readonly epic: Epic;
   readonly projectKey: string;
   readonly canWrite: boolean;
+  readonly canDelete: boolean;
   readonly run: Run;
 }) {
   const { epics } = useClient();
-  const { id: epicId, title, status, targetDate, progress, version } = epic;
+  const edits = useEpicEdits(epic, projectKey);
+  const { meetings, save, keepTheirs } = edits;
+  const [isOpen, setOpen] = useState(false);
+  const opener = useFocusBack(isOpen);
+  const { id: epicId, title, description, color, status, targetDate, progress } = edits.shown;
   const label = v.epics.progress(progress.done, progress.total);
+  if (isOpen)
+    return (
+      <li className="row-form">
+        <EpicForm edits={edits} onClose={() => setOpen(false)} />
+      </li>
+    );
   return (
     <li className="row set-row">
       <div className="row-words">
         <p className="row-line">
+          {color !== null && <span className="epic-mark" style={{ background: color }} />}
           <Link to="/p/$projectKey" params={{ projectKey }} search={{ epic: epicId }} className="row-title">
             {title}
           </Link>
         </p>
+        {description !== '' && <p className="muted epic-description">{description}</p>}
         <div className="row-fact">
           <span>{label}</span>
           {targetDate !== null && <span>{v.epics.by(exactDay(targetDate))}</span>}
         </div>
         <Bar total={progress.total} done={progress.done} label={label} />
+        {meetings.status !== undefined && (
+          <Met
+            name={v.epics.statusOf(title)}
+            theirs={v.epics.status[meetings.status.theirs.status]}
+            mine={v.epics.status[meetings.status.mine.status ?? status]}
+            onTheirs={() => keepTheirs('status')}
+            onMine={() => void save(meetings.status?.mine ?? {})}
+          />
+        )}
       </div>
       <div className="set-acts">
         {canWrite ? (
-          <select
-            className="field"
-            aria-label={v.epics.statusOf(title)}
-            value={status}
-            onChange={({ target }) =>
-              void run(() =>
-                epics.update({ epicId, status: target.value as Epic['status'], expectedVersion: version }),
-              )
-            }
-          >
-            {(Object.keys(v.epics.status) as Epic['status'][]).map((one) => (
-              <option key={one} value={one}>
-                {v.epics.status[one]}
-              </option>
-            ))}
-          </select>
+          <>
+            <select
+              className="field"
+              aria-label={v.epics.statusOf(title)}
+              value={status}
+              onChange={({ target }) => void save({ status: target.value as Epic['status'] })}
+            >
+              {(Object.keys(v.epics.status) as Epic['status'][]).map((one) => (
+                <option key={one} value={one}>
+                  {v.epics.status[one]}
+                </option>
+              ))}
+            </select>
+            <button
+              ref={opener}
+              type="button"
+              className="button"
+              data-kind="quiet"
+              onClick={() => setOpen(true)}
+            >
+              {v.epics.edit}
+              <span className="sr-only"> {title}</span>
+            </button>
+          </>
         ) : (
           <span className="muted">{v.epics.status[status]}</span>
+        )}
+        {canDelete && (
+          <Ask
+            act={v.epics.remove}
+            about={title}
+            title={v.epics.removeTitle(title)}
+            why={v.epics.removeWhy}
+            run={() => run(() => epics.delete({ epicId }))}
+          />
         )}
       </div>
     </li>
@@ -168,6 +212,7 @@ export function EpicsPage() {
   useTitle(`${v.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
   const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
+  const canDelete = canWrite && project.myRole === 'lead';
   const run: Run = async (work) => {
     try {
       await work();
@@ -200,7 +245,7 @@ export function EpicsPage() {
                 ) : (
                   <ul className="rows">
                     {epics.data.map((epic) => (
-                      <EpicRow key={epic.id} {...{ epic, projectKey, canWrite, run }} />
+                      <EpicRow key={epic.id} {...{ epic, projectKey, canWrite, canDelete, run }} />
                     ))}
                   </ul>
                 )}

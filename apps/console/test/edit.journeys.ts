@@ -1,0 +1,259 @@
+/** What a story and an epic say is changed in its place, and never over what another wrote meanwhile. */
+import { beforeEach, expect } from '@jest/globals';
+import { type Page } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function editJourneys(house: House): void {
+  let people: People;
+  const windows = useWindows(house);
+  const { open } = windows;
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: [], in_progress: [] });
+  });
+  const storyId = 'WEB-1';
+  const storyNow = async () => (await house.client(people.ben.me.token).stories.get({ storyId })).story;
+  /** Waits until the story is so for everyone. */
+  const becomes = (wanted: object): Promise<void> =>
+    until(async () => {
+      const story = await storyNow();
+      return Object.entries(wanted).every(
+        ([field, value]) => JSON.stringify(story[field as keyof typeof story]) === JSON.stringify(value),
+      );
+    });
+  const field = (page: Page, name: string) => page.getByLabel(name, { exact: true });
+  /** A window that hears of nothing: its page is old. */
+  async function openDeaf(address: string): Promise<Page> {
+    const { page } = windows.keep(await house.visit(address));
+    await page.route('**/api/events/stream*', (route) => route.abort());
+    await page.getByLabel('Token').fill(people.chloe.me.token);
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
+    return page;
+  }
+
+  journey('changes by the mouse what a story says, and another sees it', async () => {
+    await house.client(people.ana.me.token).epics.create({ projectId: 'WEB', title: 'Sign up' });
+    const { epics } = house.client(people.ana.me.token);
+    const [epic] = (await epics.list({ projectId: 'WEB' })).items;
+    const [page, other] = [
+      await open(people.chloe.me.token, `/s/${storyId}`),
+      await open(people.ben.me.token, `/s/${storyId}`),
+    ];
+    await page.getByRole('button', { name: 'Change the title' }).click();
+    await field(page, 'Title').fill('Guests pay');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.getByRole('heading', { name: 'Guests pay', level: 1 }).waitFor();
+    await page.getByRole('button', { name: 'Add a description' }).click();
+    await field(page, 'Description').fill('# Why\n\nThey *leave* now.');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await other.locator('.prose em', { hasText: 'leave' }).waitFor();
+    await field(page, 'Epic').selectOption({ label: 'Sign up' });
+    await field(page, 'Priority').selectOption({ label: 'High' });
+    await field(page, 'Estimate').fill('2.5');
+    await field(page, 'Add a label').fill('checkout');
+    await field(page, 'Add a label').press('Enter');
+    await field(page, 'Add a label').fill('bug');
+    await field(page, 'Add a label').press('Enter');
+    await page.getByRole('button', { name: 'Remove the label checkout' }).click();
+    await becomes({
+      ...{ title: 'Guests pay', description: '# Why\n\nThey *leave* now.', epicId: epic?.id },
+      ...{ priority: 'high', estimate: 2.5, labels: ['bug'] },
+    });
+    expect(await page.getByRole('alert').count()).toBe(0);
+    // One page has one name, however its texts begin.
+    expect(await other.locator('h1').allTextContents()).toEqual(['Guests pay']);
+  });
+
+  journey('changes them by keys alone, and has the focus where it was', async () => {
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.getByRole('heading', { name: 'Alpha' }).waitFor();
+    await page.keyboard.press('e');
+    await field(page, 'Title').and(page.locator(':focus')).waitFor();
+    await page.keyboard.type('Nothing of it');
+    await page.keyboard.press('Escape');
+    await page.getByRole('heading', { name: 'Alpha', level: 1 }).waitFor();
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Change the title' }))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('Guests pay');
+    await page.keyboard.press('Enter');
+    await page.getByRole('heading', { name: 'Guests pay', level: 1 }).waitFor();
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Change the title' }))
+      .waitFor();
+    await page.keyboard.press('Tab');
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Add a description' }))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.keyboard.type('They leave now.');
+    await page.keyboard.press('Control+Enter');
+    await page.locator('.prose', { hasText: 'They leave now.' }).waitFor();
+    await field(page, 'Estimate').focus();
+    await page.keyboard.type('8');
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('Tab');
+    await page.locator(':focus').and(field(page, 'Add a label')).waitFor();
+    await page.keyboard.type('bug,');
+    await becomes({ title: 'Guests pay', description: 'They leave now.', estimate: 8, labels: ['bug'] });
+  });
+
+  journey('shows a title that another wrote beside mine, and loses neither', async () => {
+    const page = await openDeaf(`/s/${storyId}`);
+    await page.getByRole('button', { name: 'Change the title' }).click();
+    await field(page, 'Title').fill('Mine');
+    const ben = house.client(people.ben.me.token);
+    await ben.stories.update({ storyId, title: 'Theirs', estimate: 5 });
+    await page.keyboard.press('Enter');
+    const met = page.getByRole('alert').filter({ hasText: 'Title: another changed this meanwhile' });
+    await met.getByText('Theirs', { exact: true }).nth(1).waitFor();
+    expect(await field(page, 'Title').inputValue()).toBe('Mine');
+    expect((await storyNow()).title).toBe('Theirs');
+    await met.getByRole('button', { name: 'Save mine' }).click();
+    await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
+    await becomes({ title: 'Mine', estimate: 5 });
+    // And the other way: mine is let go of.
+    await field(page, 'Priority').selectOption({ label: 'Low' });
+    await becomes({ priority: 'low' });
+    await ben.stories.update({ storyId, priority: 'urgent' });
+    await field(page, 'Priority').selectOption({ label: 'Medium' });
+    const about = page.getByRole('alert').filter({ hasText: 'Priority: another changed this meanwhile' });
+    await about.getByText('Urgent').waitFor();
+    await about.getByText('Medium').waitFor();
+    await about.getByRole('button', { name: 'Keep theirs' }).click();
+    await about.waitFor({ state: 'detached' });
+    expect([await field(page, 'Priority').inputValue(), (await storyNow()).priority]).toEqual([
+      'urgent',
+      'urgent',
+    ]);
+  });
+
+  journey('shows a description that another wrote word by word beside mine', async () => {
+    const ben = house.client(people.ben.me.token);
+    await ben.stories.update({ storyId, description: 'Guests pay by card.' });
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await page.getByRole('button', { name: 'Change the description' }).click();
+    await field(page, 'Description').fill('Guests pay by card, at once.');
+    await ben.stories.update({ storyId, description: 'Guests pay by invoice.' });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('alert').locator('ins', { hasText: 'invoice' }).waitFor();
+    await page.getByRole('alert').locator('ins', { hasText: 'at once' }).waitFor();
+    expect((await storyNow()).description).toBe('Guests pay by invoice.');
+    // Whoever leaves finds what was typed again.
+    await page.getByRole('link', { name: 'Activity' }).click();
+    await page.getByRole('heading', { name: 'Activity' }).waitFor();
+    await page.goBack();
+    expect(await field(page, 'Description').inputValue()).toBe('Guests pay by card, at once.');
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByRole('button', { name: 'Save mine' }).click();
+    await becomes({ description: 'Guests pay by card, at once.' });
+  });
+
+  journey('has room for what another changed beside it', async () => {
+    const page = await openDeaf(`/s/${storyId}`);
+    await house.client(people.ben.me.token).stories.update({ storyId, priority: 'urgent', labels: ['bug'] });
+    await field(page, 'Estimate').fill('3');
+    await field(page, 'Estimate').press('Enter');
+    await becomes({ estimate: 3, priority: 'urgent', labels: ['bug'] });
+    await page.getByRole('button', { name: 'Remove the label bug' }).waitFor();
+    expect(await page.getByRole('alert').count()).toBe(0);
+  });
+
+  journey('says what a story waits for, and who can lift what blocks it', async () => {
+    const page = await open(people.chloe.me.token, `/s/${storyId}`);
+    await field(page, 'A story it waits for').fill('web-2');
+    await page.keyboard.press('Enter');
+    await page.getByText('It waits for other stories').waitFor();
+    await page.getByRole('button', { name: 'Wait for WEB-2 no longer' }).waitFor();
+    // A circle is refused, and said to be.
+    const other = await open(people.ben.me.token, '/s/WEB-2');
+    await field(other, 'A story it waits for').fill('WEB-1');
+    await other.keyboard.press('Enter');
+    await other.locator('.notice', { hasText: 'WEB-2 could not be changed' }).waitFor();
+    await page.getByRole('button', { name: 'Wait for WEB-2 no longer' }).click();
+    await page.getByText('Work can start').waitFor();
+    await page.getByRole('button', { name: 'Say what blocks it' }).click();
+    await field(page, 'By').selectOption({ label: 'an answer that is missing' });
+    await field(page, 'What has to happen').fill('Legal says yes');
+    await field(page, 'Can be lifted by').selectOption({ label: 'Ben' });
+    await page.getByRole('button', { name: 'Save', exact: true }).click();
+    await page.getByText('Ben can lift it').waitFor();
+    await page.getByText('It is blocked until that is lifted').waitFor();
+    await page.getByRole('button', { name: 'Lift the block' }).click();
+    await page.getByText('Work can start').waitFor();
+    await becomes({ blocked: null, blockedBy: [] });
+  });
+
+  journey('changes an epic, shows what another wrote of it meanwhile, and deletes it', async () => {
+    const ana = house.client(people.ana.me.token);
+    const { epic } = await ana.epics.create({ projectId: 'WEB', title: 'Sign up' });
+    const page = await open(people.ana.me.token, '/p/WEB/epics');
+    await page.getByRole('button', { name: 'Edit Sign up' }).focus();
+    await page.keyboard.press('Enter');
+    await page.keyboard.press('End');
+    await page.keyboard.type(' and in');
+    await page.getByLabel('Description').fill('One account for all.');
+    await page.locator('.form').getByLabel('To be done by').fill('2027-03-31');
+    await page.keyboard.press('Enter');
+    await page.getByText('One account for all.').waitFor();
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Edit Sign up and in' }))
+      .waitFor();
+    const epicNow = async () =>
+      (await ana.epics.list({ projectId: 'WEB' })).items.find(({ id }) => id === epic.id);
+    expect(await epicNow()).toMatchObject({
+      ...{ title: 'Sign up and in', description: 'One account for all.', targetDate: '2027-03-31' },
+    });
+    await page.getByRole('button', { name: 'Edit Sign up and in' }).click();
+    const form = page.locator('.row-form');
+    await form.getByLabel('Title').fill('Mine');
+    await form.getByLabel('Description').fill('As I see it.');
+    await ana.epics.update({ epicId: epic.id, title: 'Theirs', status: 'done' });
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    const met = page.getByRole('alert').filter({ hasText: 'Title: another changed this meanwhile' });
+    await met.getByText('Theirs', { exact: true }).nth(1).waitFor();
+    expect(await form.getByLabel('Title').inputValue()).toBe('Mine');
+    expect(await epicNow()).toMatchObject({ title: 'Theirs', description: 'One account for all.' });
+    await met.getByRole('button', { name: 'Keep theirs' }).click();
+    expect(await form.getByLabel('Title').inputValue()).toBe('Theirs');
+    await form.getByRole('button', { name: 'Save', exact: true }).click();
+    await form.waitFor({ state: 'detached' });
+    expect(await epicNow()).toMatchObject({
+      ...{ title: 'Theirs', description: 'As I see it.', status: 'done' },
+    });
+    const reader = await open(people.dan.me.token, '/p/WEB/epics');
+    await reader.getByText('As I see it.').waitFor();
+    expect(await reader.locator('main').getByRole('button').count()).toBe(0);
+    await page.getByRole('button', { name: 'Delete Theirs' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Delete' }).click();
+    await reader.getByRole('heading', { name: 'No epic yet' }).waitFor();
+  });
+
+  journey('offers no change of it to readers, and keeps what was typed where it is refused', async () => {
+    const reader = await open(people.dan.me.token, `/s/${storyId}`);
+    await reader.getByRole('heading', { name: 'Alpha' }).waitFor();
+    await reader.getByText('Facts').waitFor();
+    await reader.keyboard.press('e');
+    const offered = ['Change the title', 'Add a description', 'Say what blocks it'];
+    for (const name of offered) expect(await reader.getByRole('button', { name }).count()).toBe(0);
+    for (const name of ['Title', 'Epic', 'Priority', 'Estimate', 'Add a label', 'Status'])
+      expect([name, await field(reader, name).count()]).toEqual([name, 0]);
+    const page = await openDeaf(`/s/${storyId}`);
+    await page.getByRole('button', { name: 'Change the title' }).click();
+    await field(page, 'Title').fill('Too late');
+    await house.client(people.ana.me.token).projects.update({ projectId: 'WEB', archived: true });
+    await page.keyboard.press('Enter');
+    await page.locator('.notice', { hasText: 'WEB-1 could not be changed' }).waitFor();
+    expect(await field(page, 'Title').inputValue()).toBe('Too late');
+    expect((await storyNow()).title).toBe('Alpha');
+  });
+}

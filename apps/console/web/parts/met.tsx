@@ -1,0 +1,36 @@
+/** What another wrote beside what one wrote oneself, until one has chosen. */
+import { type ReactNode } from 'react';
+import { t } from '../texts/index.ts';
+
+export const Met = ({
+  name,
+  theirs,
+  mine,
+  onTheirs,
+  onMine,
+}: {
+  /** Which field it is. */
+  readonly name: string;
+  readonly theirs: ReactNode;
+  readonly mine: ReactNode;
+  readonly onTheirs: () => void;
+  readonly onMine: () => void;
+}) => (
+  <div className="conflict" role="alert">
+    <strong>{t.met.title(name)}</strong>
+    <dl className="met">
+      <dt>{t.met.theirs}</dt>
+      <dd>{theirs}</dd>
+      <dt>{t.met.mine}</dt>
+      <dd>{mine}</dd>
+    </dl>
+    <div className="form-foot">
+      <button type="button" className="button" data-kind="main" onClick={onTheirs}>
+        {t.move.keepTheirs}
+      </button>
+      <button type="button" className="button" onClick={onMine}>
+        {t.met.saveMine}
+      </button>
+    </div>
+  </div>
+);

@@ -1,0 +1,239 @@
+/** What a story waits for: other stories, and a reason with the member who can lift it. */
+import { useQuery } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
+import { useDeferredValue, useId, useState } from 'react';
+import { type Story } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { useFocusBack } from '../parts/focus.ts';
+import { Icon } from '../parts/icons.tsx';
+import { notify } from '../parts/notices.tsx';
+import { membersQuery } from '../settings/queries.ts';
+import { t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { Fact, OwnFact } from './fact.tsx';
+import { type StoryEdits } from './story-edits.ts';
+
+const fewestLetters = 2;
+
+function useBlockers({ projectId, key, blockedBy }: Story) {
+  const client = useClient();
+  const { data } = useQuery({
+    queryKey: ['story', key, 'blockers', ...blockedBy],
+    queryFn: async () =>
+      (await client.stories.list({ projectId, storyIds: blockedBy, limit: 100, view: 'card' })).items,
+    enabled: blockedBy.length > 0,
+    placeholderData: (last) => last,
+  });
+  return blockedBy.flatMap((id) => data?.find((story) => story.id === id) ?? []);
+}
+
+const Blocker = ({ storyKey, title }: { readonly storyKey: string; readonly title: string }) => (
+  <Link to="/s/$storyKey" params={{ storyKey }} className="side-link grow">
+    <span className="key">{storyKey}</span> {title}
+  </Link>
+);
+
+/** For those who read. */
+export function BlockersRead({ story }: { readonly story: Story }) {
+  const blockers = useBlockers(story);
+  if (story.blockedBy.length === 0) return null;
+  return (
+    <Fact name={w.waitsFor}>
+      <ul>
+        {blockers.map(({ id, key, title }) => (
+          <li key={id}>
+            <Blocker storyKey={key} title={title} />
+          </li>
+        ))}
+      </ul>
+    </Fact>
+  );
+}
+
+export function Blockers({ edits }: { readonly edits: StoryEdits }) {
+  const client = useClient();
+  const listId = useId();
+  const [text, setText] = useState('');
+  const query = useDeferredValue(text.trim());
+  const { shown, save } = edits;
+  const { id: ownId, projectId, blockedBy } = shown;
+  const blockers = useBlockers(shown);
+  const found = useQuery({
+    queryKey: ['found', projectId, query],
+    queryFn: async () => (await client.search.find({ query, projectId, kinds: ['story'], limit: 12 })).items,
+    enabled: query.length >= fewestLetters,
+    staleTime: 5_000,
+  });
+  const offered = (found.data ?? []).filter(({ id }) => id !== ownId && !blockedBy.includes(id));
+  const add = async (): Promise<void> => {
+    const wanted = text.trim();
+    if (wanted === '') return;
+    const known =
+      offered.find(({ key }) => key?.toUpperCase() === wanted.toUpperCase())?.id ??
+      (await client.stories.get({ storyId: wanted.toUpperCase() }).then(
+        ({ story }) => story.id,
+        () => undefined,
+      ));
+    if (known === undefined) notify({ tone: 'warn', title: w.notFoundHere(wanted) });
+    else {
+      setText('');
+      if (!blockedBy.includes(known)) void save({ blockedBy: [...blockedBy, known] });
+    }
+  };
+  const keyOf = (id: string): string => blockers.find((story) => story.id === id)?.key ?? id;
+  return (
+    <OwnFact
+      name={w.waitsFor}
+      field="blockedBy"
+      edits={edits}
+      say={(ids) => (ids.length === 0 ? t.met.nothing : ids.map(keyOf).join(', '))}
+    >
+      <ul>
+        {blockers.map(({ id, key, title }) => (
+          <li key={id} className="blocker">
+            <Blocker storyKey={key} title={title} />
+            <button
+              type="button"
+              className="chip-button"
+              aria-label={w.removeBlocker(key)}
+              onClick={() => void save({ blockedBy: blockedBy.filter((one) => one !== id) })}
+            >
+              <Icon name="close" size={12} />
+            </button>
+          </li>
+        ))}
+      </ul>
+      <input
+        className="field fact-choice"
+        aria-label={w.addBlocker}
+        placeholder={w.addBlockerHint}
+        list={listId}
+        maxLength={100}
+        value={text}
+        onChange={({ target }) => setText(target.value)}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter') void add();
+          else if (event.key === 'Escape') setText('');
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <datalist id={listId}>
+        {offered.map(({ id, key, title }) => (
+          <option key={id} value={key ?? ''}>
+            {title}
+          </option>
+        ))}
+      </datalist>
+    </OwnFact>
+  );
+}
+
+type Reason = NonNullable<Story['blocked']>;
+type Kind = keyof typeof w.blockedKinds;
+const kinds = Object.keys(w.blockedKinds) as Kind[];
+
+/** Why it is blocked, by whom it can be lifted. */
+export const Why = ({ blocked, who }: { readonly blocked: Reason; readonly who: string | undefined }) => (
+  <>
+    <span className="state" data-tone="wait">
+      {w.blockedKinds[blocked.kind as Kind]}
+    </span>
+    <span className="side-note">{blocked.note}</span>
+    {who !== undefined && <span className="side-note muted">{w.liftedBy(who)}</span>}
+  </>
+);
+
+export function Blocked({ edits }: { readonly edits: StoryEdits }) {
+  const members = useQuery(membersQuery(useClient()));
+  const { shown, save } = edits;
+  const { blocked } = shown;
+  const [isOpen, setOpen] = useState(false);
+  const opener = useFocusBack(isOpen);
+  const [kind, setKind] = useState<Kind>('dependency');
+  const [note, setNote] = useState('');
+  const [unblocker, setUnblocker] = useState('');
+  const whoOf = (reason: Reason): string | undefined =>
+    members.data?.find(({ id }) => id === reason.unblockerMemberId)?.name;
+  const say = (reason: Reason | null): string =>
+    reason === null ? t.met.nothing : `${w.blockedKinds[reason.kind as Kind]}: ${reason.note}`;
+  return (
+    <OwnFact name={w.blocked} field="blocked" edits={edits} say={say}>
+      {isOpen ? (
+        <form
+          className="block-form"
+          onSubmit={(event) => {
+            event.preventDefault();
+            setOpen(false);
+            void save({ blocked: { kind, note, unblockerMemberId: unblocker } });
+          }}
+        >
+          <select
+            className="field"
+            aria-label={w.blockedKind}
+            autoFocus
+            value={kind}
+            onChange={({ target }) => setKind(target.value as Kind)}
+          >
+            {kinds.map((one) => (
+              <option key={one} value={one}>
+                {w.blockedKinds[one]}
+              </option>
+            ))}
+          </select>
+          <textarea
+            className="field"
+            rows={2}
+            required
+            maxLength={2_000}
+            aria-label={w.blockedNote}
+            placeholder={w.blockedNote}
+            value={note}
+            onChange={({ target }) => setNote(target.value)}
+          />
+          <select
+            className="field"
+            required
+            aria-label={w.unblocker}
+            value={unblocker}
+            onChange={({ target }) => setUnblocker(target.value)}
+          >
+            <option value="">{w.unblocker}</option>
+            {members.data?.map(({ id, name }) => (
+              <option key={id} value={id}>
+                {name}
+              </option>
+            ))}
+          </select>
+          <div className="form-foot">
+            <button type="submit" className="button" data-kind="main">
+              {w.save}
+            </button>
+            <button type="button" className="button" onClick={() => setOpen(false)}>
+              {t.cancel}
+            </button>
+          </div>
+        </form>
+      ) : blocked === null ? (
+        <button
+          ref={opener}
+          type="button"
+          className="fact-button muted"
+          onClick={() => {
+            setNote('');
+            setOpen(true);
+          }}
+        >
+          {w.block}
+        </button>
+      ) : (
+        <>
+          <Why blocked={blocked} who={whoOf(blocked)} />
+          <button type="button" className="button" onClick={() => void save({ blocked: null })}>
+            {w.lift}
+          </button>
+        </>
+      )}
+    </OwnFact>
+  );
+}

@@ -1,0 +1,68 @@
+/** The labels of a story: taken off one by one, added by typing. */
+import { useId, useRef, useState } from 'react';
+import { useConsole } from '../data/context.ts';
+import { Icon } from '../parts/icons.tsx';
+import { w } from '../texts/story.ts';
+import { type StoryEdits } from './story-edits.ts';
+
+const mostOffered = 100;
+
+export function Labels({ edits, projectKey }: { readonly edits: StoryEdits; readonly projectKey: string }) {
+  const { boards } = useConsole();
+  const listId = useId();
+  const field = useRef<HTMLInputElement>(null);
+  const [text, setText] = useState('');
+  const [offered, setOffered] = useState<readonly string[]>([]);
+  const { shown, save } = edits;
+  const { labels } = shown;
+  const add = (): void => {
+    const label = text.trim();
+    setText('');
+    if (label !== '' && !labels.includes(label)) void save({ labels: [...labels, label] });
+  };
+  return (
+    <div className="labels">
+      {labels.map((label) => (
+        <span key={label} className="chip label-chip">
+          <span className="cut">{label}</span>
+          <button
+            type="button"
+            className="chip-button"
+            aria-label={w.removeLabel(label)}
+            onClick={() => {
+              field.current?.focus();
+              void save({ labels: labels.filter((one) => one !== label) });
+            }}
+          >
+            <Icon name="close" size={12} />
+          </button>
+        </span>
+      ))}
+      <input
+        ref={field}
+        className="field fact-choice label-field"
+        aria-label={w.addLabel}
+        placeholder={w.addLabel}
+        list={listId}
+        maxLength={50}
+        value={text}
+        onFocus={() => setOffered(boards.labelsOf(projectKey).slice(0, mostOffered))}
+        onChange={({ target }) => setText(target.value)}
+        onBlur={add}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' || event.key === ',') add();
+          else if (event.key === 'Escape') setText('');
+          else return;
+          event.preventDefault();
+        }}
+      />
+      <datalist id={listId}>
+        {offered
+          .filter((label) => !labels.includes(label))
+          .map((label) => (
+            <option key={label} value={label} />
+          ))}
+      </datalist>
+    </div>
+  );
+}

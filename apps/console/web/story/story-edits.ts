@@ -1,0 +1,50 @@
+/** A story's own fields, as its page changes them. */
+import { useQueryClient } from '@tanstack/react-query';
+import { type Client } from '@muster/client';
+import { type InputOf, type Registry, type Story } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { type Edits, useEdits } from '../data/edits.ts';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+
+export type StoryEdits = Edits<Story>;
+type Update = InputOf<Registry['stories']['update']>;
+
+/** The status has a call of its own, which may warn. */
+async function write(
+  { stories }: Client,
+  { id: storyId, key }: Story,
+  { status, ...fields }: Partial<Story>,
+  expectedVersion: number,
+): Promise<void> {
+  if (status === undefined) {
+    await stories.update({ storyId, ...(fields as Partial<Update>), expectedVersion });
+    return;
+  }
+  const { warnings } = await stories.updateStatus({ storyId, status, expectedVersion });
+  const [warning] = warnings;
+  if (warning !== undefined) notify({ tone: 'warn', title: t.move.warned(key), body: warning.message });
+}
+
+export function useStoryEdits(story: Story): StoryEdits {
+  const client = useClient();
+  const queries = useQueryClient();
+  const { id: storyId, key } = story;
+  return useEdits(story, {
+    read: async () => (await client.stories.get({ storyId })).story,
+    write: (patch, expectedVersion) => write(client, story, patch, expectedVersion),
+    after: () => queries.invalidateQueries({ queryKey: ['story', key] }),
+    onFailure: (error) => notify({ tone: 'bad', title: w.notSavedOf(key), body: reasonFor(error) }),
+    onUnseen: ({ mine }, saveMine) => {
+      const title = w.changedMeanwhile(key);
+      notify({
+        ...{ tone: 'warn', title, body: mine.title ?? mine.description ?? w.yoursIsNotSaved },
+        acts: [
+          { name: t.move.keepTheirs, run: () => undefined, isMain: true },
+          { name: t.met.saveMine, run: saveMine },
+        ],
+      });
+    },
+  });
+}

@@ -1,0 +1,216 @@
+/** What the story is called, and about: changed in its place. */
+import { lazy, Suspense, useEffect, useState } from 'react';
+import { type Story } from '@muster/registry';
+import { useFocusBack } from '../parts/focus.ts';
+import { Icon } from '../parts/icons.tsx';
+import { usePageKeys } from '../parts/keys.ts';
+import { useAskBeforeLeaving } from '../parts/leaving.ts';
+import { Markdown } from '../parts/markdown.tsx';
+import { Met } from '../parts/met.tsx';
+import { Loading } from '../parts/states.tsx';
+import { t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { type StoryEdits } from './story-edits.ts';
+
+const WordDiff = lazy(() => import('./word-diff.tsx'));
+
+interface Draft {
+  /** What one began from. */
+  readonly base: Story;
+  readonly text: string;
+}
+/** Descriptions that were begun: whoever leaves the page finds them again. */
+const drafts = new Map<string, Draft>();
+
+interface Props {
+  readonly edits: StoryEdits;
+  readonly canWrite: boolean;
+}
+
+export function Title({ edits, canWrite }: Props) {
+  const { shown, meetings, save, keepTheirs } = edits;
+  const [draft, setDraft] = useState<Draft | null>(null);
+  const opener = useFocusBack(draft !== null);
+  const open = (): void => setDraft({ base: shown, text: shown.title });
+  usePageKeys(canWrite && draft === null ? { e: open } : {});
+  const close = (): void => {
+    keepTheirs('title');
+    setDraft(null);
+  };
+  const send = async (): Promise<void> => {
+    if (draft === null || draft.text.trim() === '') return;
+    const title = draft.text.trim();
+    if (title === draft.base.title && meetings.title === undefined) close();
+    else if (await save({ title }, draft.base)) setDraft(null);
+  };
+  if (draft === null)
+    return (
+      <div className="story-title">
+        <h1>{shown.title}</h1>
+        {canWrite && (
+          <button
+            ref={opener}
+            type="button"
+            className="icon-button"
+            aria-label={w.editTitle}
+            title={w.editTitle}
+            onClick={open}
+          >
+            <Icon name="edit" />
+          </button>
+        )}
+      </div>
+    );
+  return (
+    <form
+      className="story-edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <h1 className="sr-only">{shown.title}</h1>
+      <textarea
+        className="field story-title-field"
+        rows={2}
+        autoFocus
+        required
+        maxLength={300}
+        aria-label={w.title}
+        value={draft.text}
+        onFocus={({ currentTarget }) => currentTarget.select()}
+        onChange={({ target }) => setDraft({ ...draft, text: target.value.replaceAll('\n', ' ') })}
+        onKeyDown={(event) => {
+          if (event.key === 'Escape') close();
+          else if (event.key === 'Enter') void send();
+          else return;
+          event.preventDefault();
+        }}
+      />
+      {meetings.title !== undefined && (
+        <Met
+          name={w.title}
+          theirs={meetings.title.theirs.title}
+          mine={draft.text}
+          onTheirs={close}
+          onMine={() => void send()}
+        />
+      )}
+      {meetings.title === undefined && <Foot onCancel={close} />}
+    </form>
+  );
+}
+
+const Foot = ({ onCancel }: { readonly onCancel: () => void }) => (
+  <div className="form-foot">
+    <button type="submit" className="button" data-kind="main">
+      {w.save}
+    </button>
+    <button type="button" className="button" onClick={onCancel}>
+      {t.cancel}
+    </button>
+  </div>
+);
+
+export function Description({ edits, canWrite }: Props) {
+  const { shown, meetings, save, keepTheirs } = edits;
+  const { key } = shown;
+  const [draft, setDraft] = useState<Draft | null>(() => drafts.get(key) ?? null);
+  const opener = useFocusBack(draft !== null);
+  const met = meetings.description;
+  const isDirty = draft !== null && draft.text !== draft.base.description;
+  useAskBeforeLeaving(isDirty);
+  useEffect(() => {
+    if (draft !== null && isDirty) drafts.set(key, draft);
+    else drafts.delete(key);
+  }, [key, draft, isDirty]);
+  const close = (): void => {
+    keepTheirs('description');
+    setDraft(null);
+  };
+  const send = async (): Promise<void> => {
+    if (draft === null) return;
+    if (!isDirty && met === undefined) close();
+    else if (await save({ description: draft.text }, draft.base)) setDraft(null);
+  };
+  if (draft === null) {
+    const open = (): void => setDraft({ base: shown, text: shown.description });
+    if (shown.description === '')
+      return canWrite ? (
+        <div>
+          <button
+            ref={opener}
+            type="button"
+            className="button story-describe"
+            data-kind="quiet"
+            onClick={open}
+          >
+            <Icon name="plus" size={14} />
+            {w.addDescription}
+          </button>
+        </div>
+      ) : null;
+    return (
+      <div className="story-title">
+        <Markdown text={shown.description} below={1} />
+        {canWrite && (
+          <button
+            ref={opener}
+            type="button"
+            className="icon-button"
+            aria-label={w.editDescription}
+            title={w.editDescription}
+            onClick={open}
+          >
+            <Icon name="edit" />
+          </button>
+        )}
+      </div>
+    );
+  }
+  return (
+    <form
+      className="story-edit"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <textarea
+        className="field story-description-field"
+        rows={Math.min(16, Math.max(5, draft.text.split('\n').length + 1))}
+        autoFocus
+        maxLength={20_000}
+        aria-label={w.description}
+        placeholder={w.describe}
+        value={draft.text}
+        onChange={({ target }) => setDraft({ ...draft, text: target.value })}
+        onKeyDown={(event) => {
+          if (event.key === 'Enter' && (event.metaKey || event.ctrlKey)) void send();
+          else if (event.key === 'Escape' && !isDirty) close();
+          else return;
+          event.preventDefault();
+        }}
+      />
+      {met === undefined ? (
+        <Foot onCancel={close} />
+      ) : (
+        <Met
+          name={w.description}
+          theirs={
+            <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
+              <WordDiff before={draft.base.description} after={met.theirs.description} />
+            </Suspense>
+          }
+          mine={
+            <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
+              <WordDiff before={draft.base.description} after={draft.text} />
+            </Suspense>
+          }
+          onTheirs={close}
+          onMine={() => void send()}
+        />
+      )}
+    </form>
+  );
+}

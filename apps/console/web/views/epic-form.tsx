@@ -1,0 +1,154 @@
+/** What an epic says, changed in its place. */
+import { useQueryClient } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Epic } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { type Edits, useEdits } from '../data/edits.ts';
+import { Met } from '../parts/met.tsx';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { exactDay, t } from '../texts/index.ts';
+import { v } from '../texts/views.ts';
+
+export type EpicEdits = Edits<Epic>;
+
+export function useEpicEdits(epic: Epic, projectKey: string): EpicEdits {
+  const { epics } = useClient();
+  const queries = useQueryClient();
+  const { id: epicId, title } = epic;
+  return useEdits(epic, {
+    read: async () => {
+      for await (const one of epics.list.all({ projectId: projectKey, limit: 200 }))
+        if (one.id === epicId) return one;
+      // It was deleted: the next write says so.
+      return epic;
+    },
+    write: (fields, expectedVersion) => epics.update({ epicId, ...fields, expectedVersion }),
+    after: () => queries.invalidateQueries({ queryKey: ['epics', projectKey] }),
+    onFailure: (error) => notify({ tone: 'bad', title: v.epics.failed, body: reasonFor(error) }),
+    onUnseen: (_, saveMine) =>
+      notify({
+        ...{ tone: 'warn', title: t.met.title(title) },
+        acts: [
+          { name: t.move.keepTheirs, run: () => undefined, isMain: true },
+          { name: t.met.saveMine, run: saveMine },
+        ],
+      }),
+  });
+}
+
+const fields = ['title', 'description', 'targetDate', 'color'] as const;
+type Field = (typeof fields)[number];
+type Values = Pick<Epic, Field>;
+const noColor = '#808080';
+
+const say = (field: Field, value: Epic[Field]): string =>
+  value === null || value === '' ? t.met.nothing : field === 'targetDate' ? exactDay(value) : value;
+
+export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readonly onClose: () => void }) {
+  const { shown, meetings, save, keepTheirs } = edits;
+  const [base, setBase] = useState(shown);
+  const [mine, setMine] = useState<Values>(() => {
+    const { title, description, targetDate, color } = shown;
+    return { title, description, targetDate, color };
+  });
+  const set = (change: Partial<Values>): void => setMine((last) => ({ ...last, ...change }));
+  const met = fields.map((field) => meetings[field]).find((one) => one !== undefined);
+  const differing = fields.filter((field) => mine[field] !== base[field]);
+  const send = async (): Promise<void> => {
+    const patch = Object.fromEntries(differing.map((field) => [field, mine[field]])) as Partial<Epic>;
+    if (differing.length === 0 || (await save(patch, base))) onClose();
+  };
+  const close = (): void => {
+    keepTheirs(...fields);
+    onClose();
+  };
+  return (
+    <form
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        void send();
+      }}
+    >
+      <label className="label">
+        {v.epics.name}
+        <input
+          className="field"
+          required
+          autoFocus
+          maxLength={300}
+          value={mine.title}
+          onChange={({ target }) => set({ title: target.value })}
+        />
+      </label>
+      <label className="label">
+        {v.epics.description}
+        <textarea
+          className="field"
+          rows={3}
+          maxLength={20_000}
+          value={mine.description}
+          onChange={({ target }) => set({ description: target.value })}
+        />
+      </label>
+      <div className="form-row">
+        <label className="label">
+          {v.epics.target}
+          <input
+            className="field"
+            type="date"
+            value={mine.targetDate ?? ''}
+            onChange={({ target }) => set({ targetDate: target.value === '' ? null : target.value })}
+          />
+        </label>
+        <div className="label">
+          <label className="switch">
+            <input
+              type="checkbox"
+              checked={mine.color !== null}
+              onChange={({ target }) => set({ color: target.checked ? noColor : null })}
+            />
+            {v.epics.hasColor}
+          </label>
+          {mine.color !== null && (
+            <input
+              className="field epic-color"
+              type="color"
+              aria-label={v.epics.color}
+              value={mine.color}
+              onChange={({ target }) => set({ color: target.value })}
+            />
+          )}
+        </div>
+      </div>
+      {met === undefined ? (
+        <div className="form-foot">
+          <button type="submit" className="button" data-kind="main">
+            {v.epics.save}
+          </button>
+          <button type="button" className="button" onClick={close}>
+            {t.cancel}
+          </button>
+        </div>
+      ) : (
+        differing
+          .filter((field) => met.theirs[field] !== base[field])
+          .map((field) => (
+            <Met
+              key={field}
+              name={v.epics.fields[field]}
+              theirs={say(field, met.theirs[field])}
+              mine={say(field, mine[field])}
+              onTheirs={() => {
+                // What else was typed stays, on top of theirs.
+                set({ [field]: met.theirs[field] });
+                setBase(met.theirs);
+                keepTheirs(...fields);
+              }}
+              onMine={() => void send()}
+            />
+          ))
+      )}
+    </form>
+  );
+}
