@@ -25,6 +25,7 @@ import { jsonText } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { PartlyRefused, UsageError } from '../failures.ts';
 import { transportOf } from '../operations/run.ts';
+import { wrapped } from '../output/lines.ts';
 import { pageOfStdout } from '../output/show.ts';
 import {
   addConnectionFlags,
@@ -34,15 +35,7 @@ import {
 } from '../session/connection.ts';
 import { fillBoard } from './board.ts';
 import { progressOf } from './progress.ts';
-import {
-  jsonReport,
-  leftOutLines,
-  previewLines,
-  summaryLines,
-  unplaced,
-  unplacedText,
-  wrapped,
-} from './words.ts';
+import { jsonReport, leftOutLines, previewLines, summaryLines, unplaced, unplacedText } from './words.ts';
 
 interface ImportFlags extends ConnectionFlags {
   readonly project: string;

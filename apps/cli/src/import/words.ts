@@ -1,6 +1,6 @@
 /** What an import says of itself, in lines for people and as JSON for scripts. */
 import { type Report, type Survey } from '@muster/import-files';
-import { counted, onOneLine, plain, table } from '@muster/terminal';
+import { counted, onOneLine, table } from '@muster/terminal';
 import cliTruncate from 'cli-truncate';
 
 /** As many of a list as are looked at. */
@@ -86,23 +86,6 @@ export function summaryLines(report: Report): string[] {
     ...hint,
     ...undo,
   ];
-}
-
-/** Lines no longer than the terminal is wide. */
-export function wrapped(lines: readonly string[], width: number | undefined): string[] {
-  const clean = lines.flatMap((line) => plain(line).split('\n'));
-  if (width === undefined) return clean;
-  return clean.flatMap((line) => {
-    const made: string[] = [];
-    let rest = line;
-    while (rest.length > width) {
-      const space = rest.lastIndexOf(' ', width);
-      const cut = space > width / 2 ? space : width;
-      made.push(rest.slice(0, cut));
-      rest = `  ${rest.slice(cut).trimStart()}`;
-    }
-    return [...made, rest];
-  });
 }
 
 /** For scripts: all of it. */

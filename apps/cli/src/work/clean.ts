@@ -1,4 +1,5 @@
 /** muster work --clean: what runs left that are over. */
+import { shortFolder } from '../output/lines.ts';
 import { giveBack } from './finish.ts';
 import { openJournal } from './journal.ts';
 import { type Session } from './session.ts';
@@ -31,14 +32,10 @@ export async function clean(session: Session): Promise<void> {
     const why = await giveBack({ session, work, worktree, author }, own.get(), { outcome: 'ended' }).catch(
       (error: unknown) => (error as Error).message,
     );
-    say.tell(
-      work.key,
-      'cleaned',
-      why === undefined ? `${work.folder} is given back` : `${work.folder} stays: ${why}`,
-      {
-        ...{ folder: work.folder, kept: why ?? null },
-      },
-    );
+    const folder = shortFolder(work.folder);
+    say.tell(work.key, 'cleaned', why === undefined ? `${folder} is given back` : `${folder} stays: ${why}`, {
+      ...{ folder: work.folder, kept: why ?? null },
+    });
     if (why === undefined) await own.drop();
   }
   if (left.length === 0) say.tell('–', 'cleaned', 'Nothing is left.');

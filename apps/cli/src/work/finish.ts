@@ -1,5 +1,6 @@
 /** The end of a run: checked, committed, pushed, handed in; and what is given back of the machine. */
 import { type Execution } from '@muster/registry';
+import { shortFolder } from '../output/lines.ts';
 import { writeCheckpoint } from './checkpoint.ts';
 import { openPullRequest } from './forge/open.ts';
 import { type PullRequest } from './forge/pull-requests.ts';
@@ -137,7 +138,7 @@ export async function settleFolder(place: Place, verdict: Verdict): Promise<void
   const { own, session, work } = place;
   const why = await giveBack(place, own.get(), verdict);
   givePortsBack(work.portBase);
-  const kept = why === undefined ? '' : ` (${work.folder} stays: ${why})`;
+  const kept = why === undefined ? '' : ` (${shortFolder(work.folder)} stays: ${why})`;
   session.say.tell(
     work.key,
     'over',

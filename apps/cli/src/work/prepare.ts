@@ -2,6 +2,7 @@
 import { cp, mkdir, realpath, stat } from 'node:fs/promises';
 import path from 'node:path';
 import { type HeldLease } from '@muster/client';
+import { shortFolder } from '../output/lines.ts';
 import { branchName, type Config, type Hook, portsOf } from './config.ts';
 import { environmentFor } from './environment.ts';
 import { GitError } from './git.ts';
@@ -162,7 +163,7 @@ export async function prepare(
     const ready: ReadyRun = { ...run, work, worktree };
     if (work.restoreSha !== undefined) await restoreFiles(worktree, work.restoreSha);
     await copyIncluded(run, work, worktree);
-    session.say.tell(work.key, 'prepared', `works in ${work.folder}, on ${work.branch}`, {
+    session.say.tell(work.key, 'prepared', `works in ${shortFolder(work.folder)}, on ${work.branch}`, {
       folder: work.folder,
       branch: work.branch,
     });

@@ -1,5 +1,7 @@
 /** What a runner tells whoever looks on: a line for each thing, or JSON for scripts. */
 import { jsonText, plain } from '@muster/terminal';
+import { wrapped } from '../output/lines.ts';
+import { pageOfStdout } from '../output/show.ts';
 
 export interface Say {
   /** What the runner does; `facts` are for scripts. */
@@ -26,10 +28,17 @@ export function openSay({ json, quiet }: { readonly json: boolean; readonly quie
     };
   }
   return {
-    tell: (story, _event, line) => void process.stdout.write(plain(`${story}  ${line}\n`)),
+    tell: (story, _event, line) => {
+      const lines = wrapped([`${story}  ${line}`], pageOfStdout().width, story.length + 2);
+      process.stdout.write(`${lines.join('\n')}\n`);
+    },
     pass: (story, line) => {
       if (!quiet) process.stdout.write(`${plain(`${story} │ ${line}`).replaceAll('\n', ' ')}\n`);
     },
-    warn: (line) => void process.stderr.write(`muster: ${plain(line)}\n`),
+    warn: (line) => {
+      const { isTTY, columns } = process.stderr;
+      const lines = wrapped([`muster: ${line}`], isTTY ? columns : undefined, 'muster: '.length);
+      process.stderr.write(`${lines.join('\n')}\n`);
+    },
   };
 }

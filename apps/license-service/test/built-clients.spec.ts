@@ -1,0 +1,106 @@
+/** The clients in languages that are built first: against the vectors that all share, and against the service. */
+import { cp, glob, mkdtemp, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import {
+  clients,
+  followsTheGuide,
+  isThere,
+  lives,
+  openHome,
+  programOfGuide,
+  run,
+  type Said,
+  vectors,
+} from './client-lives.ts';
+
+/** A compiler that starts cold beside other specs takes its time. */
+const buildMillis = 300_000;
+
+const hasGo = isThere('go', 'version');
+const hasMono = isThere('mcs', '--version') && isThere('mono', '--version');
+
+const house = openHome();
+const { machines, home } = house;
+
+const words = (folder: string, what: string, key?: string): string[] => [
+  ...[machines().middle.url, folder, what],
+  ...(key === undefined ? [] : [key]),
+];
+
+(hasGo ? describe : describe.skip)('Go (go, 1.19 or newer)', () => {
+  const folder = path.join(clients, 'go');
+  const go = (args: readonly string[], where = folder): Promise<Said> =>
+    run('go', args, { folder: where, env: { GOFLAGS: '-mod=mod', GOPROXY: 'off', GOTOOLCHAIN: 'local' } });
+  const program = (): string => path.join(home(), 'try-go');
+
+  beforeAll(async () => {
+    expect(await go(['build', '-o', program(), './try'])).toEqual({ code: 0, out: '' });
+  }, buildMillis);
+
+  it(
+    'finds what the vectors say, and has nothing that the compiler doubts',
+    async () => {
+      expect(await go(['vet', './...'])).toEqual({ code: 0, out: '' });
+      const said = await go(['test', '-count=1', '-v', './musterlicense']);
+      expect(said).toEqual({ code: 0, out: expect.stringMatching(/(\d+ cases[^]*){3}/) });
+    },
+    buildMillis,
+  );
+
+  it(
+    'runs as the guide says',
+    async () => {
+      const own = await mkdtemp(path.join(home(), 'guide-go-'));
+      await cp(path.join(folder, 'go.mod'), path.join(own, 'go.mod'));
+      await cp(path.join(folder, 'musterlicense'), path.join(own, 'musterlicense'), { recursive: true });
+      await writeFile(path.join(own, 'main.go'), await programOfGuide('Go'));
+      expect(await go(['build', '-o', 'app', '.'], own)).toEqual({ code: 0, out: '' });
+      await followsTheGuide(house, [path.join(own, 'app')]);
+    },
+    buildMillis,
+  );
+
+  lives(house, (kept, what, key) => run(program(), words(kept, what, key)));
+});
+
+(hasMono ? describe : describe.skip)('C# (mcs and mono, 6 or newer)', () => {
+  const program = (): string => path.join(home(), 'try.exe');
+
+  /** The client with a program: the one for trying, or another file. */
+  const build = async (out: string, main = 'Try.cs'): Promise<void> => {
+    const files = [path.resolve(clients, 'csharp', main)];
+    for await (const file of glob(path.join(clients, 'csharp/*.cs'))) {
+      if (path.basename(file) !== 'Try.cs') files.push(file);
+    }
+    const args = [
+      '-langversion:7',
+      '-warn:4',
+      '-warnaserror',
+      '-r:System.Net.Http.dll',
+      '-r:System.Numerics.dll',
+    ];
+    expect(await run('mcs', [...args, `-out:${out}`, ...files])).toEqual({ code: 0, out: '' });
+  };
+
+  beforeAll(() => build(program()), buildMillis);
+
+  it(
+    'runs as the guide says',
+    async () => {
+      const main = path.join(home(), 'Program.cs');
+      const out = path.join(home(), 'guide.exe');
+      await writeFile(main, await programOfGuide('C#'));
+      await build(out, main);
+      await followsTheGuide(house, ['mono', out]);
+    },
+    buildMillis,
+  );
+
+  it('finds what the vectors say', async () => {
+    const said = await run('mono', [program(), 'vectors', vectors]);
+    expect(said).toEqual({ code: 0, out: expect.stringMatching(/^\d\d cases$/) });
+  });
+
+  lives(house, (kept, what, key) => run('mono', [program(), ...words(kept, what, key)]));
+});

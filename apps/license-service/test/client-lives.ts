@@ -1,0 +1,162 @@
+/** One life of a license, lived by a small program in any language at the real service. */
+import { execFile, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { revoke } from '../src/operators/change.ts';
+import { release } from '../src/operators/machines.ts';
+import { away } from './middle.ts';
+import { type Machines, openMachines } from './machines.ts';
+
+export const clients = path.join(import.meta.dirname, '../../../libs/license-client/clients');
+export const vectors = path.join(clients, '../vectors');
+
+/** Whether a program is on this machine, and does what is asked of it. */
+export const isThere = (program: string, ...args: string[]): boolean => spawnSync(program, args).status === 0;
+
+export interface Said {
+  readonly code: number;
+  readonly out: string;
+}
+
+export const run = (
+  program: string,
+  args: readonly string[],
+  { env = {}, folder }: { env?: Record<string, string>; folder?: string } = {},
+): Promise<Said> =>
+  new Promise((resolve) => {
+    const options = { cwd: folder, env: { ...process.env, PYTHONDONTWRITEBYTECODE: '1', ...env } };
+    execFile(program, args, options, (error, stdout, stderr) => {
+      const code = error === null ? 0 : Number(error.code ?? 1);
+      resolve({ code, out: `${stdout}${stderr}`.trim() });
+    });
+  });
+
+/** The program that the guide shows in one language, by the name of its tab. */
+export async function programOfGuide(tab: string): Promise<string> {
+  const guide = path.join(import.meta.dirname, '../../../docs/guides/license-your-app.md');
+  const [, code] = (await readFile(guide, 'utf8')).split(`[${tab}]\n`);
+  return (code ?? '').slice(0, code?.indexOf('```\n'));
+}
+
+/** The guide's program activates its license, starts again without its key, and says why it does not run. */
+export async function followsTheGuide(
+  { machines, home }: ReturnType<typeof openHome>,
+  [program, ...before]: readonly [string, ...string[]],
+): Promise<void> {
+  const { key } = await machines().world.issue();
+  const env = {
+    LICENSE_URL: machines().middle.url,
+    XDG_STATE_HOME: await mkdtemp(path.join(home(), 'state-')),
+  };
+  const start = (...args: string[]): Promise<Said> => run(program, [...before, ...args], { env });
+  expect(await start()).toMatchObject({ code: 1, out: expect.stringContaining('No license was activated') });
+  expect(await start(key)).toMatchObject({
+    code: 0,
+    out: expect.stringMatching(/^Plan pro,? by the service/),
+  });
+  machines().middle.meddle = away;
+  expect(await start()).toMatchObject({ code: 0, out: expect.stringContaining('by the certificate') });
+  machines().middle.leaveAlone();
+}
+
+/** The service with its machines, and a folder for programs; opened and closed with the spec that calls. */
+export function openHome(): { machines: () => Machines; home: () => string } {
+  let machines: Machines;
+  let home: string;
+  beforeAll(async () => {
+    machines = await openMachines();
+    home = await mkdtemp(path.join(tmpdir(), 'muster-license-clients-'));
+  });
+  afterAll(async () => {
+    await machines.close();
+    await rm(home, { recursive: true });
+  });
+  return { machines: () => machines, home: () => home };
+}
+
+/** What one language says of `activate KEY`, `check`, `offline` and `release`; each program has a folder of its own. */
+export type Speak = (folder: string, what: string, key?: string) => Promise<Said>;
+
+let programs = 0;
+
+/** One life of a license, the same for every language. */
+export function lives({ machines: opened, home }: ReturnType<typeof openHome>, speak: Speak): void {
+  let machines: Machines;
+  beforeAll(() => {
+    machines = opened();
+  });
+  const program = () => {
+    programs += 1;
+    const folder = path.join(home(), String(programs));
+    return (what: string, key?: string) => speak(folder, what, key);
+  };
+
+  it('a program runs by the service, and by its certificate where that is away', async () => {
+    const { key } = await machines.world.issue();
+    const say = program();
+    expect((await say('check')).code).toBe(1);
+    expect(await say('activate', key.toLowerCase())).toMatchObject({ code: 0 });
+    expect(await say('check')).toMatchObject({ code: 0 });
+    machines.middle.meddle = away;
+    expect(await say('check')).toMatchObject({
+      code: 0,
+      out: expect.stringContaining('certificate'),
+    });
+    machines.middle.leaveAlone();
+    expect(await say('offline')).toMatchObject({ code: 0 });
+  });
+
+  it('a revoked license is refused, and pulling the cable afterwards does not help', async () => {
+    const { key, id } = await machines.world.issue();
+    const say = program();
+    await say('activate', key);
+    await machines.world.asOperator((ask) => revoke(ask, { id }, null));
+    expect((await say('check')).code).toBe(1);
+    machines.middle.meddle = away;
+    expect((await say('check')).code).not.toBe(0);
+    machines.middle.leaveAlone();
+  });
+
+  it('a refusal that is forged on the way is none', async () => {
+    const { key } = await machines.world.issue();
+    const say = program();
+    await say('activate', key);
+    machines.middle.meddle = () => ({
+      status: 403,
+      headers: { 'license-verdict': 'final', 'content-type': 'application/json' },
+      body: '{"code":"forbidden","message":"forged"}',
+    });
+    expect(await say('check')).toMatchObject({ code: 0 });
+    machines.middle.leaveAlone();
+  });
+
+  it('a yes that is changed on the way is none, and an unknown key is refused with its message', async () => {
+    const say = program();
+    const { key } = await machines.world.issue();
+    machines.middle.meddle = (answer) => ({ ...answer, body: answer.body.replace('"pro"', '"max"') });
+    expect((await say('activate', key)).code).not.toBe(0);
+    machines.middle.leaveAlone();
+    const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    expect(await say('activate', typo)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('looks wrong'),
+    });
+  });
+
+  it('a license is given back, and one that support released is not taken again by a check', async () => {
+    const { key, id } = await machines.world.issue();
+    const say = program();
+    await say('activate', key);
+    await say('release');
+    const [row] = await machines.world.rows<{ held: number }>(
+      'select count(*)::int as held from licenses.held_machines where license_id = $1',
+      id,
+    );
+    expect(row?.held).toBe(0);
+    await say('activate', key);
+    await machines.world.asOperator((ask) => release(ask, { id }));
+    expect((await say('check')).code).toBe(1);
+  });
+}

@@ -1,0 +1,105 @@
+// How a machine stands: whether the program may run on it, and else why not.
+
+using System.Collections.Generic;
+
+namespace Muster.Licenses
+{
+    /// <summary>Whether the program may run, by whose word, and what it may do.</summary>
+    public sealed class Standing
+    {
+        private static readonly Dictionary<string, string> Messages = new Dictionary<string, string>
+        {
+            { "no_license", "No license was activated on this machine." },
+            { "unreachable", "The license service does not answer." },
+            { "untrusted", "What answered was not the license service." },
+            { "certificate_not_genuine", "The certificate of this machine is not genuine." },
+            { "certificate_of_another_machine", "The certificate is of another machine." },
+            { "certificate_ended", "The certificate has ended, and the license service does not answer." },
+            { "clock_turned_back", "The clock of this machine was turned back." },
+            { "not_activated", "This license is not active on this machine." },
+            { "active_on_another_machine", "This license is active on another machine." },
+            { "license_expired", "This license has expired." },
+            { "license_suspended", "This license is suspended." },
+            { "license_revoked", "This license was revoked." },
+            { "refused", "The license service refused this license." },
+            { "released", "The license was given back." },
+        };
+
+        private static readonly Dictionary<string, string> Reasons = new Dictionary<string, string>
+        {
+            { "unactivated", "not_activated" },
+            { "other_machine", "active_on_another_machine" },
+            { "expired", "license_expired" },
+            { "suspended", "license_suspended" },
+            { "revoked", "license_revoked" },
+        };
+
+        private Dictionary<string, object> features = new Dictionary<string, object>();
+
+        private Standing()
+        {
+        }
+
+        /// <summary>Whether the program may run.</summary>
+        public bool MayRun { get; private set; }
+
+        /// <summary>For people.</summary>
+        public string Message { get; private set; }
+
+        /// <summary>`active`, or why not: `license_revoked`, `active_on_another_machine`, `certificate_ended`, `unreachable`, …</summary>
+        public string Reason { get; private set; }
+
+        /// <summary>A refusal that the service has decided; what is not final may be asked again.</summary>
+        public bool IsFinal { get; private set; }
+
+        /// <summary>`service` or `certificate`; null where it may not run.</summary>
+        public string By { get; private set; }
+
+        /// <summary>The plan that was sold.</summary>
+        public string Plan { get; private set; }
+
+        /// <summary>Until when it may run without the service, in seconds since 1970; null where it may not.</summary>
+        public long? OfflineUntil { get; private set; }
+
+        /// <summary>Whether a feature is on, or there is at least one of it.</summary>
+        public bool Has(string feature) => features.Get(feature) as bool? == true || Limit(feature) > 0;
+
+        /// <summary>How many; null where the license says no number.</summary>
+        public long? Limit(string feature) => Members.Whole(features.Get(feature));
+
+        internal bool IsNoAnswer => Reason == "unreachable" || Reason == "untrusted";
+
+        internal static Standing No(string reason, bool isFinal = false)
+        {
+            string message;
+            if (!Messages.TryGetValue(reason, out message)) message = Messages["refused"];
+            return new Standing { Reason = reason, IsFinal = isFinal, Message = message };
+        }
+
+        internal static Standing Yes(string by, string plan, Certificate certificate)
+        {
+            var standing = new Standing { MayRun = true, Reason = "active", By = by, Plan = plan };
+            standing.Message = "Licensed, plan " + plan + ", by the " + by + ".";
+            if (certificate == null) return standing;
+            standing.OfflineUntil = certificate.Exp;
+            standing.features = certificate.Features;
+            return standing;
+        }
+
+        /// <summary>A refusal in the service's own words: it also says where a typo is.</summary>
+        internal static Standing Refused(Heard heard)
+        {
+            var details = heard.Said.Object("details");
+            var standing = No(details.Text("reason") ?? "refused", details.Get("retryable") as bool? != true);
+            standing.Message = heard.Said.Text("message") ?? standing.Message;
+            return standing;
+        }
+
+        /// <summary>A check that said no. Why is in a header, which is not signed; that it said no is.</summary>
+        internal static Standing OfState(string state)
+        {
+            string reason;
+            return No(Reasons.TryGetValue(state, out reason) ? reason : "refused", true);
+        }
+    }
+}

@@ -1,0 +1,86 @@
+// A small program that is protected: Try URL FOLDER [activate KEY | check | offline | release]; or vectors FOLDER.
+
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Linq;
+using System.Text;
+
+namespace Muster.Licenses
+{
+    internal static class Try
+    {
+        private static int Main(string[] args)
+        {
+            if (args[0] == "vectors") return Vectors(args[1]);
+            var licenses = new LicenseClient(args[0], "license-demo", args[1], patience: TimeSpan.Zero);
+            Standing standing;
+            switch (args[2])
+            {
+                case "activate": standing = licenses.Activate(args[3]); break;
+                case "check": standing = licenses.Check(); break;
+                case "offline": standing = licenses.CheckOffline(); break;
+                default: standing = licenses.Release(); break;
+            }
+            Console.WriteLine(standing.Reason + ": " + standing.Message + (standing.Has("export") ? " With export." : ""));
+            return standing.MayRun ? 0 : 1;
+        }
+
+        /// <summary>Runs the test vectors that all clients share.</summary>
+        private static int Vectors(string folder)
+        {
+            var wrong = new List<string>();
+            var done = 0;
+            Action<Dictionary<string, object>, object, object> same = (one, found, expected) =>
+            {
+                done += 1;
+                if (!Equals(found, expected)) wrong.Add(one.Text("name") + ": " + found + " instead of " + expected);
+            };
+            Func<string, Dictionary<string, object>> read = name => Json.ObjectIn(File.ReadAllBytes(Path.Combine(folder, name + ".json")));
+            Func<Dictionary<string, object>, IEnumerable<Dictionary<string, object>>> cases = file =>
+                ((List<object>)file.Get("cases")).Cast<Dictionary<string, object>>();
+
+            var certificates = read("certificates");
+            foreach (var one in cases(certificates))
+            {
+                var certificate = Certificate.Read(one.Text("certificate"), PublicKey.In(certificates.Get("publicKeys")));
+                var outcome = certificate == null ? "not_genuine"
+                    : !certificate.IsOf(one.Text("machineId")) ? "other_machine"
+                    : (double)one.Get("nowSeconds") >= certificate.Exp ? "ended" : "valid";
+                same(one, outcome, one.Text("outcome"));
+            }
+
+            var answers = read("answers");
+            foreach (var one in cases(answers))
+            {
+                Dictionary<string, object> asked = one.Object("question"), given = one.Object("answer");
+                var body = asked.Text("body");
+                var question = new Question
+                {
+                    Method = asked.Text("method"),
+                    Target = asked.Text("target"),
+                    Nonce = asked.Text("nonce"),
+                    Body = body == null ? null : Encoding.UTF8.GetBytes(body),
+                };
+                var answer = new Answer
+                {
+                    Status = (int)(double)given.Get("status"),
+                    Headers = given.Object("headers").ToDictionary(header => header.Key, header => (string)header.Value),
+                    Body = Encoding.UTF8.GetBytes(given.Text("body")),
+                };
+                same(one, (double?)Signed.At(question, answer, PublicKey.In(answers.Get("publicKeys"))), one.Get("signedAt"));
+            }
+
+            foreach (var one in cases(read("clock")))
+            {
+                var seen = one.Object("seen");
+                var time = new TimeSeen { AheadMillis = (double)seen.Get("aheadMillis"), LatestMillis = (double)seen.Get("latestMillis") };
+                same(one, time.Now((double)one.Get("clockMillis"), (double)one.Get("writtenMillis")), one.Get("now"));
+            }
+
+            wrong.ForEach(Console.Error.WriteLine);
+            Console.WriteLine(done + " cases");
+            return wrong.Count == 0 ? 0 : 1;
+        }
+    }
+}

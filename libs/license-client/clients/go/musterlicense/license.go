@@ -1,0 +1,303 @@
+// Package musterlicense asks whether a program may run on this machine, for Go 1.19 and newer. The standard library is
+// all it needs.
+//
+//	licenses, err := musterlicense.New(musterlicense.Options{URL: "https://licenses.example.com", Product: "my-program"})
+//	standing, err := licenses.Activate(ctx, key) // once, after the purchase
+//	standing, err := licenses.Check(ctx)         // at each start
+//	if err != nil || !standing.MayRun {
+//		log.Fatal(standing.Message, err)
+//	}
+//
+// It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps
+// decides. What it keeps is the file of the client for Node, so both may be used beside each other.
+package musterlicense
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/url"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Client is the license of one program on one machine. Its methods may be called from several goroutines; an error means
+// that this machine could not do its part (its disk, its id), and the program may not run by it.
+type Client struct {
+	base, product, serviceProduct, folder string
+	pinned                                []PublicKey
+	patience                              time.Duration
+
+	lock      sync.Mutex
+	machineID string
+	// Keys that were fetched or kept.
+	trusted []PublicKey
+}
+
+// MachineID is this machine, as the service knows it.
+func (client *Client) MachineID() (string, error) {
+	client.lock.Lock()
+	defer client.lock.Unlock()
+	own, err := client.own()
+	return own, err
+}
+
+func (client *Client) own() (id string, err error) {
+	if client.machineID == "" {
+		client.machineID, err = machineIDOf(client.product, client.folder)
+	}
+	return client.machineID, err
+}
+
+// open reads what is kept, and the machine's id.
+func (client *Client) open() (*kept, error) {
+	if _, err := client.own(); err != nil {
+		return nil, err
+	}
+	own, err := client.read()
+	if own != nil && client.pinned == nil && len(client.trusted) == 0 {
+		client.trusted = own.PublicKeys
+	}
+	return own, err
+}
+
+func isNoAnswer(reason string) bool { return reason == "unreachable" || reason == "untrusted" }
+
+// sameKey reads two texts as leniently as the service reads a key.
+func sameKey(one, other string) bool { return bare(one) == bare(other) }
+
+var (
+	noSymbols = regexp.MustCompile(`[^0-9A-Za-z]`)
+	alike     = strings.NewReplacer("O", "0", "I", "1", "L", "1")
+)
+
+func bare(key string) string {
+	symbols := alike.Replace(strings.ToUpper(noSymbols.ReplaceAllString(key, "")))
+	// Without the product's five, which need not be typed.
+	if len(symbols) > 25 {
+		return symbols[len(symbols)-25:]
+	}
+	return symbols
+}
+
+// Activate makes this machine the license's. Where nothing answers, the same license that was kept before counts.
+func (client *Client) Activate(ctx context.Context, licenseKey string) (Standing, error) {
+	client.lock.Lock()
+	defer client.lock.Unlock()
+	own, err := client.open()
+	if err != nil {
+		return Standing{}, err
+	}
+	standing, err := client.activate(ctx, own, licenseKey)
+	if err != nil || !isNoAnswer(standing.Reason) || own == nil || !sameKey(own.LicenseKey, licenseKey) {
+		return standing, err
+	}
+	return client.without(own, standing), nil
+}
+
+// Check answers whether the program may run: by the service's word, and where it does not answer by the certificate.
+func (client *Client) Check(ctx context.Context) (Standing, error) {
+	client.lock.Lock()
+	defer client.lock.Unlock()
+	own, err := client.open()
+	if err != nil || own == nil {
+		return no("no_license", true), err
+	}
+	query := url.Values{"licenseKey": {own.LicenseKey}, "machineId": {client.machineID}}.Encode()
+	answer := client.ask(ctx, question{method: http.MethodGet, target: "/api/activate/check?" + query})
+	if answer.reason != "" {
+		return client.without(own, no(answer.reason, false)), nil
+	}
+	isValid, _ := answer.said["valid"].(bool)
+	if answer.status == http.StatusOK && isValid {
+		return client.renewed(ctx, own, &answer)
+	}
+	client.drop(own, &answer)
+	if answer.status != http.StatusOK {
+		return refusalIn(&answer), nil
+	}
+	if own.IsLent {
+		// The time of its slot was over; activating says whether there is another, or why not.
+		return client.activate(ctx, own, own.LicenseKey)
+	}
+	reason, known := reasons[answer.header("license-state")]
+	if !known {
+		reason = "refused"
+	}
+	return no(reason, true), nil
+}
+
+// CheckOffline is the same without asking the service: at once, and as of the last time.
+func (client *Client) CheckOffline() (Standing, error) {
+	client.lock.Lock()
+	defer client.lock.Unlock()
+	own, err := client.open()
+	if err != nil {
+		return Standing{}, err
+	}
+	return client.byCertificate(own), nil
+}
+
+// Release gives the license back, for another machine: its reason is "released", or why not.
+func (client *Client) Release(ctx context.Context) (Standing, error) {
+	client.lock.Lock()
+	defer client.lock.Unlock()
+	own, err := client.open()
+	if err != nil || own == nil {
+		return no("no_license", true), err
+	}
+	answer := client.ask(ctx, client.post("/api/activate/release", own.LicenseKey))
+	if answer.reason != "" {
+		return no(answer.reason, false), nil
+	}
+	if answer.status != http.StatusOK {
+		refusal := refusalIn(&answer)
+		// Its own machine may go on with it; any other has nothing to keep.
+		if refusal.Reason != "transfers_exhausted" {
+			client.drop(own, &answer)
+		}
+		return refusal, nil
+	}
+	if _, isMine := client.licenseIn(&answer, own.LicenseKey); !isMine {
+		return no("untrusted", false), nil
+	}
+	if err := os.Remove(client.file()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return Standing{}, err
+	}
+	return no("released", true), nil
+}
+
+func (client *Client) post(target, licenseKey string) question {
+	// Two texts always have a form in JSON.
+	body, _ := json.Marshal(map[string]string{"licenseKey": licenseKey, "machineId": client.machineID})
+	return question{method: http.MethodPost, target: target, body: body}
+}
+
+func (client *Client) activate(ctx context.Context, own *kept, licenseKey string) (Standing, error) {
+	answer := client.ask(ctx, client.post("/api/activate", licenseKey))
+	if answer.reason != "" {
+		return no(answer.reason, false), nil
+	}
+	if answer.status != http.StatusOK {
+		if own != nil && sameKey(own.LicenseKey, licenseKey) {
+			client.drop(own, &answer)
+		}
+		return refusalIn(&answer), nil
+	}
+	license, isMine := client.licenseIn(&answer, licenseKey)
+	text := answer.header("license-certificate")
+	one := readCertificate(text, client.ring())
+	// A yes to this very question has all three; one that has not is another's.
+	if !isMine || one == nil || !one.isOf(client.machineID) {
+		return no("untrusted", false), nil
+	}
+	key, _ := license["key"].(string)
+	plan, _ := license["plan"].(string)
+	err := client.keep(kept{key, &text, one.isLent, client.toKeep(), timeOf(&answer)})
+	if err != nil {
+		return Standing{}, err
+	}
+	return yes("service", plan, one), nil
+}
+
+// licenseIn answers the license that an answer is about, if it is of this key and this machine.
+func (client *Client) licenseIn(answer *heard, licenseKey string) (map[string]any, bool) {
+	license, _ := answer.said["license"].(map[string]any)
+	key, hasKey := license["key"].(string)
+	return license, hasKey && sameKey(key, licenseKey) && license["machineId"] == client.machineID
+}
+
+// renewed: the service has said yes, and the certificate is brought up to date where more than half of its life is over.
+func (client *Client) renewed(ctx context.Context, own *kept, answer *heard) (Standing, error) {
+	var one *certificate
+	if own.Certificate != nil {
+		one = readCertificate(*own.Certificate, client.ring())
+	}
+	if one != nil && !one.isOf(client.machineID) {
+		one = nil
+	}
+	if one == nil || 2*(one.exp-answer.seconds) < one.exp-one.iat {
+		standing, err := client.activate(ctx, own, own.LicenseKey)
+		if err != nil || !isNoAnswer(standing.Reason) {
+			return standing, err
+		}
+	}
+	client.keepIfPossible(*own, answer)
+	plan, _ := answer.said["plan"].(string)
+	return yes("service", plan, one), nil
+}
+
+// byCertificate goes on without the service.
+func (client *Client) byCertificate(own *kept) Standing {
+	if own == nil || own.Certificate == nil {
+		return no("no_license", true)
+	}
+	one := readCertificate(*own.Certificate, client.ring())
+	if one == nil {
+		return no("certificate_not_genuine", false)
+	}
+	if !one.isOf(client.machineID) {
+		return no("certificate_of_another_machine", false)
+	}
+	seen := *own.Time
+	if begun := float64(one.iat) * 1_000; begun > seen.LatestMillis {
+		seen.LatestMillis = begun
+	}
+	now, isRight := timeNow(seen, float64(time.Now().UnixMilli()), client.writtenMillis())
+	if !isRight {
+		return no("clock_turned_back", false)
+	}
+	if now > own.Time.LatestMillis {
+		next := *own
+		next.Time = &timeSeen{own.Time.AheadMillis, now}
+		// A disk that is full is no reason to stop a program that may run.
+		_ = client.keep(next)
+	}
+	if now >= float64(one.exp)*1_000 {
+		return no("certificate_ended", false)
+	}
+	return yes("certificate", one.plan, one)
+}
+
+// without: there was no answer, so what was kept counts, and else why there was none.
+func (client *Client) without(own *kept, outcome Standing) Standing {
+	if standing := client.byCertificate(own); standing.Reason != "no_license" {
+		return standing
+	}
+	return outcome
+}
+
+// drop: from here on it takes a yes of the service. What cannot be kept is a refusal all the same.
+func (client *Client) drop(own *kept, answer *heard) {
+	next := *own
+	next.Certificate = nil
+	client.keepIfPossible(next, answer)
+}
+
+func (client *Client) keepIfPossible(own kept, answer *heard) {
+	own.PublicKeys, own.Time = client.toKeep(), timeOf(answer)
+	_ = client.keep(own)
+}
+
+func timeOf(answer *heard) *timeSeen {
+	heardAt := float64(answer.seconds) * 1_000
+	return &timeSeen{heardAt - float64(time.Now().UnixMilli()), heardAt}
+}
+
+func (client *Client) toKeep() []PublicKey {
+	if client.pinned != nil {
+		return nil
+	}
+	return client.trusted
+}
+
+func (client *Client) ring() keyRing {
+	if client.pinned != nil {
+		return ringOf(client.pinned)
+	}
+	return ringOf(client.trusted)
+}
