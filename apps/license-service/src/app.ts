@@ -10,6 +10,7 @@ import {
   type Service,
   unavailable,
 } from '@muster/http';
+import { createSender } from '@muster/outbound/sender';
 import { type Logger } from 'pino';
 import { addActivationRoutes } from './activation/routes.ts';
 import { createLimiter, usualPrefix } from './attempts/limiter.ts';
@@ -21,6 +22,7 @@ import { addPages } from './pages/routes.ts';
 import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
 import { createCourier, type Courier } from './webhooks/courier.ts';
 import { inRounds } from './webhooks/rounds.ts';
+import { forgetSessions } from './operators/sessions.ts';
 import { inTransaction } from './operators/transaction.ts';
 import { sealingBy } from './operators/webhooks.ts';
 import { createVault, productOf } from './vault.ts';
@@ -167,12 +169,19 @@ export function createLicenseService(
     ...{ opened: vault.opened, metrics: service.metrics, logger },
   };
   addOperatorRoutes(service.app, operators);
-  addPages(service.app, operators);
+  const issuerSender = createSender({ networks });
+  addPages(service.app, { ...operators, issuer: config.operatorsIssuer, sender: issuerSender });
   const rounds = [
     inRounds(
       'webhooks could not be sent',
       options.webhookMillis ?? usualWebhookMillis,
       async () => vault.opened() !== undefined && (await courier.send()) > 0,
+      logger,
+    ),
+    inRounds(
+      'sessions that are over could not be removed',
+      endingsMillis,
+      async () => vault.opened() !== undefined && inTransaction(operatorsPool, forgetSessions),
       logger,
     ),
     inRounds(
@@ -198,6 +207,7 @@ export function createLicenseService(
     close: async () => {
       await Promise.all(rounds.map((one) => one.stop()));
       courier.close();
+      issuerSender.close();
       await operatorsLimiter.close();
       await operatorsPool.end();
       vault.stop();

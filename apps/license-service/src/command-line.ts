@@ -21,6 +21,13 @@ import { importCommand } from './commands/import.ts';
 import { issueCommand } from './commands/issue.ts';
 import { listCommand, showCommand } from './commands/look.ts';
 import { machinesCommand, releaseCommand, transferCommand } from './commands/machines.ts';
+import {
+  operatorGrant,
+  operatorList,
+  operatorRevoke,
+  sessionList,
+  sessionRevoke,
+} from './commands/operators.ts';
 import { planList, planSet } from './commands/plans.ts';
 import { productAdd, productList } from './commands/products.ts';
 import { purgeCommand } from './commands/purge.ts';
@@ -63,6 +70,11 @@ const commands: readonly LicenseCommand[] = [
   tokenNew,
   tokenList,
   tokenRevoke,
+  operatorGrant,
+  operatorList,
+  operatorRevoke,
+  sessionList,
+  sessionRevoke,
   {
     name: 'migrate',
     description: 'Make or update the schema, and what an installation needs before its first license',
@@ -85,6 +97,8 @@ const groupDescriptions: Readonly<Record<string, string>> = {
   'signing-key': 'Keys that answers and certificates are signed with',
   product: 'Programs that are sold, each with keys, plans and signing keys of its own',
   token: 'Tokens of the HTTP API for operators’ programs, and of the pages for support',
+  operator: 'People who work on the pages of support, by what OPERATORS_ISSUER says of them',
+  session: 'Who is signed in on the pages of support',
   plan: 'What is sold: the terms that a license gets when it is issued',
 };
 

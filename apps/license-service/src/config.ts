@@ -1,10 +1,12 @@
 /** What license-service takes from its environment. Only DATABASE_URL has to be there. */
 import {
   commonEnvironment,
+  ConfigError,
   parsedVariable,
   parseEnvironment,
   rateVariable,
   RedisUrl,
+  requireSafeAddress,
   TrustProxy,
 } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
@@ -35,7 +37,21 @@ export const environment = {
   LICENSE_SEAL: secret.optional(),
   /** Where people reach this service, for the links of their licenses; as the caller names it unless set. */
   BASE_URL: z.url({ protocol: /^https?$/ }).optional(),
-  /** Networks besides the public ones that webhooks may be sent to: `10.0.0.0/8,127.0.0.0/8:*`. */
+  /**
+   * Where people who work in support sign in: an issuer of OpenID Connect, as it names itself. Who may what is said by
+   * `license operator grant`. Without it they sign in by a token of `license token new`. It needs BASE_URL, and sends people back to
+   * BASE_URL/support/callback.
+   */
+  OPERATORS_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
+  /** As the issuer knows this service. */
+  OPERATORS_CLIENT_ID: z.string().max(500).optional(),
+  /** None for a public client. */
+  OPERATORS_CLIENT_SECRET: z.string().max(1_000).optional(),
+  /** What the button to sign in says; the issuer's host unless set. */
+  OPERATORS_ISSUER_NAME: z.string().max(60).optional(),
+  /**
+   * Networks besides the public ones that webhooks may be sent to, and in which the issuer may be: `10.0.0.0/8,127.0.0.0/8:*`.
+   */
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** How long a certificate lives at most. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
@@ -55,5 +71,19 @@ export const environment = {
 
 export type Config = ReturnType<typeof readConfig>;
 
-export const readConfig = (from: Record<string, string | undefined> = process.env) =>
-  parseEnvironment(environment, from);
+/** Throws where people are to sign in at an issuer and could not. */
+export function readConfig(from: Record<string, string | undefined> = process.env) {
+  const config = parseEnvironment(environment, from);
+  const { OPERATORS_ISSUER: issuer, OPERATORS_CLIENT_ID: clientId } = config;
+  if (issuer === undefined) return { ...config, operatorsIssuer: undefined };
+  if (clientId === undefined)
+    throw new ConfigError(
+      'the configuration does not fit:\n  OPERATORS_CLIENT_ID is not set, and OPERATORS_ISSUER is',
+    );
+  requireSafeAddress(config.BASE_URL);
+  const operatorsIssuer = {
+    ...{ issuer, clientId, clientSecret: config.OPERATORS_CLIENT_SECRET ?? null },
+    name: config.OPERATORS_ISSUER_NAME ?? new URL(issuer).host,
+  };
+  return { ...config, operatorsIssuer };
+}

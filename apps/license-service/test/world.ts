@@ -39,6 +39,8 @@ export interface Running extends LicenseService {
 export interface SetUp extends LicenseServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
   readonly logger?: Logger;
+  /** Any free one unless said. */
+  readonly port?: number;
 }
 
 export interface LicenseWorld {
@@ -96,7 +98,12 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
     },
     rows: async <Row extends object>(text: string, ...values: unknown[]) =>
       (await owner.query<Row>(text, values)).rows,
-    start: async ({ environment = noLimits, logger = pino({ level: 'silent' }), ...options } = {}) => {
+    start: async ({
+      environment = noLimits,
+      logger = pino({ level: 'silent' }),
+      port = 0,
+      ...options
+    } = {}) => {
       const config = readConfig({
         ...{ DATABASE_URL: url, REDIS_URL: redisUrl(), HOST: '127.0.0.1', PORT: '0' },
         ...environment,
@@ -110,7 +117,7 @@ export async function openLicenseWorld(): Promise<LicenseWorld> {
       );
       const licenses = createLicenseService(config, logger, { prefix, pool, operatorsPool, ...options });
       await licenses.start();
-      const address = await licenses.service.app.listen({ host: '127.0.0.1', port: 0 });
+      const address = await licenses.service.app.listen({ host: '127.0.0.1', port });
       const call: Running['call'] = async (path, init) => {
         const answer = await fetch(`${address}${path}`, init);
         const text = await answer.text();

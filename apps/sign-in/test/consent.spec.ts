@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect } from '@jest/globals';
 import { type AxeResults } from 'axe-core';
 import { type Browser as Chromium, type Page } from 'playwright-core';
 import { inBrowser, launch } from './chromium.ts';
-import { nameCompany, useCompany } from './company.ts';
+import { useCompany } from '@muster/testing/company';
+import { nameCompany } from './company.ts';
 import { useInstallation } from './installation.ts';
 import { callWith, clientOf, register } from './oauth.ts';
 

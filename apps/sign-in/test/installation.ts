@@ -7,31 +7,22 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll } from '@jest/globals';
 import { type AppProcess, freePort, patient, startApp, until, useWorld, type World } from '@muster/testing';
+import {
+  createVisitor,
+  type Visitor,
+  type VisitorAnswer,
+  type VisitorHeaders,
+} from '@muster/testing/visitor';
 import { type SenderOptions } from '@muster/outbound/sender';
 import { pino } from 'pino';
-import { request } from 'undici';
 import { createSignIn, type SignIn } from '../src/app.ts';
 import { readConfig } from '../src/config.ts';
 
-export interface Answer {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly text: string;
-  /** Where a redirect leads. */
-  readonly location: string;
-  readonly body: Record<string, unknown>;
-}
-
-/** What is sent besides; undefined leaves a header out. */
-export type Headers = Readonly<Record<string, string | undefined>>;
+export type Answer = VisitorAnswer;
+export type Headers = VisitorHeaders;
 
 /** One browser, with its cookies. */
-export interface Browser {
-  readonly cookies: Map<string, string>;
-  /** Opens an address, as a link does. */
-  open(at: string, headers?: Headers): Promise<Answer>;
-  /** Sends a form of a page of the same origin. */
-  submit(at: string, form: Record<string, string>, headers?: Headers): Promise<Answer>;
+export interface Browser extends Omit<Visitor, 'post'> {
   /** Calls the API as a script of a page of the same origin does. */
   call(orgId: string, operation: string, params?: object, headers?: Headers): Promise<Answer>;
   /** The cookie of the session; throws where there is none. */
@@ -109,48 +100,16 @@ export function useInstallation(
   });
 
   const browser = (): Browser => {
-    const cookies = new Map<string, string>();
-    const send = async (
-      method: 'GET' | 'POST',
-      at: string,
-      headers: Headers,
-      body?: string,
-    ): Promise<Answer> => {
-      const cookie = [...cookies].map(([name, value]) => `${name}=${value}`).join('; ');
-      const given: Headers = { ...(cookie !== '' && { cookie }), 'user-agent': 'Spec 1.0', ...headers };
-      const kept = Object.entries(given).filter((entry): entry is [string, string] => entry[1] !== undefined);
-      const answer = await request(new URL(at, base), {
-        ...{ method, headers: Object.fromEntries(kept) },
-        ...(body !== undefined && { body }),
-      });
-      for (const line of [answer.headers['set-cookie'] ?? []].flat()) {
-        const [, name = '', value = ''] = /^([^=]+)=([^;]*)/.exec(line) ?? [];
-        if (/max-age=0/i.test(line)) cookies.delete(name);
-        else cookies.set(name, value);
-      }
-      const text = await answer.body.text();
-      const isJson = String(answer.headers['content-type']).includes('json');
-      return {
-        ...{ status: answer.statusCode, headers: answer.headers, text },
-        location: String(answer.headers['location'] ?? ''),
-        body: isJson ? (JSON.parse(text) as Record<string, unknown>) : {},
-      };
-    };
-    const ofPage = { origin: base, 'sec-fetch-site': 'same-origin' };
+    const visitor = createVisitor(() => base);
     return {
-      cookies,
-      open: (at, headers = {}) => send('GET', at, { 'sec-fetch-site': 'none', ...headers }),
-      submit: (at, form, headers = {}) => {
-        const type = { 'content-type': 'application/x-www-form-urlencoded' };
-        return send('POST', at, { ...ofPage, ...type, ...headers }, new URLSearchParams(form).toString());
-      },
-      call: (orgId, operation, params = {}, headers = {}) => {
-        const own = { ...ofPage, 'content-type': 'application/json', 'x-muster-org': orgId };
-        const at = `/api/${operation.replaceAll('.', '/')}`;
-        return send('POST', at, { ...own, ...headers }, JSON.stringify(params));
-      },
+      ...visitor,
+      call: (orgId, operation, params = {}, headers = {}) =>
+        visitor.post(`/api/${operation.replaceAll('.', '/')}`, JSON.stringify(params), {
+          ...{ 'content-type': 'application/json', 'x-muster-org': orgId },
+          ...headers,
+        }),
       session: () => {
-        const secret = cookies.get('muster');
+        const secret = visitor.cookies.get('muster');
         if (secret === undefined) throw new Error('this browser is not signed in');
         return secret;
       },

@@ -1,7 +1,8 @@
 /** Signing in at a company's issuer, and what must not be got by it. */
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { newId } from '@muster/database';
-import { nameCompany, type Named, useCompany } from './company.ts';
+import { useCompany } from '@muster/testing/company';
+import { nameCompany, type Named } from './company.ts';
 import { type Answer, type Browser, type Headers, useInstallation } from './installation.ts';
 
 const installation = useInstallation({}, { host: 'localhost', networks: '127.0.0.0/8:*' });

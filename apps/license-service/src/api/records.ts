@@ -105,7 +105,10 @@ export const EventRecord = z.object({
   id: z.uuid(),
   kind: z.string(),
   actor: z.enum(['machine', 'operator', 'customer', 'service']),
-  actorRef: z.string().nullable().describe('Which token it was, where it was one.'),
+  actorRef: z
+    .string()
+    .nullable()
+    .describe('Which token or person of support it was: `token shop`, `person ana@example.com`.'),
   at: z.iso.datetime(),
   data: z.record(z.string(), z.unknown()),
 });

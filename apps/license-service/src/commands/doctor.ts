@@ -1,8 +1,11 @@
 /** doctor: looks at everything that can be wrong with an installation, and says what to do. */
 import { createPool, type Pool } from '@muster/database';
 import { redisCheck } from '@muster/http';
+import { openIssuer, wordsOf } from '@muster/outbound/issuers';
+import { createSender } from '@muster/outbound/sender';
 import { readConfig } from '../config.ts';
 import { isSchemaCurrent } from '../database.ts';
+import { listGrants } from '../operators/grants.ts';
 import { listProducts, usualProduct } from '../operators/products.ts';
 import { listKeys, type SigningKey } from '../operators/signing-keys.ts';
 import { reading } from '../operators/transaction.ts';
@@ -171,6 +174,24 @@ const lookAtEnvironment: Look = async ({ environment }) => {
   ];
 };
 
+const lookAtSupport: Look = async ({ environment, pool }) => {
+  const { operatorsIssuer: issuer, WEBHOOK_NETWORKS: networks } = readConfig({ ...environment });
+  if (issuer === undefined)
+    return [finding('support', 'note', 'OPERATORS_ISSUER is not set: people of support paste a token')];
+  const granted = (await reading(pool, listGrants)).filter(({ isGood }) => isGood).length;
+  if (granted === 0)
+    return [finding('support', 'wrong', 'nobody may do anything there yet: license operator grant')];
+  const sender = createSender({ networks });
+  try {
+    await openIssuer(sender, issuer);
+    return [finding('support', 'well', `${issuer.name} answers, and ${granted} grants count`)];
+  } catch (error) {
+    return [finding('support', 'wrong', `${issuer.issuer}: ${wordsOf(error)}`)];
+  } finally {
+    sender.close();
+  }
+};
+
 const looks: readonly [string, Look][] = [
   ['schema', lookAtSchema],
   ['role', lookAtRole],
@@ -180,6 +201,7 @@ const looks: readonly [string, Look][] = [
   ['clock', lookAtClock],
   ['redis', lookAtRedis],
   ['environment', lookAtEnvironment],
+  ['support', lookAtSupport],
 ];
 
 const marks = { well: 'ok   ', note: 'note ', wrong: 'WRONG' } as const;

@@ -54,14 +54,19 @@ export const tokenList: LicenseCommand = {
       lines: table(
         ['ID', 'NAME', 'PRODUCT', 'SCOPES', 'STATE', 'LAST USED'],
         items.map((one) => [
-          ...[one.id, one.name, one.product, one.scopes.join(','), stateOf(one), minuteOf(one.lastUsedAt)],
+          ...[one.id, one.name, one.product, one.scopes.join(','), endOf(one), minuteOf(one.lastUsedAt)],
         ]),
       ),
     };
   },
 };
 
-const stateOf = ({ revokedAt, expiresAt, isGood }: OperatorToken): string => {
+/** Whether what was given counts, and until when: a token, a grant. */
+export const endOf = ({
+  revokedAt,
+  expiresAt,
+  isGood,
+}: Pick<OperatorToken, 'revokedAt' | 'expiresAt' | 'isGood'>): string => {
   if (revokedAt !== null) return `revoked ${dayOf(revokedAt)}`;
   if (!isGood) return `ended ${dayOf(expiresAt)}`;
   return expiresAt === null ? 'good' : `good until ${dayOf(expiresAt)}`;

@@ -95,6 +95,8 @@ export const stateOf = ({ status, isExpired, boundAt }: License): LicenseState =
 
 export interface LicenseFilter {
   readonly product?: string | undefined;
+  /** Of any of these. */
+  readonly products?: readonly string[] | undefined;
   readonly plan?: string | undefined;
   readonly status?: string | undefined;
   readonly customerRef?: string | undefined;
@@ -112,6 +114,7 @@ export async function listLicenses(ask: Ask, filter: LicenseFilter): Promise<Lic
   const where = (
     [
       ['product =', filter.product],
+      ['product = any', filter.products],
       ['plan =', filter.plan],
       ['status =', filter.status],
       ['customer_ref =', filter.customerRef],
@@ -119,7 +122,7 @@ export async function listLicenses(ask: Ask, filter: LicenseFilter): Promise<Lic
       ['key_hint =', filter.hint],
       ['id <', filter.after],
     ] as const
-  ).flatMap(([test, value]) => (value === undefined ? [] : [`${test} $${values.push(value)}`]));
+  ).flatMap(([test, value]) => (value === undefined ? [] : [`${test} ($${values.push(value)})`]));
   const condition = where.length === 0 ? '' : `where ${where.join(' and ')}`;
   return ask(`select ${columns} from ${tables} ${condition} order by id desc limit $1`, values);
 }

@@ -19,6 +19,15 @@ export const retention: Readonly<Record<string, Retention>> = {
   ),
   license_machines: forGood('one for each slot of a license, at most 1,000'),
   licenses: forGood('it is what was sold'),
+  operator_flows: {
+    kept: 'purged',
+    because: 'a quarter of an hour; the service removes those that no browser came back from',
+  },
+  operator_grants: forGood('operators make them, and it is asked who could see what'),
+  operator_sessions: {
+    kept: 'purged',
+    because: 'the service removes those that were over 30 days ago',
+  },
   operator_tokens: forGood('events name the token that did it'),
   plans: forGood('operators make them'),
   products: forGood('operators make them'),

@@ -7,7 +7,7 @@ export interface LicenseEvent {
   readonly hint: string;
   readonly kind: string;
   readonly actor: string;
-  /** Which token it was, where it was one. */
+  /** Which token or person of support it was: `token shop`, `person ana@example.com`. */
   readonly actorRef: string | null;
   readonly epoch: number;
   readonly data: Readonly<Record<string, unknown>>;

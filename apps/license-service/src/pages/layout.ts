@@ -9,7 +9,8 @@ body { font: 0.9375rem/1.5 var(--font) }
 header, main { max-width: 60rem; margin: 0 auto; padding: 1rem }
 main.narrow, header.narrow { max-width: 36rem }
 header { display: flex; flex-wrap: wrap; gap: .5rem 1rem; align-items: center; justify-content: space-between; padding-top: 1.5rem }
-header form { margin: 0 }
+header form { display: flex; flex-wrap: wrap; gap: .5rem; align-items: center; margin: 0 }
+header .quiet { overflow-wrap: anywhere }
 .mark { font-weight: 600; color: inherit; text-decoration: none }
 section { margin-bottom: 1rem; padding: 1.25rem; border: 1px solid var(--line); border-radius: .75rem; background: var(--surface) }
 h1 { margin: 0 0 .75rem; font-size: 1.5rem; line-height: 1.3; overflow-wrap: anywhere }

@@ -29,7 +29,7 @@ export async function linkTo(
 ): Promise<string> {
   const boundTo = await keyOf(ask, id);
   const untilSeconds = Math.floor(Date.now() / 1_000) + seconds;
-  return `/my/${sealText(secrets, 'link', { what: short(id), untilSeconds, ...(boundTo !== undefined && { boundTo }) })}`;
+  return `/my/${sealText(secrets, { what: short(id), untilSeconds, ...(boundTo !== undefined && { boundTo }) })}`;
 }
 
 /** Throws Refused where it is none of ours, or is over. */
@@ -41,7 +41,7 @@ export async function licenseOfLink(
   const id = long(namedIn(link));
   const isId = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id);
   const boundTo = isId ? await keyOf(ask, id) : undefined;
-  if (boundTo === undefined || !isSealed(secrets, 'link', link, boundTo))
+  if (boundTo === undefined || !isSealed(secrets, link, boundTo))
     throw new Refused('link_over', 'this link is over, or not whole; ask the seller for another one');
   return getLicense(ask, { id });
 }

@@ -1,39 +1,33 @@
-/** What pages give out and take back: links of mails, and sessions of support. Sealed by a secret, so no table has them. */
+/** What pages give out and take back: links of mails. Sealed by a secret, so no table has them. */
 import { createHmac, hkdfSync, timingSafeEqual } from 'node:crypto';
 
 const macBytes = 18;
 
-function macOf(secret: string | Buffer, use: string, text: string): Buffer {
-  const key = Buffer.from(hkdfSync('sha256', secret, '', `muster license-service ${use}`, 32));
+function macOf(secret: string | Buffer, text: string): Buffer {
+  const key = Buffer.from(hkdfSync('sha256', secret, '', 'muster license-service link', 32));
   return createHmac('sha256', key).update(text).digest().subarray(0, macBytes);
 }
 
 /** `<what>.<until>.<mac>`: `what` without a dot, counting until a time, for as long as what it is `boundTo` stays as it is. */
 export function sealText(
   secrets: readonly (string | Buffer)[],
-  use: 'link' | 'session',
   { what, untilSeconds, boundTo = '' }: { what: string; untilSeconds: number; boundTo?: string },
 ): string {
   const [secret] = secrets;
   if (secret === undefined) throw new Error('there is no secret to seal with');
   const text = `${what}.${untilSeconds.toString(36)}`;
-  return `${text}.${macOf(secret, use, `${text}.${boundTo}`).toString('base64url')}`;
+  return `${text}.${macOf(secret, `${text}.${boundTo}`).toString('base64url')}`;
 }
 
 /** What it names, before it is known whether it is genuine: to look up what it is bound to. */
 export const namedIn = (text: string): string => text.split('.')[0] ?? '';
 
-export function isSealed(
-  secrets: readonly (string | Buffer)[],
-  use: 'link' | 'session',
-  text: string,
-  boundTo = '',
-): boolean {
+export function isSealed(secrets: readonly (string | Buffer)[], text: string, boundTo = ''): boolean {
   const [what = '', until = '', mac = '', ...more] = text.split('.');
   const given = Buffer.from(mac, 'base64url');
   if (more.length > 0 || given.length !== macBytes) return false;
   const isGenuine = secrets.some((secret) =>
-    timingSafeEqual(macOf(secret, use, `${what}.${until}.${boundTo}`), given),
+    timingSafeEqual(macOf(secret, `${what}.${until}.${boundTo}`), given),
   );
   return isGenuine && parseInt(until, 36) * 1_000 > Date.now();
 }

@@ -2,42 +2,20 @@
 import { html, type Html } from '@muster/http';
 import { type License } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
-import { type OperatorToken } from '../operators/tokens.ts';
+import { type Supporter } from '../operators/sessions.ts';
 import { type Denial, type LicenseEvent } from '../operators/trail.ts';
 import { stateMark } from './customer.ts';
 import { day, moment, type Page } from './layout.ts';
 
-export const signInPage = (problem?: string): Page => ({
-  title: 'Support',
-  isNarrow: true,
-  ...(problem !== undefined && { status: 401 }),
-  body: html`<section>
-    <h1>Support</h1>
-    <form method="post" action="/support/sign-in">
-      <label for="token">Token</label>
-      <div class="ask">
-        <input
-          id="token"
-          name="token"
-          type="password"
-          autocomplete="current-password"
-          required
-          autofocus
-          ${problem === undefined ? null : html` aria-invalid="true" aria-describedby="problem"`}
-        />
-        <button>Sign in</button>
-      </div>
-    </form>
-    ${problem === undefined ? null : html`<p class="bad" id="problem" role="alert">${problem}</p>`}
-    <p class="quiet">
-      One with the scopes read and change, as an operator makes it: license token new --scope read,change
-    </p>
-  </section>`,
-});
+const productsOf = ({ rights }: Supporter): string => [...rights.keys()].join(', ');
 
-const head = ({ name, product }: OperatorToken): Html =>
+const head = (supporter: Supporter): Html =>
   html`<form method="post" action="/support/sign-out">
-    <a href="/support">Search</a> <span class="quiet">${name}, product ${product}</span>
+    <a href="/support">Search</a>
+    <span class="quiet"
+      >${supporter.name}, ${supporter.rights.size === 1 ? 'product' : 'products'}
+      ${productsOf(supporter)}</span
+    >
     <button class="second">Sign out</button>
   </form>`;
 
@@ -47,10 +25,11 @@ const searchForm = (query: string): Html =>
     <div class="ask"><input id="q" name="q" value="${query}" required /><button>Search</button></div>
   </form>`;
 
-export function searchPage(token: OperatorToken, query: string, found: readonly License[] | undefined): Page {
+export function searchPage(supporter: Supporter, query: string, found: readonly License[] | undefined): Page {
+  const several = supporter.rights.size > 1;
   return {
     title: 'Support',
-    beside: head(token),
+    beside: head(supporter),
     body: html`<section>${searchForm(query)}</section>
       ${
         found === undefined
@@ -60,15 +39,16 @@ export function searchPage(token: OperatorToken, query: string, found: readonly 
               ${
                 found.length === 0
                   ? html`<p>
-                      No license of this product has that order, customer or end of a key. Of a key the last
-                      four symbols are enough.
+                      No license of ${productsOf(supporter)} has that order, customer or end of a key. Of a
+                      key the last four symbols are enough.
                     </p>`
                   : html`<ul>
                       ${found.map(
                         (one) =>
                           html`<li>
                             <div>
-                              <a href="/support/licenses/${one.id}">…${one.hint}</a> ${one.plan}<br />
+                              <a href="/support/licenses/${one.id}">…${one.hint}</a>
+                              ${one.plan}${several ? `, ${one.product}` : ''}<br />
                               <span class="quiet"
                                 >order ${one.orderRef ?? '–'}, customer ${one.customerRef ?? '–'}, issued
                                 ${day(one.issuedAt, '–')}</span
@@ -139,7 +119,7 @@ const detailWords: Readonly<Record<string, string>> = {
 };
 
 export interface LicensePage {
-  readonly token: OperatorToken;
+  readonly supporter: Supporter;
   readonly license: License;
   readonly machines: readonly Machine[];
   readonly events: readonly LicenseEvent[];
@@ -150,11 +130,11 @@ export interface LicensePage {
 }
 
 export function licensePage(it: LicensePage): Page {
-  const { token, license, machines, events, denials, link, said } = it;
-  const mayChange = token.scopes.includes('change');
+  const { supporter, license, machines, events, denials, link, said } = it;
+  const mayChange = supporter.rights.get(license.product)?.includes('change') === true;
   return {
     title: `License …${license.hint}`,
-    beside: head(token),
+    beside: head(supporter),
     body: html`${said === undefined ? null : html`<section role="status"><p>${said}</p></section>`}
       <section>
         <h1>License …${license.hint}</h1>
@@ -164,7 +144,7 @@ export function licensePage(it: LicensePage): Page {
             ${stateMark(license)}${license.reason === null ? null : html` <span class="quiet">${license.reason}</span>`}
           </dd>
           <dt>Plan</dt>
-          <dd>${license.plan}</dd>
+          <dd>${license.plan}${supporter.rights.size > 1 ? ` of ${license.product}` : ''}</dd>
           <dt>Ends</dt>
           <dd>
             ${moment(license.expiresAt, license.durationSeconds === null ? 'never' : 'counts from the first activation')}

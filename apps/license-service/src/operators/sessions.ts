@@ -1,0 +1,184 @@
+/** Who is signed in on the pages of support: a person, or the holder of a token where the operators have no issuer. */
+import { hash, randomBytes } from 'node:crypto';
+import { newId } from '@muster/database';
+import { type Person, rightsOf } from './grants.ts';
+import { type OperatorToken, type Scope, tokenOfId } from './tokens.ts';
+import { type Ask, Refused } from './transaction.ts';
+
+/** A working day at most, and an hour without use. */
+export const sessionSeconds = 8 * 3_600;
+export const idleSeconds = 3_600;
+const seenAgainSeconds = 60;
+const keptDays = 30;
+const atOnce = 500;
+
+const form = /^[A-Za-z0-9_-]{43}$/;
+const hashOf = (secret: string): Buffer => hash('sha256', secret, 'buffer');
+
+export interface Browser {
+  readonly ip: string;
+  readonly userAgent: string | null;
+  /** The secret of the session that it had; it ends. */
+  readonly before: string | undefined;
+}
+
+/** Whose session it is; `name` is how the trail names them. */
+export type Who = { readonly token: OperatorToken } | { readonly person: Person; readonly name: string };
+
+/** Begins one, in place of what the browser had; answers its secret. */
+export async function beginSession(ask: Ask, who: Who, browser: Browser): Promise<string> {
+  if (browser.before !== undefined) await endSession(ask, browser.before);
+  const secret = randomBytes(32).toString('base64url');
+  const { tokenId, person, name } =
+    'token' in who
+      ? { tokenId: who.token.id, person: undefined, name: who.token.name }
+      : { tokenId: null, ...who };
+  await ask(
+    `insert into licenses.operator_sessions (id, secret_hash, token_id, issuer, subject, name, claims, ip, user_agent, expires_at)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, clock_timestamp() + make_interval(secs => $10::float8))`,
+    [
+      ...[newId(), hashOf(secret), tokenId, person?.issuer ?? null, person?.subject ?? null],
+      ...[name, person?.claims ?? [], browser.ip, browser.userAgent, sessionSeconds],
+    ],
+  );
+  return secret;
+}
+
+/** Who is signed in, and what they may. */
+export interface Supporter {
+  readonly name: string;
+  /** As the trail says who did it. */
+  readonly actor: string;
+  /** By product; each can be read. */
+  readonly rights: ReadonlyMap<string, readonly Scope[]>;
+}
+
+const lasts = `ended_at is null and expires_at > clock_timestamp()
+  and last_seen_at > clock_timestamp() - make_interval(secs => ${idleSeconds})`;
+
+interface Row {
+  readonly id: string;
+  readonly name: string;
+  readonly tokenId: string | null;
+  readonly issuer: string | null;
+  readonly subject: string | null;
+  readonly claims: readonly string[];
+  readonly lastSeenAt: string;
+}
+
+/**
+ * Who has this secret; undefined where no session has it, it is over, or its person or token may nothing any more. `issuer` is
+ * the operators' of now: with one, tokens sign nobody in, and nor does another issuer.
+ */
+export async function findSession(
+  ask: Ask,
+  secret: string | undefined,
+  issuer: string | undefined,
+): Promise<Supporter | undefined> {
+  if (secret === undefined || !form.test(secret)) return undefined;
+  const [row] = await ask<Row>(
+    `select id, name, token_id as "tokenId", issuer, subject, claims, last_seen_at as "lastSeenAt"
+     from licenses.operator_sessions where secret_hash = $1 and issuer is not distinct from $2::text and ${lasts}`,
+    [hashOf(secret), issuer ?? null],
+  );
+  if (row === undefined) return undefined;
+  const rights = await rightsIn(ask, row);
+  if (rights.size === 0) return undefined;
+  // Once a minute at most.
+  if (Date.now() - Date.parse(row.lastSeenAt) > seenAgainSeconds * 1_000)
+    await ask('update licenses.operator_sessions set last_seen_at = clock_timestamp() where id = $1', [
+      row.id,
+    ]);
+  return { name: row.name, actor: `${row.tokenId === null ? 'person' : 'token'} ${row.name}`, rights };
+}
+
+async function rightsIn(
+  ask: Ask,
+  { tokenId, issuer, subject, claims }: Row,
+): Promise<ReadonlyMap<string, readonly Scope[]>> {
+  if (issuer !== null && subject !== null) return rightsOf(ask, { issuer, subject, claims });
+  const token = tokenId === null ? undefined : await tokenOfId(ask, tokenId);
+  return token?.scopes.includes('read') === true ? new Map([[token.product, token.scopes]]) : new Map();
+}
+
+export async function endSession(ask: Ask, secret: string): Promise<void> {
+  await ask(
+    'update licenses.operator_sessions set ended_at = clock_timestamp() where secret_hash = $1 and ended_at is null',
+    [hashOf(secret)],
+  );
+}
+
+export interface ShownSession {
+  readonly id: string;
+  readonly name: string;
+  readonly by: 'issuer' | 'token';
+  readonly ip: string | null;
+  readonly userAgent: string | null;
+  readonly createdAt: string;
+  readonly lastSeenAt: string;
+  readonly expiresAt: string;
+  readonly isGood: boolean;
+}
+
+const columns = `id, name, case when token_id is null then 'issuer' else 'token' end as by, ip, user_agent as "userAgent",
+  created_at as "createdAt", last_seen_at as "lastSeenAt", expires_at as "expiresAt", ${lasts} as "isGood"`;
+
+/** The newest first: those that last, or also those of the last thirty days that are over. */
+export const listSessions = (ask: Ask, isAll: boolean): Promise<ShownSession[]> =>
+  ask(`select ${columns} from licenses.operator_sessions ${isAll ? '' : `where ${lasts}`} order by id desc`);
+
+/** From the next request on it counts for nothing. */
+export async function revokeSession(ask: Ask, id: string): Promise<ShownSession> {
+  const [session] = await ask<ShownSession>(
+    `update licenses.operator_sessions set ended_at = coalesce(ended_at, clock_timestamp())
+     where id::text = $1 returning ${columns}`,
+    [id],
+  );
+  if (session === undefined) throw new Refused('not_found', 'no session has this id (license session list)');
+  return session;
+}
+
+/** All that last; answers how many. */
+export const revokeAllSessions = async (ask: Ask): Promise<number> =>
+  (
+    await ask(
+      `update licenses.operator_sessions set ended_at = clock_timestamp() where ${lasts} returning id`,
+    )
+  ).length;
+
+/** Begins what a browser is in the middle of; answers what its cookie keeps. */
+export async function beginFlow(ask: Ask, payload: object, seconds: number): Promise<string> {
+  const nonce = randomBytes(32).toString('base64url');
+  await ask(
+    `insert into licenses.operator_flows (hash, payload, expires_at)
+     values ($1, $2, clock_timestamp() + make_interval(secs => $3::float8))`,
+    [hashOf(nonce), payload, seconds],
+  );
+  return nonce;
+}
+
+/** Ends it, as it was begun; undefined where there is none, or it is over. */
+export async function endFlow<Payload>(ask: Ask, nonce: string | undefined): Promise<Payload | undefined> {
+  if (nonce === undefined) return undefined;
+  const [row] = await ask<{ payload: Payload }>(
+    'delete from licenses.operator_flows where hash = $1 and expires_at > clock_timestamp() returning payload',
+    [hashOf(nonce)],
+  );
+  return row?.payload;
+}
+
+/** Removes a portion of the sessions that were over long ago, and of what browsers never came back from; whether there may be more. */
+export async function forgetSessions(ask: Ask): Promise<boolean> {
+  const sessions = await ask(
+    `delete from licenses.operator_sessions where id in (
+       select id from licenses.operator_sessions
+       where expires_at < clock_timestamp() - make_interval(days => ${keptDays}) order by expires_at limit ${atOnce})
+     returning 1`,
+  );
+  const flows = await ask(
+    `delete from licenses.operator_flows where hash in (
+       select hash from licenses.operator_flows where expires_at < clock_timestamp() order by expires_at limit ${atOnce})
+     returning 1`,
+  );
+  return sessions.length === atOnce || flows.length === atOnce;
+}

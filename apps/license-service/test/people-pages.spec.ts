@@ -1,0 +1,82 @@
+/** Signing in to support at an issuer, in a real browser without script. */
+import { describe, expect } from '@jest/globals';
+import { newId } from '@muster/database';
+import { type Page } from 'playwright-core';
+import { inBrowser, lookedAt, useLooks } from './looks.ts';
+import { useSupport } from './people.ts';
+
+const support = useSupport();
+const { withPage, look } = useLooks();
+
+function hire(): { subject: string; email: string } {
+  const subject = newId();
+  const email = `eve.example@${subject}.example`;
+  support.company.people.set(subject, { email, email_verified: true });
+  return { subject, email };
+}
+
+/** To the company's own page, which knows nobody yet. */
+async function begin(page: Page): Promise<void> {
+  await page.context().clearCookies();
+  await page.goto(`${support.service().url}/support?q=A-17`);
+  await page.getByRole('button', { name: 'Continue with Acme Login' }).click();
+  await page.getByLabel('Who are you?').waitFor();
+}
+
+async function signIn(page: Page, subject: string): Promise<void> {
+  await begin(page);
+  await page.getByLabel('Who are you?').fill(subject);
+  await page.getByRole('button', { name: 'Sign in at Acme' }).click();
+  await page.waitForURL(/\/support(\?|\/callback)/);
+}
+
+inBrowser('a person comes in by two clicks, is where they were, and signs out', async () => {
+  const { subject, email } = hire();
+  await support.run('operator', 'grant', email, '--scope', 'read,change');
+  await withPage(async (page) => {
+    await signIn(page, subject);
+    await page.getByText('Nothing found').waitFor();
+    expect(page.url()).toBe(`${support.service().url}/support?q=A-17`);
+    const cookies = await page.context().cookies(support.service().url);
+    expect(cookies).toContainEqual(
+      expect.objectContaining({ name: 'license-support', httpOnly: true, sameSite: 'Lax', path: '/' }),
+    );
+    await page.getByRole('button', { name: 'Sign out' }).click();
+    await page.getByRole('button', { name: 'Continue with Acme Login' }).waitFor();
+    expect(await page.getByRole('search').count()).toBe(0);
+  });
+});
+
+describe.each(['light', 'dark'] as const)('in %s', (colorScheme) => {
+  inBrowser('each page of signing in is for everybody, and fits every width', async () => {
+    const { subject, email } = hire();
+    await withPage(
+      async (page) => {
+        const { url } = support.service();
+        await page.goto(`${url}/support`);
+        await look(page, `issuer-${colorScheme}`);
+        await signIn(page, subject);
+        await page.getByText('may see nothing here').waitFor();
+        await look(page, `not-granted-${colorScheme}`);
+        await page.goto(`${url}/support/callback?code=x&state=x`);
+        await look(page, `over-${colorScheme}`);
+        await begin(page);
+        await page.goto(`${url}/support/callback?error=access_denied`);
+        await page.getByText('could not be signed in').waitFor();
+        await look(page, `problem-${colorScheme}`);
+        for (const product of ['default', 'acme'])
+          await support.run('operator', 'grant', email, '--scope', 'read,change', '--product', product);
+        const { id, key } = await support.world().issue({ product: 'acme', orderRef: `A-17-${colorScheme}` });
+        await support.service().activate(key, 'laptop-of-ana', { 'license-product': 'acme' });
+        await signIn(page, subject);
+        await page.goto(`${url}/support?q=A-17-${colorScheme}`);
+        await look(page, `products-${colorScheme}`);
+        await page.goto(`${url}/support/licenses/${id}`);
+        await page.getByRole('button', { name: 'Free place 1' }).click();
+        await page.getByText('Freed. The next machine').waitFor();
+        await look(page, `by-person-${colorScheme}`);
+      },
+      { colorScheme, ...lookedAt },
+    );
+  });
+});

@@ -1,0 +1,111 @@
+/** A license service whose people of support sign in at a company's issuer. */
+import { afterAll, beforeAll } from '@jest/globals';
+import { newId } from '@muster/database';
+import { freePort } from '@muster/testing';
+import { type Company, useCompany } from '@muster/testing/company';
+import { createVisitor, type Visitor, type VisitorAnswer } from '@muster/testing/visitor';
+import { runCommandLine } from '../src/command-line.ts';
+import { makeProduct } from '../src/operators/products.ts';
+import { type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+
+export const callback = '/support/callback';
+
+export interface Support {
+  readonly world: () => LicenseWorld;
+  readonly service: () => Running;
+  readonly company: Company;
+  /** What it is started with, so that a spec may start another one beside it. */
+  readonly environment: () => Record<string, string>;
+  readonly visitor: () => Visitor;
+  /** Runs an operators' command; throws unless it ends with 0. */
+  readonly run: <Result>(...args: string[]) => Promise<Result>;
+  /** Asks to sign in; answers where the browser is led. */
+  readonly begin: (visitor: Visitor, form?: Record<string, string>) => Promise<string>;
+  /** Comes back from the company, as its redirect brings a browser. */
+  readonly comeBack: (visitor: Visitor, at: string) => Promise<VisitorAnswer>;
+  readonly signIn: (subject: string, visitor?: Visitor) => Promise<VisitorAnswer>;
+  readonly hire: (claims?: object) => Hired;
+  /** Grants read and change. */
+  readonly grant: (whom: string, ...more: string[]) => Promise<{ grant: { id: string } }>;
+  /** A license on one machine. */
+  readonly sold: (product?: string) => Promise<{ id: string; orderRef: string }>;
+  /** Whether the pages of support are shown. */
+  readonly isIn: (visitor: Visitor) => Promise<boolean>;
+}
+
+/** A person at the company, whom nothing is granted yet. */
+export interface Hired {
+  readonly subject: string;
+  readonly email: string;
+}
+
+/** Starts it for the spec file that calls it, with the products default and acme. */
+export function useSupport(): Support {
+  const company = useCompany();
+  let world: LicenseWorld;
+  let service: Running;
+  let environment: Record<string, string> = {};
+
+  beforeAll(async () => {
+    world = await openLicenseWorld();
+    await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
+    const port = await freePort();
+    environment = {
+      ...{ ...noLimits, LIMIT_OPERATORS: '100000/1', WEBHOOK_NETWORKS: '127.0.0.0/8:*' },
+      ...{ BASE_URL: `http://127.0.0.1:${port}`, OPERATORS_ISSUER: company.issuer() },
+      ...{ OPERATORS_CLIENT_ID: company.clientId, OPERATORS_CLIENT_SECRET: company.clientSecret },
+      OPERATORS_ISSUER_NAME: 'Acme Login',
+    };
+    service = await world.start({ environment, port });
+    company.allow(service.url + callback);
+  });
+  afterAll(() => world.close());
+
+  const visitor = (): Visitor => createVisitor(() => service.url);
+  const begin: Support['begin'] = async (one, form = {}) => {
+    const { headers, text } = await one.submit('/support/issuer', form);
+    const refresh = String(headers['refresh'] ?? '');
+    if (!refresh.startsWith('0;url=')) throw new Error(text);
+    return refresh.slice('0;url='.length);
+  };
+  const comeBack: Support['comeBack'] = (one, at) => {
+    const { pathname, search } = new URL(at);
+    return one.open(pathname + search, { 'sec-fetch-site': 'cross-site' });
+  };
+  const run: Support['run'] = async <Result>(...args: string[]) => {
+    let said = '';
+    const add = (text: string): void => {
+      said += text;
+    };
+    const code = await runCommandLine([...args, '--json'], {
+      environment: { DATABASE_URL: world.url, ...environment },
+      ...{ readLines: async () => [], out: add, err: add },
+    });
+    if (code !== 0) throw new Error(`license ${args.join(' ')} ended with ${code}: ${said}`);
+    return JSON.parse(said) as Result;
+  };
+  let orders = 0;
+  return {
+    ...{ company, visitor, begin, comeBack, run },
+    world: () => world,
+    service: () => service,
+    environment: () => environment,
+    hire: (claims = {}) => {
+      const subject = newId();
+      const email = `${subject}@acme.example`;
+      company.people.set(subject, { email, email_verified: true, name: 'Eve Example', ...claims });
+      return { subject, email };
+    },
+    grant: (whom, ...more) => run('operator', 'grant', whom, '--scope', 'read,change', ...more),
+    sold: async (product = 'default') => {
+      orders += 1;
+      const orderRef = `order-${orders}`;
+      const { id, key } = await world.issue({ product, orderRef });
+      await service.activate(key, 'laptop-of-ana', { 'license-product': product });
+      return { id, orderRef };
+    },
+    signIn: async (subject, one = visitor()) =>
+      comeBack(one, await company.signIn(await begin(one), subject)),
+    isIn: async (one) => (await one.open('/support')).text.includes('role="search"'),
+  };
+}
