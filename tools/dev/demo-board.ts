@@ -1,6 +1,7 @@
 import { createClient, httpTransport, type Client } from '@muster/client';
 import { type StoryStatus } from '@muster/registry';
 import { demoEpics, demoStories, type DemoComment, type DemoStory, type Person } from './demo-stories.ts';
+import { makeWaiting } from './demo-waiting.ts';
 import { type Tokens } from './dev-file.ts';
 
 export const demoProjectKey = 'WEB';
@@ -45,6 +46,7 @@ export async function makeDemoBoard(baseUrl: string, tokens: Tokens): Promise<vo
   const storyIds = new Map<string, string>();
   for (const story of demoStories)
     storyIds.set(story.title, await makeStory(people, story, epicIds, storyIds));
+  await makeWaiting(people, storyIds);
 }
 
 async function makeStory(

@@ -121,7 +121,11 @@ export function editJourneys(house: House): void {
     await page.getByRole('heading', { name: 'Mine', level: 1 }).waitFor();
     await becomes({ title: 'Mine', estimate: 5 });
     // And the other way: mine is let go of.
-    await field(page, 'Priority').selectOption({ label: 'Low' });
+    const [read] = await Promise.all([
+      page.waitForResponse('**/api/storyCollaboration/context'),
+      field(page, 'Priority').selectOption({ label: 'Low' }),
+    ]);
+    await read.finished();
     await becomes({ priority: 'low' });
     await ben.stories.update({ storyId, priority: 'urgent' });
     await field(page, 'Priority').selectOption({ label: 'Medium' });

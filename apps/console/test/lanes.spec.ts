@@ -1,6 +1,6 @@
 import { expect, it } from '@jest/globals';
 import { type BoardColumn, type StoryCard } from '@muster/registry';
-import { lanesOf, neighbourOf } from '../web/data/lanes.ts';
+import { type Lane, movedLanes, neighbourOf, type Place, standingLanes } from '../web/data/lanes.ts';
 import { beforeAt, moveTo, spotOf, stepTo } from '../web/board/walk.ts';
 import { boardSearchOf, fits } from '../web/board/filter.ts';
 
@@ -26,6 +26,12 @@ const cards = new Map(
     one,
   ]),
 );
+const lanesOf = (
+  all: readonly BoardColumn[],
+  those: ReadonlyMap<string, StoryCard>,
+  moves: ReadonlyMap<string, Place>,
+  before: readonly Lane[] = [],
+): readonly Lane[] => movedLanes(standingLanes(all, those, before), those, moves, before);
 const shown = (moves = new Map<string, { columnId: string; beforeId: string | null }>()) =>
   lanesOf(columns, cards, moves).map((lane) => lane.cards.map(({ id }) => id).join(''));
 

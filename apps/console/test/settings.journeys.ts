@@ -223,6 +223,18 @@ export function settingsJourneys(house: House): void {
     const page = await open(people.ana.me.token, '/settings/providers');
     await page.getByRole('heading', { name: 'No identity provider yet' }).waitFor();
     await page.getByRole('button', { name: 'Add an identity provider' }).click();
+    // The first field has the focus; a form that is closed gives it back to the button that opened it.
+    await page.locator(':focus').and(page.getByLabel('Issuer')).waitFor();
+    await page.getByRole('button', { name: 'Cancel' }).press('Enter');
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Add an identity provider' }))
+      .waitFor();
+    await page.keyboard.press('Enter');
+    await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
+    await page.getByRole('button', { name: 'Copy the address' }).click();
+    await page.getByRole('button', { name: 'Copied the address' }).waitFor();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toContain(`${house.url()}/auth/issuer/`);
     await page.getByLabel('Issuer').fill('https://login.acme.example');
     await page.getByLabel('Client id').fill('muster');
     await page.getByLabel('Domains of the addresses').fill('acme.example');
@@ -233,6 +245,10 @@ export function settingsJourneys(house: House): void {
     await row.getByRole('button', { name: 'Edit' }).click();
     await page.getByLabel('Name').fill('Acme');
     await page.getByRole('button', { name: 'Save' }).click();
+    await page
+      .locator(':focus')
+      .and(page.getByRole('button', { name: 'Add an identity provider' }))
+      .waitFor();
     await page.getByRole('button', { name: 'Edit Acme' }).waitFor();
     await house.go(page, '/settings/policy');
     await page.getByRole('checkbox', { name: 'Acme' }).waitFor();

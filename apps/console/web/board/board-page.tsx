@@ -21,6 +21,7 @@ import { usePageKeys, isSingle } from '../parts/keys.ts';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
 import { announce, announceQuietly, notify, reasonFor } from '../parts/notices.tsx';
 import { Failed } from '../parts/states.tsx';
+import { useSteady } from '../parts/steady.ts';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
 import { Column } from './column.tsx';
@@ -70,7 +71,12 @@ function BoardView({ board }: { readonly board: Board }) {
         : view.lanes,
     [view.lanes, filter, filtered],
   );
-  const allCards = useMemo(() => view.lanes.flatMap(({ cards }) => cards), [view.lanes]);
+  const allCards = useMemo(() => view.standing.flatMap(({ cards }) => cards), [view.standing]);
+  const counts = new Map(view.lanes.map(({ column, cards }) => [column.id, cards.length]));
+  const activeLane = useMemo(
+    () => (activeId === null ? undefined : lanes[spotOf(lanes, activeId)?.lane ?? -1]),
+    [lanes, activeId],
+  );
   const canWrite = project !== null && project.archivedAt === null && project.myRole !== 'viewer';
 
   // A card that another moves keeps the focus of whoever is on it.
@@ -106,7 +112,7 @@ function BoardView({ board }: { readonly board: Board }) {
     flushSync(() => setActiveId(id));
     area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus();
   };
-  const menuOf = (card: StoryCard): MenuItem[] => {
+  const menuOf = useSteady((card: StoryCard): MenuItem[] => {
     const lane = view.lanes.find(({ column }) => column.id === card.columnId);
     const to = (place: Place) => () => void move(card, place);
     const columnId = card.columnId ?? '';
@@ -131,9 +137,9 @@ function BoardView({ board }: { readonly board: Board }) {
           run: to({ columnId: column.id, beforeId: null }),
         })),
     ];
-  };
+  });
 
-  const add = async (title: string, columnId: string): Promise<void> => {
+  const add = useSteady(async (title: string, columnId: string): Promise<void> => {
     try {
       const card = await board.create(title, columnId);
       if (card !== undefined) announce(t.move.created(card.key));
@@ -141,7 +147,7 @@ function BoardView({ board }: { readonly board: Board }) {
       notify({ tone: 'bad', title: t.move.notCreated, body: reasonFor(error) });
       throw error;
     }
-  };
+  });
 
   const onKeyDown = (event: KeyboardEvent): void => {
     const id = event.target instanceof HTMLElement ? event.target.dataset['card'] : undefined;
@@ -238,23 +244,23 @@ function BoardView({ board }: { readonly board: Board }) {
           onKeyDown={onKeyDown}
           onFocus={onFocus}
         >
-          {lanes.map((lane, index) => (
+          {lanes.map((lane) => (
             <Column
               key={lane.column.id}
               lane={lane}
-              count={view.lanes[index]?.cards.length ?? 0}
+              count={counts.get(lane.column.id) ?? 0}
               isWhole={isWhole}
               isFiltered={filtered}
               canWrite={canWrite}
-              activeId={activeId}
-              movingId={moving?.card.id ?? null}
+              activeId={lane === activeLane ? activeId : null}
+              movingId={lane === activeLane ? (moving?.card.id ?? null) : null}
               selected={selected}
               fresh={view.fresh}
-              over={over}
+              over={over?.columnId === lane.column.id ? over : null}
               menuOf={menuOf}
               isAdding={addingIn === lane.column.id}
-              onAdding={(isAdding) => setAddingIn(isAdding ? lane.column.id : null)}
-              onAdd={(title) => add(title, lane.column.id)}
+              onAdding={setAddingIn}
+              onAdd={add}
             />
           ))}
         </div>

@@ -1,5 +1,5 @@
 import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
-import { type ReactNode, useCallback, useRef } from 'react';
+import { memo, type ReactNode, useCallback, useRef } from 'react';
 import { type StoryCard } from '@muster/registry';
 import { type Lane, type Place } from '../data/lanes.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
@@ -16,7 +16,7 @@ const offsets = new Map<string, number>();
 
 export interface ColumnProps {
   readonly lane: Lane;
-  /** How many there are, also those that are not loaded yet or do not fit the filters. */
+  /** How many there are, also those that do not fit the filters. */
   readonly count: number;
   readonly isWhole: boolean;
   readonly isFiltered: boolean;
@@ -29,19 +29,19 @@ export interface ColumnProps {
   readonly over: Place | null;
   readonly menuOf: (card: StoryCard) => readonly MenuItem[];
   readonly isAdding: boolean;
-  readonly onAdding: (isAdding: boolean) => void;
-  readonly onAdd: (title: string) => Promise<void>;
+  readonly onAdding: (columnId: string | null) => void;
+  readonly onAdd: (title: string, columnId: string) => Promise<void>;
 }
 
 function Entry({
   card,
   isLocked,
-  menu,
+  menuOf,
   children,
 }: {
   readonly card: StoryCard;
   readonly isLocked: boolean;
-  readonly menu: readonly MenuItem[];
+  readonly menuOf: ColumnProps['menuOf'];
   readonly children: ReactNode;
 }) {
   const place = useRef<HTMLDivElement>(null);
@@ -49,7 +49,12 @@ function Entry({
   return (
     <div ref={place} className="card-place">
       {children}
-      <Menu label={t.board.cardMenu(card.key)} items={menu} className="icon-button card-menu" tabIndex={-1}>
+      <Menu
+        label={t.board.cardMenu(card.key)}
+        items={() => menuOf(card)}
+        className="icon-button card-menu"
+        tabIndex={-1}
+      >
         <Icon name="more" />
       </Menu>
     </div>
@@ -79,7 +84,7 @@ function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
           className="icon-button column-add"
           aria-label={t.board.add(column.name)}
           title={t.board.add(column.name)}
-          onClick={() => onAdding(true)}
+          onClick={() => onAdding(column.id)}
         >
           <Icon name="plus" />
         </button>
@@ -88,7 +93,8 @@ function Head({ lane, count, isFiltered, canWrite, onAdding }: ColumnProps) {
   );
 }
 
-export function Column(props: ColumnProps) {
+/** Drawn again where something of its own changed: what it is given stays the same otherwise. */
+export const Column = memo(function Column(props: ColumnProps) {
   const { lane, isWhole, isFiltered, canWrite, activeId, movingId, selected, fresh, over, menuOf } = props;
   const { column, cards } = lane;
   const section = useRef<HTMLElement>(null);
@@ -100,7 +106,8 @@ export function Column(props: ColumnProps) {
     count: cards.length,
     getScrollElement: () => scroller.current,
     estimateSize: () => likelyHeight,
-    getItemKey: (index) => cards[index]?.id ?? index,
+    // Another function would have the places of all cards worked out anew.
+    getItemKey: useCallback((index: number) => cards[index]?.id ?? index, [cards]),
     overscan: 4,
     gap,
     initialOffset: () => offsets.get(column.id) ?? 0,
@@ -135,7 +142,11 @@ export function Column(props: ColumnProps) {
     >
       <Head {...props} />
       {props.isAdding && (
-        <QuickAdd column={column.name} onAdd={props.onAdd} onClose={() => props.onAdding(false)} />
+        <QuickAdd
+          column={column.name}
+          onAdd={(title) => props.onAdd(title, column.id)}
+          onClose={() => props.onAdding(null)}
+        />
       )}
       <div
         ref={scroller}
@@ -160,7 +171,7 @@ export function Column(props: ColumnProps) {
                 aria-posinset={index + 1}
                 style={{ transform: `translateY(${start}px)` }}
               >
-                <Entry card={card} isLocked={!canWrite} menu={menuOf(card)}>
+                <Entry card={card} isLocked={!canWrite} menuOf={menuOf}>
                   <Card
                     card={card}
                     isActive={index === stop}
@@ -183,4 +194,4 @@ export function Column(props: ColumnProps) {
       </div>
     </section>
   );
-}
+});

@@ -1,13 +1,15 @@
 /** The boards that are open: cards as the server has them, kept so by its events, with moves shown before they are answered. */
 import { type Client, isRefusal, MusterError } from '@muster/client';
 import { type BoardColumn, type Event, type Project, type Story, type StoryCard } from '@muster/registry';
-import { type Lane, lanesOf, neighbourOf, type Place } from './lanes.ts';
+import { type Lane, movedLanes, neighbourOf, type Place, standingLanes } from './lanes.ts';
 
 export interface BoardView {
   readonly state: 'loading' | 'ready' | 'failed';
   readonly failure: unknown;
   readonly project: Project | null;
   readonly lanes: readonly Lane[];
+  /** The same without moves that are on their way. */
+  readonly standing: readonly Lane[];
   /** Whether all cards are there; until then a column's count is the project's. */
   readonly isWhole: boolean;
   /** A move that met a change by another, which waits for a decision. */
@@ -47,8 +49,11 @@ export class Board {
   readonly #changed = new Set<string>();
   readonly #watchers = new Set<() => void>();
   #columns: readonly BoardColumn[] = [];
+  /** Whether cards or columns changed since they were put in order. */
+  #isStirred = true;
   #view: BoardView = {
-    ...{ state: 'loading', failure: null, project: null, lanes: [], isWhole: false, conflict: null },
+    ...{ state: 'loading', failure: null, project: null, lanes: [], standing: [], isWhole: false },
+    conflict: null,
     fresh: new Set(),
   };
   #gathering: ReturnType<typeof setTimeout> | undefined;
@@ -89,6 +94,7 @@ export class Board {
       ]);
       if (isOld()) return;
       this.#columns = columns.filter(({ archivedAt }) => archivedAt === null);
+      this.#isStirred = true;
       const seen = new Set<string>();
       let { items, nextCursor } = first;
       for (;;) {
@@ -101,7 +107,7 @@ export class Board {
         ({ items, nextCursor } = await page(nextCursor));
         if (isOld()) return;
       }
-      for (const id of this.#cards.keys()) if (!seen.has(id) && !this.#asked.has(id)) this.#cards.delete(id);
+      for (const id of this.#cards.keys()) if (!seen.has(id) && !this.#asked.has(id)) this.#forget(id);
       this.#show({});
     } catch (failure) {
       if (!isOld()) this.#show({ state: this.#view.state === 'ready' ? 'ready' : 'failed', failure });
@@ -111,12 +117,21 @@ export class Board {
   /** A newer version never gives way to an older one: answers overtake each other. */
   #keep(card: StoryCard): void {
     const known = this.#cards.get(card.id);
-    if (known === undefined || known.version <= card.version) this.#cards.set(card.id, card);
+    if (known !== undefined && known.version > card.version) return;
+    this.#cards.set(card.id, card);
+    this.#isStirred = true;
+  }
+
+  #forget(id: string): void {
+    if (this.#cards.delete(id)) this.#isStirred = true;
   }
 
   #show(more: Partial<BoardView>): void {
-    const lanes = lanesOf(this.#columns, this.#cards, this.#moves, this.#view.lanes);
-    this.#view = { ...this.#view, ...more, lanes };
+    const { standing: before, lanes: shown } = this.#view;
+    const standing = this.#isStirred ? standingLanes(this.#columns, this.#cards, before) : before;
+    this.#isStirred = false;
+    const lanes = movedLanes(standing, this.#cards, this.#moves, shown);
+    this.#view = { ...this.#view, ...more, standing, lanes };
     for (const changed of this.#watchers) changed();
   }
 
@@ -159,7 +174,7 @@ export class Board {
       const others = items.filter(
         (card) => card.version !== this.#cards.get(card.id)?.version && !this.#asked.has(card.id),
       );
-      for (const id of ids) if (!found.has(id)) this.#cards.delete(id);
+      for (const id of ids) if (!found.has(id)) this.#forget(id);
       for (const card of items) this.#keep(card);
       this.#show({ fresh: new Set([...this.#view.fresh, ...others.map(({ id }) => id)]) });
       if (others.length > 0) setTimeout(() => this.#wither(others), freshMillis);

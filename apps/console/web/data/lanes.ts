@@ -15,33 +15,48 @@ export interface Lane {
 const byRank = (one: StoryCard, other: StoryCard): number =>
   one.rank < other.rank ? -1 : one.rank > other.rank ? 1 : one.id < other.id ? -1 : 1;
 
-/** The columns with their cards in order. Columns in which nothing changed keep their list. */
-export function lanesOf(
+/** As it was where it is the same list of the same cards: what is drawn from it need not be drawn again. */
+function kept(column: BoardColumn, cards: readonly StoryCard[], before: readonly Lane[]): Lane {
+  const last = before.find((lane) => lane.column.id === column.id);
+  const isSame =
+    last?.column === column &&
+    last.cards.length === cards.length &&
+    cards.every((card, index) => card === last.cards[index]);
+  return isSame ? last : { column, cards };
+}
+
+/** The columns with their cards in order, as the server has them. Columns in which nothing changed keep their list. */
+export function standingLanes(
   columns: readonly BoardColumn[],
   cards: ReadonlyMap<string, StoryCard>,
-  moves: ReadonlyMap<string, Place>,
   before: readonly Lane[] = [],
 ): Lane[] {
   const byColumn = new Map<string, StoryCard[]>(columns.map(({ id }) => [id, []]));
-  for (const card of cards.values()) {
-    if (card.columnId !== null && !moves.has(card.id)) byColumn.get(card.columnId)?.push(card);
-  }
-  for (const list of byColumn.values()) list.sort(byRank);
-  for (const [id, { columnId, beforeId }] of moves) {
-    const card = cards.get(id);
-    const list = byColumn.get(columnId);
-    if (card === undefined || list === undefined) continue;
-    const at = beforeId === null ? -1 : list.findIndex((one) => one.id === beforeId);
-    list.splice(at < 0 ? list.length : at, 0, card);
-  }
-  return columns.map((column) => {
-    const list = byColumn.get(column.id) ?? [];
-    const last = before.find((lane) => lane.column.id === column.id);
-    const isSame =
-      last?.column === column &&
-      last.cards.length === list.length &&
-      list.every((card, index) => card === last.cards[index]);
-    return isSame ? last : { column, cards: list };
+  for (const card of cards.values()) if (card.columnId !== null) byColumn.get(card.columnId)?.push(card);
+  return columns.map((column) => kept(column, (byColumn.get(column.id) ?? []).sort(byRank), before));
+}
+
+/** The same with moves that are on their way. Only columns that they leave or reach are made anew. */
+export function movedLanes(
+  standing: readonly Lane[],
+  cards: ReadonlyMap<string, StoryCard>,
+  moves: ReadonlyMap<string, Place>,
+  before: readonly Lane[] = [],
+): readonly Lane[] {
+  if (moves.size === 0) return standing;
+  const touched = new Set<string | null>();
+  for (const [id, { columnId }] of moves) touched.add(columnId).add(cards.get(id)?.columnId ?? null);
+  return standing.map((lane) => {
+    const { column } = lane;
+    if (!touched.has(column.id)) return lane;
+    const list = lane.cards.filter(({ id }) => !moves.has(id));
+    for (const [id, { columnId, beforeId }] of moves) {
+      const card = cards.get(id);
+      if (card === undefined || columnId !== column.id) continue;
+      const at = beforeId === null ? -1 : list.findIndex((one) => one.id === beforeId);
+      list.splice(at < 0 ? list.length : at, 0, card);
+    }
+    return kept(column, list, before);
   });
 }
 

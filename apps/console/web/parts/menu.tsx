@@ -13,7 +13,8 @@ export interface MenuItem {
 
 interface MenuProps {
   readonly label: string;
-  readonly items: readonly MenuItem[];
+  /** A function is asked when the menu opens. */
+  readonly items: readonly MenuItem[] | (() => readonly MenuItem[]);
   readonly children: ReactNode;
   readonly className?: string;
   /** Choices stay open, so that several can be made. */
@@ -106,7 +107,7 @@ export function Menu({ label, items, children, className, staysOpen = false, tab
           tabIndex={-1}
           onKeyDown={walk}
         >
-          {items.map((item) => (
+          {(typeof items === 'function' ? items() : items).map((item) => (
             <button
               key={item.id}
               type="button"

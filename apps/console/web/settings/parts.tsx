@@ -3,6 +3,7 @@ import { type UseQueryResult, useQueryClient } from '@tanstack/react-query';
 import { cloneElement, type ReactElement, type ReactNode, useId, useState } from 'react';
 import { isRefusal } from '@muster/client';
 import { Dialog } from '../parts/dialog.tsx';
+import { useFormFocus } from '../parts/focus.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { t } from '../texts/index.ts';
@@ -171,7 +172,7 @@ export function Choice<Value extends string>({
 }
 
 /** A form that stays as it is until its act is done; then it is closed by whoever opened it. */
-export const Form = ({
+export function Form({
   act,
   isBusy,
   onSubmit,
@@ -181,29 +182,34 @@ export const Form = ({
   readonly act: string;
   readonly isBusy: boolean;
   readonly onSubmit: () => void;
+  /** Of a form that was opened: it takes the focus, and gives it back to what opened it. */
   readonly onCancel?: () => void;
   readonly children: ReactNode;
-}) => (
-  <form
-    className="form"
-    onSubmit={(event) => {
-      event.preventDefault();
-      if (!isBusy) onSubmit();
-    }}
-  >
-    {children}
-    <div className="form-foot">
-      <button type="submit" className="button" data-kind="main" disabled={isBusy}>
-        {act}
-      </button>
-      {onCancel !== undefined && (
-        <button type="button" className="button" onClick={onCancel}>
-          {t.cancel}
+}) {
+  const form = useFormFocus(onCancel !== undefined);
+  return (
+    <form
+      ref={form}
+      className="form"
+      onSubmit={(event) => {
+        event.preventDefault();
+        if (!isBusy) onSubmit();
+      }}
+    >
+      {children}
+      <div className="form-foot">
+        <button type="submit" className="button" data-kind="main" disabled={isBusy}>
+          {act}
         </button>
-      )}
-    </div>
-  </form>
-);
+        {onCancel !== undefined && (
+          <button type="button" className="button" onClick={onCancel}>
+            {t.cancel}
+          </button>
+        )}
+      </div>
+    </form>
+  );
+}
 
 /** An act that cannot be taken back is asked about first. */
 export function Ask({
@@ -264,8 +270,23 @@ export function Ask({
   );
 }
 
+/** Copies a value, and says that it did. */
+export function Copy({ name, value }: { readonly name: string; readonly value: string }) {
+  const [isCopied, setCopied] = useState(false);
+  return (
+    <button
+      type="button"
+      className="button"
+      onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(true))}
+    >
+      {isCopied ? s.copied : s.copy}
+      <span className="sr-only"> {name}</span>
+    </button>
+  );
+}
+
 /** What is shown once, with a button that copies it. */
-export function Once({
+export const Once = ({
   title,
   values,
   onClose,
@@ -273,34 +294,24 @@ export function Once({
   readonly title: string;
   readonly values: readonly (readonly [name: string, value: string])[];
   readonly onClose: () => void;
-}) {
-  const [copied, setCopied] = useState<string | null>(null);
-  return (
-    <div className="once" role="status">
-      <strong>{title}</strong>
-      {values.map(([name, value]) => (
-        <div key={name} className="once-value">
-          <span className="muted">{name}</span>
-          <code>{value}</code>
-          <button
-            type="button"
-            className="button"
-            onClick={() => void navigator.clipboard.writeText(value).then(() => setCopied(name))}
-          >
-            {copied === name ? s.copied : s.copy}
-            <span className="sr-only"> {name}</span>
-          </button>
-        </div>
-      ))}
-      <div className="form-foot">
-        <span className="muted grow">{s.once}</span>
-        <button type="button" className="button" onClick={onClose}>
-          {t.close}
-        </button>
+}) => (
+  <div className="once" role="status">
+    <strong>{title}</strong>
+    {values.map(([name, value]) => (
+      <div key={name} className="once-value">
+        <span className="muted">{name}</span>
+        <code>{value}</code>
+        <Copy name={name} value={value} />
       </div>
+    ))}
+    <div className="form-foot">
+      <span className="muted grow">{s.once}</span>
+      <button type="button" className="button" onClick={onClose}>
+        {t.close}
+      </button>
     </div>
-  );
-}
+  </div>
+);
 
 /** A button that opens a form in its place, under the head of a section. */
 export const Opener = ({ name, onOpen }: { readonly name: string; readonly onOpen: () => void }) => (

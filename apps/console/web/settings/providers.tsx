@@ -5,7 +5,7 @@ import { type IdentityProvider } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { ago } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
-import { Ask, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
+import { Ask, Copy, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
 import { providersQuery } from './queries.ts';
 
 function Edit({
@@ -46,9 +46,12 @@ function Edit({
       onCancel={onClose}
     >
       {redirectUrl !== undefined && (
-        <p className="hint">
-          {s.providers.redirect} <code>{redirectUrl}</code>
-        </p>
+        <div className="copy-line">
+          <p className="hint">
+            {s.providers.redirect} <code>{redirectUrl}</code>
+          </p>
+          <Copy name={s.providers.redirectName} value={redirectUrl} />
+        </div>
       )}
       <div className="form-row">
         <Label name={s.providers.issuer} hint={s.providers.issuerHint}>
@@ -144,9 +147,12 @@ function One({ provider, onEdit }: { readonly provider: IdentityProvider; readon
                     : s.providers.missing(ago(missingSince))}
               </span>
               {(provenAt === null || missingSince !== null) && (
-                <p className="muted">
-                  {s.providers.record} <code>{record.name}</code> <code>{record.value}</code>
-                </p>
+                <div className="copy-line">
+                  <p className="muted">
+                    {s.providers.record} <code>{record.name}</code> <code>{record.value}</code>
+                  </p>
+                  <Copy name={s.providers.recordOf(domain)} value={record.value} />
+                </div>
               )}
             </div>
           ))}

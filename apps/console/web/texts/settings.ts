@@ -144,6 +144,8 @@ export const s = {
     empty: 'No identity provider yet',
     emptyWhy: 'Who types an address of its domains at the sign-in is led to it.',
     make: 'Add an identity provider',
+    redirectName: 'the address',
+    recordOf: (domain: string) => `the record of ${domain}`,
     redirect: 'Enter at the issuer, as the address to which people are sent back:',
     issuer: 'Issuer',
     issuerHint: 'As its metadata has it, to the letter',
