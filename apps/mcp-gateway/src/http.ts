@@ -26,6 +26,7 @@ import { digest, type Intent, Intents } from './intents.ts';
 import { isUnauthorized } from './failures.ts';
 import { createViews, pathForms, type View } from './narrowing.ts';
 import { allowOrigins, originGuard, type OriginRules } from './origins.ts';
+import { refusedText, tellProgress } from './progress.ts';
 import { withArguments } from './repair.ts';
 import { idOf, json, refuse, statusOf, textOfReply } from './replies.ts';
 import { Identities, type Identity } from './rights.ts';
@@ -195,6 +196,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
         logger.error({ err: error, requestId: request.id, method: message.method }, 'fault');
       },
     };
+    const progress = tellProgress(message, request.headers.accept ?? '', reply);
     const answered = await mcp.ask(message, classification, session);
     if (!isAsked && !(await holds(request))) session.refused();
     if (refusal.signal.aborted) outcome = 'unauthorized';
@@ -220,14 +222,16 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
       },
       'mcp',
     );
-    if (refusal.signal.aborted) return sendError(reply, unauthorized(), request.id);
+    if (refusal.signal.aborted)
+      return progress.end(refusedText(message)) ? reply : sendError(reply, unauthorized(), request.id);
     // Whoever left before it goes out may send it again.
     if (intent !== undefined && !reply.raw.closed) {
       reply.raw.once('finish', () => {
         intent.delivered();
       });
     }
-    return json(reply, statusOf(answered, classification), textOfReply(answered));
+    const text = textOfReply(answered);
+    return progress.end(text) ? reply : json(reply, statusOf(answered, classification), text);
   }
 
   /** Whether the API takes the token still. While that cannot be asked, what is remembered counts. */

@@ -1,0 +1,103 @@
+// A client that asks how a call goes is told while the call waits, and no other client notices.
+import { afterEach, describe, expect, it } from '@jest/globals';
+import {
+  Client as ModernClient,
+  StreamableHTTPClientTransport as ModernTransport,
+} from '@modelcontextprotocol/client';
+import { Client as OlderClient } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport as OlderTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const about = { name: 'spec', version: '1' };
+const running: { close(): Promise<void> }[] = [];
+afterEach(async () => {
+  await Promise.all(running.splice(0).map((client) => client.close()));
+});
+
+const withToken = (token: string) => ({ requestInit: { headers: { authorization: `Bearer ${token}` } } });
+
+/** Waits by the tool, hears of it by `onprogress`, and answers what came in the end. */
+type Wait = (args: Record<string, unknown>, onprogress: (seen: object) => void) => Promise<object>;
+
+const modern = (options: object) => async (url: URL, token: string) => {
+  const client = new ModernClient(about, options);
+  await client.connect(new ModernTransport(url, withToken(token)));
+  running.push(client);
+  return ((args, onprogress) =>
+    client.callTool({ name: 'wait_for', arguments: args }, { onprogress })) satisfies Wait;
+};
+
+const clients: Record<string, (url: URL, token: string) => Promise<Wait>> = {
+  'the v1 SDK': async (url, token) => {
+    const client = new OlderClient(about);
+    await client.connect(new OlderTransport(url, withToken(token)));
+    running.push(client);
+    return (args, onprogress) =>
+      client.callTool({ name: 'wait_for', arguments: args }, undefined, { onprogress });
+  },
+  'the v2 SDK, as it comes': modern({}),
+  'the v2 SDK, stateless': modern({ versionNegotiation: { mode: { pin: '2026-07-28' } } }),
+};
+
+async function work() {
+  const { ana, robo } = await gateway.world.org();
+  const api = gateway.direct(ana.me.token);
+  await api.projects.create({ key: 'WEB', name: 'Web' });
+  await api.stories.create({ projectId: 'WEB', title: 'First', status: 'ready' });
+  const { structuredContent } = await gateway.tool(robo.me.token, 'start_work', { storyId: 'WEB-1' });
+  const { execution, leaseToken } = structuredContent as unknown as {
+    execution: { id: string };
+    leaseToken: string;
+  };
+  const held = { executionId: execution.id, leaseToken };
+  // What was told with the work is heard once.
+  await gateway.tool(robo.me.token, 'wait_for', { ...held, waitSeconds: 0 });
+  const stop = () => api.deliveryExecutions.update({ executionId: held.executionId, requestStop: true });
+  return { token: robo.me.token, held, stop };
+}
+
+describe.each(Object.entries(clients))('%s', (_name, connect) => {
+  it.each([
+    ['the gateway', () => gateway.url()],
+    ['the API', () => `${gateway.apiUrl()}/api/mcp`],
+  ])(
+    'hears through %s that its call waits, and then the answer',
+    async (_through, place) => {
+      const { token, held, stop } = await work();
+      const wait = await connect(new URL(place()), token);
+      const heard: object[] = [];
+      const answer = await wait({ ...held, waitSeconds: 25 }, (seen) => {
+        heard.push(seen);
+        if (heard.length === 1) void stop();
+      });
+      expect(heard[0]).toMatchObject({ progress: 5, message: 'Waiting, 5 s' });
+      expect(answer).toMatchObject({ structuredContent: { signals: [{ kind: 'stop_requested' }] } });
+    },
+    60_000,
+  );
+});
+
+describe('a call', () => {
+  const asks = { progressToken: 'mine' };
+  const both = { accept: 'application/json, text/event-stream' };
+
+  it.each(['rpc', 'modern'] as const)('that is answered at once is one JSON body (%s)', async (era) => {
+    const { token } = await work();
+    const params = { name: 'session_identity', arguments: {} };
+    const answer = await gateway[era](token, 'tools/call', params, { meta: asks, headers: both });
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect(answer.body.result).toMatchObject({ structuredContent: { member: {} } });
+  });
+
+  it.each([
+    ['asks for no progress', both, {}],
+    ['takes JSON alone', { accept: 'application/json' }, asks],
+  ])('that waits is one JSON body where its client %s', async (_why, headers, meta) => {
+    const { token, held } = await work();
+    const params = { name: 'wait_for', arguments: { ...held, waitSeconds: 7 } };
+    const answer = await gateway.rpc(token, 'tools/call', params, { meta, headers });
+    expect(answer.headers.get('content-type')).toContain('application/json');
+    expect(answer.body.result).toMatchObject({ structuredContent: { signals: [] } });
+  });
+});
