@@ -90,6 +90,10 @@ if (existsSync(ownMigrations)) {
   }
 }
 
+// The views of the MCP gateway are read from disk.
+const ownViews = path.join(workspaceRoot, projectRoot, 'src/ui');
+if (existsSync(ownViews)) await cp(ownViews, path.join(outdir, 'ui'), { recursive: true });
+
 // Bull Board reads its pages from disk.
 if (Object.keys(metafile.inputs).some((file) => file.startsWith('node_modules/@bull-board/api/'))) {
   await cp(

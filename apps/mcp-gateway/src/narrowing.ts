@@ -21,6 +21,8 @@ export interface View extends Bounds {
   readonly mode: Mode;
   readonly isReadonly: boolean;
   readonly showsOutput: boolean;
+  /** Whether tools name the views of their answers to a client that cannot say that it shows them. */
+  readonly showsApps: boolean;
   allows(tool: AnyTool): boolean;
   /** Whether it is in the list, and can be called by its own name. */
   lists(tool: AnyTool): boolean;
@@ -94,6 +96,7 @@ export function viewOf(given: Parameters): View {
   const mode = reader.mode();
   const project = reader.project();
   const showsOutput = reader.isOn('outputSchema');
+  const showsApps = reader.isOn('apps');
 
   const isForbidden = (tool: AnyTool): boolean =>
     excluded.has(tool) ||
@@ -110,10 +113,10 @@ export function viewOf(given: Parameters): View {
 
   return {
     key: JSON.stringify([
-      ...[mode, isReadonly, showsOutput, project !== null],
+      ...[mode, isReadonly, showsOutput, showsApps, project !== null],
       ...[sets === null ? null : [...sets].sort(), namesOf(chosen), namesOf(excluded)],
     ]),
-    ...{ mode, project, isReadonly, showsOutput },
+    ...{ mode, project, isReadonly, showsOutput, showsApps },
     allows,
     lists: (tool) => {
       if (!allows(tool)) return false;
@@ -125,7 +128,16 @@ export function viewOf(given: Parameters): View {
 }
 
 /** Each parameter, and the header that says the same. */
-const parameters = ['toolsets', 'tools', 'exclude', 'readonly', 'project', 'mode', 'outputSchema'] as const;
+const parameters = [
+  'toolsets',
+  'tools',
+  'exclude',
+  'readonly',
+  'project',
+  'mode',
+  'outputSchema',
+  'apps',
+] as const;
 const headerPrefix = 'x-mcp-';
 const headerNames = parameters.map((name) => name.toLowerCase());
 /** Each as a header. */

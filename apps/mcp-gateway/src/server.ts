@@ -32,6 +32,7 @@ import { type AnyTool, everyTool, findTool } from './toolbox.ts';
 import { replayedField } from './schemas.ts';
 import { asInputSchema } from './tools.ts';
 import { type View } from './narrowing.ts';
+import { readView, showsViews, uiExtension, withView } from './ui.ts';
 
 /** Newest first: what a client hears that asks for one we do not speak. */
 export const legacyVersions = ['2025-11-25', '2025-06-18', '2025-03-26'] as const;
@@ -62,12 +63,13 @@ const shown = (tool: AnyTool, view: View): Tool => {
     : base;
 };
 
-export function listFor(view: View, identity: Identity) {
-  const key = `${rightsKey(identity)} ${view.key}`;
+/** `hasViews` is whether tools name the views that show their answers. */
+export function listFor(view: View, identity: Identity, hasViews = view.showsApps) {
+  const key = `${rightsKey(identity)} ${view.key} ${hasViews}`;
   let list = lists.get(key);
   if (list === undefined) {
     const visible = everyTool.filter((tool) => view.lists(tool) && mayUse(tool, identity));
-    const tools = visible.map((tool) => shown(tool, view));
+    const tools = visible.map((tool) => (hasViews ? withView(shown(tool, view)) : shown(tool, view)));
     textOfTools.set(tools, JSON.stringify(tools));
     list = { tools, visible };
     lists.set(key, list);
@@ -189,6 +191,7 @@ function createServer(
       prompts: { listChanged: false },
       resources: { listChanged: false, ...(era === 'modern' && { subscribe: true }) },
       completions: {},
+      extensions: { [uiExtension]: {} },
     },
     supportedProtocolVersions: [...modernVersions, ...legacyVersions],
     cacheHints: {
@@ -219,19 +222,23 @@ function createServer(
         throw protocolError(failure, session);
       }
     };
-  const listing = <Result>(list: (session: Session) => Promise<Result> | Result) =>
+  const listing = <Result>(list: (session: Session, context: ServerContext) => Promise<Result> | Result) =>
     answering(
       async (
         request: { readonly params?: { readonly cursor?: string | undefined } | undefined },
         session,
+        context,
       ): Promise<Result> => {
         refuseCursor(request);
-        return list(session);
+        return list(session, context);
       },
     );
   server.setRequestHandler(
     'tools/list',
-    listing((session): ListToolsResult => ({ tools: listFor(session.view, session.identity).tools })),
+    listing(({ view, identity }, { mcpReq }): ListToolsResult => {
+      const hasViews = view.showsApps || showsViews(capabilitiesIn(mcpReq.envelope));
+      return { tools: listFor(view, identity, hasViews).tools };
+    }),
   );
   server.setRequestHandler(
     'tools/call',
@@ -265,7 +272,7 @@ function createServer(
   server.setRequestHandler(
     'resources/read',
     answering(async ({ params: { uri } }: { params: { uri: string } }, session) => {
-      const contents = await readResource(uri, session);
+      const contents = readView(uri) ?? (await readResource(uri, session));
       if (contents === undefined) throw new ResourceNotFoundError(uri);
       return { contents };
     }),
