@@ -50,8 +50,12 @@ interface Turn {
 
 const say = ({ client, sessionId }: Turn, update: SessionUpdate): Promise<void> =>
   client.notify(methods.client.session.update, { sessionId, update });
-const speak = (turn: Turn, text: string): Promise<void> =>
-  say(turn, { sessionUpdate: 'agent_message_chunk', content: { type: 'text', text } });
+const speak = (turn: Turn, text: string, messageId?: string): Promise<void> =>
+  say(turn, {
+    sessionUpdate: 'agent_message_chunk',
+    content: { type: 'text', text },
+    ...(messageId && { messageId }),
+  });
 
 async function ask(turn: Turn, kind: ToolKind, title: string, place?: string): Promise<void> {
   const { client, sessionId } = turn;
@@ -71,6 +75,13 @@ async function ask(turn: Turn, kind: ToolKind, title: string, place?: string): P
 }
 
 const behaviours: Readonly<Record<string, (turn: Turn) => Promise<StopReason>>> = {
+  'says two messages': async (turn) => {
+    await writeFile('answer.txt', 'good\n');
+    await speak(turn, 'A notice of the agent.', 'one');
+    await speak(turn, 'It says ', 'two');
+    await speak(turn, 'good night.', 'two');
+    return 'end_turn';
+  },
   works: async (turn) => {
     const entry = { priority: 'medium' } as const;
     await say(turn, {
@@ -169,6 +180,7 @@ const connection = agent({ name: 'spec' })
     await note('prompts', text);
     const turn = { client: context.client, sessionId, text, count: (await linesOf('prompts')).length };
     const behave = behaviours[behaviour];
+    if (behaviour === 'wants a login at its first turn') throw RequestError.authRequired();
     if (behave === undefined) throw RequestError.internalError({}, `no behaviour ${behaviour}`);
     return { stopReason: await behave(turn) };
   })

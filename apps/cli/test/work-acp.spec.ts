@@ -62,7 +62,11 @@ const executionOf = async (key: string) =>
 interface Session {
   readonly method: string;
   readonly cwd: string;
-  readonly mcpServers: { readonly url: string; readonly headers: readonly { readonly value: string }[] }[];
+  readonly mcpServers: {
+    readonly name: string;
+    readonly url: string;
+    readonly headers: readonly { readonly value: string }[];
+  }[];
 }
 
 describe('an agent by the Agent Client Protocol', () => {
@@ -87,11 +91,21 @@ describe('an agent by the Agent Client Protocol', () => {
     expect(await runner.git('show', `work/${working.key}-1:answer.txt`)).toBe('good');
   });
 
+  it('has the last message alone as its last words', async () => {
+    const working = await start('says two messages');
+    expect(await working.ended).toBe(0);
+    const said = working.told.filter(({ event }) => event === 'output').map(({ message }) => message);
+    expect(said).toEqual(['A notice of the agent.', 'It says good night.']);
+    expect(await executionOf(working.key)).toMatchObject({ summary: 'It says good night.' });
+  });
+
   it("gets Muster's tools by the token of its run", async () => {
     const working = await start('works');
     await working.ended;
     const [session] = await working.read<Session>('sessions');
     const [server] = session?.mcpServers ?? [];
+    // Not one that its user may have: clients keep what they know of a server by its name.
+    expect(server?.name).toBe('muster-run');
     expect(server?.url).toBe(`${muster.url()}/api/mcp?mode=core&project=WEB`);
     const [, token = ''] = /^Bearer (.+)$/.exec(server?.headers[0]?.value ?? '') ?? [];
     expect(token).not.toBe('');
@@ -191,6 +205,7 @@ describe('an agent by the Agent Client Protocol', () => {
 
   it.each([
     ['wants a login', /Authentication required/],
+    ['wants a login at its first turn', /could not begin: Authentication required/],
     ['speaks another version', /version 7 of the protocol/],
   ])('gives the story back where the agent %s, and takes no other', async (behaviour, why) => {
     const working = await start(behaviour);

@@ -46,10 +46,18 @@ const goesOn = new Set<StopReason>(['max_tokens', 'max_turn_requests']);
 const wordsOf = (error: unknown): string => {
   if (!(error instanceof RequestError)) return error instanceof Error ? error.message : String(error);
   const { data } = error;
-  return data === undefined ? error.message : `${error.message}: ${JSON.stringify(data)}`;
+  const message = error.message.replace(/\.$/, '');
+  return data === undefined ? message : `${message}: ${JSON.stringify(data)}`;
 };
 
-/** Muster's tools, by the token of the run, where the agent can call them. */
+/** An agent may open a session before it looks whether its user is logged in. */
+const wantsLogin = (error: unknown): boolean =>
+  error instanceof RequestError && error.code === RequestError.authRequired().code;
+
+/**
+ * Muster's tools, by the token of the run, where the agent can call them. Under a name of their own: clients take what they
+ * know of a server (that it wants a sign-in, for one) by its name, and people may have one called muster.
+ */
 function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): McpServer[] {
   const { MUSTER_TOKEN: token } = credentialOf(run);
   const project = run.work.key.slice(0, run.work.key.lastIndexOf('-'));
@@ -58,7 +66,7 @@ function serversOf(run: ReadyRun, capabilities: AgentCapabilities | undefined): 
   url.searchParams.set('mode', 'core');
   url.searchParams.set('project', project);
   const headers = [{ name: 'Authorization', value: `Bearer ${token}` }];
-  return [{ type: 'http', name: 'muster', url: url.href, headers }];
+  return [{ type: 'http', name: 'muster-run', url: url.href, headers }];
 }
 
 interface Begun {
@@ -95,7 +103,7 @@ export function driveByProtocol(run: ReadyRun, group: Group, told: Told): Driver
   const { lease, signals, client: muster, work } = run;
   const ear = openEar(run, group);
   const leaving = new AbortController();
-  let [asking, current] = [0, ''];
+  let [asking, current, isAtWork] = [0, '', false];
 
   const leaveFor = async ({
     toolCall,
@@ -151,6 +159,7 @@ export function driveByProtocol(run: ReadyRun, group: Group, told: Told): Driver
       ear.listen();
       const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
       const { stopReason } = await agent.request(methods.agent.session.prompt, turn);
+      isAtWork = true;
       const summary = ear.endTurn();
       if (leaving.signal.aborted) return { summary };
       if (stopReason !== 'end_turn') {
@@ -182,16 +191,20 @@ export function driveByProtocol(run: ReadyRun, group: Group, told: Told): Driver
       await Promise.race([died.catch((end: unknown) => end), pause(dyingMillis, error, { ref: false })]),
     );
   const over = (async (): Promise<Over> => {
+    const unstarted = async (error: unknown): Promise<Over> => {
+      const trouble = `The agent could not begin: ${await whyFailed(error)}.`;
+      return { trouble, failure: 'infra', isUnstarted: true };
+    };
     let begun: Begun;
     try {
       begun = await Promise.race([begin(run, agent), died, late]);
     } catch (error) {
-      const trouble = `The agent could not begin: ${await whyFailed(error)}.`;
-      return { trouble, failure: 'infra', isUnstarted: true };
+      return unstarted(error);
     }
     try {
       return await Promise.race([talk(begun), died]);
     } catch (error) {
+      if (wantsLogin(error) && !isAtWork) return unstarted(error);
       return { trouble: `The agent did not end its turn: ${await whyFailed(error)}.` };
     }
   })();

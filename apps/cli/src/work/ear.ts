@@ -21,6 +21,7 @@ const doneOf = ({ entries }: Plan): number =>
 export function openEar({ lease }: ReadyRun, group: Group): Ear {
   let isListening = false;
   let [line, words, progress] = ['', '', -1];
+  let message: string | undefined;
   const endLine = (): void => {
     if (line.trim() !== '') group.print(line);
     line = '';
@@ -47,6 +48,13 @@ export function openEar({ lease }: ReadyRun, group: Group): Ear {
         case 'agent_message_chunk': {
           if (update.content.type !== 'text') return;
           const { text } = update.content;
+          const next = update.messageId ?? undefined;
+          // A message of its own: what was said before is no part of the last words.
+          if (next !== message) {
+            endLine();
+            words = '';
+            message = next;
+          }
           words = `${words}${text}`.slice(-mostKept);
           const lines = `${line}${text}`.split('\n');
           line = lines.pop() ?? '';

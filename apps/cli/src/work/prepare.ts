@@ -163,7 +163,7 @@ export async function prepare(
     const ready: ReadyRun = { ...run, work, worktree };
     if (work.restoreSha !== undefined) await restoreFiles(worktree, work.restoreSha);
     await copyIncluded(run, work, worktree);
-    session.say.tell(work.key, 'prepared', `works in ${shortFolder(work.folder)}, on ${work.branch}`, {
+    session.say.tell(work.key, 'prepared', `works on ${work.branch}, in ${shortFolder(work.folder)}`, {
       folder: work.folder,
       branch: work.branch,
     });
