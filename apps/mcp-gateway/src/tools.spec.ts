@@ -7,7 +7,7 @@ import { viewOf } from './narrowing.ts';
 import { type Identity } from './rights.ts';
 import { listFor } from './server.ts';
 import { everyTool, findTool } from './toolbox.ts';
-import { operationTools, toolNameOf } from './tools.ts';
+import { operationTool, operationTools, toolNameOf } from './tools.ts';
 
 const all = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
 
@@ -93,6 +93,13 @@ describe('what a model reads', () => {
       if ('deleted' in operation.result.shape) expect(tool.annotations?.destructiveHint).toBe(true);
     }
   });
+
+  it.each(['orgs_transferOwnership', 'invitations_revoke', 'deliveryExecutions_complete'])(
+    'does not say of %s, which ends something for good, that it only adds',
+    (name) => {
+      expect(operationTool(name)?.tool.annotations?.destructiveHint).toBe(true);
+    },
+  );
 
   it('hides projectId where the connection fills it in', () => {
     for (const { tool, withoutProject, takesProject } of operationTools) {

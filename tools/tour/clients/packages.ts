@@ -15,6 +15,11 @@ export const packages = {
   '@langchain/mcp-adapters': '1.1.4',
   '@langchain/core': '1.4.0',
   mcporter: '0.12.3',
+  '@anthropic-ai/claude-code': '2.1.330',
+  '@openai/codex': '0.169.0',
+  '@google/gemini-cli': '0.61.0',
+  'opencode-ai': '1.18.33',
+  '@github/copilot': '1.0.102',
 } as const;
 
 export const clientsFolder = path.join(dataFolder, 'clients');

@@ -23,12 +23,12 @@ export interface Tried {
 }
 
 const mostMillis = 60_000;
-const mostShown = 90;
+export const mostShown = 90;
 
-async function runProbe(program: string, url: string, token: string): Promise<string> {
+async function runProbe(folder: string, program: string, url: string, token: string): Promise<string> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    cwd: clientsFolder,
-    env: { PATH: process.env['PATH'], HOME: clientsFolder, URL: url, TOKEN: token, NO_COLOR: '1' },
+    cwd: folder,
+    env: { PATH: process.env['PATH'], HOME: folder, URL: url, TOKEN: token, NO_COLOR: '1' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: mostMillis,
   });
@@ -45,17 +45,25 @@ export function errorLineIn(said: string): string {
   const line =
     thrown ??
     lines.find((one) => /error|unauthori[sz]ed|token|40[0-9]/i.test(one) && !/^at |^throw |^file:/.test(one));
-  return (line ?? lines.find((one) => one !== '') ?? 'nothing').slice(0, mostShown);
+  const found = line ?? lines.find((one) => one !== '') ?? 'nothing';
+  // A port differs in each run, and says nothing.
+  return found.slice(0, mostShown).replaceAll(/127\.0\.0\.1:\d+/g, 'localhost');
 }
 
-export async function tryProbe(probe: Probe, url: string, token: string): Promise<Tried> {
+/** `folder` is where its packages are. */
+export async function tryProbe(
+  probe: Probe,
+  url: string,
+  token: string,
+  folder = clientsFolder,
+): Promise<Tried> {
   const { name, package: from, program } = probe;
   const recorder = await record(url);
   try {
-    const said = await runProbe(program, recorder.url, token);
+    const said = await runProbe(folder, program, recorder.url, token);
     const [, line] = /^SEEN (.*)$/m.exec(said) ?? [];
     const opens = recorder.opening() ?? 'nothing';
-    const refusedToken = await runProbe(program, recorder.url, 'must_live_nonsense');
+    const refusedToken = await runProbe(folder, program, recorder.url, 'must_live_nonsense');
     const about = { name, version: packages[from], opens, badToken: errorLineIn(refusedToken) };
     if (line === undefined)
       return { ...about, tools: null, call: false, refusal: false, trouble: said.slice(0, 1_000) };

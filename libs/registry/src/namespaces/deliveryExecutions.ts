@@ -235,6 +235,7 @@ export const deliveryExecutions = {
   complete: operation({
     name: 'deliveryExecutions.complete',
     effect: 'write',
+    destructive: true,
     summary: 'Finish the work, or hand it in',
     keywords: 'done finished submit ready for review pull request close end deliver fail',
     description: `submitted needs a branch or a pull request and awaits the forge; the others are final. submitted and succeeded move a story from in_progress to in_review. The locks taken for it, and those of its run that go with no work, are freed at once.`,

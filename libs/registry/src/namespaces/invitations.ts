@@ -36,6 +36,7 @@ export const invitations = {
     name: 'invitations.revoke',
     effect: 'write',
     idempotent: true,
+    destructive: true,
     summary: 'Take an invitation back',
     keywords: 'cancel invite withdraw',
     description: `Only a pending one. Its seat is free at once, and its secret lets nobody in.`,

@@ -1,0 +1,89 @@
+/** The part of npm run clients that needs no download: the protocol's own packages in both eras, and the stub of a model. */
+import { randomBytes } from 'node:crypto';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { repositoryRoot } from '../../dev/repository.ts';
+import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
+import { Journal } from '../journal.ts';
+import { bringUpInstance, type OwnInstance } from '../own-instance.ts';
+import { foundTeam } from '../team.ts';
+import { probes } from './probes.ts';
+import { startStubModel, type StubModel } from './stub-model.ts';
+import { tryProbe } from './trying.ts';
+
+describe('a client', () => {
+  let own: OwnInstance;
+  let gateway: ThrowAwayApp;
+  let token = '';
+
+  beforeAll(async () => {
+    own = await bringUpInstance('for the spec', false);
+    gateway = await startThrowAwayApp('mcp-gateway', {
+      log: 'warn',
+      environment: { COORDINATION_API_URL: own.instance.baseUrl },
+    });
+    const slug = `clients-${randomBytes(4).toString('hex')}`;
+    const { scout } = await foundTeam(own.instance, new Journal(own.instance.baseUrl, slug), slug);
+    token = scout.token;
+  }, 120_000);
+  afterAll(async () => {
+    await gateway.stop();
+    await own.instance.stop();
+  });
+
+  it.each([
+    ['SDK v1', 'initialize 2025-11-25'],
+    ['SDK v2, as it comes', 'initialize 2025-11-25'],
+    ['SDK v2, stateless', 'server/discover 2026-07-28'],
+  ])(
+    'by the %s connects, lists, calls and is refused',
+    async (name, opens) => {
+      const probe = probes.find((one) => one.name === name);
+      if (probe === undefined) throw new Error(`there is no probe ${name}`);
+      const tried = await tryProbe(probe, `${gateway.url}/api/mcp/core`, token, repositoryRoot);
+      expect(tried).toMatchObject({ opens, call: true, refusal: true });
+      expect(tried.trouble).toBeUndefined();
+      expect(tried.tools).toBeGreaterThan(10);
+      expect(tried.badToken).toMatch(/unauthori[sz]|requires authorization/);
+    },
+    120_000,
+  );
+});
+
+describe('the stub of a model', () => {
+  let model: StubModel;
+  beforeAll(async () => {
+    model = await startStubModel();
+  });
+  afterAll(() => model.close());
+
+  const names = ['mcp__muster__session_identity', 'mcp__muster__start_work'];
+  const plain = names.map((name) => ({ name }));
+  const asFunctions = plain.map((stated) => ({ type: 'function', function: stated }));
+  const spaced = [{ type: 'namespace', name: 'muster', tools: plain }];
+  it.each([
+    ['/v1/messages', plain],
+    ['/v1/responses', spaced],
+    ['/v1/chat/completions', asFunctions],
+    ['/v1beta/models/x:streamGenerateContent?alt=sse', [{ functionDeclarations: plain }]],
+  ])('asks at %s for who it is, then for a story, and ends', async (path, tools) => {
+    const ask = async (told: string): Promise<string> => {
+      const body = JSON.stringify({ stream: true, tools, told });
+      const answer = await fetch(`${model.url}${path}`, { method: 'POST', body });
+      return answer.text();
+    };
+    expect(await ask('')).toContain('session_identity');
+    const second = await ask('serverTime');
+    expect(second).toContain('start_work');
+    expect(second).toContain('NONE-1');
+    const last = await ask('serverTime, not_found');
+    expect(last).toContain('Done.');
+    expect(last).not.toContain('start_work');
+    expect([...model.tools()]).toEqual(names);
+  });
+
+  it('looks a tool up where its client tells names alone', async () => {
+    const body = JSON.stringify({ stream: true, tools: [{ name: 'ToolSearch' }] });
+    const answer = await fetch(`${model.url}/v1/messages`, { method: 'POST', body });
+    expect(await answer.text()).toContain('select:mcp__muster__session_identity,mcp__muster__start_work');
+  });
+});

@@ -1,0 +1,193 @@
+/**
+ * A model that is none: it speaks the protocols of Anthropic, OpenAI (responses and chat) and Gemini, has its client call
+ * who it is and then a story that is not there, and keeps what it was told of both. It stands where a vendor's would.
+ */
+import { createServer } from 'node:http';
+import { once } from 'node:events';
+import { type AddressInfo } from 'node:net';
+
+export interface StubModel {
+  readonly url: string;
+  /** Names of tools that a client told its model of, by the longest of its lists. */
+  readonly tools: () => ReadonlySet<string>;
+  /** All that clients sent, in order. */
+  readonly heard: () => string;
+  close(): Promise<void>;
+}
+
+type Json = Record<string, unknown>;
+interface Call {
+  readonly name: string;
+  readonly args: Json;
+  /** Of OpenAI's responses, where tools of a server stand together. */
+  readonly namespace?: string;
+}
+
+const wanted = [
+  { end: 'session_identity', args: {} },
+  { end: 'start_work', args: { storyId: 'NONE-1' } },
+] as const;
+
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
+
+/** Tools of all shapes that the protocols have: plain, as functions, as declarations, and in namespaces. */
+function toolsIn(body: Json): { name: string; namespace?: string }[] {
+  const found = (one: Json, namespace?: string): { name: string; namespace?: string }[] => {
+    const inner = [...listOf(one['functionDeclarations']), ...listOf(one['tools'])];
+    const within = one['type'] === 'namespace' ? String(one['name']) : undefined;
+    if (inner.length > 0) return inner.flatMap((each) => found(each, within));
+    const stated = isObject(one['function']) ? one['function'] : one;
+    const name = stated['name'];
+    return typeof name === 'string' ? [{ name, ...(namespace !== undefined && { namespace }) }] : [];
+  };
+  return listOf(body['tools']).flatMap((one) => found(one));
+}
+
+/** What the model wants next: nothing more once both calls were answered, or where there are no tools. */
+function nextCall(body: Json, text: string): Call | undefined {
+  const tools = toolsIn(body);
+  // What a client's own classification of a prompt asks has none.
+  if (tools.length === 0) return undefined;
+  const done = Number(text.includes('serverTime')) + Number(text.includes('not_found'));
+  const next = wanted[done];
+  if (next === undefined) return undefined;
+  const tool = tools.find(({ name }) => name.endsWith(next.end));
+  if (tool !== undefined) return { ...tool, args: next.args };
+  // Claude Code tells the names alone, and looks a tool up by this.
+  const search = tools.find(({ name }) => name === 'ToolSearch');
+  const names = wanted.map(({ end }) => `mcp__muster__${end}`).join(',');
+  return search && !text.includes('tool_reference')
+    ? { name: search.name, args: { query: `select:${names}` } }
+    : undefined;
+}
+
+const said = 'Done.';
+const usage = { input_tokens: 1, output_tokens: 1, total_tokens: 2, prompt_tokens: 1, completion_tokens: 1 };
+const sse = (events: readonly Json[], isNamed: boolean): string =>
+  events
+    .map((event) => `${isNamed ? `event: ${String(event['type'])}\n` : ''}data: ${JSON.stringify(event)}\n\n`)
+    .join('');
+
+function anthropic(call: Call | undefined, id: number, isStream: boolean): string {
+  const block = call
+    ? { type: 'tool_use', id: `toolu_${id}`, name: call.name, input: call.args }
+    : { type: 'text', text: said };
+  const reason = call ? 'tool_use' : 'end_turn';
+  const message = { id: `msg_${id}`, type: 'message', role: 'assistant', model: 'stub', usage };
+  if (!isStream) return JSON.stringify({ ...message, content: [block], stop_reason: reason });
+  const delta = call
+    ? { type: 'input_json_delta', partial_json: JSON.stringify(call.args) }
+    : { type: 'text_delta', text: said };
+  const begun = call ? { ...block, input: {} } : { ...block, text: '' };
+  return sse(
+    [
+      { type: 'message_start', message: { ...message, content: [], stop_reason: null } },
+      { type: 'content_block_start', index: 0, content_block: begun },
+      { type: 'content_block_delta', index: 0, delta },
+      { type: 'content_block_stop', index: 0 },
+      { type: 'message_delta', delta: { stop_reason: reason }, usage },
+      { type: 'message_stop' },
+    ],
+    true,
+  );
+}
+
+function responses(call: Call | undefined, id: number): string {
+  const item = call
+    ? {
+        ...{ type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, status: 'completed' },
+        ...{ name: call.name, arguments: JSON.stringify(call.args) },
+        ...(call.namespace !== undefined && { namespace: call.namespace }),
+      }
+    : {
+        ...{ type: 'message', id: `msg_${id}`, role: 'assistant', status: 'completed' },
+        content: [{ type: 'output_text', text: said, annotations: [] }],
+      };
+  const response = { id: `resp_${id}`, object: 'response', model: 'stub', created_at: 1, usage };
+  return sse(
+    [
+      { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
+      { type: 'response.output_item.added', output_index: 0, item },
+      { type: 'response.output_item.done', output_index: 0, item },
+      { type: 'response.completed', response: { ...response, status: 'completed', output: [item] } },
+    ],
+    true,
+  );
+}
+
+function chat(call: Call | undefined, id: number, isStream: boolean): string {
+  const made = call && {
+    ...{ index: 0, id: `call_${id}`, type: 'function' },
+    function: { name: call.name, arguments: JSON.stringify(call.args) },
+  };
+  const message = { role: 'assistant', content: call ? null : said, ...(made && { tool_calls: [made] }) };
+  const finish_reason = call ? 'tool_calls' : 'stop';
+  const about = { id: `chat_${id}`, model: 'stub', created: 1, usage };
+  if (!isStream)
+    return JSON.stringify({
+      ...{ ...about, object: 'chat.completion' },
+      choices: [{ index: 0, message, finish_reason }],
+    });
+  const piece = (delta: Json, reason: string | null): Json => ({
+    ...{ ...about, object: 'chat.completion.chunk' },
+    choices: [{ index: 0, delta, finish_reason: reason }],
+  });
+  return `${sse([piece(message, null), piece({}, finish_reason)], false)}data: [DONE]\n\n`;
+}
+
+function gemini(call: Call | undefined, isStream: boolean): string {
+  const part = call ? { functionCall: { name: call.name, args: call.args } } : { text: said };
+  const answer = {
+    candidates: [{ index: 0, content: { role: 'model', parts: [part] }, finishReason: 'STOP' }],
+    usageMetadata: { promptTokenCount: 1, candidatesTokenCount: 1, totalTokenCount: 2 },
+  };
+  return isStream ? sse([answer], false) : JSON.stringify(answer);
+}
+
+function answerTo(path: string, body: Json, text: string, id: number): { text: string; isStream: boolean } {
+  const isStream = body['stream'] === true || path.includes('streamGenerateContent');
+  const call = nextCall(body, text);
+  if (path.includes('count_tokens')) return { text: '{"input_tokens":1}', isStream: false };
+  if (path.includes('countTokens')) return { text: '{"totalTokens":1}', isStream: false };
+  if (path.includes('/messages')) return { text: anthropic(call, id, isStream), isStream };
+  if (path.includes('/responses')) return { text: responses(call, id), isStream: true };
+  if (path.includes('/chat/completions')) return { text: chat(call, id, isStream), isStream };
+  if (path.includes('enerateContent')) return { text: gemini(call, isStream), isStream };
+  return { text: '{"data":[{"id":"stub","object":"model"}],"models":[]}', isStream: false };
+}
+
+export async function startStubModel(): Promise<StubModel> {
+  const heard: string[] = [];
+  let tools: ReadonlySet<string> = new Set();
+  let id = 0;
+  const server = createServer((request, response) => {
+    void (async () => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece as Buffer);
+      const text = Buffer.concat(pieces).toString();
+      const parsed: unknown = text === '' ? {} : JSON.parse(text);
+      const body = isObject(parsed) ? parsed : {};
+      const names = new Set(toolsIn(body).map(({ name }) => name));
+      if (names.size > tools.size) tools = names;
+      heard.push(text);
+      const answer = answerTo(request.url ?? '', body, text, (id += 1));
+      response.writeHead(200, { 'content-type': answer.isStream ? 'text/event-stream' : 'application/json' });
+      response.end(answer.text);
+    })().catch(() => response.destroy());
+  });
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    tools: () => tools,
+    heard: () => heard.join('\n'),
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

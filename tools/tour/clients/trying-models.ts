@@ -1,0 +1,100 @@
+/** One coding agent at a time, with a good token and with a bad one; what reached its model is what it passed on. */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { stripVTControlCharacters } from 'node:util';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { type ModelClient, type Place } from './model-clients.ts';
+import { clientsFolder, packages } from './packages.ts';
+import { record } from './recorder.ts';
+import { startStubModel } from './stub-model.ts';
+import { mostShown, type Tried } from './trying.ts';
+
+const mostMillis = 90_000;
+
+/** Runs it in a home of its own, which is gone afterwards. */
+async function runIn(client: ModelClient, place: Place): Promise<string> {
+  const home = await mkdtemp(path.join(tmpdir(), 'muster-client-'));
+  try {
+    for (const [file, text] of Object.entries(client.files(place))) {
+      await mkdir(path.dirname(path.join(home, file)), { recursive: true });
+      await writeFile(path.join(home, file), text);
+    }
+    const [first = '', ...others] = client.program;
+    const isNode = first === 'node';
+    const inPackages = (file: string): string => path.join(clientsFolder, file);
+    const child = spawn(
+      isNode ? process.execPath : inPackages(first),
+      [...(isNode ? others.map(inPackages) : others), ...client.args],
+      {
+        cwd: home,
+        env: { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1', ...client.env(place) },
+        stdio: ['ignore', 'pipe', 'pipe'],
+        timeout: mostMillis,
+        killSignal: 'SIGKILL',
+      },
+    );
+    let said = '';
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (said += String(piece)));
+    await once(child, 'close');
+    return said;
+  } finally {
+    await rm(home, { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+/** What its user sees of a server that refused the token, among all that it prints; most go on without a word. */
+function complaintIn(said: string): string {
+  const lines = stripVTControlCharacters(said).split('\n');
+  const line = lines.find(
+    (one) => /muster|mcp|connect/i.test(one) && /fail|error|401|auth|unavailable|disconnect/i.test(one),
+  );
+  // What differs in each run says nothing.
+  return (line ?? 'nothing')
+    .replace(/^\S+Z\s+/, '')
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'localhost')
+    .trim()
+    .slice(0, mostShown);
+}
+
+/** `mcp__muster__start_work` and `muster_start_work` are `start_work`. */
+const isOurs = (name: string, ours: readonly string[]): boolean => ours.some((one) => name.endsWith(one));
+
+/** `ours` are the names of all tools in core mode. */
+export async function tryModelClient(
+  client: ModelClient,
+  url: string,
+  token: string,
+  ours: readonly string[],
+): Promise<Tried> {
+  const recorder = await record(url);
+  const model = await startStubModel();
+  const refused = await startStubModel();
+  try {
+    const said = await runIn(client, { url: recorder.url, token, model: model.url });
+    const opens = recorder.opening() ?? 'nothing';
+    const bad = { url: recorder.url, token: 'must_live_nonsense', model: refused.url };
+    const badToken = complaintIn(await runIn(client, bad));
+    const tools = [...model.tools()].filter((name) => isOurs(name, ours)).length;
+    const heard = model.heard();
+    const [call, refusal] = [
+      heard.includes('serverTime'),
+      heard.includes('not_found') && heard.includes('hint'),
+    ];
+    const about = {
+      name: client.name,
+      version: packages[client.package],
+      opens,
+      tools,
+      call,
+      refusal,
+      badToken,
+    };
+    return call && refusal
+      ? about
+      : { ...about, trouble: `${said.slice(-800)}\n${[...model.tools()].join(' ')}` };
+  } finally {
+    await Promise.all([recorder.close(), model.close(), refused.close()]);
+  }
+}
