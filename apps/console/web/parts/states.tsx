@@ -16,8 +16,8 @@ export function Failed({ error, again }: { readonly error: unknown; readonly aga
   const isAbsent = error instanceof NotFoundError;
   const isForbidden = error instanceof ForbiddenError;
   return (
-    <Empty title={isAbsent ? t.failed.notFoundTitle : t.failed.title}>
-      <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbidden : reasonFor(error)}</p>
+    <Empty title={isAbsent ? t.failed.notFoundTitle : isForbidden ? t.failed.forbidden : t.failed.title}>
+      <p>{isAbsent ? t.failed.notFound : isForbidden ? t.failed.forbiddenWhy : reasonFor(error)}</p>
       {isAbsent || isForbidden || again === undefined ? (
         <Link to="/" className="button">
           {t.failed.toNow}

@@ -62,7 +62,8 @@ export const en = {
     noAnswer: 'No answer came. The service may be restarting; nothing is lost.',
     notFound: 'There is no such page, or none that you may see.',
     notFoundTitle: 'Not found',
-    forbidden: 'You may not see this.',
+    forbidden: 'You may not see this',
+    forbiddenWhy: 'Your role does not reach so far. An owner or admin can give you another.',
     toNow: 'Go to Now',
   },
   status: {
