@@ -97,7 +97,8 @@ create table public.audit (
   reason text,
   ip text,
   user_agent text,
-  request_id text not null
+  request_id text not null,
+  details jsonb
 ) partition by RANGE (at);
 create table public.board_columns (
   org_id uuid not null,
@@ -1041,6 +1042,7 @@ alter table assignments add constraint assignments_org_id_member_id_fkey FOREIGN
 alter table assignments add constraint assignments_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table assignments add constraint assignments_pkey PRIMARY KEY (org_id, target_type, target_id);
 alter table assignments add constraint assignments_target_type_check CHECK ((target_type = ANY (ARRAY['story'::text, 'epic'::text, 'delivery_group'::text])));
+alter table audit add constraint audit_details_check CHECK (((jsonb_typeof(details) = 'object'::text) AND (octet_length((details)::text) <= 65536)));
 alter table audit add constraint audit_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table audit add constraint audit_outcome_check CHECK ((outcome = ANY (ARRAY['allowed'::text, 'denied'::text])));
 alter table audit add constraint audit_pkey PRIMARY KEY (org_id, seq, at);
@@ -2810,14 +2812,19 @@ CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, requ
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  with made as (select c.org_id, c.id, c.member_id, m.name from public.connections c
-    join public.members m on m.org_id = c.org_id and m.id = c.member_id where c.id = connection),
+  with made as (select c.org_id, c.id, c.member_id, m.name, jsonb_build_object(
+      'client', jsonb_build_object('name', c.client_name, 'host', c.client_host),
+      'agent', jsonb_build_object('id', a.id, 'name', a.name),
+      'projectIds', c.project_ids, 'scopes', c.scopes, 'expiresAt', to_char(c.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as details
+    from public.connections c
+    join public.members m on m.org_id = c.org_id and m.id = c.member_id
+    join public.agents a on a.org_id = c.org_id and a.id = c.agent_id where c.id = connection),
   numbered as (update public.streams s set audit = s.audit + 1 from made where s.org_id = made.org_id returning s.audit)
-  insert into public.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id)
+  insert into public.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id, details)
     select made.org_id, numbered.audit, entry,
       jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
       made.member_id, 'connections.consent', made.id::text, 'allowed',
-      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId'
+      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId', made.details
     from made, numbered
 $function$
 ;

@@ -114,13 +114,28 @@ describe('a client that a person consents to', () => {
   it('stands in the audit of the organization: who let it in, from where, and as what', async () => {
     await connect(browser, client, form);
     const listed = await browser.call(people.orgId, 'connections.list');
-    const [connection] = listed.body['items'] as { id: string }[];
+    const [connection] = listed.body['items'] as {
+      id: string;
+      agent: { id: string; name: string };
+      client: object;
+      projectIds: string[];
+      scopes: string[];
+      expiresAt: string;
+    }[];
     const { body } = await call(people.ana.me.token, 'audit.list', { operation: 'connections.consent' });
     expect(body['items']).toEqual([
       expect.objectContaining({
         ...{ operation: 'connections.consent', target: connection?.id, outcome: 'allowed' },
         actor: expect.objectContaining({ kind: 'member', memberId: people.chloe.me.memberId, agentId: null }),
         ...{ ip: '127.0.0.1', userAgent: 'Spec 1.0', requestId: expect.any(String) },
+        // Whole, since the connection is purged one day, and the agent renamed.
+        details: {
+          client: connection?.client,
+          agent: { id: connection?.agent.id, name: connection?.agent.name },
+          projectIds: connection?.projectIds,
+          scopes: connection?.scopes,
+          expiresAt: connection?.expiresAt,
+        },
       }),
     ]);
     const all = await call(people.ana.me.token, 'audit.list', {});

@@ -35,18 +35,23 @@ end $$;
 call app.hand_over('app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int)', 'muster_door');
 grant execute on function app.open_connection(uuid, uuid, uuid, uuid, text, text, text, text, text[], uuid[], int) to muster_sign_in;
 
--- Leaves an entry in the audit of who made a connection: the person, since they consented. What the connection lets in its row
--- says, which the entry names. The last statement of its transaction: it holds the stream.
+-- Leaves an entry in the audit of who made a connection: the person, since they consented, and what to, which can be read there when
+-- the connection is long gone. The last statement of its transaction: it holds the stream.
 create or replace function app.note_connection(connection uuid, entry uuid, request jsonb) returns void
 language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-  with made as (select c.org_id, c.id, c.member_id, m.name from public.connections c
-    join public.members m on m.org_id = c.org_id and m.id = c.member_id where c.id = connection),
+  with made as (select c.org_id, c.id, c.member_id, m.name, jsonb_build_object(
+      'client', jsonb_build_object('name', c.client_name, 'host', c.client_host),
+      'agent', jsonb_build_object('id', a.id, 'name', a.name),
+      'projectIds', c.project_ids, 'scopes', c.scopes, 'expiresAt', to_char(c.expires_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')) as details
+    from public.connections c
+    join public.members m on m.org_id = c.org_id and m.id = c.member_id
+    join public.agents a on a.org_id = c.org_id and a.id = c.agent_id where c.id = connection),
   numbered as (update public.streams s set audit = s.audit + 1 from made where s.org_id = made.org_id returning s.audit)
-  insert into public.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id)
+  insert into public.audit (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id, details)
     select made.org_id, numbered.audit, entry,
       jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
       made.member_id, 'connections.consent', made.id::text, 'allowed',
-      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId'
+      request ->> 'ip', request ->> 'userAgent', request ->> 'requestId', made.details
     from made, numbered
 $$;
 call app.hand_over('app.note_connection(uuid, uuid, jsonb)', 'muster_door');

@@ -66,7 +66,7 @@ export interface Agents { created_at: Generated<string>; id: string; member_id: 
 
 export interface Assignments { agent_id: string | null; assigned_by: Generated<Actor>; created_at: Generated<string>; member_id: string | null; org_id: string; project_id: string; target_id: string; target_type: 'story' | 'epic' | 'delivery_group'; updated_at: Generated<string>; }
 
-export interface Audit { actor: Actor; agent_id: string | null; at: Generated<string>; id: string; ip: string | null; member_id: string | null; operation: string; org_id: string; outcome: 'allowed' | 'denied'; reason: string | null; request_id: string; seq: number; target: string | null; token_id: string | null; user_agent: string | null; }
+export interface Audit { actor: Actor; agent_id: string | null; at: Generated<string>; details: Record<string, unknown> | null; id: string; ip: string | null; member_id: string | null; operation: string; org_id: string; outcome: 'allowed' | 'denied'; reason: string | null; request_id: string; seq: number; target: string | null; token_id: string | null; user_agent: string | null; }
 
 export interface BoardColumns { archived_at: string | null; created_at: Generated<string>; id: string; name: string; org_id: string; position: number; project_id: string; status: ColumnStatus; story_count: Generated<number>; updated_at: Generated<string>; version: Generated<number>; wip_limit: number | null; }
 

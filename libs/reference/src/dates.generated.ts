@@ -200,7 +200,7 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/records': {
-    sha256: '172058afe96f3d97bdd1223d5290ed7d5b8f17fc6988f8654fc0c90e579787dd',
+    sha256: '29b2b6f79a1058f41b2d947a50ffba37bdc0e0f7df494450d296cc28825986f3',
     since: '2026-11-23',
   },
   'reference/errors': {

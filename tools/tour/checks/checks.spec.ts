@@ -79,7 +79,7 @@ function fineScene(): Scene {
   ];
   const entry = (number: number, operation: string, outcome: 'allowed' | 'denied'): AuditEntry => ({
     ...{ id: id(300 + number), at, actor, tokenId: id(31), operation, target: null, outcome },
-    ...{ reason: null, ip: null, userAgent: null, requestId: `spec-${number}` },
+    ...{ reason: null, ip: null, userAgent: null, requestId: `spec-${number}`, details: null },
   });
   const audit = [
     entry(3, 'projects.delete', 'denied'),

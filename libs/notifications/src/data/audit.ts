@@ -18,6 +18,7 @@ const entries = view('audit', 'e', [
   'ip',
   'user_agent',
   'request_id',
+  'details',
 ]);
 
 /** A page of the trail, newest first. */

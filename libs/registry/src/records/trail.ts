@@ -37,6 +37,12 @@ export const AuditEntry = z
     ip: z.string().nullable(),
     userAgent: z.string().nullable(),
     requestId: z.string(),
+    details: z
+      .record(z.string(), z.unknown())
+      .nullable()
+      .describe(
+        'What it says besides, where the target may be gone: what a person let in by connections.consent',
+      ),
   })
   .meta({ id: 'AuditEntry' });
 export type AuditEntry = z.infer<typeof AuditEntry>;

@@ -118,6 +118,7 @@ describe('audit.list', () => {
           ip: '127.0.0.1',
           userAgent: 'spec',
           requestId: 'r-1',
+          details: null,
         },
       ],
       nextCursor: null,
