@@ -136,7 +136,7 @@ const tried: Readonly<Record<string, [() => Promise<Ended>, RegExp]>> = {
 };
 
 describe('--help', () => {
-  it.each(['start', 'test', 'bench', 'prove', 'tour', 'generate', 'muster', 'license'])(
+  it.each(['start', 'test', 'bench', 'prove', 'tour', 'images', 'generate', 'muster', 'license'])(
     'is what npm run %s says, and all that it does',
     async (command) => {
       const { code, said } = await npmRun(command, '--help');
@@ -147,9 +147,9 @@ describe('--help', () => {
 
 /**
  * `npm run generate` writes into the tree; that what it writes is there is a spec beside it. The day of the runners takes
- * half a minute, and its spec is tools/tour/runner.
+ * half a minute, and its spec is tools/tour/runner. Images are built and run by a job of CI, as root.
  */
-const elsewhere = ['npm run generate', 'npm run tour -- --delivery --runner'];
+const elsewhere = ['npm run generate', 'npm run images', 'npm run tour -- --delivery --runner'];
 
 describe('every command', () => {
   it('is tried', () => {

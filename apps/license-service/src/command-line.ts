@@ -2,7 +2,7 @@
  * The operators' command line, `license`. It works on the database itself, as the owner of its tables: whoever holds
  * DATABASE_URL may do everything here. Keys come from standard input: arguments stand in histories and process lists.
  */
-import { createPool } from '@muster/database';
+import { createPool, commandConnectMillis } from '@muster/database';
 import { ConfigError } from '@muster/http';
 import { jsonText, plain } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
@@ -151,7 +151,13 @@ async function run({ run: work }: LicenseCommand, self: Command, terminal: Termi
   const asJson = self.opts<{ json?: boolean }>().json === true;
   try {
     const databaseUrl = databaseUrlOf(environment);
-    const pool = createPool({ url: databaseUrl, role: null, max: 2, name: 'license-cli' });
+    const pool = createPool({
+      url: databaseUrl,
+      role: null,
+      max: 2,
+      name: 'license-cli',
+      connectWithinMillis: commandConnectMillis,
+    });
     try {
       const context: Context = {
         ...{ pool, databaseUrl, environment, readLines },

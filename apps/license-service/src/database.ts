@@ -8,6 +8,7 @@ import {
   migrate,
   migrationNames,
   type Pool,
+  commandConnectMillis,
 } from '@muster/database';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
@@ -117,7 +118,13 @@ export async function mayProvision(pool: Pool): Promise<boolean> {
  */
 export async function provision(url: string, given: GivenSecrets): Promise<string[]> {
   const applied = await migrateLicenses(url);
-  const pool = createPool({ url, role: null, max: 1, name: 'license-service-provision' });
+  const pool = createPool({
+    url,
+    role: null,
+    max: 1,
+    name: 'license-service-provision',
+    connectWithinMillis: commandConnectMillis,
+  });
   const client = await pool.connect();
   try {
     await client.query('begin');

@@ -45,6 +45,7 @@ export { getOrganizationKey } from './organization-key.ts';
 export { outboxRow } from './outbox.ts';
 export {
   connectionFault,
+  commandConnectMillis,
   createPool,
   DatabaseAway,
   DatabaseBusy,

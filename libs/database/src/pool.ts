@@ -23,6 +23,8 @@ export interface PoolConfig {
   readonly name?: string;
   /** Told of connections that broke while nobody used them. */
   readonly onIdleError?: (error: Error) => void;
+  /** How long a new connection may take. A caller of a service waits for it; an operator's command has more time. */
+  readonly connectWithinMillis?: number;
 }
 
 export type Pool = pg.Pool;
@@ -68,13 +70,16 @@ export async function checkOut(pool: Pool): Promise<pg.PoolClient> {
   }
 }
 
+/** Of commands, and of what is done once at a start. */
+export const commandConnectMillis = 5_000;
+
 /** Opens no connection yet. Timeouts are those of RELIABILITY: statement < client's own < what a caller waits. */
 export function createPool(config: PoolConfig): Pool {
   const pool = new pg.Pool({
     connectionString: config.url,
     max: config.max ?? 10,
     application_name: config.name ?? 'muster',
-    connectionTimeoutMillis: 1_000,
+    connectionTimeoutMillis: config.connectWithinMillis ?? 1_000,
     statement_timeout: 5_000,
     query_timeout: 6_000,
     lock_timeout: 2_000,

@@ -41,13 +41,17 @@ const places = [
   ['epics.rename', 'write', 'libs/board', 'libs/board/src/operations/epics/rename'],
   // A word of the language, in a lib that knows no board.
   ['policy.export', 'read', 'libs/organizations', 'libs/organizations/src/operations/policy/export'],
+  // In a namespace inside of one.
+  ['prompts.org.rename', 'write', 'libs/board', 'libs/board/src/operations/prompts/org/rename'],
 ] as const;
 
 describe('generated operations', () => {
+  const said: string[] = [];
   beforeAll(async () => {
     for (const [name, effect] of places) {
       const { exitCode, stdout, stderr } = await generate(name, effect);
       if (exitCode !== 0) throw new Error(`nx said: ${stdout}${stderr}`);
+      said.push(stdout);
     }
     // The part of `npm run generate` that needs no database.
     const write = `import { writeFileSync } from 'node:fs';
@@ -60,17 +64,22 @@ describe('generated operations', () => {
     'compile, and are formatted',
     async () => {
       // With all that they import.
-      const files = places.flatMap(([, , , file]) => [
-        `${file}.spec.ts`,
-        path.join(path.dirname(file), 'handlers.ts'),
-      ]);
+      const handlers = places.map(([name, , lib]) =>
+        path.join(lib, 'src/operations', name.split('.')[0] ?? '', 'handlers.ts'),
+      );
+      const files = [...places.map(([, , , file]) => `${file}.spec.ts`), ...handlers];
       await workspace.write({
         'tsconfig.made.json': JSON.stringify({ extends: './tsconfig.base.json', files }),
       });
       const types = await workspace.run('tsc', ['-p', 'tsconfig.made.json']);
       expect([types.stdout, types.exitCode]).toEqual(['', 0]);
       const made = places.map(([, , , file]) => path.dirname(file));
-      const format = await workspace.run('prettier', ['--check', 'libs/registry/src/namespaces', ...made]);
+      const format = await workspace.run('prettier', [
+        '--check',
+        'libs/registry/src/namespaces',
+        ...made,
+        ...handlers,
+      ]);
       expect([format.stderr, format.exitCode]).toEqual(['', 0]);
     },
     5 * minutes,
@@ -83,9 +92,9 @@ describe('generated operations', () => {
         'libs/registry',
         'registry.spec',
         '-t',
-        'epics.rename|policy.export',
+        'epics.rename|policy.export|prompts.org.rename',
       );
-      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +(\d+ skipped, )?2\d passed/)]);
+      expect([exitCode, stderr]).toEqual([0, expect.stringMatching(/Tests: +(\d+ skipped, )?[34]\d passed/)]);
     },
     5 * minutes,
   );
@@ -98,6 +107,13 @@ describe('generated operations', () => {
     },
     5 * minutes,
   );
+
+  it('come with what is to be done next', () => {
+    for (const [index, [name, , lib]] of places.entries()) {
+      expect(said[index]).toContain(`what ${name} is to take, do and refuse`);
+      expect(said[index]).toContain(`npx nx test ${path.basename(lib)},`);
+    }
+  });
 
   it(
     'are not made twice',
@@ -112,6 +128,7 @@ describe('generated operations', () => {
 it.each([
   ['ships.sink', 'there is no namespace ships'],
   ['billing.export', 'billing is no plain object'],
+  ['projects.members.count', 'members is no plain object'],
 ])(
   '%s has to be begun by hand, and nothing is written',
   async (name, why) => {
@@ -122,6 +139,20 @@ it.each([
       const text = await readFile(path.join(workspace.root, 'libs/registry/src/namespaces', file), 'utf8');
       expect(text).not.toContain(`'${name}'`);
     }
+  },
+  minutes,
+);
+
+it(
+  'all that is missing is named where no terminal asks for it',
+  async () => {
+    const { exitCode, stderr } = await workspace.run('nx', [
+      ...['generate', './tools/generators:operation', 'epics.merge', '--effect=write'],
+    ]);
+    expect([exitCode, stderr]).toEqual([
+      1,
+      expect.stringContaining('missing: --summary="What it does, in a line" --description='),
+    ]);
   },
   minutes,
 );

@@ -15,24 +15,54 @@ export interface OperationOptions {
 
 interface Place {
   readonly namespace: string;
+  /** The namespace inside of it: `members` of `projects.members.add`. */
+  readonly inner: string | undefined;
   readonly verb: string;
   /** What the handler's constant is called: a word of the language cannot be. */
   readonly constant: string;
   readonly contractFile: string;
   /** Where the namespace's handlers are. */
   readonly folder: string;
+  /** Where the operation is: in there, or in the folder of the inner namespace. */
+  readonly home: string;
 }
 
-export default async function operation(tree: Tree, options: OperationOptions): Promise<void> {
-  const place = placeOf(tree, options.name);
+/** What it makes, and what of it is the caller's to go on with. */
+export default async function operation(tree: Tree, options: Partial<OperationOptions>): Promise<() => void> {
+  const complete = completed(options);
+  const place = placeOf(tree, complete.name);
   addHandler(tree, place);
-  addContract(tree, place, options);
-  tree.write(`${place.folder}/${place.verb}.spec.ts`, specOf(place, options));
+  addContract(tree, place, complete);
+  const spec = `${place.verb}.spec.ts`;
+  tree.write(`${place.home}/${spec}`, specOf(place, complete));
   await formatFiles(tree);
+  return () => {
+    process.stdout.write(`
+Next, as docs/adding-an-operation.md has it:
+  1. write over ${place.contractFile} and ${place.home}/${place.verb}.ts what ${complete.name} is to take, do and refuse
+  2. npm run generate
+  3. npx nx test ${place.folder.split('/')[1] ?? ''}, with what ${spec} promises
+  4. an example in libs/testing/src/examples, and npm run generate again
+`);
+  };
+}
+
+/** Where no terminal asks for what is missing, all of it is named at once. */
+function completed({ name, effect, summary, description }: Partial<OperationOptions>): OperationOptions {
+  if (name !== undefined && effect !== undefined && summary !== undefined && description !== undefined)
+    return { name, effect, summary, description };
+  const missing = [
+    name === undefined && 'epics.rename',
+    effect === undefined && '--effect=read|write',
+    summary === undefined && '--summary="What it does, in a line"',
+    description === undefined && '--description="What is special about it."',
+  ];
+  throw new Error(`missing: ${missing.filter((flag) => flag !== false).join(' ')}`);
 }
 
 function placeOf(tree: Tree, name: string): Place {
-  const [namespace = '', verb = ''] = name.split('.');
+  const [namespace = '', ...rest] = name.split('.');
+  const [verb = '', inner] = rest.toReversed();
   const contractFile = `libs/registry/src/namespaces/${namespace}.ts`;
   const folders = tree
     .children('libs')
@@ -42,20 +72,22 @@ function placeOf(tree: Tree, name: string): Place {
   if (!tree.exists(contractFile) || folder === undefined || folders.length > 1) {
     throw new Error(`there is no namespace ${namespace} with handlers of one lib: begin it by hand`);
   }
-  if (tree.exists(`${folder}/${verb}.ts`)) throw new Error(`${name} is there already`);
+  const home = inner === undefined ? folder : `${folder}/${inner}`;
+  if (tree.exists(`${home}/${verb}.ts`)) throw new Error(`${name} is there already`);
   const isWord = ts.identifierToKeywordKind(ts.factory.createIdentifier(verb)) !== undefined;
-  return { namespace, verb, constant: isWord ? `${verb}Operation` : verb, contractFile, folder };
+  const constant = isWord ? `${verb}Operation` : verb;
+  return { namespace, inner, verb, constant, contractFile, folder, home };
 }
 
 function addContract(
   tree: Tree,
-  { namespace, verb, contractFile }: Place,
+  { namespace, inner, verb, contractFile }: Place,
   { name, effect, summary, description }: OperationOptions,
 ): void {
   const isWrite = effect === 'write';
   let text = withProperty(
     read(tree, contractFile),
-    namespace,
+    [namespace, inner],
     `${verb}: operation({
       name: '${name}',
       effect: '${effect}',
@@ -79,24 +111,34 @@ function addContract(
   tree.write(contractFile, text);
 }
 
-function addHandler(tree: Tree, { namespace, verb, constant, folder }: Place): void {
+function addHandler(tree: Tree, { namespace, inner, verb, constant, folder, home }: Place): void {
+  const path = [namespace, inner, verb].filter((part) => part !== undefined).join('.');
   tree.write(
-    `${folder}/${verb}.ts`,
+    `${home}/${verb}.ts`,
     `import { registry } from '@muster/registry';
 import { handle } from '@muster/runtime';
 
-export const ${constant} = handle(registry.${namespace}.${verb}, async ({ access }) => {
+export const ${constant} = handle(registry.${path}, async ({ access }) => {
   const { at } = await access();
   return { at };
 });
 `,
   );
+  const own = `${home}/handlers.ts`;
+  if (inner === undefined || tree.exists(own)) {
+    const property = constant === verb ? verb : `${verb}: ${constant}`;
+    const text = withProperty(read(tree, own), [inner ?? namespace, undefined], property);
+    tree.write(own, withImport(text, constant, `./${verb}.ts`));
+    return;
+  }
+  // Other namespaces of the same handlers may have a verb of this name.
+  const alias = `${verb}Of${inner.charAt(0).toUpperCase()}${inner.slice(1)}`;
   const file = `${folder}/handlers.ts`;
-  const property = constant === verb ? verb : `${verb}: ${constant}`;
-  tree.write(file, withImport(withProperty(read(tree, file), namespace, property), constant, `./${verb}.ts`));
+  const text = withProperty(read(tree, file), [namespace, inner], `${verb}: ${alias}`);
+  tree.write(file, withImport(text, `${constant} as ${alias}`, `./${inner}/${verb}.ts`));
 }
 
-function specOf({ namespace }: Place, { name, effect }: OperationOptions): string {
+function specOf({ namespace, inner }: Place, { name, effect }: OperationOptions): string {
   const [who, other] = effect === 'write' ? ['chloe', 'dan'] : ['dan', undefined];
   const refused =
     other === undefined
@@ -112,7 +154,7 @@ function specOf({ namespace }: Place, { name, effect }: OperationOptions): strin
 import { newId } from '@muster/database';
 import { registry } from '@muster/registry';
 import { useWorld } from '@muster/testing';
-import { ${namespace} } from './handlers.ts';
+import { ${namespace} } from '${inner === undefined ? '.' : '..'}/handlers.ts';
 
 const world = useWorld({ ${namespace} });
 
@@ -151,20 +193,31 @@ function read(tree: Tree, file: string): string {
 const parse = (text: string): ts.SourceFile =>
   ts.createSourceFile('file.ts', text, ts.ScriptTarget.Latest, true);
 
-/** The text with one more property, the last, in the object that an exported constant is. */
-function withProperty(text: string, constant: string, property: string): string {
+/** The text with one more property, the last, in the object that an exported constant is, or in one inside of it. */
+function withProperty(
+  text: string,
+  [constant, inner]: readonly [constant: string, inner: string | undefined],
+  property: string,
+): string {
   const declarations = parse(text)
     .statements.filter(ts.isVariableStatement)
     .flatMap(({ declarationList }) => [...declarationList.declarations]);
   const initializer = declarations.find(({ name }) => name.getText() === constant)?.initializer;
-  const object =
+  const outer =
     initializer !== undefined && ts.isSatisfiesExpression(initializer) ? initializer.expression : initializer;
+  const object = inner === undefined ? outer : valueOf(outer, inner);
   if (object === undefined || !ts.isObjectLiteralExpression(object))
-    throw new Error(`${constant} is no plain object to add to: add to it by hand`);
+    throw new Error(`${inner ?? constant} is no plain object to add to: add to it by hand`);
   const { properties } = object;
   const end = properties.at(-1)?.getEnd() ?? object.getStart() + 1;
   return `${text.slice(0, end)}${properties.length > 0 ? ',' : ''}\n${property}${text.slice(end)}`;
 }
+
+const valueOf = (object: ts.Expression | undefined, name: string): ts.Expression | undefined =>
+  object === undefined || !ts.isObjectLiteralExpression(object)
+    ? undefined
+    : object.properties.filter(ts.isPropertyAssignment).find((property) => property.name.getText() === name)
+        ?.initializer;
 
 /** The text with one more import, beside those from the same module, else after those that it has. */
 function withImport(text: string, name: string, from: string): string {

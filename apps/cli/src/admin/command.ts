@@ -2,7 +2,7 @@
  * What an operators' command is made of. It works on the database itself, as the owner of its tables: no token is
  * needed, and whoever holds DATABASE_URL may do everything here. Each write leaves an audit entry.
  */
-import { createPool, type Pool } from '@muster/database';
+import { createPool, type Pool, commandConnectMillis } from '@muster/database';
 import { type ApiError } from '@muster/registry';
 import { toApiError } from '@muster/runtime';
 import { jsonText, plain } from '@muster/terminal';
@@ -41,7 +41,13 @@ export async function run(self: Command, work: () => Promise<Shown>): Promise<vo
 
 export function onDatabase(self: Command, work: (pool: Pool) => Promise<Shown>): Promise<void> {
   return run(self, async () => {
-    const pool = createPool({ url: await databaseUrl(), role: null, max: 1, name: 'muster-cli' });
+    const pool = createPool({
+      url: await databaseUrl(),
+      role: null,
+      max: 1,
+      name: 'muster-cli',
+      connectWithinMillis: commandConnectMillis,
+    });
     try {
       return await work(pool);
     } finally {

