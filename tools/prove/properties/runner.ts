@@ -186,7 +186,9 @@ async function goOn(
   const before = await executionOf(house, key);
   if (before === null || !(await isHeld(house, key))) return [];
   const checkpoint = await blobsAt(house, origin, `refs/muster/${before.id}/1`);
-  await comesToBe(async () => (await executionOf(house, key))?.state === 'stalled', patienceMillis);
+  await comesToBe(async () => (await executionOf(house, key))?.state !== 'leased', patienceMillis);
+  // Its last call was on the way when it was killed: the work is handed in, and another would begin it anew.
+  if (!(await isHeld(house, key))) return [];
   const { home, main } = house;
   const second = await openMachine({ home, origin, main }, `${key}-b`, house.api);
   await second.start(['--json', key, ...agent]).ended;
