@@ -70,7 +70,8 @@ export function editJourneys(house: House): void {
 
   journey('changes them by keys alone, and has the focus where it was', async () => {
     const page = await open(people.chloe.me.token, `/s/${storyId}`);
-    await page.getByRole('heading', { name: 'Alpha' }).waitFor();
+    // The page knows by then that she may.
+    await page.getByRole('button', { name: 'Change the title' }).waitFor();
     await page.keyboard.press('e');
     await field(page, 'Title').and(page.locator(':focus')).waitFor();
     await page.keyboard.type('Nothing of it');
@@ -122,7 +123,12 @@ export function editJourneys(house: House): void {
     await becomes({ title: 'Mine', estimate: 5 });
     // And the other way: mine is let go of.
     const [read] = await Promise.all([
-      page.waitForResponse('**/api/storyCollaboration/context'),
+      // Reads of before may be on their way.
+      page.waitForResponse(
+        async (answer) =>
+          answer.url().endsWith('/api/storyCollaboration/context') &&
+          (await answer.text()).includes('"priority":"low"'),
+      ),
       field(page, 'Priority').selectOption({ label: 'Low' }),
     ]);
     await read.finished();

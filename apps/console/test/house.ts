@@ -7,7 +7,7 @@ import { type Client, createClient, httpTransport, retrying } from '@muster/clie
 import { type Service } from '@muster/http';
 import { type AppProcess, freePort, type People, startApp, useWorld, type World } from '@muster/testing';
 import { pino } from 'pino';
-import { type Browser, type BrowserContext, type BrowserContextOptions, type Page } from 'playwright-core';
+import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { createConsole } from '../src/app.ts';
 import { makeSite, type Site } from '../src/build.ts';
 import { faultsOf, launch } from './browser.ts';
@@ -56,8 +56,6 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
   let api: AppProcess | undefined;
   let signIn: AppProcess | undefined;
   let browser: Browser | undefined;
-  /** What windows of tokens share: scripts that were loaded once. A token lives in its page alone. */
-  let shared: BrowserContext | undefined;
   let consoleUrl = '';
 
   const url = (): string => `http://127.0.0.1:${port}`;
@@ -89,27 +87,13 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     await rm(path.dirname(folder), { recursive: true, force: true });
   });
 
-  const newContext = (options: BrowserContextOptions = {}): Promise<BrowserContext> => {
+  const visit: House['visit'] = async (address, options = {}) => {
     if (browser === undefined) throw new Error('there is no browser');
-    return browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-  };
-  const goTo = async (page: Page, address: string, close: () => Promise<void>): Promise<Window> => {
+    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
+    const page = await context.newPage();
     const faults = faultsOf(page);
     await page.goto(`${url()}/console${address}`);
-    return { page, faults, close };
-  };
-  const visit: House['visit'] = async (address, options) => {
-    const context = await newContext(options);
-    return goTo(await context.newPage(), address, () => context.close());
-  };
-  /** A window that leaves nothing to the next one but what its scripts are. */
-  const visitShared = async (address: string): Promise<Window> => {
-    shared ??= await newContext();
-    const page = await shared.newPage();
-    return goTo(page, address, async () => {
-      await page.evaluate('localStorage.clear()');
-      await page.close();
-    });
+    return { page, faults, close: () => context.close() };
   };
 
   const askForLink: House['askForLink'] = async (page, email) => {
@@ -137,7 +121,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
     },
     client: (token) => createClient(retrying(httpTransport({ baseUrl: url(), token }))),
     open: async (token, address = '/', options) => {
-      const window = await (options === undefined ? visitShared(address) : visit(address, options));
+      const window = await visit(address, options);
       await window.page.getByLabel('Token').fill(token);
       await window.page.getByRole('button', { name: 'Open the console' }).click();
       await window.page.getByRole('navigation', { name: 'Main' }).waitFor();

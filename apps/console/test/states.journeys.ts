@@ -1,6 +1,6 @@
 /** What each page shows while what it needs is on its way, where that failed, and where it is not to be seen. */
 import { expect } from '@jest/globals';
-import { type Route } from 'playwright-core';
+import { type Page, type Route } from 'playwright-core';
 import { journey } from './browser.ts';
 import { pages } from './furnished.ts';
 import { arrange, type House } from './house.ts';
@@ -31,8 +31,9 @@ export function statesJourneys(house: House): void {
       .map(([address]) => address)
       .filter((address) => !address.includes('?') && !asksNothing.includes(address));
     // Each state in a window of its own, at once.
-    const silent = states.map(async ([state, sign, answer]) => {
-      const page = await open(people.ana.me.token, '/nowhere');
+    const windows: [Page, (typeof states)[number]][] = [];
+    for (const state of states) windows.push([await open(people.ana.me.token, '/nowhere'), state]);
+    const silent = windows.map(async ([page, [state, sign, answer]]) => {
       await page.getByRole('heading', { name: 'Not found' }).waitFor();
       await page.route(({ pathname }) => pathname.startsWith('/api/') && !frame.test(pathname), answer);
       const missing: string[] = [];

@@ -1,5 +1,5 @@
 /** Keys without a modifier, which can be switched off: speech input and stray hands type letters, too. */
-import { useEffect, useRef, useSyncExternalStore } from 'react';
+import { useLayoutEffect, useRef, useSyncExternalStore } from 'react';
 
 const place = 'muster.keys';
 const watchers = new Set<() => void>();
@@ -39,7 +39,8 @@ export const isSingle = (event: {
 export function usePageKeys(acts: Readonly<Record<string, () => void>>): void {
   const latest = useRef(acts);
   latest.current = acts;
-  useEffect(() => {
+  // Before it is painted: a key that is pressed at what is seen is heard.
+  useLayoutEffect(() => {
     let first = '';
     let forget: ReturnType<typeof setTimeout> | undefined;
     const hear = (event: KeyboardEvent): void => {
