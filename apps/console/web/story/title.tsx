@@ -19,7 +19,7 @@ interface Draft {
   readonly base: Story;
   readonly text: string;
 }
-/** Descriptions that were begun: whoever leaves the page finds them again. */
+/** Descriptions that were begun: a writer who leaves the page finds them again. */
 const drafts = new Map<string, Draft>();
 
 interface Props {
@@ -47,18 +47,7 @@ export function Title({ edits, canWrite }: Props) {
     return (
       <div className="story-title">
         <h1>{shown.title}</h1>
-        {canWrite && (
-          <button
-            ref={opener}
-            type="button"
-            className="icon-button"
-            aria-label={w.editTitle}
-            title={w.editTitle}
-            onClick={open}
-          >
-            <Icon name="edit" />
-          </button>
-        )}
+        {canWrite && <Pencil opener={opener} label={w.editTitle} onOpen={open} />}
       </div>
     );
   return (
@@ -100,6 +89,25 @@ export function Title({ edits, canWrite }: Props) {
     </form>
   );
 }
+
+interface PencilProps {
+  readonly opener: ReturnType<typeof useFocusBack<HTMLButtonElement>>;
+  readonly label: string;
+  readonly onOpen: () => void;
+}
+
+const Pencil = ({ opener, label, onOpen }: PencilProps) => (
+  <button
+    ref={opener}
+    type="button"
+    className="icon-button"
+    aria-label={label}
+    title={label}
+    onClick={onOpen}
+  >
+    <Icon name="edit" />
+  </button>
+);
 
 const Foot = ({ onCancel }: { readonly onCancel: () => void }) => (
   <div className="form-foot">
@@ -153,18 +161,7 @@ export function Description({ edits, canWrite }: Props) {
     return (
       <div className="story-title">
         <Markdown text={shown.description} below={1} />
-        {canWrite && (
-          <button
-            ref={opener}
-            type="button"
-            className="icon-button"
-            aria-label={w.editDescription}
-            title={w.editDescription}
-            onClick={open}
-          >
-            <Icon name="edit" />
-          </button>
-        )}
+        {canWrite && <Pencil opener={opener} label={w.editDescription} onOpen={open} />}
       </div>
     );
   }
