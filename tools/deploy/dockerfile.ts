@@ -31,6 +31,11 @@ export const stages: readonly Stage[] = parsed.getInstructions().reduce<Stage[]>
     : [...found.slice(0, -1), { ...last, instructions: [...last.instructions, instruction] }];
 }, []);
 
+/** What an image is made of each: the last stages, by the names of the programs. */
+export const programs: readonly string[] = stages
+  .filter(({ name, base }) => (base === 'service' || base === 'program') && name !== 'service')
+  .map(({ name }) => name);
+
 export function stageOf(name: string): Stage {
   const stage = stages.find((one) => one.name === name);
   if (stage === undefined) throw new Error(`the Dockerfile has no stage ${name}`);

@@ -9,32 +9,24 @@ import { dataFolder } from '../dev/repository.ts';
 
 export const imagesFolder = path.join(dataFolder, 'images');
 
-const packages = {
-  podman: 'podman',
-  buildah: 'buildah',
-  mmdebstrap: 'mmdebstrap',
-  runc: 'runc',
-  catatonit: 'catatonit',
-  netavark: 'netavark',
-  'aardvark-dns': 'aardvark-dns',
-} as const;
+/** Programs, each in the package of its name. */
+const programs = ['podman', 'buildah', 'mmdebstrap', 'runc', 'catatonit', 'netavark', 'aardvark-dns'];
 
 /** Some of them are no commands, and lie where podman looks for them. */
-const isThere = (name: keyof typeof packages): boolean =>
+const isThere = (name: string): boolean =>
   findProgram([name]) !== undefined ||
   ['/usr/lib/podman', '/usr/libexec/podman', '/usr/bin'].some((folder) =>
     existsSync(path.join(folder, name)),
   );
 
 async function installMissing(say: (line: string) => void): Promise<void> {
-  const missing = (Object.keys(packages) as (keyof typeof packages)[]).filter((name) => !isThere(name));
+  const missing = programs.filter((name) => !isThere(name));
   if (missing.length === 0) return;
-  const names = missing.map((name) => packages[name]);
-  const advice = `Missing on this machine: ${names.join(', ')} ("sudo apt-get install ${names.join(' ')}")`;
+  const advice = `Missing on this machine: ${missing.join(', ')} ("sudo apt-get install ${missing.join(' ')}")`;
   if (!canInstall()) throw new Error(advice);
   say(`${advice}: installing`);
   await aptGet(advice, 'update', '-q');
-  await aptGet(advice, 'install', '-y', '-q', '--no-install-recommends', ...names);
+  await aptGet(advice, 'install', '-y', '-q', '--no-install-recommends', ...missing);
 }
 
 export interface Engine {
@@ -42,9 +34,8 @@ export interface Engine {
   run(program: string, ...args: readonly string[]): Promise<string>;
   /** The address of its Docker API. */
   readonly socket: string;
-  /** It asks nobody whether a container is well, where systemd does not run. */
+  /** Whether podman asks containers by itself if they are well: systemd has to run for that. */
   readonly hasTimers: boolean;
-  readonly environment: Readonly<Record<string, string | undefined>>;
   readonly version: string;
   stop(): Promise<void>;
 }
@@ -116,7 +107,7 @@ default_ulimits = [${limits}]
   });
   return {
     run,
-    ...{ socket, hasTimers, environment },
+    ...{ socket, hasTimers },
     version: await run('podman', 'version', '--format', '{{.Client.Version}}'),
     stop: async () => {
       service.kill();

@@ -9,7 +9,7 @@ import { parseArgs } from 'node:util';
 import { freePort } from '@muster/testing/ports';
 import { readBoardFile } from '@muster/board-file';
 import { readCompose } from '../deploy/compose.ts';
-import { stages } from '../deploy/dockerfile.ts';
+import { programs } from '../deploy/dockerfile.ts';
 import { repositoryRoot } from '../dev/repository.ts';
 import { check, type Check } from '../tour/check.ts';
 import { type Instance } from '../tour/instance.ts';
@@ -22,11 +22,6 @@ import { checkHardening } from './hardening.ts';
 import { install, type Installation, settings } from './installation.ts';
 import { upgradeUnderCalls, versionLabel } from './upgrade.ts';
 
-/** Images that are made; the last stages of the Dockerfile, by the names that the compose file gives them. */
-const programs = stages
-  .filter(({ name, base }) => (base === 'service' || base === 'program') && name !== 'service')
-  .map(({ name }) => name);
-
 async function timed<T>(name: string, work: () => Promise<T>, lineOf: (value: T) => string): Promise<T> {
   const began = performance.now();
   const value = await work();
@@ -36,11 +31,16 @@ async function timed<T>(name: string, work: () => Promise<T>, lineOf: (value: T)
 }
 
 /** In MB, as the engine counts. */
-async function build(engine: Engine, program: string, version: string): Promise<string> {
+async function build(
+  engine: Engine,
+  program: string,
+  version: string,
+  npm: readonly string[],
+): Promise<string> {
   const image = `docker.io/muster/${program}:${version}`;
   await engine.run(
     'buildah',
-    ...[...buildArguments, '--pull-never', ...(await npmSettings(engine))],
+    ...[...buildArguments, '--pull-never', ...npm],
     ...['--target', program, '--build-arg', `VERSION=${version}`, '--tag', image, repositoryRoot],
   );
   const bytes = await engine.run('podman', 'image', 'inspect', '--format', '{{.Size}}', image);
@@ -135,10 +135,11 @@ async function run(): Promise<boolean> {
         () => provideBase(engine, image),
         (how) => how,
       );
+    const npm = await npmSettings(engine);
     for (const program of programs)
       await timed(
         `muster/${program}`,
-        () => build(engine, program, 'one'),
+        () => build(engine, program, 'one', npm),
         (size) => size,
       );
     for (const program of programs) await nextVersion(engine, program);
@@ -152,8 +153,8 @@ async function run(): Promise<boolean> {
       show(`${checks.length - failed} of ${checks.length} checks hold`);
       return failed === 0;
     } finally {
+      await installation.end(values.keep);
       if (values.keep) show(`It runs at ${installation.baseUrl}; its engine ends with this command.`);
-      else await installation.remove();
     }
   } finally {
     await engine.stop();

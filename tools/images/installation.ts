@@ -22,8 +22,8 @@ export interface Installation {
   readonly docsUrl: string;
   readonly licenseUrl: string;
   readonly variables: Readonly<Record<string, string>>;
-  /** Removes containers, networks and volumes. */
-  readonly remove: () => Promise<void>;
+  /** Removes containers, networks and volumes, unless they are kept. */
+  readonly end: (isKept: boolean) => Promise<void>;
 }
 
 /** Compose in its second version, which is what the documentation means; Debian's own where this machine has none. */
@@ -132,9 +132,9 @@ export async function install(
     docsUrl: variables['DOCS_URL'] ?? '',
     licenseUrl: variables['LICENSE_URL'] ?? '',
     variables,
-    remove: async () => {
+    end: async (isKept) => {
       await stopAsking();
-      await compose('latest', 'down', '--volumes', '--timeout', '30');
+      if (!isKept) await compose('latest', 'down', '--volumes', '--timeout', '30');
     },
   };
 }
