@@ -5,7 +5,7 @@ import { createService, nameIssuer, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { createApi } from './api.ts';
 import { type Config } from './config.ts';
-import { addMcpRoute, mcpPath } from './http.ts';
+import { addMcpRoute } from './http.ts';
 import { createMcp } from './server.ts';
 
 export interface Gateway {
@@ -46,7 +46,7 @@ export async function createGateway(config: Config, logger: Logger): Promise<Gat
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
   });
-  if (config.OAUTH_ISSUER !== undefined) nameIssuer(service.app, config.OAUTH_ISSUER, mcpPath);
+  if (config.OAUTH_ISSUER !== undefined) nameIssuer(service.app, config.OAUTH_ISSUER);
   addMcpRoute(service.app, {
     api,
     mcp: await createMcp(config.OAUTH_ISSUER),

@@ -6,16 +6,26 @@ import { type FastifyInstance, type FastifyRequest } from 'fastify';
 export const protectedResourcePath = '/.well-known/oauth-protected-resource';
 
 /**
- * Has each 401 say who gives tokens for the resource at `path` (RFC 9728, section 5.1), by which a client with nothing but the
- * address finds its way to one. `issuer` is where people reach Muster, without a slash at the end.
+ * Where the address that was asked says who gives tokens for it. Its query goes along: some clients hold the resource that is
+ * named there to the very address that they were given (RFC 9728, section 3.3).
  */
-export function nameIssuer(app: FastifyInstance, issuer: string, path: string): void {
-  app.addHook('onSend', async (_request, reply) => {
+function metadataUrlOf(issuer: string, asked: string): string {
+  const { pathname, search } = new URL(asked, issuer);
+  // A backslash would end the quoted string of the header; all else that could is encoded by now.
+  return `${issuer}${protectedResourcePath}${pathname}${search.replaceAll('\\', '%5C')}`;
+}
+
+/**
+ * Has each 401 say who gives tokens for the resource that was asked (RFC 9728, section 5.1), by which a client with nothing but
+ * the address finds its way to one. `issuer` is where people reach Muster, without a slash at the end.
+ */
+export function nameIssuer(app: FastifyInstance, issuer: string): void {
+  app.addHook('onSend', async (request, reply) => {
     if (reply.statusCode !== 401) return;
     const challenge = String(reply.getHeader('www-authenticate') ?? 'Bearer');
     // Two services may stand in a row.
     if (challenge.includes('resource_metadata=')) return;
-    const metadata = `resource_metadata="${issuer}${protectedResourcePath}${path}", scope="read write"`;
+    const metadata = `resource_metadata="${metadataUrlOf(issuer, request.url)}", scope="read write"`;
     reply.header(
       'www-authenticate',
       challenge.includes('=') ? `${challenge}, ${metadata}` : `${challenge} ${metadata}`,

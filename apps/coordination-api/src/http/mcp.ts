@@ -35,7 +35,7 @@ export function addMcpForward(
   });
   void app.register(async (scope) => {
     prepare(scope);
-    if (issuer !== null) nameIssuer(scope, issuer, path);
+    if (issuer !== null) nameIssuer(scope, issuer);
     const route = {
       config: { isForMcp: true },
       onRequest: async (request: FastifyRequest) => {

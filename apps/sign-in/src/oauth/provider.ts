@@ -27,13 +27,13 @@ export interface ProviderOptions {
 export const resourcesOf = (baseUrl: string) =>
   ({ mcp: `${baseUrl}/api/mcp`, api: `${baseUrl}/api` }) as const;
 
-/** Which of ours a client means: it names the address that it was given, which narrows the tools by a query. */
+/** Which of ours a client means: it names the address that it was given, which narrows the tools by a query or below its path. */
 export function ownResource(baseUrl: string, named: string): string | undefined {
   const { mcp, api } = resourcesOf(baseUrl);
   const url = URL.canParse(named) ? new URL(named) : undefined;
   if (url === undefined || url.username !== '' || url.hash !== '') return undefined;
   const bare = `${url.origin}${url.pathname.replace(/\/$/, '')}`;
-  return [mcp, api].find((own) => own === bare);
+  return bare.startsWith(`${mcp}/`) ? mcp : [mcp, api].find((own) => own === bare);
 }
 
 /** Of a flow in a browser, bound to it by a cookie. */
