@@ -83,7 +83,7 @@ describe('in zsh', () => {
     // What would be shown is printed instead.
     const script = `compdef() { : }; source ${path.join(folder, 'zsh')}
       _describe() { print -l -- \${(P)\${@[-1]}} }; compadd() { print -l -- \${(P)\${@[-1]}} }; _files() { : }
-      words=(muster "$@"); CURRENT=$#words; _muster`;
+      words=(muster "$@"); CURRENT=$#words; PREFIX=$words[-1]; _muster`;
     const { stdout } = await run(zsh ?? '', ['-f', '-c', script, 'zsh', ...typed]);
     const found = stdout
       .trimEnd()

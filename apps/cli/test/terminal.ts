@@ -20,13 +20,20 @@ export interface Terminal {
   readonly ended: Promise<number>;
 }
 
-export function openTerminal(
+export const openTerminal = (
   args: readonly string[],
+  env: Readonly<Record<string, string>>,
+  columns?: number,
+): Terminal => openTerminalOf([process.execPath, mainFile, ...args], env, columns);
+
+/** One in which another program runs. */
+export function openTerminalOf(
+  command: readonly string[],
   env: Readonly<Record<string, string>>,
   columns = 120,
 ): Terminal {
-  const command = [`stty rows 40 cols ${columns};`, process.execPath, mainFile, ...args].join(' ');
-  const child = spawn(script, ['-qec', command, '/dev/null'], {
+  const line = [`stty rows 40 cols ${columns};`, ...command].join(' ');
+  const child = spawn(script, ['-qec', line, '/dev/null'], {
     env: { ...programEnvironment(), TERM: 'xterm', ...env },
     stdio: ['pipe', 'pipe', 'inherit'],
   });

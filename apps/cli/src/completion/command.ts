@@ -1,6 +1,7 @@
 /** muster completion. */
 import { Argument, type Command } from 'commander';
 import { bashScript, fishScript, zshScript } from './scripts.ts';
+import { type Thing, things } from './things.ts';
 import { placesOf } from './tree.ts';
 
 const scripts = { bash: bashScript, zsh: zshScript, fish: fishScript };
@@ -8,7 +9,9 @@ type Shell = keyof typeof scripts;
 
 export function fillCompletion(command: Command, wholeTree: () => Promise<Command>): void {
   command
-    .description('Prints a script that completes commands, flags and their values.')
+    .description(
+      'Prints a script that completes commands, flags and their values. Projects, stories, epics, columns, members, agents and teams are asked of the API, for a second at most; where it does not answer, nothing is offered.',
+    )
     .addArgument(new Argument('<shell>', 'which').choices(Object.keys(scripts)))
     .addHelpText(
       'after',
@@ -20,5 +23,16 @@ Where to put it:
     )
     .action(async (shell: Shell) => {
       process.stdout.write(scripts[shell](placesOf(await wholeTree())));
+    });
+  command
+    .command('values', { hidden: true })
+    .description('Prints the values that a script of this command offers.')
+    .addArgument(new Argument('<thing>', 'what the value names').choices(things))
+    .argument('<begun>', 'as much of it as is typed')
+    .argument('[words...]', 'the words before it')
+    .action(async (thing: Thing, begun: string, words: readonly string[]) => {
+      const { linesFor } = await import('./values.ts');
+      const lines = await linesFor(thing, begun, words);
+      process.stdout.write(lines.map((line) => `${line}\n`).join(''));
     });
 }

@@ -1,18 +1,25 @@
 /** The command tree as completion needs it: what may come after each word. */
 import { operations } from '@muster/registry';
 import { onOneLine } from '@muster/terminal';
-import { type Command } from 'commander';
+import { type Argument, type Command, type Option } from 'commander';
 import { commandWords } from '@muster/reference';
+import { type Thing, thingOf } from './things.ts';
 
 export interface Candidate {
   readonly name: string;
   readonly meaning: string;
 }
 
-export interface FlagCandidate extends Candidate {
+/** What is known of a value. */
+export interface Worth {
+  readonly choices: readonly string[];
+  /** What it names, of which the API knows the ids. */
+  readonly thing: Thing | undefined;
+}
+
+export interface FlagCandidate extends Candidate, Worth {
   /** The next word is its value. */
   readonly takesValue: boolean;
-  readonly choices: readonly string[];
 }
 
 /** A place on the command line: the commands typed so far, such as `stories create`. */
@@ -20,6 +27,8 @@ export interface Place {
   readonly at: string;
   readonly commands: readonly Candidate[];
   readonly flags: readonly FlagCandidate[];
+  /** The values that need no flag, in their order. */
+  readonly words: readonly Worth[];
 }
 
 /** As long as fits beside a candidate. */
@@ -28,6 +37,27 @@ const brief = (text: string): string => {
   return line.length <= 80 ? line : `${line.slice(0, 79)}…`;
 };
 
+const bare = ({ long, short }: Option): string => (long ?? short ?? '').replace(/^--?/, '');
+
+const worthOfOption = (option: Option): Worth => ({
+  choices: option.argChoices ?? [],
+  thing: option.required ? thingOf(bare(option), /<(.+)>/.exec(option.flags)?.[1] ?? '') : undefined,
+});
+
+/** A word without its flag is worth what the flag's value is. */
+function worthOfArgument(argument: Argument, { options }: Command): Worth {
+  const name = argument.name();
+  const option = options.find((one) => [name, `${name}-id`].includes(bare(one)));
+  if (option !== undefined && !argument.variadic) return worthOfOption(option);
+  return { choices: argument.argChoices ?? [], thing: thingOf(name, name) };
+}
+
+/** Those that help shows, and the shorter names beside them. */
+function optionsOf(command: Command): Option[] {
+  const shown = command.createHelp().visibleOptions(command);
+  return [...shown, ...command.options.filter(({ hidden, required }) => hidden && required)];
+}
+
 function placeOf(command: Command, at: string): Place {
   const help = command.createHelp();
   return {
@@ -35,13 +65,14 @@ function placeOf(command: Command, at: string): Place {
     commands: help
       .visibleCommands(command)
       .map((inner) => ({ name: inner.name(), meaning: brief(inner.summary() || inner.description()) })),
-    flags: help.visibleOptions(command).map((option) => ({
+    flags: optionsOf(command).map((option) => ({
       name: option.long ?? option.short ?? '',
       meaning: brief(option.description),
       // One whose value may be missing is completed as a switch.
       takesValue: option.required,
-      choices: option.argChoices ?? [],
+      ...worthOfOption(option),
     })),
+    words: command.registeredArguments.map((argument) => worthOfArgument(argument, command)),
   };
 }
 

@@ -4,6 +4,7 @@ import { text as readAll } from 'node:stream/consumers';
 import { jsonText, onOneLine, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../failures.ts';
+import { forgetKept } from '../completion/kept.ts';
 import { clientOf } from '../operations/run.ts';
 import { pageOfStdout, showList, showRecord } from '../output/show.ts';
 import {
@@ -108,6 +109,7 @@ async function logout({ profile, all = false }: { profile?: string; all?: boolea
       result: { forgotten: kept.filter(isGone), next: counts },
     };
   });
+  await forgetKept();
   const ends = await Promise.all(forgotten.map(([name, its]) => endOf(name, its)));
   const last = all ? ['No login is kept any more.'] : [];
   const lines = [...(all ? ends.filter((_, at) => forgotten[at]?.[1].oauth !== undefined) : ends), ...last];

@@ -55,9 +55,10 @@ export function fillWork(command: Command): void {
 
 The repository's own wishes stand in .muster/work.yaml of the base branch: agent, hooks, branch, ports.`,
       )
+      .argument('[story]', 'such as WEB-12; or give --next')
       .argument(
-        '[words...]',
-        'the story, such as WEB-12, or --next; then, behind --, the agent with its arguments, in which {prompt} and {prompt-file} are filled in',
+        '[command...]',
+        'behind --: the agent with its arguments, in which {prompt} and {prompt-file} are filled in',
       )
       .optionsGroup('Which work:')
       .option('--next', 'the next story that can start; then the one after it, until it is ended')
@@ -94,7 +95,9 @@ Examples:
   muster work WEB-12 --acp -- opencode acp
   muster work WEB-12 -- ./agent.sh {prompt-file}`,
       ),
-  ).action(runWork);
+  ).action((story: string | undefined, agent: readonly string[], flags: WorkFlags) =>
+    runWork([...(story === undefined ? [] : [story]), ...agent], flags),
+  );
 }
 
 interface Asked {
@@ -207,7 +210,7 @@ async function workOn(session: Session, flags: WorkFlags, asked: Asked): Promise
 
 const good = new Set<Verdict['outcome']>(['submitted', 'ended', 'handoff']);
 
-async function runWork(words: string[], flags: WorkFlags): Promise<void> {
+async function runWork(words: readonly string[], flags: WorkFlags): Promise<void> {
   const asked = askedFor(words, flags);
   const session = await openSession(flags, heedSignals());
   if (flags.clean === true) {
