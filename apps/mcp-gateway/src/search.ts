@@ -1,6 +1,15 @@
 /** Which operations a question is about. */
+import { type Operation } from '@muster/registry';
 import MiniSearch from 'minisearch';
-import { stemmer } from 'stemmer';
+import {
+  effectWanted,
+  isMeaning,
+  meaningsOfQuestion,
+  meaningsOfStatement,
+  stemOf,
+  wordsOf,
+} from './meaning.ts';
+import { type JsonSchema } from './schemas.ts';
 import { operationTool, operationTools, type OperationTool } from './tools.ts';
 
 /** Words that are in questions of every kind. */
@@ -11,51 +20,77 @@ const stopWords: ReadonlySet<string> = new Set(
   who whom why will with would you your`.split(/\s+/),
 );
 
+const isStopWord = (word: string): boolean => stopWords.has(word.toLowerCase());
+
 /** What a word is found by; null for one that tells nothing. */
-function termOf(word: string): string | null {
-  const lower = word.toLowerCase();
-  return stopWords.has(lower) ? null : stemmer(lower);
-}
+const termOf = (word: string): string | null =>
+  isMeaning(word) ? word : isStopWord(word) ? null : stemOf(word);
 
-const wordsOf = (text: string): string[] =>
-  text
-    .replaceAll(/([a-z0-9])([A-Z])/g, '$1 $2')
-    .split(/[^A-Za-z0-9]+/)
-    .filter((word) => word !== '');
+/** Names and values of parameters. */
+const wordsInSchema = ({ properties = {}, enum: values, items }: JsonSchema): string =>
+  [
+    ...Object.entries(properties).map(([name, schema]) => `${name} ${wordsInSchema(schema)}`),
+    ...(Array.isArray(values) ? values.map(String) : []),
+    ...(typeof items === 'object' && items !== null ? [wordsInSchema(items as JsonSchema)] : []),
+  ].join(' ');
 
-interface Entry {
+/** How much a field tells. The first two have meanings, the others words. */
+const boost = { about: 3, said: 1.5, name: 3, summary: 3, keywords: 3, description: 0.5, params: 0.5 };
+type Field = keyof typeof boost;
+interface Entry extends Readonly<Record<Field, string>> {
   readonly id: string;
-  readonly name: string;
-  readonly summary: string;
-  readonly keywords: string;
-  readonly description: string;
+  readonly effect: Operation['effect'];
 }
 
+const known = new Set<string>();
+const isOfMeanings = (field: string | undefined): boolean => field === 'about' || field === 'said';
 const index = new MiniSearch<Entry>({
-  fields: ['name', 'summary', 'keywords', 'description'],
-  tokenize: wordsOf,
-  processTerm: termOf,
-  searchOptions: {
-    boost: { name: 3, summary: 3, keywords: 3, description: 0.5 },
-    // A word that is nearly one, and one that is begun.
-    fuzzy: (term) => (term.length > 5 ? 0.2 : false),
-    prefix: (term) => term.length > 3,
-    weights: { fuzzy: 0.3, prefix: 0.3 },
+  fields: Object.keys(boost),
+  storeFields: ['effect'],
+  tokenize: (text, field) =>
+    isOfMeanings(field) ? text.split(' ').filter((meaning) => meaning !== '') : wordsOf(text),
+  processTerm: (word, field) => {
+    const term = termOf(word);
+    if (term !== null && field !== undefined) known.add(term);
+    return term;
   },
 });
 index.addAll(
-  operationTools.map(({ operation: { name, summary, keywords, description } }) => ({
-    id: name,
-    name,
-    summary,
-    keywords,
-    description,
-  })),
+  operationTools.map(
+    ({ operation: { name, effect, summary, keywords, description }, tool: { inputSchema } }) => ({
+      ...{ id: name, effect, name, summary, keywords, description },
+      about: meaningsOfStatement(name).join(' '),
+      said: meaningsOfStatement(summary).join(' '),
+      params: wordsInSchema(inputSchema as JsonSchema),
+    }),
+  ),
 );
+
+/** What an operation of the other effect is worth still: more where a change is asked for, since that names what it changes. */
+const otherEffect = { read: 0.6, write: 0.8 } as const;
+
+/** What fits so much less than the best has a word in common with the question and no more. */
+const leastOfBest = 0.1;
 
 /** The nearest first; one that is called by its name before all. */
 export function findOperations(query: string): OperationTool[] {
   const named = operationTool(query.trim());
-  const found = index.search(query).flatMap(({ id }) => operationTool(String(id)) ?? []);
+  const wanted = effectWanted(query);
+  const found = index
+    .search(query, {
+      boost,
+      tokenize: (text) => {
+        const words = wordsOf(text);
+        return words.every(isStopWord) ? [] : [...words, ...meaningsOfQuestion(text)];
+      },
+      boostDocument: (_id, _term, entry) =>
+        wanted === null || entry?.['effect'] === wanted ? 1 : otherEffect[wanted],
+      // A word that is nearly one, and one that is begun.
+      fuzzy: (term) => (!known.has(term) && term.length > 5 ? 0.2 : false),
+      prefix: (term) => !isMeaning(term) && term.length > 3,
+      weights: { fuzzy: 0.3, prefix: 0.3 },
+    })
+    .filter(({ score }, _at, [best]) => score >= (best?.score ?? 0) * leastOfBest)
+    .flatMap(({ id }) => operationTool(String(id)) ?? []);
   return named === undefined ? found : [named, ...found.filter((tool) => tool !== named)];
 }
