@@ -11,7 +11,9 @@
 //   --webhooks      webhooks instead
 //   --console       the console in a browser instead
 //   --imports       10,000 issues of another tracker, by the command line, instead
-//   --growth        reads at 1,000 and at 100,000 stories, and as many of all else, instead
+//   --growth        reads and writes at 1,000 stories and at 100,000, and as many of all else, instead
+//   --stories N     with --growth, the larger number
+//   --scale         what sizing goes by, instead: bytes for each write, organizations, copies of the API, live leases
 //   --json          the results as JSON on standard output; progress goes to standard error
 //
 // Writes are spread over eight organizations with two projects each, as a service has it: the writes of one
@@ -33,8 +35,9 @@ import { fill, keep, type Memory } from './memory.ts';
 import { readServerUse } from './processor-time.ts';
 import { measureOutbox, type OutboxSummary, renderOutbox } from './outbox.ts';
 import { measureImports, renderImports } from './imports.ts';
-import { type Row, type Summary, renderTable, summarize } from './report.ts';
+import { type Row, type Summary, renderTable, summarize, whole } from './report.ts';
 import { startCounter } from './round-trips.ts';
+import { measureScale, renderScale } from './scale.ts';
 import { Services } from './services.ts';
 import { connections, type Work } from './work.ts';
 import { measureStreams, renderStreams } from './streams.ts';
@@ -53,6 +56,8 @@ const { values: options } = parseArgs({
     seconds: { type: 'string', default: '1.2' },
     only: { type: 'string' },
     growth: { type: 'boolean', default: false },
+    stories: { type: 'string', default: '100000' },
+    scale: { type: 'boolean', default: false },
     streams: { type: 'boolean', default: false },
     webhooks: { type: 'boolean', default: false },
     console: { type: 'boolean', default: false },
@@ -64,6 +69,7 @@ const { values: options } = parseArgs({
 });
 const rounds = positive('rounds', options.rounds);
 const seconds = positive('seconds', options.seconds);
+const large = positive('stories', options.stories);
 const only = options.only?.split(',').map((name) => name.trim());
 
 function positive(name: string, text: string): number {
@@ -267,55 +273,61 @@ async function countRoundTrips(
 
 const mebibytes = (bytes: number): string => `${Math.round(bytes / 1024 / 1024)} MiB`;
 
+/** What is measured instead of the operations, by the option that asks for it. */
+interface Special {
+  readonly name: 'growth' | 'scale' | 'licenses' | 'mcp' | 'streams' | 'webhooks' | 'console' | 'imports';
+  readonly run: (services: Services) => Promise<{ readonly results: unknown; readonly text: string }>;
+}
+
+const effort = { rounds, seconds, say };
+
+const special = <Result>(
+  name: Special['name'],
+  of: (services: Services) => Promise<Result>,
+  render: (results: Result) => string,
+): Special => ({
+  name,
+  run: async (services) => {
+    const results = await of(services);
+    return { results, text: render(results) };
+  },
+});
+
+const specials: readonly Special[] = [
+  special(
+    'growth',
+    (services) => measureGrowth(services, effort, { only, large }),
+    (results) =>
+      `${renderTable(results, `${whole(large)} / 1,000 stories`)}\n\nGoal: no operation costs more than 1.3 times as much.`,
+  ),
+  special('scale', (services) => measureScale(services, effort), renderScale),
+  special(
+    'licenses',
+    (services) => measureLicenses(services, effort),
+    (results) => renderTable(results, 'Muster / bare'),
+  ),
+  special(
+    'mcp',
+    (services) => measureMcp(services, effort),
+    (results) => `${renderTable(results, 'gateway / beside it')}\n\n${perCore(results)}`,
+  ),
+  special('streams', (services) => measureStreams(services, effort), renderStreams),
+  special('webhooks', (services) => measureWebhooks(services, effort), renderWebhooks),
+  special('console', (services) => measureConsole(services, effort), renderConsole),
+  special('imports', (services) => measureImports(services, effort), renderImports),
+];
+
 async function run(): Promise<void> {
   const services = new Services();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) {
     process.once(signal, () => void services.stop().finally(() => process.exit(130)));
   }
   try {
-    if (options.growth) {
-      const summaries = await measureGrowth(services, { rounds, seconds, say }, only);
-      if (options.json) process.stdout.write(`${JSON.stringify({ growth: summaries }, null, 2)}\n`);
-      else
-        say(
-          `\n${renderTable(summaries, '100,000 / 1,000 stories')}\n\nGoal: no operation costs more than 1.3 times as much.`,
-        );
-      return;
-    }
-    if (options.licenses) {
-      const summaries = await measureLicenses(services, { rounds, seconds, say });
-      if (options.json) process.stdout.write(`${JSON.stringify({ licenses: summaries }, null, 2)}\n`);
-      else say(`\n${renderTable(summaries, 'Muster / bare')}`);
-      return;
-    }
-    if (options.mcp) {
-      const summaries = await measureMcp(services, { rounds, seconds, say });
-      if (options.json) process.stdout.write(`${JSON.stringify({ mcp: summaries }, null, 2)}\n`);
-      else say(`\n${renderTable(summaries, 'gateway / beside it')}\n\n${perCore(summaries)}`);
-      return;
-    }
-    if (options.streams) {
-      const streams = await measureStreams(services, { say });
-      if (options.json) process.stdout.write(`${JSON.stringify({ streams }, null, 2)}\n`);
-      else say(`\n${renderStreams(streams)}`);
-      return;
-    }
-    if (options.webhooks) {
-      const webhooks = await measureWebhooks(services, { say });
-      if (options.json) process.stdout.write(`${JSON.stringify({ webhooks }, null, 2)}\n`);
-      else say(`\n${renderWebhooks(webhooks)}`);
-      return;
-    }
-    if (options.console) {
-      const inBrowser = await measureConsole(services, { say });
-      if (options.json) process.stdout.write(`${JSON.stringify({ console: inBrowser }, null, 2)}\n`);
-      else say(`\n${renderConsole(inBrowser)}`);
-      return;
-    }
-    if (options.imports) {
-      const imports = await measureImports(services, { say });
-      if (options.json) process.stdout.write(`${JSON.stringify({ imports }, null, 2)}\n`);
-      else say(`\n${renderImports(imports)}`);
+    const special = specials.find(({ name }) => options[name]);
+    if (special !== undefined) {
+      const { results, text } = await special.run(services);
+      if (options.json) process.stdout.write(`${JSON.stringify({ [special.name]: results }, null, 2)}\n`);
+      else say(`\n${text}`);
       return;
     }
     const { chosen, withOutbox } = choose();

@@ -4,7 +4,8 @@ import { type BenchOrg, description, titleOf } from './data.ts';
 
 /**
  * Fills the still project up to `total` stories, in the columns it has, behind what stands there. A few of them, as
- * many in a small project as in a large one, have a label and a word in their title that no other has.
+ * many in a small project as in a large one, have a label and a word in their title that no other has. Of a rank `h` is
+ * followed by eight digits (fractional-indexing).
  */
 const stories = `
   with place as (
@@ -14,7 +15,7 @@ const stories = `
     created_at, updated_at)
   select p.org_id, uuidv7(make_interval(secs => -n)), p.project_id, n,
     case when n % ($2::int / 5) = 0 then 'A needle' else $3::text end, $4::text, p.status, p.column_id,
-    'z' || to_char(n, 'FM00000000'),
+    'h' || to_char(n, 'FM00000000'),
     case when n % ($2::int / 5) = 0 then array['rare'] else array['backend', 'bug'] end,
     jsonb_build_object('kind', 'member', 'memberId', null, 'agentId', null, 'name', 'Ana'),
     now() - make_interval(secs => n), now() - make_interval(secs => n)

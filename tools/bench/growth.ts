@@ -3,21 +3,23 @@ import { createPool, migrate } from '@muster/database';
 import { createToken } from '@muster/organizations';
 import { type BenchOrg, makeOrg } from './data.ts';
 import { fillUp } from './growth-fill.ts';
-import { startLoadProcess } from './load-process.ts';
+import { type LoadRequest, startLoadProcess } from './load-process.ts';
 import { type Effort, measure, type Sample } from './measure.ts';
 import { type Summary, summarize } from './report.ts';
 import { type Services } from './services.ts';
+import { works } from './works.ts';
 
 const small = 1_000;
-const large = 100_000;
 const connections = 8;
+/** Of writes: each works on stories of its own, and a project begins with 90 in its backlog. */
+const writers = 4;
 const ids = 512;
 
-/** The same project with 1,000 stories and with 100,000, each in a database of its own on one server. */
+/** The same project with 1,000 stories and with `large` of them, each in a database of its own on one server. */
 export async function measureGrowth(
   services: Services,
   { rounds, seconds, say }: Effort,
-  only: readonly string[] | undefined,
+  { only, large }: { readonly only: readonly string[] | undefined; readonly large: number },
 ): Promise<Summary[]> {
   const postgres = await services.postgres();
   const main = await services.bundle();
@@ -55,20 +57,9 @@ export async function measureGrowth(
   services.onStop(() => owner.end());
   const bench = { load, owner, postmaster: postgres.pid };
   const summaries: Summary[] = [];
-  for (const { name, operation, params } of reads) {
+  for (const { name, operation, lanes } of [...reads.map(repeated), ...writes]) {
     if (only !== undefined && !only.includes(operation)) continue;
-    const run = (side: Side): Promise<Sample> => {
-      const headers = { 'content-type': 'application/json', authorization: `Bearer ${side.org.token}` };
-      const request = (index: number) => ({
-        path: pathOf(operation),
-        headers,
-        body: JSON.stringify(params(side, index)),
-      });
-      const lanes = Array.from({ length: connections }, (_, lane) =>
-        Array.from({ length: 64 }, (_none, index) => request(lane * 64 + index)),
-      );
-      return measure(bench, name, side.url, lanes, seconds);
-    };
+    const run = (side: Side): Promise<Sample> => measure(bench, name, side.url, lanes(side), seconds);
     const samples = { ours: [] as Sample[], theirs: [] as Sample[] };
     await run(few);
     await run(many);
@@ -93,6 +84,38 @@ interface Read {
   readonly operation: string;
   readonly params: (side: Side, index: number) => Record<string, unknown>;
 }
+
+interface Measured {
+  readonly name: string;
+  readonly operation: string;
+  /** What each connection sends, again and again. */
+  readonly lanes: (side: Side) => LoadRequest[][];
+}
+
+const repeated = ({ name, operation, params }: Read): Measured => ({
+  name,
+  operation,
+  lanes: (side) =>
+    Array.from({ length: connections }, (_, lane) =>
+      Array.from({ length: 64 }, (_none, index) => ({
+        path: pathOf(operation),
+        headers: { 'content-type': 'application/json', authorization: `Bearer ${side.org.token}` },
+        body: JSON.stringify(params(side, lane * 64 + index)),
+      })),
+    ),
+});
+
+/** In the large project itself, and last: what they add is little beside what lists are measured on. */
+const writes: readonly Measured[] = works
+  .filter(({ isWrite, callers }) => isWrite && callers === undefined)
+  .map((work) => ({
+    name: work.name,
+    operation: work.operation,
+    lanes: ({ org }) =>
+      Array.from({ length: writers }, (_, connection) =>
+        work.lane([{ ...org, busy: [org.still] }], connection).map(({ muster }) => muster),
+      ),
+  }));
 
 const list = (name: string, more: Record<string, unknown>): Read => ({
   name: `stories.list, ${name}`,

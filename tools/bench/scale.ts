@@ -1,0 +1,273 @@
+/**
+ * What sizing goes by: the log and the room that each write takes, writers of 1 to 8 organizations, 1 to 4 copies of the API,
+ * and 10,000 live leases that are renewed.
+ */
+import { type Client, createClient, httpTransport } from '@muster/client';
+import { migrate, type Pool } from '@muster/database';
+import { pathOf } from '@muster/registry';
+import { type BenchOrg, description, makeOrg, titleOf } from './data.ts';
+import { type LoadRequest, startLoadProcess } from './load-process.ts';
+import { type Bench, type Effort, measure, type Sample } from './measure.ts';
+import { median, verdict, whole } from './report.ts';
+import { type Services } from './services.ts';
+import { connections, pick, type Work } from './work.ts';
+import { works } from './works.ts';
+
+const organizations = 8;
+/** With 90 stories in the backlog of each, about 10,000 leases. */
+const projectsPerOrganization = 14;
+const callsOfCost = 300;
+/** Pages that are new to the log are no part of a write's cost. */
+const callsBefore = 30;
+const atOnce = 16;
+
+export interface Cost {
+  readonly operation: string;
+  /** Of the write-ahead log, without page images. */
+  readonly logBytes: number;
+  /** Of tables and their indexes. */
+  readonly tableBytes: number;
+  readonly mostLogBytes: number;
+}
+
+export interface Crowd {
+  readonly what: string;
+  /** Calls a second. */
+  readonly rate: number;
+  readonly p50: number;
+  readonly p99: number;
+}
+
+export interface ScaleSummary {
+  readonly costs: readonly Cost[];
+  readonly crowds: readonly Crowd[];
+}
+
+export async function measureScale(
+  services: Services,
+  { rounds, seconds, say }: Effort,
+): Promise<ScaleSummary> {
+  say('Starting PostgreSQL (fsync on), building and starting coordination-api');
+  const postgres = await services.postgres();
+  await migrate(postgres.url);
+  const main = await services.bundle();
+  const first = await services.api(main, postgres.url);
+  const copies = [first];
+  const { url } = first;
+  const owner = services.owner(postgres.url);
+
+  say(`What ${callsOfCost} calls of each write take`);
+  const costs = await measureCosts(owner, await makeOrg(owner, url, 'costs', 5), url);
+
+  say(`Making ${organizations} organizations of ${projectsPerOrganization} projects`);
+  const orgs: BenchOrg[] = [];
+  for (let index = 0; index < organizations; index += 1)
+    orgs.push(await makeOrg(owner, url, `scale-${index}`, projectsPerOrganization));
+  await owner.query('analyze');
+  const start = (): Bench => {
+    const load = startLoadProcess();
+    services.onStop(() => {
+      load.stop();
+    });
+    return { load, owner, postmaster: postgres.pid };
+  };
+  const benches = [start()];
+
+  const crowds: Crowd[] = [];
+  const crowd = async (what: string, run: () => Promise<Sample[]>): Promise<void> => {
+    await run();
+    const samples: Sample[][] = [];
+    for (let round = 0; round < rounds; round += 1) samples.push(await run());
+    const of = (value: (sample: Sample) => number): number =>
+      median(samples.flatMap((each) => each.map(value)));
+    const rate = median(samples.map((each) => each.reduce((sum, sample) => sum + sample.rate, 0)));
+    crowds.push({ what, rate, p50: of(({ p50 }) => p50), p99: of(({ p99 }) => p99) });
+    say(`${what} measured`);
+  };
+  /** On the first so many copies at once, each with its share of the connections. */
+  const onCopies = (count: number, work: Work, among: readonly BenchOrg[]): Promise<Sample[]> =>
+    Promise.all(
+      copies.slice(0, count).map((copy, place) => {
+        const lanes = Array.from({ length: connections / count }, (_, lane) =>
+          work.lane(among, lane * count + place).map(({ muster }) => muster),
+        );
+        return measure(pick(benches, place), `${work.name}, copy ${place}`, copy.url, lanes, seconds);
+      }),
+    );
+
+  const [comment, read] = [workOf('comments.create'), workOf('stories.get')];
+  for (const count of [1, 2, 4, 8])
+    await crowd(`${comment.name}, ${count} organizations`, () => onCopies(1, comment, orgs.slice(0, count)));
+  for (const count of [1, 2, 4]) {
+    while (copies.length < count) {
+      copies.push(await services.api(main, postgres.url));
+      benches.push(start());
+    }
+    for (const work of [read, comment])
+      await crowd(`${work.name}, ${count} copies`, () => onCopies(count, work, orgs));
+  }
+
+  say('Taking the leases of all backlogs');
+  const renewals = await takeLeases(orgs, url);
+  const lanes = Array.from({ length: connections }, (_, lane) =>
+    renewals.filter((_request, place) => place % connections === lane),
+  );
+  await crowd(`deliveryExecutions.renew of ${whole(renewals.length)} leases`, async () => [
+    await measure(pick(benches, 0), 'renewals', url, lanes, seconds),
+  ]);
+  return { costs, crowds };
+}
+
+function workOf(name: string): Work {
+  const work = works.find((candidate) => candidate.name === name);
+  if (work === undefined) throw new Error(`there is no work ${name}`);
+  return work;
+}
+
+/** Does it for all of them, a few at once. */
+async function forAll<Item, Result>(
+  items: readonly Item[],
+  make: (item: Item, index: number) => Promise<Result>,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  let next = 0;
+  const worker = async (): Promise<void> => {
+    for (let index = next++; index < items.length; index = next++)
+      results[index] = await make(items[index] as Item, index);
+  };
+  await Promise.all(Array.from({ length: atOnce }, worker));
+  return results;
+}
+
+async function takeLeases(orgs: readonly BenchOrg[], baseUrl: string): Promise<LoadRequest[]> {
+  const stories = orgs.flatMap((org) =>
+    org.busy.flatMap(({ backlogIds }) => backlogIds.map((storyId) => ({ org, storyId }))),
+  );
+  const clients = new Map(
+    orgs.map((org) => [org, createClient(httpTransport({ baseUrl, token: org.token }))]),
+  );
+  return forAll(stories, async ({ org, storyId }) => {
+    const { execution, leaseToken } = await (clients.get(org) as Client).deliveryExecutions.acquire({
+      targetType: 'story',
+      targetId: storyId,
+    });
+    return {
+      path: pathOf('deliveryExecutions.renew'),
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${org.token}` },
+      body: JSON.stringify({ executionId: execution.id, leaseToken }),
+    };
+  });
+}
+
+/** The calls of a story's delivery, one after the other, each on stories of its own. */
+async function measureCosts(owner: Pool, org: BenchOrg, baseUrl: string): Promise<Cost[]> {
+  const api = createClient(httpTransport({ baseUrl, token: org.token }));
+  const backlog = org.busy.flatMap(({ backlogIds }) => backlogIds);
+  const { projectId } = pick(org.busy, 0);
+  const text = description('the board');
+  const leases = new Map<string, { readonly executionId: string; readonly leaseToken: string }>();
+  const storyOf = (index: number): string => pick(backlog, index);
+  const leaseOf = (index: number) => {
+    const lease = leases.get(storyOf(index));
+    if (lease === undefined) throw new Error(`story ${index} has no lease`);
+    return lease;
+  };
+  // The most is a quarter above what was measured when each was last changed on purpose.
+  const calls: readonly (readonly [string, number, (index: number) => Promise<unknown>])[] = [
+    [
+      'stories.create',
+      15_000,
+      (index) =>
+        api.stories.create({
+          ...{ projectId, title: titleOf(index), description: text, labels: ['backend', 'bug'] },
+        }),
+    ],
+    [
+      'storySpec.update',
+      9_700,
+      (index) => api.storySpec.update({ storyId: storyOf(index), content: text.repeat(4) }),
+    ],
+    [
+      'comments.create',
+      7_000,
+      (index) => api.comments.create({ storyId: storyOf(index), body: text.slice(0, 300) }),
+    ],
+    [
+      'deliveryExecutions.acquire',
+      6_900,
+      async (index) => {
+        const storyId = storyOf(index);
+        const { execution, leaseToken } = await api.deliveryExecutions.acquire({
+          ...{ targetType: 'story', targetId: storyId },
+        });
+        leases.set(storyId, { executionId: execution.id, leaseToken });
+      },
+    ],
+    ['deliveryExecutions.renew', 2_300, (index) => api.deliveryExecutions.renew(leaseOf(index))],
+    [
+      'deliveryExecutions.checkpoint',
+      6_300,
+      (index) =>
+        api.deliveryExecutions.checkpoint({
+          ...{ ...leaseOf(index), summary: text.slice(0, 120), nextSteps: ['Run the whole suite'] },
+          filesTouched: [`src/part-${index}.ts`, `src/part-${index}.spec.ts`],
+        }),
+    ],
+    [
+      'deliveryExecutions.complete',
+      5_500,
+      (index) =>
+        api.deliveryExecutions.complete({ ...leaseOf(index), outcome: 'succeeded', summary: 'Done' }),
+    ],
+    [
+      'stories.updateStatus',
+      5_300,
+      (index) => api.stories.updateStatus({ storyId: storyOf(index), status: 'ready' }),
+    ],
+  ];
+  const read = async (): Promise<{ readonly log: number; readonly tables: number }> => {
+    const { rows } = await owner.query<{ log: number; tables: number }>(
+      `select (pg_current_wal_insert_lsn() - '0/0')::float8 as log,
+         (select sum(pg_total_relation_size(c.oid))::float8 from pg_class c
+            where c.relkind in ('r', 'm') and c.relnamespace = 'public'::regnamespace) as tables`,
+    );
+    return rows[0] ?? { log: NaN, tables: NaN };
+  };
+  await owner.query('alter system set full_page_writes = off');
+  await owner.query('select pg_reload_conf()');
+  const costs: Cost[] = [];
+  try {
+    for (const [operation, mostLogBytes, call] of calls) {
+      for (let index = 0; index < callsBefore; index += 1) await call(index);
+      const before = await read();
+      for (let index = 0; index < callsOfCost; index += 1) await call(callsBefore + index);
+      const after = await read();
+      costs.push({
+        ...{ operation, mostLogBytes, logBytes: (after.log - before.log) / callsOfCost },
+        tableBytes: (after.tables - before.tables) / callsOfCost,
+      });
+    }
+  } finally {
+    await owner.query('alter system reset full_page_writes');
+    await owner.query('select pg_reload_conf()');
+  }
+  return costs;
+}
+
+export function renderScale({ costs, crowds }: ScaleSummary): string {
+  const wide = Math.max(
+    ...[...costs.map(({ operation }) => operation), ...crowds.map(({ what }) => what)].map(
+      ({ length }) => length,
+    ),
+  );
+  return [
+    ...costs.map(
+      ({ operation, logBytes, mostLogBytes, tableBytes }) =>
+        `  ${operation.padEnd(wide)}  ${whole(logBytes).padStart(7)} B of log (≤ ${whole(mostLogBytes)} ${verdict(logBytes <= mostLogBytes)}), ${whole(tableBytes)} B of tables and indexes`,
+    ),
+    ...crowds.map(
+      ({ what, rate, p50, p99 }) =>
+        `  ${what.padEnd(wide)}  ${whole(rate).padStart(7)} a second, p50 ${whole(p50)} ms, p99 ${whole(p99)} ms`,
+    ),
+  ].join('\n');
+}
