@@ -19,6 +19,7 @@ import { isSchemaCurrent } from './database.ts';
 import { addPublishedKeys, addSignedAnswers } from './signing/answers.ts';
 import { addOperatorRoutes, type OperatorsOptions } from './api/routes.ts';
 import { addPages } from './pages/routes.ts';
+import { addTrialRoutes } from './trials/routes.ts';
 import { tellOfEndings, forgetDeliveries } from './webhooks/endings.ts';
 import { createCourier, type Courier } from './webhooks/courier.ts';
 import { inRounds } from './webhooks/rounds.ts';
@@ -140,14 +141,10 @@ export function createLicenseService(
   service.metrics.pool(pool);
   addSignedAnswers(service.app, vault.opened);
   addPublishedKeys(service.app, vault.opened);
-  addActivationRoutes(service.app, {
-    pool,
-    limiter,
-    opened: vault.opened,
-    certificateSeconds: config.CERTIFICATE_DAYS * secondsPerDay,
-    metrics: service.metrics,
-    logger,
-  });
+  const machines = { pool, limiter, opened: vault.opened, metrics: service.metrics, logger };
+  const certificateSeconds = config.CERTIFICATE_DAYS * secondsPerDay;
+  addActivationRoutes(service.app, { ...machines, certificateSeconds });
+  addTrialRoutes(service.app, machines);
   const sealing = () => {
     const opened = vault.opened();
     return opened && sealingBy(opened.seals);
@@ -170,7 +167,10 @@ export function createLicenseService(
   };
   addOperatorRoutes(service.app, operators);
   const issuerSender = createSender({ networks });
-  addPages(service.app, { ...operators, issuer: config.operatorsIssuer, sender: issuerSender });
+  addPages(service.app, {
+    ...{ ...operators, issuer: config.operatorsIssuer, sender: issuerSender },
+    airGapSeconds: config.AIR_GAP_DAYS * secondsPerDay,
+  });
   const rounds = [
     inRounds(
       'webhooks could not be sent',

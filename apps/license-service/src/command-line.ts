@@ -6,6 +6,7 @@ import { createPool, commandConnectMillis } from '@muster/database';
 import { ConfigError } from '@muster/http';
 import { jsonText, plain } from '@muster/terminal';
 import { Command, CommanderError } from 'commander';
+import { answerCommand } from './commands/answer.ts';
 import { certCommand, verifyCommand } from './commands/certificates.ts';
 import {
   renewCommand,
@@ -29,7 +30,7 @@ import {
   sessionRevoke,
 } from './commands/operators.ts';
 import { planList, planSet } from './commands/plans.ts';
-import { productAdd, productList } from './commands/products.ts';
+import { productAdd, productList, productSet } from './commands/products.ts';
 import { purgeCommand } from './commands/purge.ts';
 import { signingKeyList, signingKeyNew, signingKeyRetire } from './commands/signing-keys.ts';
 import { tokenList, tokenNew, tokenRevoke } from './commands/tokens.ts';
@@ -55,6 +56,7 @@ const commands: readonly LicenseCommand[] = [
   rotateCommand,
   entitleCommand,
   certCommand,
+  answerCommand,
   verifyCommand,
   auditCommand,
   statsCommand,
@@ -67,6 +69,7 @@ const commands: readonly LicenseCommand[] = [
   planSet,
   productList,
   productAdd,
+  productSet,
   tokenNew,
   tokenList,
   tokenRevoke,

@@ -11,6 +11,7 @@ import {
 } from '@muster/http';
 import { parseNetworks } from '@muster/outbound';
 import { z } from 'zod';
+import { mostDays, usualDays } from './air-gap/days.ts';
 
 const secret = z.string().min(16, 'is shorter than 16 characters');
 
@@ -55,13 +56,15 @@ export const environment = {
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** How long a certificate lives at most. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
-  /** Activations and releases per address: `30/2` is thirty at once, and one more every two seconds. */
+  /** How long a machine that never comes online may run by an answer of the pages, at most. */
+  AIR_GAP_DAYS: z.coerce.number().min(0.01).max(mostDays).default(usualDays),
+  /** Activations, releases and trials per address: `30/2` is thirty at once, and one more every two seconds. */
   LIMIT_IP: rateVariable('30/2'),
   /** Checks per address. */
   LIMIT_CHECK: rateVariable('120/0.5'),
   /** Calls of the operators' API per token, and per address. */
   LIMIT_OPERATORS: rateVariable('300/0.1'),
-  /** Failures per address. */
+  /** Failures per address; a trial that begins costs it as much. */
   LIMIT_IP_FAIL: rateVariable('20/60'),
   /** Failures per key. */
   LIMIT_KEY_FAIL: rateVariable('20/360'),

@@ -5,7 +5,7 @@
 import { DatabaseAway, DatabaseBusy, type Pool } from '@muster/database';
 import { type Logger } from 'pino';
 import { createMachineHasher, type MachineHasher } from './activation/machine.ts';
-import { type GivenSecrets, loadSecrets, mayProvision, provision } from './database.ts';
+import { type GivenSecrets, loadSecrets, mayProvision, provision, type Secrets } from './database.ts';
 import { type Product, usualProduct } from './operators/products.ts';
 import { type Keys, loadKeys } from './signing/signing-key.ts';
 
@@ -32,6 +32,17 @@ export const productOf = (
 
 const noKeys: Keys = { published: [], signer: undefined };
 
+/** What these secrets open. */
+export async function openWith(pool: Pool, { pepper, pepperBefore, seals }: Secrets): Promise<Opened> {
+  const keys = await loadKeys(pool, seals);
+  const { rows } = await pool.query<Pick<Product, 'name' | 'keyPrefix'>>({
+    name: 'products',
+    text: 'select name, key_prefix as "keyPrefix" from licenses.products order by created_at, name',
+  });
+  const products = rows.map((one) => ({ ...one, keys: keys.get(one.name) ?? noKeys }));
+  return { hasher: createMachineHasher(pepper, pepperBefore), products, seals };
+}
+
 export interface Vault {
   /** Undefined until it could be opened. */
   readonly opened: () => Opened | undefined;
@@ -56,14 +67,7 @@ export function createVault({ pool, url, given, logger }: VaultOptions): Vault {
   let isStopped = false;
 
   const open = async (): Promise<void> => {
-    const { pepper, pepperBefore, seals } = await loadSecrets(pool, given);
-    const keys = await loadKeys(pool, seals);
-    const { rows } = await pool.query<Pick<Product, 'name' | 'keyPrefix'>>({
-      name: 'products',
-      text: 'select name, key_prefix as "keyPrefix" from licenses.products order by created_at, name',
-    });
-    const products = rows.map((one) => ({ ...one, keys: keys.get(one.name) ?? noKeys }));
-    opened = { hasher: createMachineHasher(pepper, pepperBefore), products, seals };
+    opened = await openWith(pool, await loadSecrets(pool, given));
   };
 
   /** A login that may not do this finds it done by one that may, and is told below where it was not. */

@@ -1,4 +1,5 @@
 /** The pages of customers and of support, in a real browser without script. */
+import { readFile } from 'node:fs/promises';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { createVisitor } from '@muster/testing/visitor';
 import { type Page } from 'playwright-core';
@@ -43,6 +44,19 @@ async function sold(): Promise<{ id: string; key: string; orderRef: string; url:
   return { id: one.id, key: one.key, orderRef, url: one.customerUrl };
 }
 
+/** A license that no machine has yet. */
+async function soldOne(): Promise<{ key: string; customerUrl: string }> {
+  sales += 1;
+  const { json } = await service.post(
+    '/api/operators/licenses/issue',
+    { plan: 'family', orderRef: `shop-${sales}` },
+    { authorization: `Bearer ${secret}` },
+  );
+  const [one] = json['licenses'] as { key: string; customerUrl: string }[];
+  if (one === undefined) throw new Error('nothing was issued');
+  return one;
+}
+
 async function signIn(page: Page): Promise<void> {
   await page.goto(`${service.url}/support`);
   await page.getByLabel('Token').fill(secret);
@@ -72,7 +86,7 @@ describe('a customer', () => {
     await withPage(async (page) => {
       await page.goto(url);
       await page.getByText('as often as its plan allows').waitFor();
-      expect(await page.getByRole('button').count()).toBe(0);
+      expect(await page.getByRole('button', { name: 'Release' }).count()).toBe(0);
     });
     const forced = await service.call(`${new URL(url).pathname}/release`, {
       method: 'POST',
@@ -80,6 +94,31 @@ describe('a customer', () => {
       body: 'slot=1',
     });
     expect(forced.status).toBe(403);
+  });
+
+  inBrowser('answers a machine without a connection by two files', async () => {
+    const { url } = await sold();
+    const { key, customerUrl } = await soldOne();
+    const request = (licenseKey: string) => ({
+      name: 'license-request.txt',
+      mimeType: 'text/plain',
+      buffer: Buffer.from(
+        `licreq1.${Buffer.from(JSON.stringify({ licenseKey, machineId: 'far-away-0001', nonce: 'n-1' })).toString('base64url')}\n`,
+      ),
+    });
+    await withPage(async (page) => {
+      await page.goto(customerUrl);
+      await page.getByLabel('The request that the program wrote').setInputFiles(request(key));
+      const downloading = page.waitForEvent('download');
+      await page.getByRole('button', { name: 'Download the answer' }).click();
+      const download = await downloading;
+      expect(download.suggestedFilename()).toBe('license-answer.txt');
+      expect(await readFile(await download.path(), 'utf8')).toMatch(/^licans1\.[\w-]+\.[\w-]+\n$/);
+      await page.goto(url);
+      await page.getByLabel('The request that the program wrote').setInputFiles(request(key));
+      await page.getByRole('button', { name: 'Download the answer' }).click();
+      await page.getByText('it has another key').waitFor();
+    });
   });
 
   it('is what the trail says, and no machine’s id is on the page', async () => {

@@ -3,8 +3,14 @@ import { createPrivateKey, type JsonWebKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { readRequest } from '../src/air-gap/request.ts';
 import { parseKey } from '../src/key/key.ts';
-import { type CertificatePayload, readCertificate, signCertificate } from '../src/signing/certificate.ts';
+import {
+  type CertificateKind,
+  type CertificatePayload,
+  readCertificate,
+  signCertificate,
+} from '../src/signing/certificate.ts';
 import { type PublicKey, toKeyObject } from '../src/signing/signing-key.ts';
 
 const vectors = (name: string): unknown => {
@@ -24,7 +30,7 @@ describe('a key as it is typed', () => {
   });
 });
 
-const certificates = vectors('certificates') as {
+interface Certificates {
   readonly signingKey: JsonWebKey;
   readonly publicKeys: readonly PublicKey[];
   readonly cases: readonly (Named & {
@@ -32,23 +38,44 @@ const certificates = vectors('certificates') as {
     readonly outcome: string;
     readonly payload?: CertificatePayload;
   })[];
-};
+}
 
-describe('a certificate', () => {
-  it.each(certificates.cases)('$name: is ours, or is none', ({ certificate, outcome, payload }) => {
-    const read = readCertificate(certificate, (kid) => {
-      const key = certificates.publicKeys.find((one) => one.kid === kid);
+describe.each([
+  ['a certificate', 'certificates', 'lic1'],
+  ['a trial’s certificate', 'trials', 'trial1'],
+] as const)('%s', (_, file, kind: CertificateKind) => {
+  const { signingKey, publicKeys, cases } = vectors(file) as Certificates;
+
+  it.each(cases)('$name: is ours, or is none', ({ certificate, outcome, payload }) => {
+    const keyOf = (kid: string) => {
+      const key = publicKeys.find((one) => one.kid === kid);
       return key && toKeyObject(key);
-    });
+    };
+    const read = readCertificate(certificate, keyOf, kind);
     expect(read !== undefined).toBe(outcome !== 'not_genuine');
     if (payload !== undefined) expect(read).toEqual(payload);
   });
 
   it('is made byte by byte as the vectors have it', () => {
-    const key = createPrivateKey({ format: 'jwk', key: certificates.signingKey });
-    const made = certificates.cases.filter(({ name }) => !name.includes('not known yet'));
+    const key = createPrivateKey({ format: 'jwk', key: signingKey });
+    const made = cases.filter(({ name }) => !name.includes('not known yet'));
     for (const { certificate, payload } of made) {
-      if (payload !== undefined) expect(signCertificate(key, payload)).toBe(certificate);
+      if (payload !== undefined) expect(signCertificate(key, payload, kind)).toBe(certificate);
     }
+  });
+});
+
+const { requests } = vectors('air-gap') as {
+  readonly requests: readonly (Named & {
+    readonly licenseKey: string;
+    readonly machineId: string;
+    readonly nonce: string;
+    readonly text: string;
+  })[];
+};
+
+describe('a request that people carry', () => {
+  it.each(requests)('$name: is read as it was meant', ({ name: _, text, ...request }) => {
+    expect(readRequest(`  ${text}\r\n`)).toEqual(request);
   });
 });

@@ -7,7 +7,8 @@ import { type PublicKey, publicKeysIn } from './public-key.ts';
 import { isSystemError } from './system-error.ts';
 
 export interface Kept {
-  readonly licenseKey: string;
+  /** Null of a trial, which has none. */
+  readonly licenseKey: string | null;
   /** Null after a refusal: from then on the machine may not run before the server has said so. */
   readonly certificate: string | null;
   /** Whether the slot is lent: then the machine may take one again without being asked to. */
@@ -18,18 +19,31 @@ export interface Kept {
 }
 
 const fileIn = (folder: string): string => path.join(folder, 'license.json');
+const requestIn = (folder: string): string => path.join(folder, 'request.json');
+
+/** What was asked by a file that people carry, since this machine never comes online. */
+export interface KeptRequest {
+  readonly licenseKey: string;
+  readonly nonce: string;
+  /** Its answer was taken in: once more changes nothing. */
+  readonly isAnswered: boolean;
+}
+
+const membersIn = (text: string): object => {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null ? value : {};
+  } catch {
+    return {};
+  }
+};
 
 function keptIn(text: string): Kept | undefined {
-  let value: unknown;
-  try {
-    value = JSON.parse(text);
-  } catch {
-    return undefined;
-  }
-  if (typeof value !== 'object' || value === null) return undefined;
+  const value = membersIn(text);
   const { licenseKey, certificate, isLent, publicKeys, time } = value as Partial<Record<keyof Kept, unknown>>;
   const { aheadMillis, latestMillis } = (time ?? {}) as Partial<Record<keyof TimeSeen, unknown>>;
-  if (typeof licenseKey !== 'string' || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') {
+  const isKey = typeof licenseKey === 'string' || licenseKey === null;
+  if (!isKey || typeof aheadMillis !== 'number' || typeof latestMillis !== 'number') {
     return undefined;
   }
   return {
@@ -41,15 +55,29 @@ function keptIn(text: string): Kept | undefined {
   };
 }
 
-/** Undefined where nothing was kept, or what was kept is damaged: then the license is activated anew. */
-export async function readKept(folder: string): Promise<Kept | undefined> {
+function requestOf(text: string): KeptRequest | undefined {
+  const { licenseKey, nonce, isAnswered } = membersIn(text) as Partial<Record<keyof KeptRequest, unknown>>;
+  const isWhole = typeof licenseKey === 'string' && typeof nonce === 'string';
+  return isWhole ? { licenseKey, nonce, isAnswered: isAnswered === true } : undefined;
+}
+
+async function readWhole<Value>(
+  file: string,
+  read: (text: string) => Value | undefined,
+): Promise<Value | undefined> {
   try {
-    return keptIn(await readFile(fileIn(folder), 'utf8'));
+    return read(await readFile(file, 'utf8'));
   } catch (error) {
     if (isSystemError(error, 'ENOENT')) return undefined;
     throw error;
   }
 }
+
+/** Undefined where nothing was kept, or what was kept is damaged: then the license is activated anew. */
+export const readKept = (folder: string): Promise<Kept | undefined> => readWhole(fileIn(folder), keptIn);
+
+export const readRequest = (folder: string): Promise<KeptRequest | undefined> =>
+  readWhole(requestIn(folder), requestOf);
 
 /**
  * When it was last written, by the clock of then: as the file and its folder say, the latest of them, since a file can be
@@ -61,22 +89,33 @@ export async function writtenAt(folder: string): Promise<number> {
 }
 
 /** Whoever is killed while writing leaves the file as it was. */
-export async function keep(folder: string, kept: Kept): Promise<void> {
+async function put(folder: string, file: string, value: object): Promise<void> {
   await mkdir(folder, { recursive: true, mode: 0o700 });
-  const next = `${fileIn(folder)}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  const next = `${file}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     const handle = await open(next, 'wx', 0o600);
     try {
-      await handle.writeFile(`${JSON.stringify(kept, null, 2)}\n`);
+      await handle.writeFile(`${JSON.stringify(value, null, 2)}\n`);
       await handle.sync();
     } finally {
       await handle.close();
     }
-    await rename(next, fileIn(folder));
+    await rename(next, file);
   } catch (error) {
     await rm(next, { force: true });
     throw error;
   }
 }
 
-export const forget = (folder: string): Promise<void> => rm(fileIn(folder), { force: true });
+export const keep = (folder: string, kept: Kept): Promise<void> => put(folder, fileIn(folder), kept);
+
+export const keepRequest = (folder: string, request: KeptRequest): Promise<void> =>
+  put(folder, requestIn(folder), request);
+
+/** After a refusal and a release no answer of before counts. */
+export const forgetRequest = (folder: string): Promise<void> => rm(requestIn(folder), { force: true });
+
+export async function forget(folder: string): Promise<void> {
+  await forgetRequest(folder);
+  await rm(fileIn(folder), { force: true });
+}

@@ -1,14 +1,14 @@
 /** The license of one program on one machine: activated, checked, kept for times without the service, released. */
-import { ask, type Asking, type Call, type Heard, type NotHeard, send } from './asking.ts';
-import { forget, keep, type Kept, readKept, writtenAt } from './cache.ts';
+import { randomBytes } from 'node:crypto';
+import { answerTo, requestText } from './air-gap.ts';
+import { type Heard, type NotHeard } from './asking.ts';
+import { forget, forgetRequest, keep, keepRequest, type Kept, readRequest } from './cache.ts';
 import { type Certificate, isOfMachine, readCertificate } from './certificate.ts';
-import { seenAt, timeNow, timeOfServer } from './clock.ts';
+import { seenAt, timeNow, timeOfCarried, timeOfServer } from './clock.ts';
 import { entitledTo } from './features.ts';
-import { type KeyRing, ringOf } from './key-ring.ts';
-import { machineIdOf } from './machine-id.ts';
-import { type LicenseClientOptions, type Settings, settingsOf } from './options.ts';
-import { type PublicKey, publicKeysIn } from './public-key.ts';
+import { type LicenseClientOptions, settingsOf } from './options.ts';
 import { notHeard, refusalIn, refusalOfCheck, textIn } from './refusals.ts';
+import { openSession, sameKey, type Session } from './session.ts';
 import { type Allowed, refusal, type Refused, type Standing } from './standing.ts';
 import { watchBy } from './watch.ts';
 
@@ -36,74 +36,25 @@ export interface LicenseClient {
   watch(tell: (standing: Standing) => void, failed: (error: unknown) => void): () => void;
   /** The same without asking the service: at once, and as of the last time. */
   checkOffline(): Promise<Standing>;
+  /**
+   * Lets the program run without a key for as long as the product's trials last, once on each machine: asking again goes on
+   * with the one that began. Where a license was activated here it is what check says.
+   */
+  trial(): Promise<Standing>;
+  /**
+   * For a machine that never comes online: a text to carry to whoever sells the license, who answers it. Another request
+   * takes the place of this one. Needs `publicKeys`, by which the answer is believed.
+   */
+  requestOffline(licenseKey: string): Promise<string>;
+  /** Takes in the answer to the request. The same answer once more changes nothing. */
+  acceptOffline(answer: string): Promise<Standing>;
   /** Gives the license back, for another machine. */
   release(): Promise<Release>;
   /** This machine, as the service knows it. */
   machineId(): Promise<string>;
 }
 
-/** One question's worth of work: what is kept, and the keys that are trusted meanwhile. */
-interface Session {
-  readonly kept: Kept | undefined;
-  /** By the clock of this machine. */
-  readonly writtenMillis: number;
-  readonly machineId: string;
-  /** Those to keep; none where they are pinned. */
-  readonly publicKeys: () => readonly PublicKey[];
-  readonly ring: () => KeyRing;
-  readonly ask: (call: Call) => Promise<Heard | NotHeard>;
-}
-
-const keysTarget = '/.well-known/license-keys.json';
-
-async function fetchKeys(base: URL, product: string | undefined): Promise<PublicKey[]> {
-  const target = product === undefined ? keysTarget : `${keysTarget}?product=${product}`;
-  const answer = await send(base, { method: 'GET', target }, {});
-  const document = JSON.parse(answer.body.toString()) as { keys?: unknown } | null;
-  return answer.status === 200 ? publicKeysIn(document?.keys) : [];
-}
-
-async function openSession({ base, folder, pinned, patienceMillis, ...own }: Settings): Promise<Session> {
-  const kept = await readKept(folder);
-  const writtenMillis = await writtenAt(folder);
-  const machineId = own.machineId ?? (await machineIdOf({ product: own.product, folder }));
-  let keys = pinned ?? kept?.publicKeys ?? [];
-  const asking: Asking = {
-    ...{ base, patienceMillis, serviceProduct: own.serviceProduct },
-    // A key that is not known is a new one, or none at all; where keys are pinned it is none.
-    ringFor: async (kid) => {
-      if (pinned === undefined && !keys.some((one) => one.kid === kid)) {
-        const fetched = await fetchKeys(base, own.serviceProduct);
-        // Certificates by older ones are still about.
-        if (fetched.length > 0) keys = fetched;
-      }
-      return ringOf(keys);
-    },
-  };
-  return {
-    ...{ kept, writtenMillis, machineId },
-    publicKeys: () => (pinned === undefined ? keys : []),
-    ring: () => ringOf(keys),
-    ask: (call) => ask(asking, call),
-  };
-}
-
 const timeText = (seconds: number): string => new Date(seconds * 1_000).toISOString();
-
-/** Of a key without its prefix, which need not be typed. */
-const keySymbols = 25;
-
-/** Whether two texts are one key, read as leniently as the service reads it. */
-const sameKey = (one: string, other: string): boolean => {
-  const bare = (key: string): string =>
-    key
-      .replace(/[^0-9a-z]/gi, '')
-      .toUpperCase()
-      .replace(/O/g, '0')
-      .replace(/[IL]/g, '1')
-      .slice(-keySymbols);
-  return bare(one) === bare(other);
-};
 
 /** The license that an answer is about; undefined unless it is of this key and this machine. */
 function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly machineId: string }) {
@@ -114,6 +65,10 @@ function licenseIn({ body }: Heard, own: { readonly licenseKey: string; readonly
   return isOwn ? { ...license, key } : undefined;
 }
 
+/** The license's, or the trial's. */
+const certificateIn = ({ licenseKey, certificate }: Kept, ring: Session['ring']): Certificate | undefined =>
+  readCertificate(certificate ?? '', ring(), licenseKey === null ? 'trial1' : 'lic1');
+
 const untrusted: NotHeard = { kind: 'untrusted', retryAfterSeconds: null };
 
 /** More than half of its life is over. */
@@ -122,7 +77,7 @@ const isDue = ({ iat, exp }: Certificate, nowSeconds: number): boolean => exp - 
 /** By the certificate alone. Answers also until when the time was seen. */
 function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Standing, number | undefined] {
   if (kept?.certificate == null) return [refusal('no_license', { isFinal: true }), undefined];
-  const certificate = readCertificate(kept.certificate, ring());
+  const certificate = certificateIn(kept, ring);
   if (certificate === undefined) return [refusal('certificate_not_genuine'), undefined];
   if (!isOfMachine(certificate, machineId)) return [refusal('certificate_of_another_machine'), undefined];
   const now = timeNow(seenAt(kept.time, certificate.iat * 1_000), { writtenMillis });
@@ -131,11 +86,18 @@ function byCertificate({ kept, writtenMillis, machineId, ring }: Session): [Stan
   const { plan, exp, features } = certificate;
   const allowed: Allowed = {
     ...{ mayRun: true, by: 'certificate', plan, expiresAt: null, offlineUntil: timeText(exp) },
+    isTrial: kept.licenseKey === null,
     offlineSeconds: exp - now / 1_000,
     ...entitledTo(features),
   };
   return [allowed, now];
 }
+
+/** What is kept of a license, not of a trial. */
+type KeptLicense = Kept & { readonly licenseKey: string };
+
+const licenseOf = (kept: Kept | undefined): KeptLicense | undefined =>
+  kept === undefined || kept.licenseKey === null ? undefined : { ...kept, licenseKey: kept.licenseKey };
 
 export function createLicenseClient(options: LicenseClientOptions): LicenseClient {
   const settings = settingsOf(options);
@@ -166,6 +128,7 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
     const time = timeOfServer(serverSeconds);
     const refused = { ...kept, certificate: null, publicKeys: publicKeys(), time };
     await keep(folder, refused).catch(() => undefined);
+    await forgetRequest(folder).catch(() => undefined);
   };
 
   const activateIn = async (session: Session, licenseKey: string): Promise<Standing | NotHeard> => {
@@ -194,7 +157,7 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
       time: timeOfServer(heard.serverSeconds),
     });
     return {
-      ...{ mayRun: true, by: 'service' },
+      ...{ mayRun: true, by: 'service', isTrial: false },
       ...{ plan: textIn(license, 'plan') ?? '', expiresAt: textIn(license, 'expiresAt') },
       offlineUntil: timeText(certificate.exp),
       offlineSeconds: certificate.exp - heard.serverSeconds,
@@ -203,9 +166,9 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
   };
 
   /** The service has said yes: what is kept is brought up to date, and the certificate where it is due. */
-  const renewed = async (session: Session, kept: Kept, heard: Heard): Promise<Standing> => {
+  const renewed = async (session: Session, kept: KeptLicense, heard: Heard): Promise<Standing> => {
     const { ring, machineId, publicKeys } = session;
-    const certificate = readCertificate(kept.certificate ?? '', ring());
+    const certificate = certificateIn(kept, ring);
     const isGood = certificate !== undefined && isOfMachine(certificate, machineId);
     if (!isGood || isDue(certificate, heard.serverSeconds)) {
       const outcome = await activateIn(session, kept.licenseKey);
@@ -215,7 +178,7 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
     await keep(folder, { ...kept, publicKeys: publicKeys(), time }).catch(() => undefined);
     const isAlive = isGood && certificate.exp > heard.serverSeconds;
     const allowed: Allowed = {
-      ...{ mayRun: true, by: 'service' },
+      ...{ mayRun: true, by: 'service', isTrial: false },
       ...{ plan: textIn(heard.body, 'plan') ?? '', expiresAt: textIn(heard.body, 'expiresAt') },
       offlineUntil: isAlive ? timeText(certificate.exp) : null,
       offlineSeconds: isAlive ? certificate.exp - heard.serverSeconds : null,
@@ -225,9 +188,69 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
     return allowed;
   };
 
+  /** The trial that there is, or one that begins now. */
+  const tried = async (session: Session): Promise<Standing> => {
+    const { kept, machineId, ring, publicKeys } = session;
+    const heard = await session.ask({
+      method: 'POST',
+      target: '/api/trials',
+      body: JSON.stringify({ machineId }),
+    });
+    if (heard.kind !== 'heard') return without(session, heard);
+    if (heard.status !== 200) {
+      if (kept !== undefined) await drop(session, heard);
+      return refusalIn(heard);
+    }
+    const trial: object = heard.body['trial'] ?? {};
+    const text = heard.header('license-certificate') ?? '';
+    const certificate = readCertificate(text, ring(), 'trial1');
+    const isOwn = textIn(trial, 'machineId') === machineId;
+    if (!isOwn || certificate === undefined || !isOfMachine(certificate, machineId))
+      return notHeard(untrusted);
+    const time = timeOfServer(heard.serverSeconds);
+    await keep(folder, {
+      ...{ licenseKey: null, certificate: text, isLent: false, publicKeys: publicKeys(), time },
+    });
+    return {
+      ...{ mayRun: true, by: 'service', isTrial: true },
+      ...{ plan: certificate.plan, expiresAt: textIn(trial, 'expiresAt') },
+      offlineUntil: timeText(certificate.exp),
+      offlineSeconds: certificate.exp - heard.serverSeconds,
+      ...entitledTo(certificate.features),
+    };
+  };
+
+  /** Takes in what people carried here; undefined where it was taken in before. */
+  const accepted = async (session: Session, answer: string): Promise<Standing | undefined> => {
+    const { machineId, ring, publicKeys, kept } = session;
+    const request = await readRequest(folder);
+    if (request === undefined) return refusal('answer_of_another_request');
+    const outcome = answerTo({ ...request, machineId }, answer, ring());
+    const isKept = kept !== undefined && sameKey(kept.licenseKey, request.licenseKey);
+    if (outcome.kind === 'refused') {
+      if (outcome.isOwn && isKept) {
+        await keep(folder, { ...kept, certificate: null });
+        await forgetRequest(folder);
+      }
+      return outcome.refused;
+    }
+    // Its time was counted from the first time on: an answer of long ago is no younger for being taken in again.
+    if (request.isAnswered && isKept) return undefined;
+    await keep(folder, {
+      ...{ licenseKey: outcome.licenseKey, certificate: outcome.text },
+      isLent: outcome.certificate.lease !== null,
+      publicKeys: publicKeys(),
+      time: timeOfCarried(outcome.serverSeconds),
+    });
+    await keepRequest(folder, { ...request, isAnswered: true });
+    return undefined;
+  };
+
   const check = async (): Promise<Standing> => {
     const session = await openSession(settings);
-    const { kept, machineId } = session;
+    const { machineId } = session;
+    const kept = licenseOf(session.kept);
+    if (session.kept !== undefined && kept === undefined) return tried(session);
     if (kept === undefined) return refusal('no_license', { isFinal: true });
     const query = new URLSearchParams({ licenseKey: kept.licenseKey, machineId }).toString();
     const heard = await session.ask({ method: 'GET', target: `/api/activate/check?${query}` });
@@ -255,13 +278,31 @@ export function createLicenseClient(options: LicenseClientOptions): LicenseClien
 
     check,
 
+    trial: async () => {
+      const session = await openSession(settings);
+      return licenseOf(session.kept) === undefined ? tried(session) : check();
+    },
+
+    requestOffline: async (licenseKey) => {
+      const { machineId } = await openSession(settings);
+      const nonce = randomBytes(18).toString('base64url');
+      await keepRequest(folder, { licenseKey, nonce, isAnswered: false });
+      return requestText({ licenseKey, machineId, nonce });
+    },
+
+    acceptOffline: async (answer) => {
+      const outcome = await accepted(await openSession(settings), answer);
+      return outcome ?? goOn(await openSession(settings));
+    },
+
     watch: (tell, failed) => watchBy(check, tell, failed),
 
     checkOffline: async () => goOn(await openSession(settings)),
 
     release: async () => {
       const session = await openSession(settings);
-      const { kept, machineId } = session;
+      const { machineId } = session;
+      const kept = licenseOf(session.kept);
       const refuse = ({ mayRun: _, ...why }: Refused): Release => ({ ...why, isReleased: false });
       if (kept === undefined) return refuse(refusal('no_license', { isFinal: true }));
       const { licenseKey } = kept;

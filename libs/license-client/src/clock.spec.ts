@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { seenAt, timeNow, timeOfServer } from './clock.ts';
+import { seenAt, timeNow, timeOfCarried, timeOfServer } from './clock.ts';
 
 const day = 86_400_000;
 const hour = 3_600_000;
@@ -35,4 +35,17 @@ describe.each([
 it('does not go back in what it has seen', () => {
   const seen = seenAt(timeOfServer(server, server * 1_000), 1);
   expect(seen.latestMillis).toBe(server * 1_000);
+});
+
+describe('the time of an answer that people carried', () => {
+  const signed = 1_800_000_000;
+  it('sets a clock right that stands before it, and leaves one that stands after it', () => {
+    const slow = timeOfCarried(signed, (signed - 86_400) * 1_000);
+    expect(slow).toEqual({ aheadMillis: 86_400_000, latestMillis: signed * 1_000 });
+    expect(timeNow(slow, { clockMillis: (signed - 86_400 + 60) * 1_000 })).toBe((signed + 60) * 1_000);
+    const days = timeOfCarried(signed, (signed + 3 * 86_400) * 1_000);
+    expect(timeNow(days, { clockMillis: (signed + 3 * 86_400) * 1_000 })).toBe((signed + 3 * 86_400) * 1_000);
+    // Turned back after it was taken in.
+    expect(timeNow(days, { clockMillis: (signed - 3_600) * 1_000 })).toBeUndefined();
+  });
 });

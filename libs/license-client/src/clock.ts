@@ -39,3 +39,12 @@ export const seenAt = (seen: TimeSeen, nowMillis: number): TimeSeen => ({
   ...seen,
   latestMillis: Math.max(seen.latestMillis, nowMillis),
 });
+
+/**
+ * What an answer tells that people carried: signed at `serverSeconds`, nobody knows how long ago. A machine's clock that stands
+ * before then is set right by so much; one that stands after it counts as it is.
+ */
+export const timeOfCarried = (serverSeconds: number, clockMillis = Date.now()): TimeSeen => ({
+  aheadMillis: Math.max(0, serverSeconds * 1_000 - clockMillis),
+  latestMillis: serverSeconds * 1_000,
+});

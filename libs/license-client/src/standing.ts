@@ -11,12 +11,15 @@ const reasonsOfService = [
   'license_suspended',
   'license_revoked',
   'transfers_exhausted',
+  'trial_ended',
+  'trial_converted',
+  'no_trials',
 ] as const;
 
 /**
  * The service's own reasons; `refused` for one that this client does not know yet. And those found here: nothing was
  * activated, nobody answers, somebody else answers, the certificate has ended or is of another machine or nobody's,
- * the clock was turned back.
+ * the clock was turned back, an answer that was carried here is to no request of this machine.
  */
 export type Reason =
   | (typeof reasonsOfService)[number]
@@ -27,7 +30,8 @@ export type Reason =
   | 'certificate_ended'
   | 'certificate_of_another_machine'
   | 'certificate_not_genuine'
-  | 'clock_turned_back';
+  | 'clock_turned_back'
+  | 'answer_of_another_request';
 
 /** The program may run. */
 export interface Allowed extends Entitled {
@@ -35,6 +39,8 @@ export interface Allowed extends Entitled {
   /** Who says so: the service a moment ago, or the certificate that it gave before. */
   readonly by: 'service' | 'certificate';
   readonly plan: string;
+  /** Without a key, for some days. */
+  readonly isTrial: boolean;
   /** The license's end, where the service said it. */
   readonly expiresAt: string | null;
   /** Until when it may run without the service; null where it may not. */
@@ -67,6 +73,9 @@ const messages: Readonly<Record<Reason, string>> = {
   license_suspended: 'This license is suspended.',
   license_revoked: 'This license was revoked.',
   transfers_exhausted: 'This license was moved as often as its plan allows.',
+  trial_ended: 'The trial on this machine has ended.',
+  trial_converted: 'A key was activated on this machine, so its trial is over.',
+  no_trials: 'This product cannot be tried without a key.',
   refused: 'The license service refused.',
   no_license: 'No license was activated here.',
   unreachable: 'The license service does not answer.',
@@ -75,6 +84,7 @@ const messages: Readonly<Record<Reason, string>> = {
   certificate_of_another_machine: 'The license that is kept here is of another machine.',
   certificate_not_genuine: 'The license that is kept here is not genuine.',
   clock_turned_back: 'The clock of this machine was turned back.',
+  answer_of_another_request: 'This answer is to no request of this machine, or to an older one.',
 };
 
 export const refusal = (

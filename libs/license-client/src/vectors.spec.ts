@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from '@jest/globals';
-import { isOfMachine, readCertificate } from './certificate.ts';
+import { type AirGapRequest, answerTo, requestText } from './air-gap.ts';
+import { type CertificateKind, isOfMachine, readCertificate } from './certificate.ts';
 import { type TimeSeen, timeNow } from './clock.ts';
 import { ringOf } from './key-ring.ts';
 import { type PublicKey } from './public-key.ts';
@@ -15,7 +16,7 @@ interface Named {
   readonly name: string;
 }
 
-const certificates = vectors('certificates') as {
+interface Certificates {
   readonly publicKeys: readonly PublicKey[];
   readonly cases: readonly (Named & {
     readonly certificate: string;
@@ -24,23 +25,65 @@ const certificates = vectors('certificates') as {
     readonly outcome: 'valid' | 'not_genuine' | 'other_machine' | 'ended';
     readonly payload?: object;
   })[];
+}
+
+describe.each([
+  ['a certificate', 'certificates', 'lic1'],
+  ['a trial’s certificate', 'trials', 'trial1'],
+] as const)('%s', (_, file, kind: CertificateKind) => {
+  const { publicKeys, cases } = vectors(file) as Certificates;
+  it.each(cases)('$name: $outcome', ({ certificate, machineId, nowSeconds, outcome, payload }) => {
+    const read = readCertificate(certificate, ringOf(publicKeys), kind);
+    const found =
+      read === undefined
+        ? 'not_genuine'
+        : !isOfMachine(read, machineId)
+          ? 'other_machine'
+          : nowSeconds >= read.exp
+            ? 'ended'
+            : 'valid';
+    expect(found).toBe(outcome);
+    if (payload !== undefined) expect(read).toMatchObject(payload);
+  });
+});
+
+const airGap = vectors('air-gap') as {
+  readonly publicKeys: readonly PublicKey[];
+  readonly requests: readonly (Named & AirGapRequest & { readonly text: string })[];
+  readonly answers: readonly (Named & {
+    readonly request: AirGapRequest;
+    readonly answer: string;
+    readonly outcome: string;
+    readonly certificate?: string;
+    readonly isFinal?: boolean;
+    readonly message?: string;
+  })[];
 };
 
-describe('a certificate', () => {
-  it.each(certificates.cases)(
+const payloadOf = (text: string): unknown =>
+  JSON.parse(Buffer.from(text.replace(/^licreq1\./, ''), 'base64url').toString());
+
+describe('a request that people carry', () => {
+  it.each(airGap.requests)('$name', ({ name: _, text, ...request }) => {
+    const written = requestText(request);
+    expect(written).toMatch(/^licreq1\.[A-Za-z0-9_-]+$/);
+    expect(payloadOf(written)).toEqual(payloadOf(text));
+  });
+});
+
+describe('an answer that people carried', () => {
+  it.each(airGap.answers)(
     '$name: $outcome',
-    ({ certificate, machineId, nowSeconds, outcome, payload }) => {
-      const read = readCertificate(certificate, ringOf(certificates.publicKeys));
-      const found =
-        read === undefined
-          ? 'not_genuine'
-          : !isOfMachine(read, machineId)
-            ? 'other_machine'
-            : nowSeconds >= read.exp
-              ? 'ended'
-              : 'valid';
-      expect(found).toBe(outcome);
-      if (payload !== undefined) expect(read).toMatchObject(payload);
+    ({ request, answer, outcome, certificate, isFinal, message }) => {
+      const found = answerTo(request, answer, ringOf(airGap.publicKeys));
+      if (found.kind === 'granted') {
+        expect(outcome).toBe('granted');
+        expect(found.text).toBe(certificate);
+        return;
+      }
+      expect(found.refused.reason).toBe(outcome);
+      expect(found.isOwn).toBe(isFinal !== undefined);
+      if (isFinal !== undefined) expect(found.refused).toMatchObject({ isFinal, message });
     },
   );
 });

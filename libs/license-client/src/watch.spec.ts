@@ -4,7 +4,7 @@ import { nextCheckSeconds, watchBy } from './watch.ts';
 
 const allowed = (offlineSeconds: number | null) => ({
   ...({ mayRun: true, by: 'service', plan: 'pro', expiresAt: null, offlineUntil: null } as const),
-  ...{ offlineSeconds, features: {}, has: () => false, limit: () => null },
+  ...{ isTrial: false, offlineSeconds, features: {}, has: () => false, limit: () => null },
 });
 
 describe('a program that watches', () => {

@@ -204,8 +204,8 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/errors': {
-    sha256: 'cd9826c25f867461578c99f6f1f38a2e5318c719fd059e0ce910f0877249e4dd',
-    since: '2026-11-23',
+    sha256: 'b153d85a6339acffb0ae31dcb5c17ef1d712cc63119892061435850259abbddd',
+    since: '2026-11-24',
   },
   'reference/event-kinds': {
     sha256: 'd203a53489b98d5f15efbc12fa280e388184388fb9920751e09b6381e80bed9d',

@@ -1,7 +1,7 @@
 /** What the states are in HTTP, as LICENSES has it: one table, used by all three paths. */
 import { type ApiError, forbidden, malformed, missing, refusal, tooMany } from '@muster/http';
 import { type ParsedKey } from '../key/key.ts';
-import { type ReleaseState } from './statements.ts';
+import { type Granted, type ReleaseState } from './statements.ts';
 
 /** How an answer writes that a license never ends. */
 const never = '9999-12-31T23:59:59.000Z';
@@ -19,8 +19,15 @@ export const refusals: Readonly<
   transfers_exhausted: () => forbidden('transfers_exhausted'),
 };
 
-/** Of slots that are lent: one will be free again, and to ask is no guess. */
-export const slotsTaken = (): ApiError => refusal('slots_taken');
+/** Why an activation gave nothing; undefined where it gave the machine the license. */
+export function refusedWith({
+  state,
+  leaseSeconds,
+}: Pick<Granted, 'state' | 'leaseSeconds'>): ApiError | undefined {
+  if (state === 'active' || state === 'unactivated') return undefined;
+  // Of slots that are lent: one will be free again, and to ask is no guess.
+  return state === 'other_machine' && leaseSeconds !== null ? refusal('slots_taken') : refusals[state]();
+}
 
 export const notActivated = (): ApiError => refusal('not_activated');
 

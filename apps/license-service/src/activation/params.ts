@@ -1,38 +1,47 @@
 import { badRequest } from '@muster/http';
 import { machineIdProblem } from './machine.ts';
 
-export interface Params {
-  readonly licenseKey: string;
-  readonly machineId: string;
-}
+/** The fields of a body or a query, each with what is wrong with a text of it. */
+type Fields<Name extends string> = Readonly<Record<Name, (value: string) => string | undefined>>;
 
-const fields: readonly string[] = ['licenseKey', 'machineId'];
+const emptyProblem = (value: string): string | undefined =>
+  value.trim() === '' ? 'must not be empty' : undefined;
 
-/** The two parameters of every path here, from a body or a query. Throws 400 with each field that does not fit. */
-export function readParams(source: unknown): Params {
+/** Of the paths that ask with a key, and of trials. */
+const ofLicense = { licenseKey: emptyProblem, machineId: machineIdProblem };
+const ofTrial = { machineId: machineIdProblem };
+
+export type Params = Readonly<Record<keyof typeof ofLicense, string>>;
+
+/** The texts of a body or a query, and nothing beside them. Throws 400 with each field that does not fit. */
+function readFields<Name extends string>(source: unknown, fields: Fields<Name>): Record<Name, string> {
   const given = typeof source === 'object' && source !== null && !Array.isArray(source) ? source : undefined;
   if (given === undefined) {
     throw badRequest('The body must be a JSON object.', [{ path: '', message: 'must be an object' }]);
   }
+  const names = Object.keys(fields) as Name[];
   const issues: { path: string; message: string }[] = [];
-  const text = (name: string, problem: (value: string) => string | undefined): string => {
+  const texts = names.map((name): [Name, string] => {
     const value: unknown = Object.hasOwn(given, name) ? Reflect.get(given, name) : undefined;
     const message =
-      value === undefined ? 'is missing' : typeof value === 'string' ? problem(value) : 'must be a text';
+      value === undefined ? 'is missing' : typeof value === 'string' ? fields[name](value) : 'must be a text';
     if (message !== undefined) issues.push({ path: name, message });
-    return typeof value === 'string' ? value : '';
-  };
-  const params = {
-    licenseKey: text('licenseKey', (value) => (value.trim() === '' ? 'must not be empty' : undefined)),
-    machineId: text('machineId', machineIdProblem),
-  };
+    return [name, typeof value === 'string' ? value : ''];
+  });
   for (const name of Object.keys(given)) {
     // The name may be anything, a key that somebody put in the wrong place too.
-    if (!fields.includes(name)) issues.push({ path: '', message: 'has more than licenseKey and machineId' });
+    if (!names.some((one) => one === name))
+      issues.push({ path: '', message: `has more than ${names.join(' and ')}` });
   }
   if (issues.length > 0) throw badRequest('The parameters do not fit.', issues);
-  return params;
+  return Object.fromEntries(texts) as Record<Name, string>;
 }
+
+/** The two parameters of the paths that ask with a key. Throws 400 with each field that does not fit. */
+export const readParams = (source: unknown): Params => readFields(source, ofLicense);
+
+/** The machine that a trial is asked for. Throws 400 where it does not fit. */
+export const readMachine = (source: unknown): string => readFields(source, ofTrial).machineId;
 
 /**
  * The query of a target. Throws 400 where its bytes are no UTF-8: the parser leaves such an escape as it stands, and

@@ -3,33 +3,26 @@
  * logged or answered as an error has the key, the machine or the query string in it.
  */
 import { newId, type Pool } from '@muster/database';
-import { ApiError, describeSpan, type Metrics, unavailable } from '@muster/http';
+import { ApiError, type Metrics, unavailable } from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Admission, type Limiter } from '../attempts/limiter.ts';
 import { hashOfKey, type Key, parseKey, prefixOf } from '../key/key.ts';
-import { usualProduct } from '../operators/products.ts';
-import { signCertificate } from '../signing/certificate.ts';
 import { type Opened, type ProductAtWork } from '../vault.ts';
 import {
   expiresAtOf,
   invalidKey,
   notActivated,
   refusals,
-  slotsTaken,
+  refusedWith,
   tooManyAttempts,
   unknownKey,
 } from './answers.ts';
-import { hintOfMachine, machineMark } from './machine.ts';
+import { certificateOf } from './certificate.ts';
+import { hintOfMachine } from './machine.ts';
 import { readParams, requireUtf8Query } from './params.ts';
-import {
-  activateLicense,
-  checkLicense,
-  type Claim,
-  type Granted,
-  releaseLicense,
-  type Seen,
-} from './statements.ts';
+import { type Answer, recorded } from './recorded.ts';
+import { activateLicense, checkLicense, type Claim, releaseLicense, type Seen } from './statements.ts';
 
 export interface ActivationOptions {
   readonly pool: Pool;
@@ -51,11 +44,6 @@ interface Asked {
   readonly reply: FastifyReply;
 }
 
-interface Answer {
-  readonly licenseId: string;
-  readonly body: unknown;
-}
-
 interface Path {
   readonly name: 'activate' | 'check' | 'release';
   readonly kind: 'ip' | 'check';
@@ -64,8 +52,6 @@ interface Path {
   /** Whether what the license is makes this no guess. */
   readonly answer: (asked: Asked) => Promise<Answer>;
 }
-
-const json = 'application/json; charset=utf-8';
 
 /** How many of its machines a license has, where it may have several: `2/3`. */
 function sayMachines(
@@ -81,7 +67,7 @@ const isGuess = (error: unknown): boolean =>
   (error.code === 'not_found' || error.details.reason === 'active_on_another_machine');
 
 export function addActivationRoutes(app: FastifyInstance, options: ActivationOptions): void {
-  const { pool, limiter, opened, certificateSeconds, metrics, logger } = options;
+  const { pool, limiter, opened, certificateSeconds } = options;
 
   /** Looks whether the asker has a slot, or may get one: what attackers do to a key must not lock that out. */
   const mayAsk = async (claim: Claim): Promise<boolean> => {
@@ -133,38 +119,18 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
     }
   };
 
-  const run = (path: Path) => {
-    const count = metrics.operation(path.name);
-    return async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
-      request.operation = path.name;
-      let outcome = 'internal';
-      let licenseId: string | undefined;
+  const run = (path: Path) =>
+    recorded(options, path.name, async (request, reply) => {
+      const [asked, admission] = await admit(path, request, reply);
       try {
-        const [asked, admission] = await admit(path, request, reply);
-        try {
-          const answer = await path.answer(asked);
-          admission.succeeded();
-          outcome = 'ok';
-          ({ licenseId } = answer);
-          return await reply.header('content-type', json).send(JSON.stringify(answer.body));
-        } catch (error) {
-          if (!isGuess(error)) admission.succeeded();
-          throw error;
-        }
+        const answer = await path.answer(asked);
+        admission.succeeded();
+        return answer;
       } catch (error) {
-        if (error instanceof ApiError) outcome = error.details.reason;
+        if (!isGuess(error)) admission.succeeded();
         throw error;
-      } finally {
-        count(outcome, reply.elapsedTime / 1_000);
-        describeSpan(path.name, { 'muster.outcome': outcome });
-        const durationMs = Math.round(reply.elapsedTime * 10) / 10;
-        logger.info(
-          { requestId: request.id, operation: path.name, licenseId, outcome, durationMs },
-          'license',
-        );
       }
-    };
-  };
+    });
 
   const activate = async ({ key, machineId, claim, hasher, product, reply }: Asked): Promise<Answer> => {
     const granted = await activateLicense(pool, {
@@ -175,33 +141,17 @@ export function addActivationRoutes(app: FastifyInstance, options: ActivationOpt
       certificateSeconds,
     });
     if (granted === undefined) throw unknownKey();
-    const { id, plan, state, ends, leaseSeconds } = granted;
+    const { id, plan, state, ends } = granted;
     sayMachines(reply, granted);
     // Whoever finds it free has it by now.
     reply.header('license-state', state === 'unactivated' ? 'active' : state);
-    if (state === 'other_machine' && leaseSeconds !== null) throw slotsTaken();
-    if (state !== 'active' && state !== 'unactivated') throw refusals[state]();
+    const refused = refusedWith(granted);
+    if (refused !== undefined) throw refused;
     const { signer } = product.keys;
     if (signer !== undefined)
-      reply.header('license-certificate', certify(granted, product.name, machineId, signer));
+      reply.header('license-certificate', certificateOf(granted, product.name, machineId, signer));
     const license = { key, plan, expiresAt: expiresAtOf(ends), machineId, activated: true };
     return { licenseId: id, body: { success: true, license } };
-  };
-
-  const certify = (
-    { id, plan, features, issuedAt, certifiedUntil, leaseSeconds }: Granted,
-    product: string,
-    machineId: string,
-    { kid, key }: NonNullable<ProductAtWork['keys']['signer']>,
-  ): string => {
-    if (features === null || issuedAt === null || certifiedUntil === null)
-      throw new Error('an activation without what it grants');
-    return signCertificate(key, {
-      ...{ lic: id, plan, features, machine: machineMark(machineId) },
-      ...{ iat: issuedAt, exp: certifiedUntil, kid },
-      ...(leaseSeconds !== null && { lease: leaseSeconds }),
-      ...(product !== usualProduct && { product }),
-    });
   };
 
   const check = async ({ claim, reply }: Asked): Promise<Answer> => {

@@ -5,6 +5,7 @@
 import { type Pool } from '@muster/database';
 import { ask } from '../database.ts';
 import { type Features } from '../features.ts';
+import { type Ask } from '../operators/transaction.ts';
 
 /** What a license is to whoever asks with a key and a machine, in the words of the header License-State. */
 export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
@@ -101,6 +102,9 @@ const activating = `with ${decided},
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
     select $6, id, 'activated', 'machine', epoch, jsonb_build_object('machineHint', $5::text, 'expiresAt', ends), now
     from held where state = 'unactivated' and (lease_seconds is null or activated_at is null)),
+  converted as (
+    update licenses.trials t set converted_at = h.now, license_id = h.id
+    from held h where t.product = h.product and t.machine_hash in ($2, $3) and t.converted_at is null),
   ${denied('decided', 'state', `'active', 'unactivated'`)}
   select d.id, d.plan, d.state, d.holder, d.ends, h.entitled as features,
     d.used + (d.state = 'unactivated')::int as used, d.machine_limit as "machineLimit",
@@ -166,12 +170,18 @@ export interface Activation extends Claim {
   readonly certificateSeconds: number;
 }
 
-/** Gives the machine a free slot, or lets it go on in its own; of many that race as many are let in as slots are free. */
-export const activateLicense = (pool: Pool, activation: Activation): Promise<Granted | undefined> => {
+const valuesOf = (activation: Activation): unknown[] => {
   const { keyHash, machineHashes, pepperId, machineHint, eventId, certificateSeconds } = activation;
-  const values = [keyHash, ...machineHashes, pepperId, machineHint, eventId, certificateSeconds];
-  return first(pool, 'activate', activating, values);
+  return [keyHash, ...machineHashes, pepperId, machineHint, eventId, certificateSeconds];
 };
+
+/** Gives the machine a free slot, or lets it go on in its own; of many that race as many are let in as slots are free. */
+export const activateLicense = (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
+  first(pool, 'activate', activating, valuesOf(activation));
+
+/** The same in a transaction of the operators'. */
+export const activateWithin = async (within: Ask, activation: Activation): Promise<Granted | undefined> =>
+  (await within<Granted>(activating, valuesOf(activation)))[0];
 
 /** Frees the slot of the machine, within the plan's transfers. The same machine again: the same. */
 export const releaseLicense = (

@@ -42,14 +42,33 @@ const bad = (reason: string, line: string): Shown => ({
   isBad: true,
 });
 
-async function verifyCertificate({ pool, secrets }: Context, certificate: string): Promise<Shown> {
+const keysOf = async ({ pool, secrets }: Context) => {
   const published = [...(await loadKeys(pool, (await secrets()).seals)).values()].flatMap(
     (keys) => keys.published,
   );
-  const payload = readCertificate(certificate, (kid) => {
+  return (kid: string) => {
     const key = published.find((one) => one.kid === kid);
     return key && toKeyObject(key);
-  });
+  };
+};
+
+async function verifyTrial(context: Context, certificate: string): Promise<Shown> {
+  const payload = readCertificate(certificate, await keysOf(context), 'trial1');
+  if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
+  const isAlive = payload.exp * 1_000 > Date.now();
+  const until = minuteOf(new Date(payload.exp * 1_000).toISOString());
+  return {
+    json: { isGenuine: true, isAlive, payload },
+    lines: [
+      `A certificate of ours for trial ${payload.lic}; it ${isAlive ? 'lives until' : 'ended'} ${until}.`,
+    ],
+    isBad: !isAlive,
+  };
+}
+
+async function verifyCertificate(context: Context, certificate: string): Promise<Shown> {
+  const { pool } = context;
+  const payload = readCertificate(certificate, await keysOf(context));
   if (payload === undefined) return bad('not_genuine', 'This certificate is not signed by a key of ours.');
   const license = await reading(pool, (ask) => getLicense(ask, { id: payload.lic }));
   const isAlive = payload.exp * 1_000 > Date.now();
@@ -92,6 +111,7 @@ export const verifyCommand: LicenseCommand = {
     const [text, ...more] = await context.readLines('Key or certificate');
     if (text === undefined || more.length > 0)
       throw new Refused('one_line', 'one key or certificate, on one line');
+    if (text.trim().startsWith('trial1.')) return verifyTrial(context, text);
     return text.trim().startsWith('lic1.') ? verifyCertificate(context, text) : verifyKey(context, text);
   },
 };

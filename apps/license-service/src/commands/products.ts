@@ -1,7 +1,14 @@
 import { dayOf, table } from '@muster/terminal';
-import { listProducts, makeProduct } from '../operators/products.ts';
+import { featureWords } from '../features.ts';
+import { getProduct, listProducts, makeProduct, type Product, setTrial } from '../operators/products.ts';
 import { inTransaction, reading, Refused } from '../operators/transaction.ts';
 import { type LicenseCommand, text } from './command.ts';
+import { featuresOf, withFeatures } from './features.ts';
+import { spanOf } from './shown.ts';
+import { toTrial } from './term.ts';
+
+const trialWords = ({ trialSeconds }: Product): string =>
+  trialSeconds === null ? '–' : spanOf(trialSeconds);
 
 export const productList: LicenseCommand = {
   name: 'product list',
@@ -11,8 +18,10 @@ export const productList: LicenseCommand = {
     return {
       json: { items },
       lines: table(
-        ['PRODUCT', 'KEYS', 'SINCE'],
-        items.map(({ name, keyPrefix, createdAt }) => [name, `${keyPrefix}-…`, dayOf(createdAt)]),
+        ['PRODUCT', 'KEYS', 'TRIAL', 'SINCE'],
+        items.map((product) => [
+          ...[product.name, `${product.keyPrefix}-…`, trialWords(product), dayOf(product.createdAt)],
+        ]),
       ),
     };
   },
@@ -38,6 +47,33 @@ export const productAdd: LicenseCommand = {
       json: { product },
       lines: [
         `Product ${name}: its keys begin with ${keyPrefix}. Services hear of it within 30 s; its programs name it to the service.`,
+      ],
+    };
+  },
+};
+
+export const productSet: LicenseCommand = {
+  name: 'product set',
+  description: 'Let a product be tried without a key; trials that have begun keep their ends',
+  shape: (it) =>
+    withFeatures(it)
+      .argument('<product>', 'as product list has it')
+      .option('--trial <span>', 'how long a machine may run it without a key: 14d', toTrial)
+      .option('--no-trial', 'let no machine begin another one'),
+  run: async ({ pool }, options, [name = '']) => {
+    const said = options['trial'];
+    const product = await inTransaction(pool, async (ask) => {
+      const before = await getProduct(ask, name);
+      const trialSeconds = said === false ? null : typeof said === 'number' ? said : before.trialSeconds;
+      return setTrial(ask, name, { trialSeconds, trialFeatures: featuresOf(options, before.trialFeatures) });
+    });
+    const { trialSeconds, trialFeatures } = product;
+    return {
+      json: { product },
+      lines: [
+        trialSeconds === null
+          ? `Product ${name}: no trials.`
+          : `Product ${name}: a trial of ${spanOf(trialSeconds)} on each machine, features ${featureWords(trialFeatures)}.`,
       ],
     };
   },

@@ -48,6 +48,15 @@ export function toLease(span: string): number {
   throw new InvalidArgumentError('It must be a span from 1m to 31d.');
 }
 
+const [shortestTrial, longestTrial] = [60, 366 * 86_400];
+
+/** How long a product may be tried. */
+export function toTrial(span: string): number {
+  const seconds = toSeconds(span);
+  if (seconds >= shortestTrial && seconds <= longestTrial) return seconds;
+  throw new InvalidArgumentError('It must be a span from 1m to 366d.');
+}
+
 export const withTerm = (command: Command): Command =>
   command
     .option('--for <span>', 'how long, from the first activation on: 365d, 12w, 2y', positiveSpan)

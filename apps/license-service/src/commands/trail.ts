@@ -2,7 +2,13 @@
 import { minuteOf, table } from '@muster/terminal';
 import { getLicense } from '../operators/license.ts';
 import { reading, Refused } from '../operators/transaction.ts';
-import { denialsOfLastDays, figuresByPlan, listDenials, listEvents } from '../operators/trail.ts';
+import {
+  denialsOfLastDays,
+  figuresByPlan,
+  figuresOfTrials,
+  listDenials,
+  listEvents,
+} from '../operators/trail.ts';
 import { type LicenseCommand, number, refOf, withId } from './command.ts';
 import { toCount } from './term.ts';
 
@@ -60,13 +66,14 @@ export const auditCommand: LicenseCommand = {
 
 export const statsCommand: LicenseCommand = {
   name: 'stats',
-  description: 'Count licenses by plan, and refusals of the last thirty days',
+  description: 'Count licenses by plan, trials by product, and refusals of the last thirty days',
   run: ({ pool }) =>
     reading(pool, async (ask) => {
       const plans = await figuresByPlan(ask);
+      const trials = await figuresOfTrials(ask);
       const denials = await denialsOfLastDays(ask, days);
       return {
-        json: { plans, denials },
+        json: { plans, trials, denials },
         lines: [
           ...table(
             [
@@ -94,6 +101,18 @@ export const statsCommand: LicenseCommand = {
               ].map(String),
             ]),
           ),
+          ...(trials.length === 0
+            ? []
+            : [
+                '',
+                ...table(
+                  ['PRODUCT', 'TRIALS', 'RUNNING', 'CONVERTED'],
+                  trials.map(({ product, begun, running, converted }) => [
+                    product,
+                    ...[begun, running, converted].map(String),
+                  ]),
+                ),
+              ]),
           '',
           denials.length === 0
             ? 'Nobody was refused in the last thirty days.'

@@ -63,16 +63,22 @@ async function planOf(
   return { plan: made, isNewPlan: true };
 }
 
+/** Held to the end of the transaction, by the name of the product and the order. */
+const orderLock = 'select pg_advisory_xact_lock(4105, hashtext($1))';
+
 interface OrderedRow {
   readonly id: string;
   readonly key_hint: string;
   readonly plan: string;
 }
 
-/** What an order was issued as; undefined where it is new. Waits for whoever issues it at this moment. */
+/**
+ * What an order was issued as; undefined where it is new. Two calls for one sale come one after the other, and the second
+ * finds what the first one issued.
+ */
 async function findOrder(ask: Ask, order: Order, count: number): Promise<IssueResult | undefined> {
   if (order.orderRef === undefined) return undefined;
-  await ask('select pg_advisory_xact_lock(hashtextextended($1, 4102))', [order.orderRef]);
+  await ask(orderLock, [`${order.product ?? usualProduct} ${order.orderRef}`]);
   const rows = await ask<OrderedRow>(
     'select id, key_hint, plan from licenses.licenses where product = $1 and order_ref = $2 order by order_line',
     [order.product ?? usualProduct, order.orderRef],
@@ -91,9 +97,6 @@ export async function issue(ask: Ask, order: Order): Promise<IssueResult> {
   if (count < 1 || count > mostAtOnce)
     throw new Refused('count', `1 to ${mostAtOnce} licenses can be issued at once`);
   const { name: product, keyPrefix } = await getProduct(ask, order.product ?? usualProduct);
-  // Two calls for one sale come one after the other, and the second finds what the first one issued.
-  if (orderRef !== null)
-    await ask('select pg_advisory_xact_lock(4105, hashtext($1))', [`${product} ${orderRef}`]);
   const before = await findOrder(ask, order, count);
   if (before !== undefined) return before;
   const { plan, isNewPlan } = await planOf(ask, order);

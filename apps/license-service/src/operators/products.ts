@@ -1,4 +1,5 @@
 /** What is sold by one service: each product has keys, plans, signing keys and tokens of its own. */
+import { type Features } from '../features.ts';
 import { isMistakenFor, usualPrefix } from '../key/key.ts';
 import { newSigningKey } from '../signing/signing-key.ts';
 import { type Ask, Refused } from './transaction.ts';
@@ -7,6 +8,10 @@ export interface Product {
   readonly name: string;
   /** The first five symbols of its keys. */
   readonly keyPrefix: string;
+  /** How long a program may run without a key, once on each machine; null: not at all. */
+  readonly trialSeconds: number | null;
+  /** What it may do meanwhile. */
+  readonly trialFeatures: Features;
   readonly createdAt: string;
 }
 
@@ -19,8 +24,9 @@ export const prefixPattern = /^[0-9A-HJKMNP-TV-Z]{5}$/;
 
 export const listProducts = (ask: Ask): Promise<Product[]> =>
   ask(
-    `select name, key_prefix as "keyPrefix", created_at as "createdAt" from licenses.products
-     order by created_at, name`,
+    `select name, key_prefix as "keyPrefix", trial_seconds as "trialSeconds", trial_features as "trialFeatures",
+       created_at as "createdAt"
+     from licenses.products order by created_at, name`,
   );
 
 export const keyPrefixes = async (ask: Ask): Promise<readonly string[]> =>
@@ -63,5 +69,17 @@ export async function makeProduct(
      values ($1, $2, $3, clock_timestamp(), $4)`,
     [kid, publicKey, sealedKey, name],
   );
+  return getProduct(ask, name);
+}
+
+/** Whether it may be tried without a key, and what it does then. Trials that have begun keep their ends. */
+export async function setTrial(
+  ask: Ask,
+  name: string,
+  { trialSeconds, trialFeatures }: Pick<Product, 'trialSeconds' | 'trialFeatures'>,
+): Promise<Product> {
+  await ask('update licenses.products set trial_seconds = $2, trial_features = $3 where name = $1', [
+    ...[name, trialSeconds, trialFeatures],
+  ]);
   return getProduct(ask, name);
 }

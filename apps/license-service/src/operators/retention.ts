@@ -33,6 +33,7 @@ export const retention: Readonly<Record<string, Retention>> = {
   products: forGood('operators make them'),
   secrets: forGood('two at most'),
   signing_keys: forGood('a certificate names the key that signed it'),
+  trials: forGood('a trial that has ended must not begin anew; an address begins a few dozen an hour'),
   webhook_deliveries: {
     kept: 'purged',
     because: 'the service removes those that were settled 30 days ago, and those of an endpoint with it',

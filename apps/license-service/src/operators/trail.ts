@@ -65,6 +65,23 @@ export const figuresByPlan = (ask: Ask): Promise<PlanFigures[]> =>
      group by plan order by plan`,
   );
 
+export interface TrialFigures {
+  readonly product: string;
+  readonly begun: number;
+  /** Not over yet, and without a key. */
+  readonly running: number;
+  /** A key was activated on the machine, during the trial or after it. */
+  readonly converted: number;
+}
+
+/** Of products that were tried. */
+export const figuresOfTrials = (ask: Ask): Promise<TrialFigures[]> =>
+  ask(
+    `select product, count(*)::int as begun, count(converted_at)::int as converted,
+       (count(*) filter (where converted_at is null and ends_at > clock_timestamp()))::int as running
+     from licenses.trials group by product order by product`,
+  );
+
 export const denialsOfLastDays = (ask: Ask, days: number): Promise<{ outcome: string; count: number }[]> =>
   ask(
     `select outcome, sum(count)::int as count from licenses.license_denials

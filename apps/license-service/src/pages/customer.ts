@@ -2,6 +2,7 @@
 import { html, type Html } from '@muster/http';
 import { type License, stateOf } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
+import { uploadForm } from './answers.ts';
 import { day, moment, type Page } from './layout.ts';
 
 export const stateWords: Readonly<Record<ReturnType<typeof stateOf>, string>> = {
@@ -96,7 +97,8 @@ export function customerPage({ license, machines, link, released }: CustomerPage
                   ${left === 1 ? 'once more' : `${left} more times`}.
                 </p>`
         }
-      </section>`,
+      </section>
+      ${uploadForm(`/my/${link}/answer`)}`,
   };
 }
 

@@ -18,12 +18,14 @@ import { heldMachines, release } from '../operators/machines.ts';
 import { type Supporter } from '../operators/sessions.ts';
 import { type Ask, inTransaction, Refused } from '../operators/transaction.ts';
 import { listDenials, listEvents } from '../operators/trail.ts';
+import { type Answered, answerUpload, sendAnswer, takeUploads } from './answers.ts';
 import { customerPage, problemPage } from './customer.ts';
 import { type Page, sendPage } from './layout.ts';
 import { licenseOfLink, linkTo, usualLinkSeconds } from './links.ts';
 import { releaseByCustomer } from './release.ts';
 import { createPeople, type PeopleOptions } from './people.ts';
 import { licensePage, searchPage } from './support.ts';
+import { type Opened } from '../vault.ts';
 
 const mostShown = 50;
 const linkPath = '/my/';
@@ -48,15 +50,21 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Not available at the moment',
 };
 
-export function addPages(root: FastifyInstance, options: PeopleOptions): void {
+export interface PagesOptions extends PeopleOptions {
+  /** How long a machine may run by an answer that people carry to it. */
+  readonly airGapSeconds: number;
+}
+
+export function addPages(root: FastifyInstance, options: PagesOptions): void {
   const people = createPeople(options);
   const { pool, limiter, prefix, rate, logger } = options;
 
-  const secretsOf = (): readonly (string | Buffer)[] => {
+  const openedNow = (): Opened => {
     const opened = options.opened();
     if (opened === undefined) throw unavailable('database');
-    return opened.seals;
+    return opened;
   };
+  const secretsOf = (): readonly (string | Buffer)[] => openedNow().seals;
 
   /** Counts what an address asks for; throws 429. */
   const throttle = async ({ ip }: FastifyRequest): Promise<void> => {
@@ -67,6 +75,7 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
 
   void root.register(async (app) => {
     takeForms(app);
+    takeUploads(app);
     app.setErrorHandler((error, request, reply) => {
       const known = refusalOf(error);
       if (known === undefined)
@@ -111,26 +120,52 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
       });
       return sendPage(reply, page);
     });
+    app.post<{ Params: { link: string } }>(`${linkPath}:link/answer`, async (request, reply) => {
+      const answered = await inTransaction(pool, async (ask) => {
+        const { id } = await licenseOfLink(ask, secretsOf(), request.params.link);
+        await ask(`select set_config('licenses.actor', 'the customer, by a file', true)`);
+        return upload(ask, request, id);
+      });
+      return sendAnswered(reply, answered);
+    });
   }
+
+  const upload = (ask: Ask, request: FastifyRequest, licenseId: string): Promise<Answered> =>
+    answerUpload(ask, openedNow(), { request, licenseId, seconds: options.airGapSeconds });
+
+  /** The answer, as a file; in words where it is a refusal, which the transaction has counted. */
+  const sendAnswered = (reply: FastifyReply, { answer, refused }: Answered): FastifyReply =>
+    refused === undefined
+      ? sendAnswer(reply, answer)
+      : sendPage(reply, problemPage('Not possible', refused, 409));
 
   /** Runs `work` for the person who is signed in; shows others where to sign in. */
   const forSupport = async (
     request: FastifyRequest,
     reply: FastifyReply,
-    work: (ask: Ask, supporter: Supporter) => Promise<Page>,
+    work: (ask: Ask, supporter: Supporter) => Promise<Page | Answered>,
   ): Promise<FastifyReply> => {
-    const page = await inTransaction(pool, async (ask) => {
+    const done = await inTransaction(pool, async (ask) => {
       const supporter = await people.sessionOf(ask, request);
       if (supporter === undefined) return undefined;
       await ask(`select set_config('licenses.actor', $1, true)`, [supporter.actor]);
       return work(ask, supporter);
     });
-    return sendPage(reply, page ?? people.signInPage(request));
+    if (done !== undefined && 'answer' in done) return sendAnswered(reply, done);
+    return sendPage(reply, done ?? people.signInPage(request));
   };
 
   const licenseFor = async (ask: Ask, { rights }: Supporter, id: string): Promise<License> => {
     const license = await getLicense(ask, { id });
     if (!rights.has(license.product)) throw new Refused('not_found', 'no license has this id');
+    return license;
+  };
+
+  /** The license that this person may change. */
+  const licenseToChange = async (ask: Ask, supporter: Supporter, id: string): Promise<License> => {
+    const license = await licenseFor(ask, supporter, id);
+    if (supporter.rights.get(license.product)?.includes('change') !== true)
+      throw forbidden('not_operator', 'You may not change licenses of this product.');
     return license;
   };
 
@@ -190,9 +225,7 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
     app.post<{ Params: { id: string } }>('/support/licenses/:id/release', (request, reply) =>
       forSupport(request, reply, async (ask, supporter) => {
         const { id } = request.params;
-        const { product } = await licenseFor(ask, supporter, id);
-        if (supporter.rights.get(product)?.includes('change') !== true)
-          throw forbidden('not_operator', 'You may not change licenses of this product.');
+        await licenseToChange(ask, supporter, id);
         await release(ask, { id }, { kind: 'slot', slot: slotOf(formOf(request)) });
         return shownLicense(
           ask,
@@ -201,6 +234,12 @@ export function addPages(root: FastifyInstance, options: PeopleOptions): void {
           request,
           'Freed. The next machine that asks with the key gets the place.',
         );
+      }),
+    );
+    app.post<{ Params: { id: string } }>('/support/licenses/:id/answer', (request, reply) =>
+      forSupport(request, reply, async (ask, supporter) => {
+        const { id } = await licenseToChange(ask, supporter, request.params.id);
+        return upload(ask, request, id);
       }),
     );
   }

@@ -4,6 +4,7 @@ import { type License } from '../operators/license.ts';
 import { type Machine } from '../operators/machines.ts';
 import { type Supporter } from '../operators/sessions.ts';
 import { type Denial, type LicenseEvent } from '../operators/trail.ts';
+import { uploadForm } from './answers.ts';
 import { stateMark } from './customer.ts';
 import { day, moment, type Page } from './layout.ts';
 
@@ -188,6 +189,7 @@ export function licensePage(it: LicensePage): Page {
               </ul>`
         }
       </section>
+      ${mayChange ? uploadForm(`/support/licenses/${license.id}/answer`) : null}
       <section>
         <h2>Refused</h2>
         ${

@@ -1,13 +1,14 @@
 /**
- * Certificates: the right to run offline on one machine until a time. `lic1.<payload>.<signature>`, both base64url;
- * the signature is Ed25519 over the ASCII bytes before the second dot, so that openssl alone can check it.
+ * What is signed to be kept: `<kind>.<payload>.<signature>`, both base64url; the signature is Ed25519 over the ASCII bytes
+ * before the second dot, so that openssl alone can check it, and no kind can be taken for another. Certificates are the right to
+ * run offline on one machine until a time: `lic1` of a license, `trial1` of a trial.
  */
 import { type KeyObject, sign, verify } from 'node:crypto';
 import { z } from 'zod';
 import { Features } from '../features.ts';
 
 export const CertificatePayload = z.object({
-  /** The license's id. */
+  /** The id of the license, or of the trial. */
   lic: z.string(),
   plan: z.string(),
   /** What the license lets people do, on the day of the certificate. */
@@ -25,20 +26,28 @@ export const CertificatePayload = z.object({
 });
 export type CertificatePayload = z.infer<typeof CertificatePayload>;
 
-const version = 'lic1';
+export type CertificateKind = 'lic1' | 'trial1';
 
-export function signCertificate(key: KeyObject, payload: CertificatePayload): string {
-  const signed = `${version}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;
+/** `<kind>.<payload>.<signature>`. */
+export function signText(key: KeyObject, kind: string, payload: object): string {
+  const signed = `${kind}.${Buffer.from(JSON.stringify(payload)).toString('base64url')}`;
   return `${signed}.${sign(null, Buffer.from(signed), key).toString('base64url')}`;
 }
+
+export const signCertificate = (
+  key: KeyObject,
+  payload: CertificatePayload,
+  kind: CertificateKind = 'lic1',
+): string => signText(key, kind, payload);
 
 /** The payload of a certificate that one of these keys signed; it may have ended since. Undefined for all else. */
 export function readCertificate(
   text: string,
   keyOf: (kid: string) => KeyObject | undefined,
+  kind: CertificateKind = 'lic1',
 ): CertificatePayload | undefined {
   const [word, body, signature, ...rest] = text.trim().split('.');
-  if (word !== version || body === undefined || signature === undefined || rest.length > 0) return undefined;
+  if (word !== kind || body === undefined || signature === undefined || rest.length > 0) return undefined;
   const payload = CertificatePayload.safeParse(parse(Buffer.from(body, 'base64url').toString()));
   const key = payload.success ? keyOf(payload.data.kid) : undefined;
   if (!payload.success || key === undefined) return undefined;

@@ -54,11 +54,16 @@ interface KeyRow {
   readonly is_due: boolean;
 }
 
+export interface Signer {
+  readonly kid: string;
+  readonly key: KeyObject;
+  readonly signAnswer: SignAnswer;
+}
+
 /** What the service needs of its keys at a time. */
 export interface Keys {
   /** Who signs now; undefined where none is due, or none opens with the seal. */
-  readonly signer:
-    { readonly kid: string; readonly key: KeyObject; readonly signAnswer: SignAnswer } | undefined;
+  readonly signer: Signer | undefined;
   readonly published: readonly PublicKey[];
 }
 

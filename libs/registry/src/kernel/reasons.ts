@@ -135,6 +135,14 @@ const catalogue = {
     license_revoked: { meaning: 'This license was revoked.', remedy: 'Ask the seller.' },
     license_suspended: { meaning: 'This license is suspended.', remedy: 'Ask the seller.' },
     license_expired: { meaning: 'This license has expired.', remedy: 'Renew it with the seller.' },
+    trial_ended: {
+      meaning: 'The trial on this machine has ended.',
+      remedy: 'Enter a license key; the seller has them.',
+    },
+    trial_converted: {
+      meaning: 'A key was activated on this machine, so its trial is over.',
+      remedy: 'Enter the key of that license.',
+    },
     transfers_exhausted: {
       meaning: 'This license was moved as often as its plan allows; ask the seller.',
       remedy: 'Ask the seller for another move.',
@@ -149,6 +157,10 @@ const catalogue = {
     no_such_path: {
       meaning: 'Nothing answers at this path.',
       remedy: 'Check the path and the method; details.didYouMean names those that are near.',
+    },
+    no_trials: {
+      meaning: 'This product cannot be tried without a key.',
+      remedy: 'Enter a license key; the seller has them.',
     },
     unknown_license_key: {
       meaning: 'No license has this key.',

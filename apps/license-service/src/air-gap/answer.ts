@@ -1,0 +1,92 @@
+/**
+ * What a machine that never comes online is answered: `licans1.<payload>.<signature>`, signed as certificates are. It names the
+ * request's nonce, the key and the machine, and has a certificate, or why there is none in the words of the paths. The license is
+ * activated by the statement that the paths have, so slots, ends and the trail are as they are online.
+ */
+import { newId } from '@muster/database';
+import { ApiError } from '@muster/http';
+import { invalidKey, refusedWith, unknownKey } from '../activation/answers.ts';
+import { certificateOf } from '../activation/certificate.ts';
+import { hintOfMachine, machineMark } from '../activation/machine.ts';
+import { activateWithin } from '../activation/statements.ts';
+import { hashOfKey, parseKey, prefixOf } from '../key/key.ts';
+import { type Ask, Refused } from '../operators/transaction.ts';
+import { signText } from '../signing/certificate.ts';
+import { type Opened, type ProductAtWork, productOf } from '../vault.ts';
+import { type AirGapRequest } from './request.ts';
+
+export interface AirGapAnswer {
+  /** The file to carry back. */
+  readonly answer: string;
+  readonly outcome:
+    | { readonly kind: 'granted'; readonly licenseId: string; readonly offlineUntil: string }
+    | { readonly kind: 'refused'; readonly reason: string; readonly message: string };
+}
+
+type Granted = Extract<AirGapAnswer['outcome'], { kind: 'granted' }> & {
+  readonly key: string;
+  readonly certificate: string;
+};
+
+const signerOf = ({ keys }: ProductAtWork) => {
+  if (keys.signer !== undefined) return keys.signer;
+  throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
+};
+
+/** Activates the license, or says why not. */
+async function activate(
+  ask: Ask,
+  opened: Opened,
+  { licenseKey, machineId }: AirGapRequest,
+  seconds: number,
+): Promise<[ProductAtWork | undefined, Granted | ApiError]> {
+  const parsed = parseKey(
+    licenseKey,
+    opened.products.map(({ keyPrefix }) => keyPrefix),
+  );
+  if (parsed.kind !== 'key') return [undefined, invalidKey(parsed)];
+  const product = opened.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
+  if (product === undefined) return [undefined, unknownKey()];
+  const signer = signerOf(product);
+  const granted = await activateWithin(ask, {
+    ...{ keyHash: hashOfKey(parsed.key), machineHashes: opened.hasher.hashes(machineId) },
+    ...{ pepperId: opened.hasher.pepperId, machineHint: hintOfMachine(machineId) },
+    ...{ eventId: newId(), certificateSeconds: seconds },
+  });
+  if (granted === undefined) return [product, unknownKey()];
+  const refused = refusedWith(granted);
+  if (refused !== undefined) return [product, refused];
+  const certificate = certificateOf(granted, product.name, machineId, signer);
+  const offlineUntil = new Date((granted.certifiedUntil ?? 0) * 1_000).toISOString();
+  return [product, { kind: 'granted', key: parsed.key, licenseId: granted.id, offlineUntil, certificate }];
+}
+
+/** Answers a request in a transaction of the operators'; a refusal is an answer too, and is counted as online. */
+export async function answerRequest(
+  ask: Ask,
+  opened: Opened,
+  request: AirGapRequest,
+  seconds: number,
+): Promise<AirGapAnswer> {
+  const [product, outcome] = await activate(ask, opened, request, seconds);
+  const answering = product ?? productOf(opened);
+  if (answering === undefined) throw new Refused('no_signing_key', 'there is no key to sign with');
+  const { kid, key: signingKey } = signerOf(answering);
+  const about = {
+    nonce: request.nonce,
+    licenseKey: outcome instanceof ApiError ? request.licenseKey : outcome.key,
+    machine: machineMark(request.machineId),
+    iat: Math.floor(Date.now() / 1_000),
+    kid,
+  };
+  const sign = (said: object): string => signText(signingKey, 'licans1', { ...about, ...said });
+  if (!(outcome instanceof ApiError)) {
+    const { certificate, key: _, ...granted } = outcome;
+    return { answer: sign({ certificate }), outcome: granted };
+  }
+  const { message, details } = outcome;
+  return {
+    answer: sign({ reason: details.reason, message, retryable: details.retryable === true }),
+    outcome: { kind: 'refused', reason: details.reason, message },
+  };
+}

@@ -1,0 +1,37 @@
+/**
+ * What a machine that never comes online asks with: a text that it writes, and people carry. `licreq1.<payload>`, base64url of
+ * JSON. It is not signed: whoever has the key may ask for any machine, as online.
+ */
+import { z } from 'zod';
+import { machineIdProblem } from '../activation/machine.ts';
+import { Refused } from '../operators/transaction.ts';
+import { isNonce } from '../signing/sign-answer.ts';
+
+export const longestRequest = 4_096;
+
+const Request = z.object({
+  /** As it was typed. */
+  licenseKey: z.string().min(1).max(256),
+  machineId: z.string().refine((id) => machineIdProblem(id) === undefined),
+  /** New for each request: the answer counts for it alone. */
+  nonce: z.string().refine(isNonce),
+});
+export type AirGapRequest = z.infer<typeof Request>;
+
+const form = /^licreq1\.([A-Za-z0-9_-]+)$/;
+
+/** Throws Refused where it is no whole request. */
+export function readRequest(text: string): AirGapRequest {
+  const [, body] = form.exec(text.trim().slice(0, longestRequest)) ?? [];
+  const read = Request.safeParse(body === undefined ? undefined : jsonIn(body));
+  if (read.success) return read.data;
+  throw new Refused('no_request', 'this is no request of a machine, or not the whole of it');
+}
+
+function jsonIn(base64url: string): unknown {
+  try {
+    return JSON.parse(Buffer.from(base64url, 'base64url').toString());
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+/** answer: the request of a machine that never comes online, answered by a file to carry back. */
+import { open, readFile, rm } from 'node:fs/promises';
+import { minuteOf } from '@muster/terminal';
+import { answerRequest } from '../air-gap/answer.ts';
+import { mostDays, usualDays } from '../air-gap/days.ts';
+import { readRequest } from '../air-gap/request.ts';
+import { inTransaction, Refused } from '../operators/transaction.ts';
+import { openWith } from '../vault.ts';
+import { type LicenseCommand, number, text } from './command.ts';
+import { positiveSpan } from './term.ts';
+
+const secondsPerDay = 86_400;
+
+const because = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+export const answerCommand: LicenseCommand = {
+  name: 'answer',
+  description: 'Answer the request of a machine that never comes online',
+  shape: (it) =>
+    it
+      .argument('<request>', 'the file that the program wrote')
+      .requiredOption('--out <file>', 'write the answer into a new file, for the machine')
+      .option(
+        '--for <span>',
+        `how long it may run by it; ${usualDays}d unless said, never past the license’s end`,
+        positiveSpan,
+      ),
+  run: async ({ pool, secrets }, options, [file = '']) => {
+    const seconds = number(options, 'for') ?? usualDays * secondsPerDay;
+    if (seconds > mostDays * secondsPerDay)
+      throw new Refused('span', `an answer lets a machine run for at most ${mostDays}d`);
+    const asked = await readFile(file, 'utf8').catch((error: unknown) => {
+      throw new Refused('request', `${file} cannot be read: ${because(error)}`);
+    });
+    const request = readRequest(asked);
+    const opened = await openWith(pool, await secrets());
+    const out = text(options, 'out') ?? '';
+    // Before anything is activated: an answer that cannot be written is asked for again, by the same request.
+    const handle = await open(out, 'wx', 0o600).catch((error: unknown) => {
+      throw new Refused('out', `${out} cannot be written: ${because(error)}`);
+    });
+    let isWritten = false;
+    try {
+      const { answer, outcome } = await inTransaction(pool, (ask) =>
+        answerRequest(ask, opened, request, seconds),
+      );
+      await handle.writeFile(`${answer}\n`);
+      isWritten = true;
+      return outcome.kind === 'granted'
+        ? {
+            json: { ...outcome, file: out },
+            lines: [
+              `License ${outcome.licenseId} is the machine’s; with ${out} it may run until ${minuteOf(outcome.offlineUntil)} UTC.`,
+            ],
+          }
+        : {
+            json: { ...outcome, file: out },
+            lines: [`Refused: ${outcome.message} ${out} tells the machine so.`],
+            isBad: true,
+          };
+    } finally {
+      await handle.close();
+      // The same request may be answered again.
+      if (!isWritten) await rm(out, { force: true });
+    }
+  },
+};

@@ -1,0 +1,104 @@
+/** On the pages: the request of a machine that never comes online is uploaded, and its answer is downloaded. */
+import { Busboy } from '@fastify/busboy';
+import { html, type Html, malformed } from '@muster/http';
+import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { answerRequest } from '../air-gap/answer.ts';
+import { longestRequest, readRequest } from '../air-gap/request.ts';
+import { hashOfKey, parseKey } from '../key/key.ts';
+import { type Ask, Refused } from '../operators/transaction.ts';
+import { type Opened } from '../vault.ts';
+
+/** A file with what a browser puts around it. */
+const mostBytes = longestRequest + 4_096;
+
+const field = 'request';
+
+/** The file of the form; empty where it has none. Rejects where the form is not whole. */
+const fileIn = (contentType: string, body: Buffer): Promise<string> =>
+  new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    const form = new Busboy({ headers: { 'content-type': contentType }, limits: { parts: 4 } });
+    form.on('file', (name, file) => {
+      file.on('error', reject);
+      file.on('data', (chunk: Buffer) => {
+        if (name === field) chunks.push(chunk);
+      });
+    });
+    form.on('error', reject);
+    form.on('finish', () => {
+      resolve(Buffer.concat(chunks).toString());
+    });
+    form.end(body);
+  });
+
+/** Files of a form, as its body. */
+export function takeUploads(app: FastifyInstance): void {
+  app.addContentTypeParser<Buffer>(
+    /^multipart\/form-data/,
+    { parseAs: 'buffer', bodyLimit: mostBytes },
+    async (request: FastifyRequest, body: Buffer): Promise<Upload> => {
+      const contentType = request.headers['content-type'] ?? '';
+      const file = await fileIn(contentType, body).catch(() => undefined);
+      if (file === undefined) throw malformed('malformed_request', 'The form that came is not whole.');
+      return { file };
+    },
+  );
+}
+
+interface Upload {
+  readonly file: string;
+}
+
+function requestIn({ body }: FastifyRequest): string {
+  const { file } = (body ?? {}) as Partial<Upload>;
+  if (file === undefined || file === '')
+    throw new Refused('no_request', 'choose the file that the program wrote');
+  return file;
+}
+
+export const uploadForm = (action: string): Html =>
+  html`<section>
+    <h2>A machine without a connection</h2>
+    <form method="post" action="${action}" enctype="multipart/form-data">
+      <label for="${field}">The request that the program wrote there</label>
+      <div class="ask">
+        <input id="${field}" name="${field}" type="file" required /><button>Download the answer</button>
+      </div>
+      <p class="quiet">
+        Carry the answer back to that machine. It takes a place, as a machine with a connection does.
+      </p>
+    </form>
+  </section>`;
+
+/** What is downloaded, or why there is nothing: a page's refusal says the same as the answer would. */
+export interface Answered {
+  readonly answer: string;
+  readonly refused: string | undefined;
+}
+
+/** Answers the request that was uploaded for this license, and for no other. */
+export async function answerUpload(
+  ask: Ask,
+  opened: Opened,
+  { request, licenseId, seconds }: { request: FastifyRequest; licenseId: string; seconds: number },
+): Promise<Answered> {
+  const asked = readRequest(requestIn(request));
+  const prefixes = opened.products.map(({ keyPrefix }) => keyPrefix);
+  const parsed = parseKey(asked.licenseKey, prefixes);
+  const known =
+    parsed.kind === 'key' &&
+    (await ask('select from licenses.licenses where id = $1 and key_hash = $2', [
+      ...[licenseId, hashOfKey(parsed.key)],
+    ]));
+  if (known === false || known.length === 0)
+    throw new Refused('other_license', 'this request is not of this license: it has another key');
+  const { answer, outcome } = await answerRequest(ask, opened, asked, seconds);
+  return { answer, refused: outcome.kind === 'refused' ? outcome.message : undefined };
+}
+
+export const sendAnswer = (reply: FastifyReply, answer: string): FastifyReply =>
+  reply
+    .header('content-type', 'text/plain; charset=utf-8')
+    .header('content-disposition', 'attachment; filename="license-answer.txt"')
+    .header('x-content-type-options', 'nosniff')
+    .send(`${answer}\n`);

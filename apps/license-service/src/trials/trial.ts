@@ -1,0 +1,63 @@
+/** Trials: a program runs for some days without a key, once on each machine, however often it asks. */
+import { newId, type Pool } from '@muster/database';
+import { type ApiError, forbidden, missing } from '@muster/http';
+import { ask } from '../database.ts';
+import { type Features } from '../features.ts';
+import { type MachineHasher, machineMark } from '../activation/machine.ts';
+import { usualProduct } from '../operators/products.ts';
+import { signCertificate } from '../signing/certificate.ts';
+import { type Signer } from '../signing/signing-key.ts';
+
+export interface Trial {
+  readonly id: string;
+  /** It begins with this call. */
+  readonly isNew: boolean;
+  readonly features: Features;
+  readonly now: string;
+  readonly startedAt: string;
+  readonly endsAt: string;
+  /** When a key was activated on the machine. */
+  readonly convertedAt: string | null;
+}
+
+/** The trial of a machine, which begins where it has none; undefined where the product has no trials. One round trip. */
+export async function trialOf(
+  pool: Pool,
+  { product, hasher, machineId }: { product: string; hasher: MachineHasher; machineId: string },
+): Promise<Trial | undefined> {
+  const [row] = await ask<Trial>(pool, {
+    name: 'trial',
+    text: `select id, is_new as "isNew", features, now, started_at as "startedAt", ends_at as "endsAt",
+        converted_at as "convertedAt"
+      from licenses.trial_of($1, $2, $3, $4, $5)`,
+    values: [newId(), product, ...hasher.hashes(machineId), hasher.pepperId],
+  });
+  return row;
+}
+
+export const noTrials = (): ApiError => missing('no_trials');
+
+/** Why a trial lets nothing run any more; undefined where it does. */
+export function overWith({ convertedAt, now, endsAt }: Trial): ApiError | undefined {
+  if (convertedAt !== null) return forbidden('trial_converted');
+  return Date.parse(now) >= Date.parse(endsAt) ? forbidden('trial_ended') : undefined;
+}
+
+const secondsOf = (time: string): number => Math.floor(Date.parse(time) / 1_000);
+
+/** It lives as long as the trial: asking again moves nothing, so there is nothing to renew. */
+export const trialCertificate = (
+  { id, features, now, endsAt }: Trial,
+  product: string,
+  machineId: string,
+  { kid, key }: Signer,
+): string =>
+  signCertificate(
+    key,
+    {
+      ...{ lic: id, plan: 'trial', features, machine: machineMark(machineId) },
+      ...{ iat: secondsOf(now), exp: secondsOf(endsAt), kid },
+      ...(product !== usualProduct && { product }),
+    },
+    'trial1',
+  );

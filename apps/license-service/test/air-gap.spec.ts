@@ -1,0 +1,254 @@
+/** Machines that never come online: a request that people carry, an answer that they carry back. */
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type PublicKey } from '@muster/license-client';
+import { createVisitor } from '@muster/testing/visitor';
+import { runCommandLine } from '../src/command-line.ts';
+import { revoke } from '../src/operators/change.ts';
+import { makeToken } from '../src/operators/tokens.ts';
+import { linkTo } from '../src/pages/links.ts';
+import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { away } from './middle.ts';
+
+let machines: Machines;
+let folder: string;
+let publicKeys: readonly PublicKey[];
+beforeAll(async () => {
+  machines = await openMachines();
+  folder = await mkdtemp(path.join(tmpdir(), 'muster-air-gap-'));
+  const answer = await fetch(`${machines.serviceUrl}/.well-known/license-keys.json`);
+  ({ keys: publicKeys } = (await answer.json()) as { keys: PublicKey[] });
+});
+// No machine here reaches the service.
+beforeEach(() => {
+  machines.middle.meddle = away;
+});
+afterAll(async () => {
+  await machines.close();
+  await rm(folder, { recursive: true });
+});
+
+const offline = (): Installed => machines.install({ publicKeys: [...publicKeys] });
+
+let files = 0;
+const file = (): string => path.join(folder, String((files += 1)));
+
+interface Ran {
+  readonly code: number;
+  readonly said: string;
+}
+
+/** As an operator, on the command line. */
+async function answered(request: string, ...args: string[]): Promise<Ran & { readonly answer: string }> {
+  const [asked, out] = [file(), file()];
+  await writeFile(asked, `${request}\n`);
+  let said = '';
+  const code = await runCommandLine(['answer', asked, '--out', out, ...args], {
+    environment: { DATABASE_URL: machines.world.url },
+    readLines: async () => [],
+    out: (words) => void (said += words),
+    err: (words) => void (said += words),
+  });
+  return { code, said, answer: await readFile(out, 'utf8').catch(() => '') };
+}
+
+const held = (id: string) =>
+  machines.world.rows('select from licenses.held_machines where license_id = $1', id);
+const daysOf = (standing: object): number =>
+  'offlineSeconds' in standing ? Math.round(Number(standing.offlineSeconds) / 86_400) : 0;
+
+describe('a machine that never comes online', () => {
+  it('is activated by two files, and runs by its certificate for as long as the answer says', async () => {
+    const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });
+    const client = offline();
+    expect(await client.activate(key)).toMatchObject({ mayRun: false, reason: 'unreachable' });
+    const { code, answer, said } = await answered(await client.requestOffline(key), '--for', '60d');
+    expect([code, said]).toEqual([0, expect.stringContaining('is the machine’s')]);
+    const standing = await client.acceptOffline(answer);
+    expect(standing).toMatchObject({ mayRun: true, by: 'certificate', plan: 'pro', isTrial: false });
+    expect(daysOf(standing)).toBe(60);
+    expect(await client.check()).toMatchObject({ mayRun: true, by: 'certificate' });
+    expect(await held(id)).toHaveLength(1);
+  });
+
+  it('takes the same answer in again without harm, and wins no time by it', async () => {
+    const { key, id } = await machines.world.issue();
+    const client = offline();
+    const request = await client.requestOffline(key);
+    const { answer } = await answered(request);
+    await client.acceptOffline(answer);
+    const before = await kept(client);
+    expect(await client.acceptOffline(answer)).toMatchObject({ mayRun: true });
+    expect(await kept(client)).toMatchObject({ certificate: before.certificate });
+    // A clock that was seen to be later stays so.
+    const later = Date.now() + 3_600_000;
+    const seen = { aheadMillis: 0, latestMillis: later };
+    await writeFile(client.file, JSON.stringify({ ...before, time: seen }));
+    expect(await client.acceptOffline(answer)).toMatchObject({ reason: 'clock_turned_back' });
+    expect(await held(id)).toHaveLength(1);
+    // The same request may be answered again too.
+    expect((await answered(request)).code).toBe(0);
+    expect(await held(id)).toHaveLength(1);
+  });
+
+  it('takes no answer to another machine, to an older request or by another service', async () => {
+    const { key } = await machines.world.issue({ machineLimit: 3 });
+    const [mine, other] = [offline(), offline()];
+    const first = await answered(await mine.requestOffline(key));
+    await other.requestOffline(key);
+    expect(await other.acceptOffline(first.answer)).toMatchObject({ reason: 'answer_of_another_request' });
+    await mine.requestOffline(key);
+    expect(await mine.acceptOffline(first.answer)).toMatchObject({ reason: 'answer_of_another_request' });
+    expect(await mine.checkOffline()).toMatchObject({ reason: 'no_license' });
+    for (const text of ['', first.answer.slice(0, -9), `${first.answer.trim()}A`, 'license-answer.txt'])
+      expect(await mine.acceptOffline(text)).toMatchObject({ mayRun: false, reason: 'untrusted' });
+    expect(await machines.install().acceptOffline(first.answer)).toMatchObject({
+      reason: 'answer_of_another_request',
+    });
+  });
+
+  it('counts as a slot as online, and is refused in the same words', async () => {
+    const { key, id } = await machines.world.issue();
+    const [first, second] = [offline(), offline()];
+    await first.acceptOffline((await answered(await first.requestOffline(key))).answer);
+    const taken = await answered(await second.requestOffline(key));
+    expect([taken.code, taken.said]).toEqual([1, expect.stringContaining('active on another machine')]);
+    expect(await second.acceptOffline(taken.answer)).toMatchObject({
+      ...{ mayRun: false, reason: 'active_on_another_machine', isFinal: true },
+    });
+    const denials = await machines.world.rows(
+      `select from licenses.license_denials where license_id = $1 and outcome = 'other_machine'`,
+      id,
+    );
+    expect(denials).toHaveLength(1);
+    const typo = key.slice(0, -1) + (key.endsWith('0') ? '1' : '0');
+    const wrong = await answered(await second.requestOffline(typo));
+    expect(await second.acceptOffline(wrong.answer)).toMatchObject({
+      ...{ reason: 'invalid_license_key', message: expect.stringContaining('looks wrong') },
+    });
+  });
+
+  it('stops where the answer says that its license was revoked, and no older answer helps', async () => {
+    const { key, id } = await machines.world.issue();
+    const client = offline();
+    const good = await answered(await client.requestOffline(key));
+    await client.acceptOffline(good.answer);
+    await machines.world.asOperator((ask) => revoke(ask, { id }, null));
+    const bad = await answered(await client.requestOffline(key));
+    expect(await client.acceptOffline(bad.answer)).toMatchObject({ reason: 'license_revoked' });
+    expect((await client.checkOffline()).mayRun).toBe(false);
+    for (const { answer } of [good, bad])
+      expect(await client.acceptOffline(answer)).toMatchObject({ reason: 'answer_of_another_request' });
+    expect((await client.checkOffline()).mayRun).toBe(false);
+  });
+
+  it('ends its trial with the key', async () => {
+    const client = offline();
+    await machines.world.rows(`update licenses.products set trial_seconds = 86400`);
+    machines.middle.leaveAlone();
+    expect(await client.trial()).toMatchObject({ mayRun: true, isTrial: true });
+    machines.middle.meddle = away;
+    const { key } = await machines.world.issue();
+    await client.acceptOffline((await answered(await client.requestOffline(key))).answer);
+    expect(await client.checkOffline()).toMatchObject({ mayRun: true, isTrial: false });
+    machines.middle.leaveAlone();
+    expect(
+      await machines.world.rows('select from licenses.trials where license_id is not null'),
+    ).toHaveLength(1);
+  });
+});
+
+describe('the command line', () => {
+  it('says what is no request, and leaves no file behind', async () => {
+    for (const text of ['', 'licreq1.', 'licreq1.e30', `licreq1.${'A'.repeat(5_000)}`, 'anything'])
+      expect(await answered(text)).toMatchObject({
+        ...{ code: 1, answer: '', said: expect.stringContaining('no request of a machine') },
+      });
+    expect((await answered('x', '--for', '400d')).said).toContain('at most 366d');
+  });
+});
+
+describe('on the pages', () => {
+  const upload = (address: string, request: string, headers: Record<string, string> = {}) => {
+    const form = new FormData();
+    form.set('request', new Blob([`${request}\n`]), 'license-request.txt');
+    return fetch(`${machines.serviceUrl}${address}`, {
+      method: 'POST',
+      headers: { origin: machines.serviceUrl, ...headers },
+      body: form,
+    });
+  };
+  const linkOf = (id: string) =>
+    machines.world.asOperator((ask) => linkTo(ask, [machines.world.seal], id, 3_600));
+
+  it('a customer uploads the request and downloads the answer', async () => {
+    const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });
+    const client = offline();
+    const answer = await upload(`${await linkOf(id)}/answer`, await client.requestOffline(key));
+    expect(answer.status).toBe(200);
+    expect(answer.headers.get('content-disposition')).toBe('attachment; filename="license-answer.txt"');
+    const standing = await client.acceptOffline(await answer.text());
+    expect(standing).toMatchObject({ mayRun: true });
+    expect(daysOf(standing)).toBe(30);
+    const [event] = await machines.world.rows<{ actor_ref: string }>(
+      `select actor_ref from licenses.license_events where license_id = $1 and kind = 'activated'`,
+      id,
+    );
+    expect(event?.actor_ref).toBe('the customer, by a file');
+  });
+
+  it('a customer gets no answer for another license, and is told why there is none', async () => {
+    const [one, other] = [await machines.world.issue(), await machines.world.issue()];
+    const client = offline();
+    const link = await linkOf(one.id);
+    const wrong = await upload(`${link}/answer`, await client.requestOffline(other.key));
+    expect([wrong.status, await wrong.text()]).toEqual([400, expect.stringContaining('another key')]);
+    expect(await held(other.id)).toHaveLength(0);
+    await upload(`${link}/answer`, await client.requestOffline(one.key));
+    const taken = await upload(`${link}/answer`, await offline().requestOffline(one.key));
+    expect([taken.status, await taken.text()]).toEqual([
+      409,
+      expect.stringContaining('active on another machine'),
+    ]);
+    for (const text of ['', 'nothing of ours', 'x'.repeat(9_000)])
+      expect((await upload(`${link}/answer`, text)).status).toBeGreaterThanOrEqual(400);
+    const foreign = await upload(`${link}/answer`, await client.requestOffline(one.key), {
+      origin: 'https://evil.example',
+    });
+    expect(foreign.status).toBe(403);
+    const broken = await fetch(`${machines.serviceUrl}${link}/answer`, {
+      method: 'POST',
+      headers: { origin: machines.serviceUrl, 'content-type': 'multipart/form-data; boundary=x' },
+      body: '--x\r\nnot a form',
+    });
+    expect(broken.status).toBe(400);
+  });
+
+  it('support answers what it may change, and is named in the history', async () => {
+    const { key, id } = await machines.world.issue();
+    const sessionOf = async (scopes: ('read' | 'change')[]): Promise<string> => {
+      const { secret } = await machines.world.asOperator((ask) =>
+        makeToken(ask, { name: `desk-${scopes.length}`, scopes }),
+      );
+      const visitor = createVisitor(() => machines.serviceUrl);
+      await visitor.submit('/support/sign-in', { token: secret });
+      return `license-support=${visitor.cookies.get('license-support') ?? ''}`;
+    };
+    const client = offline();
+    const address = `/support/licenses/${id}/answer`;
+    const request = await client.requestOffline(key);
+    const same = { 'sec-fetch-site': 'same-origin' };
+    expect((await upload(address, request, { ...same, cookie: await sessionOf(['read']) })).status).toBe(403);
+    expect(await held(id)).toHaveLength(0);
+    const cookie = await sessionOf(['read', 'change']);
+    const answer = await upload(address, request, { ...same, cookie });
+    expect(await client.acceptOffline(await answer.text())).toMatchObject({ mayRun: true });
+    const [event] = await machines.world.rows<{ actor_ref: string }>(
+      `select actor_ref from licenses.license_events where license_id = $1 and kind = 'activated'`,
+      id,
+    );
+    expect(event?.actor_ref).toBe('token desk-2');
+  });
+});

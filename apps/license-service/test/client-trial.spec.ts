@@ -1,0 +1,116 @@
+/** A program that is tried without a key, until its trial is over or a key is entered. */
+import { writeFile } from 'node:fs/promises';
+import { afterAll, afterEach, beforeAll, describe, expect, it, jest } from '@jest/globals';
+import { makeProduct, setTrial } from '../src/operators/products.ts';
+import { type Installed, kept, type Machines, openMachines } from './machines.ts';
+import { away } from './middle.ts';
+
+const day = 86_400_000;
+let machines: Machines;
+beforeAll(async () => {
+  machines = await openMachines();
+  const terms = { trialSeconds: 14 * 86_400, trialFeatures: { export: true } };
+  const { world } = machines;
+  await world.asOperator((ask) => setTrial(ask, 'default', terms));
+  await world.asOperator((ask) => makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: world.seal }));
+  await machines.refresh();
+});
+afterEach(() => {
+  machines.middle.leaveAlone();
+  jest.restoreAllMocks();
+});
+afterAll(() => machines.close());
+
+/** Moves the clock of this machine, and with it what Date.now says from then on. */
+function moveClock(millis: number): void {
+  const now = Date.now.bind(Date);
+  jest.spyOn(Date, 'now').mockImplementation(() => now() + millis);
+}
+
+const endOfTrials = () =>
+  machines.world.rows(
+    `update licenses.trials set started_at = started_at - interval '20 days', ends_at = ends_at - interval '20 days'`,
+  );
+
+async function onTrial(): Promise<Installed> {
+  const client = machines.install();
+  expect(await client.trial()).toMatchObject({ mayRun: true, by: 'service', isTrial: true, plan: 'trial' });
+  return client;
+}
+
+describe('a program without a key', () => {
+  it('runs for as long as its trial lasts, by its certificate where nobody answers', async () => {
+    const client = await onTrial();
+    expect(await client.check()).toMatchObject({ mayRun: true, by: 'service', isTrial: true });
+    machines.middle.meddle = away;
+    for (const standing of [await client.trial(), await client.check(), await client.checkOffline()]) {
+      expect(standing).toMatchObject({ mayRun: true, by: 'certificate', isTrial: true });
+      expect(standing.mayRun && standing.has('export')).toBe(true);
+    }
+    moveClock(13.9 * day);
+    expect(await client.check()).toMatchObject({ mayRun: true });
+    jest.restoreAllMocks();
+    moveClock(14.1 * day);
+    expect(await client.check()).toMatchObject({ mayRun: false, reason: 'certificate_ended' });
+  });
+
+  it('is stopped by the service’s word, and pulling the cable afterwards does not help', async () => {
+    const client = await onTrial();
+    await endOfTrials();
+    expect(await client.check()).toMatchObject({ mayRun: false, reason: 'trial_ended', isFinal: true });
+    machines.middle.meddle = away;
+    expect((await client.check()).mayRun).toBe(false);
+    expect((await client.trial()).mayRun).toBe(false);
+    machines.middle.leaveAlone();
+    expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'trial_ended' });
+  });
+
+  it('is told where there are no trials, and where nobody answers', async () => {
+    const other = machines.install({ serviceProduct: 'acme' });
+    expect(await other.trial()).toMatchObject({ mayRun: false, reason: 'no_trials', isFinal: true });
+    machines.middle.meddle = away;
+    expect(await machines.install().trial()).toMatchObject({ mayRun: false, reason: 'unreachable' });
+  });
+
+  it('believes no yes to another machine, and no certificate of a license', async () => {
+    const client = machines.install();
+    machines.middle.meddleWithBody = (body) => body.replace(/machine-\d+/, 'machine-of-another');
+    expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
+    machines.middle.leaveAlone();
+    const { client: licensed } = await machines.activated();
+    const { certificate } = await kept(licensed);
+    machines.middle.meddle = (answer) => ({
+      ...answer,
+      headers: { ...answer.headers, 'license-certificate': certificate },
+    });
+    expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
+  });
+
+  it('cannot make a license of its trial in its own file', async () => {
+    const client = await onTrial();
+    const found = await kept(client);
+    const { key } = await machines.world.issue();
+    await writeFile(client.file, JSON.stringify({ ...found, licenseKey: key }));
+    expect(await client.checkOffline()).toMatchObject({ reason: 'certificate_not_genuine' });
+  });
+});
+
+describe('a key', () => {
+  it('takes the trial’s place, and where it is wrong the trial goes on', async () => {
+    const client = await onTrial();
+    expect(await client.activate('MSTR1-XXXXX')).toMatchObject({ reason: 'invalid_license_key' });
+    expect(await client.check()).toMatchObject({ mayRun: true, isTrial: true });
+    const { key } = await machines.world.issue();
+    expect(await client.activate(key)).toMatchObject({ mayRun: true, isTrial: false, plan: 'pro' });
+    expect(await client.check()).toMatchObject({ mayRun: true, isTrial: false });
+    expect(await client.trial()).toMatchObject({ mayRun: true, isTrial: false });
+    await client.release();
+    expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'trial_converted' });
+  });
+
+  it('is what a release gives back; a trial has none', async () => {
+    const client = await onTrial();
+    expect(await client.release()).toMatchObject({ isReleased: false, reason: 'no_license' });
+    expect(await client.check()).toMatchObject({ mayRun: true, isTrial: true });
+  });
+});

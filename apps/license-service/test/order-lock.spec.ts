@@ -1,0 +1,83 @@
+/** Calls for one order wait for one another at a lock of Postgres: seen there, not guessed from how long they take. */
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { issue, type IssueResult, type Order } from '../src/operators/issue.ts';
+import { inTransaction } from '../src/operators/transaction.ts';
+import { type LicenseWorld, openLicenseWorld, until } from './world.ts';
+
+let world: LicenseWorld;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+});
+afterAll(() => world.close());
+
+const order = (orderRef: string, more: Partial<Order> = {}): Order => ({
+  ...{ plan: 'pro', term: { kind: 'perpetual' }, orderRef, ...more },
+});
+
+/** Holds what a first call has issued, not committed; meanwhile runs `during`, and then commits it. */
+async function whileOneIssues<Result>(
+  held: Order,
+  during: () => Promise<Result>,
+): Promise<[IssueResult, Result]> {
+  let go = (): void => undefined;
+  const going = new Promise<void>((resolve) => {
+    go = resolve;
+  });
+  let isIssued = (): void => undefined;
+  const issued = new Promise<void>((resolve) => {
+    isIssued = resolve;
+  });
+  const first = inTransaction(world.owner, async (ask) => {
+    const result = await issue(ask, held);
+    isIssued();
+    await going;
+    return result;
+  });
+  await issued;
+  try {
+    const result = await during();
+    go();
+    return [await first, result];
+  } finally {
+    go();
+    await first.catch(() => undefined);
+  }
+}
+
+/** The backends of this database that wait for an advisory lock, which is granted to another. */
+const waiting = () =>
+  world.rows<{ pid: number }>(
+    `select l.pid from pg_locks l join pg_stat_activity a on a.pid = l.pid
+     where l.locktype = 'advisory' and not l.granted and a.datname = current_database() and a.wait_event_type = 'Lock'`,
+  );
+
+describe('two calls for one order', () => {
+  it('wait for one another: the second stands at the lock, and then finds what the first one issued', async () => {
+    await world.issue();
+    const [first, { second, waited }] = await whileOneIssues(order('race-1'), async () => {
+      let isOver = false;
+      const later = inTransaction(world.owner, (ask) => issue(ask, order('race-1')));
+      const ended = later.then(
+        () => (isOver = true),
+        () => (isOver = true),
+      );
+      // It is seen at the lock, or it has ended without one.
+      await until(async () => isOver || (await waiting()).length > 0);
+      const stood = await waiting();
+      void ended;
+      return { second: later, waited: stood.length };
+    });
+    expect(waited).toBe(1);
+    const again = await second;
+    expect(first.isRepeated).toBe(false);
+    expect(again).toMatchObject({ isRepeated: true, licenses: [{ id: first.licenses[0]?.id, key: null }] });
+    expect(await world.rows(`select from licenses.licenses where order_ref = 'race-1'`)).toHaveLength(1);
+  });
+
+  it('are let go on where they are of two orders', async () => {
+    const [, other] = await whileOneIssues(order('race-2'), () =>
+      inTransaction(world.owner, (ask) => issue(ask, order('race-3'))),
+    );
+    expect(other.isRepeated).toBe(false);
+  });
+});

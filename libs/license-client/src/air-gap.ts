@@ -1,0 +1,68 @@
+/**
+ * For machines that never come online: a request that people carry to whoever sells the license, and the answer that they carry
+ * back. `licreq1.<payload>` and `licans1.<payload>.<signature>`; the answer counts for the nonce, the key and the machine of one
+ * request.
+ */
+import { type Certificate, isOfMachine, markOf, readCertificate, readSigned } from './certificate.ts';
+import { type KeyRing } from './key-ring.ts';
+import { textIn } from './refusals.ts';
+import { sameKey } from './session.ts';
+import { reasonOf, refusal, type Refused } from './standing.ts';
+
+export interface AirGapRequest {
+  readonly licenseKey: string;
+  readonly machineId: string;
+  readonly nonce: string;
+}
+
+export const requestText = ({ licenseKey, machineId, nonce }: AirGapRequest): string =>
+  `licreq1.${Buffer.from(JSON.stringify({ licenseKey, machineId, nonce })).toString('base64url')}`;
+
+/** The license is the machine's. */
+export interface Granted {
+  readonly kind: 'granted';
+  readonly licenseKey: string;
+  /** As it is kept, and what it says. */
+  readonly text: string;
+  readonly certificate: Certificate;
+  /** When the answer was made, by the service's clock. */
+  readonly serverSeconds: number;
+}
+
+/** The service's word that it does not have it; `isOwn` false: it is no answer to this request. */
+export interface NotGranted {
+  readonly kind: 'refused';
+  readonly isOwn: boolean;
+  readonly serverSeconds: number;
+  readonly refused: Refused;
+}
+
+const foreign = (reason: 'untrusted' | 'answer_of_another_request'): NotGranted => ({
+  ...{ kind: 'refused', isOwn: false, serverSeconds: 0 },
+  refused: refusal(reason),
+});
+
+/** What an answer says to this request. */
+export function answerTo(request: AirGapRequest, text: string, ring: KeyRing): Granted | NotGranted {
+  const payload = readSigned(text.trim(), 'licans1', ring);
+  const { iat, retryable } = (payload ?? {}) as { iat?: unknown; retryable?: unknown };
+  if (payload === undefined || !Number.isSafeInteger(iat)) return foreign('untrusted');
+  const serverSeconds = Number(iat);
+  const said = (name: string): string | null => textIn(payload, name);
+  const isOwn =
+    said('nonce') === request.nonce &&
+    said('machine') === markOf(request.machineId) &&
+    sameKey(said('licenseKey'), request.licenseKey);
+  if (!isOwn) return foreign('answer_of_another_request');
+  const reason = said('reason');
+  if (reason !== null) {
+    const message = said('message');
+    const why = { isFinal: retryable !== true, ...(message !== null && { message }) };
+    return { kind: 'refused', isOwn: true, serverSeconds, refused: refusal(reasonOf(reason), why) };
+  }
+  const certificateText = said('certificate') ?? '';
+  const certificate = readCertificate(certificateText, ring);
+  if (certificate === undefined || !isOfMachine(certificate, request.machineId)) return foreign('untrusted');
+  const licenseKey = said('licenseKey') ?? '';
+  return { kind: 'granted', licenseKey, text: certificateText, certificate, serverSeconds };
+}
