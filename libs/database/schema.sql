@@ -2080,6 +2080,41 @@ begin
 end $function$
 ;
 alter function app.enter_by_invitation(bytea) owner to muster_door;
+CREATE OR REPLACE FUNCTION app.enter_standby(at_least pg_lsn, known_org uuid, known_epoch uuid, target_kind text, target_ref text, known_projects uuid[], OUT at timestamp with time zone, OUT target_id uuid, OUT project_id uuid, OUT moves bigint, OUT stands_at pg_lsn)
+ RETURNS record
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  target record;
+  done text;
+begin
+  at := now();
+  -- A server that was promoted goes its own way.
+  stands_at := case when pg_is_in_recovery() then pg_last_wal_replay_lsn() end;
+  if stands_at is null or stands_at < at_least then
+    raise exception 'the standby has not come so far' using errcode = 'MU425';
+  end if;
+  select s.activity + s.audit into moves
+    from rights_epochs e join streams s on s.org_id = e.org_id
+    where e.org_id = known_org and e.epoch = known_epoch;
+  if not found then
+    raise exception 'the standby is in another epoch of rights' using errcode = 'MU428';
+  end if;
+  done := set_config('muster.org_id', known_org::text, true);
+  if target_kind is null then return; end if;
+  target := app.find_target(known_org, target_kind, target_ref);
+  if (target.project_id = any (known_projects)) is not true then
+    raise exception 'the rights in this project are not known' using errcode = 'MU428';
+  end if;
+  target_id := target.target_id;
+  project_id := target.project_id;
+  done := set_config('muster.target_id', target_id::text, true);
+  done := set_config('muster.project_id', project_id::text, true);
+end $function$
+;
+alter function app.enter_standby(pg_lsn,uuid,uuid,text,text,uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.estimated_rows(counted regclass)
  RETURNS bigint
  LANGUAGE sql
@@ -2779,6 +2814,22 @@ AS $function$
 $function$
 ;
 alter function app.months() owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.moves_while_rights_hold(orgs uuid[], epochs uuid[], expiries timestamp with time zone[])
+ RETURNS TABLE(nth bigint, moves bigint)
+ LANGUAGE plpgsql
+ STABLE SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  -- Looked up one by one: a plan that is kept would read all organizations, where there were few as it was made.
+  return query select w.nth, (
+      select s.activity + s.audit from streams s
+      where s.org_id = w.org_id and (w.expires_at is null or w.expires_at > now())
+        and exists (select 1 from rights_epochs e where e.org_id = w.org_id and e.epoch = w.epoch))
+    from unnest(orgs, epochs, expiries) with ordinality as w (org_id, epoch, expires_at, nth);
+end $function$
+;
+alter function app.moves_while_rights_hold(uuid[],uuid[],timestamp with time zone[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.name_agent()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -4142,6 +4193,7 @@ grant execute on function app.end_unproven_sessions() to muster_app;
 grant execute on function app.enter(bytea,integer,text,text,integer,text,uuid,uuid,timestamp with time zone,uuid[]) to muster_app;
 grant execute on function app.enter_by_account(bytea,uuid,uuid) to muster_app;
 grant execute on function app.enter_by_invitation(bytea) to muster_app;
+grant execute on function app.enter_standby(pg_lsn,uuid,uuid,text,text,uuid[]) to muster_app;
 grant execute on function app.excerpt(text,text,text[]) to public;
 grant execute on function app.find(uuid,uuid,uuid,text[],text,integer) to muster_app;
 grant execute on function app.find_connection_token(bytea) to muster_sign_in;
@@ -4165,6 +4217,7 @@ grant execute on function app.known_address(text) to muster_sign_in;
 grant execute on function app.lacks_proof(jsonb,text,text[]) to public;
 grant execute on function app.marked(text,text[]) to public;
 grant execute on function app.member_keys(uuid,text,text[],text,text) to public;
+grant execute on function app.moves_while_rights_hold(uuid[],uuid[],timestamp with time zone[]) to muster_app;
 grant execute on function app.name_agent() to public;
 grant execute on function app.new_id(timestamp with time zone) to public;
 grant execute on function app.note_connection(uuid,uuid,jsonb) to muster_sign_in;

@@ -22,12 +22,28 @@ export const restoringFrom = (archive: string, pointName: string): Record<string
   recovery_target_action: 'promote',
 });
 
+/** Settings of one that follows another, which keeps what it has not taken yet, and answers reads meanwhile. */
+export const following = (url: string): Record<string, string> => ({
+  primary_conninfo: url,
+  hot_standby: 'on',
+});
+
+/** Settings of the one that is followed. */
+export const followed = { wal_level: 'replica', wal_keep_size: '512MB', full_page_writes: 'on' };
+
 /** What a server makes anew, or gets from the archive. */
 const leftOut =
   /^(pg_wal|pg_replslot|pg_dynshmem|pg_notify|pg_serial|pg_snapshots|pg_stat_tmp|pg_subtrans)\/.|^postmaster\./;
 
-/** Copies a server's files while it works. A server that finds them recovers what belongs to them from the archive. */
-export async function takeBaseBackup(url: string, folder: string): Promise<void> {
+/**
+ * Copies a server's files while it works. A server that finds them recovers what belongs to them from the archive, or follows
+ * as a standby.
+ */
+export async function takeBaseBackup(
+  url: string,
+  folder: string,
+  as: 'recovery' | 'standby' = 'recovery',
+): Promise<void> {
   const session = new pg.Client({ connectionString: url });
   await session.connect();
   try {
@@ -38,7 +54,7 @@ export async function takeBaseBackup(url: string, folder: string): Promise<void>
       'select labelfile from pg_backup_stop()',
     );
     await writeFile(path.join(folder, 'backup_label'), labels[0]?.labelfile ?? '');
-    await writeFile(path.join(folder, 'recovery.signal'), '');
+    await writeFile(path.join(folder, `${as}.signal`), '');
   } finally {
     await session.end();
   }

@@ -14,6 +14,7 @@ export const unreached: Readonly<Record<string, readonly [number, string]>> = {
   'libs/database/src/followers.ts': [1, 'it is asked by a timer'],
   'libs/database/src/record.ts': [1, 'it is made by each description of a record'],
   'libs/database/src/removal.ts': [3, 'they name tables as the catalogue of Postgres has them'],
+  'libs/database/src/standby.ts': [2, 'they are sent where there is a standby'],
   'libs/database/src/trace.ts': [1, 'it is sent in traced calls alone'],
   'libs/delivery/src/data/executions.ts': [1, 'a write without events has no words of its own'],
   'libs/delivery/src/operations/deliveryExecutions/handoff.ts': [1, 'it is inside a handler'],

@@ -1,9 +1,25 @@
 /** coordination-api, put together from its configuration; nothing listens yet. */
-import { createFollowers, createPool, faultOfServerAt, isSchemaCurrent, type Pool } from '@muster/database';
+import {
+  createFollowers,
+  createPool,
+  createStandby,
+  faultOfServerAt,
+  isSchemaCurrent,
+  type Pool,
+  readOutcomes,
+  type Standby,
+} from '@muster/database';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
 import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
-import { type Check, createService, redisCheck, type Service, sessionCookieOf } from '@muster/http';
+import {
+  type Check,
+  createService,
+  type Metrics,
+  redisCheck,
+  type Service,
+  sessionCookieOf,
+} from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
@@ -38,6 +54,25 @@ function postgresCheck(pool: Pool, url: string): Check {
     run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
     faultForGood: () => faultOfServerAt(url),
   };
+}
+
+function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logger): Standby | undefined {
+  if (config.DATABASE_REPLICA_URL === undefined) return undefined;
+  return createStandby({
+    url: config.DATABASE_REPLICA_URL,
+    max: config.DATABASE_POOL,
+    answerWithinMillis: config.DATABASE_REPLICA_TIMEOUT_MILLIS,
+    primary,
+    onIdleError: (error) => {
+      logger.warn({ err: error }, 'a connection to the standby was lost');
+    },
+    onRead: metrics.tally(
+      'muster_standby_reads_total',
+      'Reads that a standby may answer, by what became of them: standby, or why the primary answered',
+      'outcome',
+      readOutcomes,
+    ),
+  });
 }
 
 export function createApp(config: Config, logger: Logger): CoordinationApi {
@@ -81,6 +116,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     logger,
   });
   service.metrics.pool(pool);
+  const standby = standbyOf(config, pool, service.metrics, logger);
   service.metrics.total(
     'muster_validation_holes_total',
     'Values that validation let through and Postgres refused: each is a fault of the contract',
@@ -109,6 +145,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     surroundings: {
       handlers: performable(allHandlers),
       reactions,
+      standby,
     },
     wait: (waiter, { position, seconds }, left) => followers.wait(waiter, position, seconds, left),
     followInbox: (waiter, changed) => followers.followInbox(waiter, changed),
@@ -157,7 +194,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
       await consoleForward?.close();
       await limits.close();
       redis?.close();
-      await Promise.all([pool.end(), checking.end()]);
+      await Promise.all([pool.end(), checking.end(), standby?.close()]);
     },
   };
 }

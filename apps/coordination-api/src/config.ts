@@ -26,6 +26,13 @@ export const environment = {
   /** Connections to Postgres at most, per process. */
   DATABASE_POOL: z.coerce.number().int().min(1).max(100).default(10),
   /**
+   * A standby of that database, with the same login: it answers reads whose callers send `Muster-Position`, once it has come
+   * so far. All copies of the API need the same.
+   */
+  DATABASE_REPLICA_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
+  /** Where the standby has not answered a read by then, the primary does. */
+  DATABASE_REPLICA_TIMEOUT_MILLIS: z.coerce.number().int().min(10).max(60_000).default(1_000),
+  /**
    * For counting calls over all processes; without it each counts for itself. Several hosts with commas between are a
    * cluster, `redis+sentinel://host:26379,host:26379/name` a group that sentinels watch.
    */

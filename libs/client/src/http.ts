@@ -12,8 +12,12 @@ export interface HttpOptions {
   readonly fetch?: typeof fetch;
 }
 
-/** Calls `POST {baseUrl}/api/<namespace>/<operation>`. */
+/**
+ * Calls `POST {baseUrl}/api/<namespace>/<operation>`. Reads bring along where the server's log of writes stood at the answers
+ * before, so that a standby of its database may answer them once it has come so far.
+ */
 export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: HttpOptions): Transport {
+  let position: string | null = null;
   return async (operation, params, { idempotencyKey }) => {
     const url = new URL(pathOf(operation.name), baseUrl);
     const { response, body } = await fetch(url, {
@@ -22,6 +26,7 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
         ...authorizationOf(token),
         'content-type': 'application/json',
         ...(idempotencyKey !== undefined && { 'idempotency-key': idempotencyKey }),
+        ...(operation.effect === 'read' && position !== null && { 'muster-position': position }),
       },
       body: JSON.stringify(params),
     })
@@ -29,6 +34,7 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
       .catch((cause: unknown) => {
         throw new NoAnswer(`no answer from ${url.origin}: ${reasonOf(cause)}`, cause);
       });
+    position = laterOf(position, response.headers.get('muster-position'));
     if (response.ok) return body;
     const error = errorBodyIn(body);
     if (error === undefined)
@@ -36,6 +42,19 @@ export function httpTransport({ baseUrl, token, fetch = globalThis.fetch }: Http
     throw errorOf(error, retryAfterOf(response));
   };
 }
+
+/** A position is two numbers of 32 bits each, in hexadecimal: `0/16B3748`. */
+const numberOf = (position: string): bigint =>
+  BigInt(
+    `0x${position
+      .split('/')
+      .map((part) => part.padStart(8, '0'))
+      .join('')}`,
+  );
+
+/** Answers come in another order than they were made in. */
+const laterOf = (known: string | null, told: string | null): string | null =>
+  known === null || (told !== null && numberOf(told) > numberOf(known)) ? told : known;
 
 export const authorizationOf = (token: string | undefined): Record<string, string> =>
   token === undefined ? {} : { authorization: `Bearer ${token}` };

@@ -29,6 +29,8 @@ export interface Visit {
   readonly target: { readonly kind: string; readonly ref: string; readonly rank: number } | null;
   /** Runs right after the entry, in the same transaction: claims an idempotency key. */
   readonly claim: Part | null;
+  /** Told of a position in the log of writes: of a write one that its COMMIT is before, of a read one that it is after. */
+  readonly onPosition?: ((position: string) => void) | undefined;
 }
 
 /** What the door found out. */
@@ -45,6 +47,7 @@ export interface Entry {
 interface EntryRow extends RightsRow {
   readonly at: string;
   readonly target_id: string | null;
+  readonly position?: string;
 }
 
 /** A person who signed in, and an invitation to the address of their account. */
@@ -94,30 +97,40 @@ const begin: Statement = { sql: 'begin', parameters: [] };
 const commit: Statement = { sql: 'commit', parameters: [] };
 const rollback: Statement = { sql: 'rollback', parameters: [] };
 
+const position = sql.part`pg_current_wal_insert_lsn() as position`;
+/** Goes out behind COMMIT, where somebody is told. */
+const committedAt = bind(sql`select ${position}`, null);
+const none = sql.part``;
+const andPosition = sql.part`, ${position}`;
+
 /** The server ended the session: it was told to, crashed, or lost the connection. */
 const sessionEnded = /^(57P|08)/;
 
 /**
- * Whether COMMIT may have happened though no answer came: the connection is gone without a word, or the server ended
- * the session at COMMIT or between doing it and saying so.
+ * Whether COMMIT may have happened though not all answers came: the connection is gone without a word, the server ended
+ * the session at COMMIT or between doing it and saying so, or what follows COMMIT failed.
  */
 export const mayHaveCommitted = (error: unknown, commitAt: number): boolean =>
   error instanceof BurstError &&
-  (error.sqlState === undefined || (error.at >= commitAt && sessionEnded.test(error.sqlState)));
+  (error.sqlState === undefined ||
+    error.at > commitAt ||
+    (error.at === commitAt && sessionEnded.test(error.sqlState)));
 
 /** A way in: what is sent first, and what the door's answer says. */
-interface WayIn<Found> {
+export interface WayIn<Found> {
   readonly effect: Visit['effect'];
   /** The organization that the statements name; where it is not known before, the entry says it. */
   readonly orgId: string | null;
   readonly enter: Part;
   readonly claim: Part | null;
+  readonly onPosition: Visit['onPosition'];
   readonly read: (row: unknown) => Found;
   readonly orgOf: (found: Found) => string | null;
 }
 
 /** The way in of whoever has a token. */
-const byToken = ({ effect, tokenHash, orgId, rights, orgRank, target, claim }: Visit): WayIn<Entry> => {
+const byToken = (visit: Visit): WayIn<Entry> => {
+  const { effect, tokenHash, orgId, rights, orgRank, target, claim, onPosition } = visit;
   const { told, learn } = (rights ?? new RememberedRights(null)).recall(orgRank, target);
   const [reach, toldOrgId, epoch, expiresAt, projects] = told;
   const { kind, ref, rank } = target ?? { kind: null, ref: null, rank: null };
@@ -125,12 +138,14 @@ const byToken = ({ effect, tokenHash, orgId, rights, orgRank, target, claim }: V
     effect,
     orgId,
     claim,
-    enter: sql<EntryRow>`select * from app.enter(
+    onPosition,
+    enter: sql<EntryRow>`select *${effect === 'read' && onPosition ? andPosition : none} from app.enter(
       ${tokenHash}, ${orgRank}, ${kind}, ${ref}, ${rank},
       ${reach}, ${toldOrgId}, ${epoch}, ${expiresAt}, ${projects})/*guard: the way in*//*end*/`,
     read: (row) => {
       const answer = row as EntryRow;
       const { at, target_id, project_id } = answer;
+      if (answer.position !== undefined) onPosition?.(answer.position);
       return { at, orgRole: learn(answer), targetId: target_id, projectId: project_id };
     },
     orgOf: () => null,
@@ -142,6 +157,7 @@ const byInvitation = (by: Buffer | InvitedAccount): WayIn<InvitedEntry> => ({
   effect: 'write',
   orgId: null,
   claim: null,
+  onPosition: undefined,
   enter: Buffer.isBuffer(by)
     ? sql<InvitedEntryRow>`select *, null as name from app.enter_by_invitation(${by})`
     : sql<InvitedEntryRow>`select * from app.enter_by_account(${by.sessionHash}, ${by.orgId}::uuid, ${by.invitationId}::uuid)`,
@@ -236,15 +252,19 @@ export class Session<Found = Entry> implements Db {
       return;
     }
     const prologue = this.begun ? [] : this.prologue();
+    const { onPosition } = this.wayIn;
     const statements = [...prologue, ...this.postponed, commit];
+    const commitAt = statements.length - 1;
+    if (onPosition !== undefined) statements.push(committedAt);
     this.begun = true;
     try {
       const results = await this.send(statements);
       if (prologue.length > 0) this.readEntry(results[1]);
-      if (results.at(-1)?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
+      if (results[commitAt]?.command !== 'COMMIT') throw new Error('the transaction was rolled back');
       this.inTransaction = false;
+      onPosition?.(results[commitAt + 1]?.rows[0]?.['position'] as string);
     } catch (error) {
-      const fault = mayHaveCommitted(error, statements.length - 1) ? new OutcomeUnknown(error) : error;
+      const fault = mayHaveCommitted(error, commitAt) ? new OutcomeUnknown(error) : error;
       this.settleEntry.reject(fault);
       this.inTransaction = true;
       throw fault;
@@ -361,7 +381,10 @@ async function throughDoor<Found, Result>(
 }
 
 /** The work, and its commit. The no of the way in goes before anything that the work found to refuse. */
-async function letIn<Found, Result>(session: Session<Found>, work: () => Promise<Result>): Promise<Result> {
+export async function letIn<Found, Result>(
+  session: Session<Found>,
+  work: () => Promise<Result>,
+): Promise<Result> {
   try {
     const result = await work();
     await session.commit();

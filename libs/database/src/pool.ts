@@ -25,6 +25,8 @@ export interface PoolConfig {
   readonly onIdleError?: (error: Error) => void;
   /** How long a new connection may take. A caller of a service waits for it; an operator's command has more time. */
   readonly connectWithinMillis?: number;
+  /** How long a statement may take; 5 s unless said. */
+  readonly answerWithinMillis?: number;
 }
 
 export type Pool = pg.Pool;
@@ -75,13 +77,14 @@ export const commandConnectMillis = 5_000;
 
 /** Opens no connection yet. Timeouts are those of RELIABILITY: statement < client's own < what a caller waits. */
 export function createPool(config: PoolConfig): Pool {
+  const answerWithinMillis = config.answerWithinMillis ?? 5_000;
   const pool = new pg.Pool({
     connectionString: config.url,
     max: config.max ?? 10,
     application_name: config.name ?? 'muster',
     connectionTimeoutMillis: config.connectWithinMillis ?? 1_000,
-    statement_timeout: 5_000,
-    query_timeout: 6_000,
+    statement_timeout: answerWithinMillis,
+    query_timeout: answerWithinMillis * 1.2,
     lock_timeout: 2_000,
     idle_in_transaction_session_timeout: 10_000,
     idleTimeoutMillis: 30_000,

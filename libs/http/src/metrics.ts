@@ -24,6 +24,13 @@ export interface Metrics {
   ): void;
   /** What is counted elsewhere, as it stands when metrics are read. */
   total(name: string, help: string, read: () => number): void;
+  /** Counts one thing by what became of it; each of `values` is there from the start. */
+  tally<Value extends string>(
+    name: string,
+    help: string,
+    label: string,
+    values: readonly Value[],
+  ): (value: Value) => void;
   /** The connections of a pool. */
   pool(pool: PoolLevels): void;
   /** A request was answered with an error; `none` before its operation is known. */
@@ -111,6 +118,13 @@ export function createMetrics(service: string): Metrics {
           this.inc(read());
         },
       });
+    },
+    tally: (name, help, label, values) => {
+      const counter = new Counter({ name, help, labelNames: [label], registers: [registry] });
+      for (const value of values) counter.labels(value).inc(0);
+      return (value) => {
+        counter.labels(value).inc();
+      };
     },
     pool: (pool) => {
       const levels = (): Figure[] => [

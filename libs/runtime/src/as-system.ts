@@ -4,8 +4,9 @@
  */
 import { type AuditFacts, type Happening, type PlainDb, sql } from '@muster/database';
 import { type Actor, type InputOf, type Operation, refusal, type ResultOf } from '@muster/registry';
+import { holdOpen, isBarred } from './archived.ts';
 import { conclude } from './conclude.ts';
-import { contextOf, holdOpen, isBarred, refuseToWait } from './execute.ts';
+import { contextOf, refuseToWait } from './execute.ts';
 import { type Caller, type Surroundings } from './handle.ts';
 import { parseParams } from './parse.ts';
 import { targetOf } from './target.ts';

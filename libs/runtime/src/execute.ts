@@ -8,13 +8,11 @@ import {
   of,
   organization,
   sql,
-  trail,
   type Visit,
 } from '@muster/database';
 import {
   actingRole,
   type Actor,
-  type ApiError,
   groundsOf,
   type Operation,
   orgRank,
@@ -37,6 +35,9 @@ import {
   keepAnswer,
   findAnswer,
 } from './idempotency.ts';
+import { holdOpen, isBarred } from './archived.ts';
+import { auditRefusal } from './audit-refusal.ts';
+import { mayReadAtStandby } from './at-standby.ts';
 import { requireOneOf, requireToken } from './grounds.ts';
 import { parseParams } from './parse.ts';
 import { targetIdOf, targetOf } from './target.ts';
@@ -50,15 +51,23 @@ export interface Call {
   readonly idempotencyKey: string | null;
   readonly ip: string | null;
   readonly userAgent: string | null;
+  /** Of a read: the position that its caller's last answer told, from which on a standby may answer. None: the primary does. */
+  readonly position?: string | null;
 }
 
-export interface Answer {
+/** What comes of the transaction of a call. */
+interface Outcome {
   /** The result as JSON text. */
   readonly json: string;
   /** The first answer to this Idempotency-Key, given again. */
   readonly replayed: boolean;
   /** What the caller asked to wait for, and has not happened yet: its transport waits, and then executes once more. */
   readonly awaits: Awaited | null;
+}
+
+export interface Answer extends Outcome {
+  /** Where the log of writes stood, for calls to come; null where no standby is. */
+  readonly position: string | null;
 }
 
 /**
@@ -172,6 +181,8 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
   const { handler, caller, call, params } = admitted;
   const { operation } = handler;
   const key = keyOf(admitted);
+  const { standby } = admitted.surroundings;
+  let position: string | null = null;
   const visit: Visit = {
     // 3. The organization is opened: token, membership and role are checked once more, or that what is remembered of them
     //    still holds; the record named first is found (`WEB-42` is its id from here on), its project, and the role there:
@@ -184,10 +195,21 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
     target: targetOf(operation, params),
     // 4. A write with an Idempotency-Key claims it, or the first answer is given again (`replay`).
     claim: key === null ? null : claimKey(caller, operation, key.value, key.fingerprint),
+    onPosition:
+      standby &&
+      ((at) => {
+        position = at;
+      }),
   };
+  if (standby !== undefined && mayReadAtStandby(operation)) {
+    const read = (session: Session) => transact(session, admitted, visit, key);
+    const answer = await standby.read(visit, call.position ?? null, read);
+    if (answer !== undefined) return { ...answer.result, position: answer.position };
+  }
   for (let attempt = 1; ; attempt += 1) {
     try {
-      return await inOrganization(pool, visit, (session) => transact(session, admitted, visit, key));
+      const outcome = await inOrganization(pool, visit, (session) => transact(session, admitted, visit, key));
+      return { ...outcome, position };
     } catch (error) {
       if (isSerializationLoss(error) && attempt < mostAttempts) {
         await pause(attempt * (10 + Math.random() * 20));
@@ -195,7 +217,7 @@ async function perform(pool: Pool, admitted: Admitted): Promise<Answer> {
       }
       const replayed = key === null ? undefined : await replay(pool, admitted, { visit, key, error });
       if (replayed === undefined) throw error;
-      return replayed;
+      return { ...replayed, position };
     }
   }
 }
@@ -208,7 +230,7 @@ async function transact(
   admitted: Admitted,
   { target }: Visit,
   key: Key | null,
-): Promise<Answer> {
+): Promise<Outcome> {
   const { handler, caller, call, params, surroundings } = admitted;
   const { operation } = handler;
   const happenings: Happening[] = [];
@@ -254,7 +276,7 @@ async function replay(
   pool: Pool,
   { handler, caller, params, surroundings }: Admitted,
   { visit, key, error }: { readonly visit: Visit; readonly key: Key; readonly error: unknown },
-): Promise<Answer | undefined> {
+): Promise<Outcome | undefined> {
   const { operation, reissue } = handler;
   if (isTwinRunning(error)) throw refusal('idempotency_in_flight');
   if (!mayHaveAnswered(error)) return undefined;
@@ -362,39 +384,4 @@ export function contextOf(
     changedNothing,
     refuse: refusal,
   };
-}
-
-/** Whether it writes into a project, and may not where that is archived. */
-export const isBarred = ({ effect, access, reachesArchived }: Operation): boolean =>
-  effect === 'write' && access.kind === 'project' && !reachesArchived;
-
-/** Whether the project is archived; where it is not, it stays so until COMMIT, since archiving waits for it. */
-export function holdOpen(session: Db): Promise<boolean> {
-  const answer = session.one(sql<{ archived: boolean }>`select app.hold_open() as archived`);
-  const archived = answer.then((row) => row.archived);
-  // A handler that throws is not waited with; the burst in which both went out says what was wrong.
-  archived.catch(() => undefined);
-  return archived;
-}
-
-async function auditRefusal(
-  pool: Pool,
-  operation: Operation,
-  caller: Caller,
-  call: Call,
-  refused: ApiError,
-): Promise<void> {
-  const visit: Visit = {
-    effect: 'write',
-    tokenHash: call.token.identity.tokenHash,
-    orgId: caller.orgId,
-    rights: null,
-    orgRank: 1,
-    target: null,
-    claim: null,
-  };
-  const { reason } = refused.details;
-  await inOrganization(pool, visit, async (session) => {
-    session.later(trail(caller.actor, auditFacts(operation, call), { allowed: false, reason }));
-  });
 }

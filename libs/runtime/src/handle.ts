@@ -1,5 +1,5 @@
 /** How a handler is written: bound to its contract, so that what it gets, gives, refuses and says is checked by type. */
-import { type Db, type Happening, type Part, type Position } from '@muster/database';
+import { type Db, type Happening, type Part, type Position, type Standby } from '@muster/database';
 import {
   type Actor,
   type ApiError,
@@ -120,6 +120,8 @@ export interface Surroundings {
   readonly reactions: readonly Reaction[];
   /** Where pages are cut; where the contract says, unless a spec wants them shorter. */
   readonly mostPageBytes?: number | undefined;
+  /** Answers reads whose callers let it. */
+  readonly standby?: Standby | undefined;
 }
 
 /**

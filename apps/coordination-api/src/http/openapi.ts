@@ -98,6 +98,15 @@ const idempotencyKey = {
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
+const musterPosition = {
+  name: 'Muster-Position',
+  in: 'header',
+  required: false,
+  description:
+    'As an answer before told it: lets a standby answer the read, where the installation has one that has come so far',
+  schema: { type: 'string', pattern: '^[0-9A-Fa-f]{1,8}/[0-9A-Fa-f]{1,8}$' },
+};
+
 function pathItem(operation: Operation, components: Json): Json {
   return {
     post: {
@@ -105,7 +114,7 @@ function pathItem(operation: Operation, components: Json): Json {
       tags: [operation.namespace],
       summary: operation.summary,
       description: `${operation.description}\n\nWho may call it: ${whoMay(operation)}. Token scope: ${operation.scope}.`,
-      ...(operation.effect === 'write' && { parameters: [idempotencyKey] }),
+      parameters: [operation.effect === 'write' ? idempotencyKey : musterPosition],
       requestBody: {
         required: !operation.params.safeParse({}).success,
         content: {

@@ -31,6 +31,7 @@ import { type Authenticate } from './authenticate.ts';
 import { idempotencyKeyOf } from './idempotency-key.ts';
 import { type CallLimits } from './limits.ts';
 import { namespacePaths } from './namespace-paths.ts';
+import { positionOf } from './position.ts';
 import { createShares, inLineAtOnce, type Shares, waitingAtOnce } from './shares.ts';
 import { Turns } from './turns.ts';
 
@@ -143,6 +144,7 @@ function runner(
         idempotencyKey: operation.effect === 'write' ? idempotencyKeyOf(request) : null,
         ip: request.ip,
         userAgent: request.headers['user-agent']?.slice(0, 512) ?? null,
+        position: operation.effect === 'read' ? positionOf(request) : null,
       };
       const ask = (): Promise<Answer> => execute(pool, handler, call, surroundings);
       let answer = await ask();
@@ -152,6 +154,7 @@ function runner(
       }
       outcome = answer.replayed ? 'replayed' : 'ok';
       if (answer.replayed) reply.header('idempotency-replayed', 'true');
+      if (answer.position !== null) reply.header('muster-position', answer.position);
       return await reply
         .header('content-type', 'application/json; charset=utf-8')
         .header('cache-control', 'no-store')

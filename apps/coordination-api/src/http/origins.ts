@@ -6,12 +6,13 @@ import { type FastifyInstance } from 'fastify';
 const exposedHeaders = [
   'x-request-id',
   'idempotency-replayed',
+  'muster-position',
   'retry-after',
   'ratelimit',
   'ratelimit-policy',
 ];
 const allowedHeaders = [
-  ...['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'x-request-id'],
+  ...['authorization', 'content-type', 'idempotency-key', 'last-event-id', 'muster-position', 'x-request-id'],
   // Of clients of MCP.
   ...['mcp-protocol-version', 'mcp-method', 'mcp-name'],
 ];

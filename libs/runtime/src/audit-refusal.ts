@@ -1,0 +1,28 @@
+/** The audit entry of a sensitive operation that was forbidden, in a transaction of its own. */
+import { inOrganization, type Pool, trail, type Visit } from '@muster/database';
+import { type ApiError, type Operation } from '@muster/registry';
+import { auditFacts } from './audit-facts.ts';
+import { type Call } from './execute.ts';
+import { type Caller } from './handle.ts';
+
+export async function auditRefusal(
+  pool: Pool,
+  operation: Operation,
+  caller: Caller,
+  call: Call,
+  refused: ApiError,
+): Promise<void> {
+  const visit: Visit = {
+    effect: 'write',
+    tokenHash: call.token.identity.tokenHash,
+    orgId: caller.orgId,
+    rights: null,
+    orgRank: 1,
+    target: null,
+    claim: null,
+  };
+  const { reason } = refused.details;
+  await inOrganization(pool, visit, async (session) => {
+    session.later(trail(caller.actor, auditFacts(operation, call), { allowed: false, reason }));
+  });
+}

@@ -1,0 +1,357 @@
+/**
+ * What the guide says about a standby (docs/guides/running-it.md): it answers reads as the primary would, never behind what a
+ * caller knows, and never to a caller whose rights have ended; and where it takes over, work goes on.
+ */
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { type Client, connect } from '@muster/client';
+import { createPool, migrate, type Pool } from '@muster/database';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
+import { accountForPostgres } from '../dev/account.ts';
+import { type Postgres, startPostgres } from '../dev/postgres.ts';
+import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
+import { makeThrowAwayFolder } from '../dev/throw-away.ts';
+import { followed, following, takeBaseBackup } from './base-backup.ts';
+
+const minutes = 60_000;
+
+let folder: string;
+let primary: Postgres;
+let standby: Postgres;
+let atStandby: Pool;
+let api: ThrowAwayApi;
+let owner: Pool;
+let tokens: Record<'ana' | 'ben' | 'chloe', string>;
+
+/** A caller with what it sent and was told: a client remembers positions by itself. */
+const as = (token: string, at = api): Client & { readonly seen: Seen } => {
+  const seen: Seen = { told: [], sent: [] };
+  const client = connect({
+    baseUrl: at.url,
+    token,
+    fetch: async (url, init) => {
+      seen.sent.push(new Headers(init?.headers).get('muster-position'));
+      const response = await fetch(url, init);
+      seen.told.push(response.headers.get('muster-position'));
+      return response;
+    },
+  });
+  return Object.assign(client, { seen });
+};
+interface Seen {
+  readonly told: (string | null)[];
+  readonly sent: (string | null)[];
+}
+
+const startStandby = (port?: number): Promise<Postgres> =>
+  startPostgres({
+    ...{ durable: true, dataDir: folder, settings: following(primary.url) },
+    ...(port !== undefined && { port }),
+  });
+
+/** Until the standby has come as far as the primary is. */
+async function caughtUp(): Promise<void> {
+  const { rows } = await owner.query<{ at: string }>('select pg_current_wal_insert_lsn() as at');
+  const isThere = async (): Promise<boolean> =>
+    (
+      await atStandby.query<{ yes: boolean }>('select pg_last_wal_replay_lsn() >= $1::pg_lsn as yes', [
+        rows[0]?.at,
+      ])
+    ).rows[0]?.yes === true;
+  while (!(await isThere())) await pause(10);
+}
+
+/** What is written within it reaches the standby after it. */
+async function heldBack(work: () => Promise<void>): Promise<void> {
+  await caughtUp();
+  await atStandby.query('select pg_wal_replay_pause()');
+  const isPaused = async (): Promise<boolean> =>
+    (await atStandby.query<{ state: string }>('select pg_get_wal_replay_pause_state() as state')).rows[0]
+      ?.state === 'paused';
+  while (!(await isPaused())) await pause(10);
+  try {
+    await work();
+  } finally {
+    await atStandby.query('select pg_wal_replay_resume()');
+  }
+  await caughtUp();
+}
+
+/** How many reads had each outcome since the last look. */
+let counted: Record<string, number> = {};
+async function reads(): Promise<Record<string, number>> {
+  const text = await (await fetch(`${api.metricsUrl}/metrics`)).text();
+  const found = text.matchAll(/^muster_standby_reads_total\{outcome="(\w+)".*\} (\d+)$/gm);
+  const now = Object.fromEntries([...found].map(([, outcome = '', count]) => [outcome, Number(count)]));
+  const since = Object.entries(now).map(
+    ([outcome, count]) => [outcome, count - (counted[outcome] ?? 0)] as const,
+  );
+  counted = now;
+  return Object.fromEntries(since.filter(([, count]) => count > 0));
+}
+
+const openPool = (url: string): Pool => createPool({ url, role: null, max: 2 });
+
+beforeAll(async () => {
+  folder = await makeThrowAwayFolder('muster-postgres-', await accountForPostgres());
+  primary = await startPostgres({ durable: false, settings: followed });
+  owner = openPool(primary.url);
+  await migrate(primary.url);
+  await createOrganization(owner, {
+    ...{ name: 'Acme', slug: 'acme', plan: 'team', seats: 25 },
+    owner: { email: 'ana@acme.example', name: 'ana' },
+  });
+  for (const name of ['ben', 'chloe'])
+    await addMember(owner, { org: 'acme', email: `${name}@acme.example`, name, role: 'member' });
+  tokens = { ana: await tokenOf('ana'), ben: await tokenOf('ben'), chloe: await tokenOf('chloe') };
+  await takeBaseBackup(primary.url, path.join(folder, 'cluster'), 'standby');
+  standby = await startStandby();
+  atStandby = openPool(standby.url);
+  api = await startThrowAwayApi({
+    databaseUrl: primary.url,
+    log: 'warn',
+    environment: { DATABASE_REPLICA_URL: standby.url, DATABASE_REPLICA_TIMEOUT_MILLIS: '60000' },
+  });
+  await as(tokens.ana).projects.create({ key: 'WEB', name: 'Website' });
+}, 5 * minutes);
+
+afterAll(async () => {
+  await api.stop();
+  await Promise.all([owner.end(), atStandby.end()]);
+  await standby.stop();
+  await primary.stop();
+  await rm(folder, { recursive: true });
+}, minutes);
+
+/** A token that no process remembers yet. */
+const tokenOf = async (name: string, pool = owner): Promise<string> =>
+  (await createToken(pool, { org: 'acme', member: `${name}@acme.example`, name, scopes: ['admin'] })).token;
+
+/** A caller of whose rights the process knows, and whose position the standby has. */
+async function known(token: string): Promise<ReturnType<typeof as>> {
+  const caller = as(token);
+  await caller.stories.list({ projectId: 'WEB' });
+  await caughtUp();
+  await reads();
+  return caller;
+}
+
+/** Of a read that brings that position. */
+async function statusAt(position: string, token: string): Promise<number> {
+  const { status } = await fetch(`${api.url}/api/stories/list`, {
+    method: 'POST',
+    headers: {
+      ...{ authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      'muster-position': position,
+    },
+    body: JSON.stringify({ projectId: 'WEB' }),
+  });
+  return status;
+}
+
+const titles = async (caller: Client): Promise<string[]> =>
+  (await caller.stories.list({ projectId: 'WEB' })).items.map(({ title }) => title);
+
+describe('a read that brings a position', () => {
+  beforeEach(async () => {
+    await reads();
+  });
+
+  it('is answered by the standby once that has come so far, and shows what its caller wrote', async () => {
+    const caller = await known(await tokenOf('ana'));
+    await caller.stories.create({ projectId: 'WEB', title: 'Seen at the standby' });
+    await caughtUp();
+    expect(await titles(caller)).toContain('Seen at the standby');
+    expect(await reads()).toEqual({ standby: 1 });
+    expect(caller.seen.told.every((position) => /^[0-9A-F]+\/[0-9A-F]+$/.test(position ?? ''))).toBe(true);
+    expect(caller.seen.sent[0]).toBeNull();
+    expect(caller.seen.sent.at(-1)).toBe(caller.seen.told.at(-2));
+  });
+
+  it('is answered by the primary before, so that its caller sees it all the same', async () => {
+    const caller = await known(await tokenOf('ana'));
+    await heldBack(async () => {
+      await caller.stories.create({ projectId: 'WEB', title: 'Not there yet' });
+      expect(await titles(caller)).toContain('Not there yet');
+      expect(await reads()).toEqual({ behind: 1 });
+    });
+    expect(await titles(caller)).toContain('Not there yet');
+    expect(await reads()).toEqual({ standby: 1 });
+  });
+
+  it('shows what others wrote before it was sent, whatever its own position', async () => {
+    const reader = await known(await tokenOf('ben'));
+    await heldBack(async () => {
+      await as(tokens.ana).stories.create({ projectId: 'WEB', title: 'Told by another way' });
+      expect(await titles(reader)).toContain('Told by another way');
+      expect(await reads()).toEqual({ behind: 1 });
+    });
+  });
+
+  it('is answered by the primary where it is one that the standby never reached', async () => {
+    const token = await tokenOf('ana');
+    await known(token);
+    expect(await statusAt('FFFF/0', token)).toBe(200);
+    expect(await reads()).toEqual({ behind: 1 });
+  });
+
+  it('is refused with 400 where it is none', async () => {
+    expect(await statusAt('yesterday', tokens.ana)).toBe(400);
+  });
+});
+
+describe('the primary answers', () => {
+  it('a read without a position', async () => {
+    const token = await tokenOf('ana');
+    await known(token);
+    await as(token).stories.list({ projectId: 'WEB' });
+    expect(await reads()).toEqual({ unasked: 1 });
+  });
+
+  it('who holds work and who gets in', async () => {
+    const caller = await known(await tokenOf('ana'));
+    await caller.locks.list({ projectId: 'WEB' });
+    await caller.tokens.list();
+    expect(await reads()).toEqual({});
+  });
+
+  it('what the standby refuses: it may be there', async () => {
+    const caller = await known(await tokenOf('ana'));
+    await expect(caller.stories.get({ storyId: 'WEB-4711' })).rejects.toMatchObject({
+      body: { status: 404 },
+    });
+    const outcomes = await reads();
+    expect(outcomes['standby']).toBeUndefined();
+  });
+});
+
+describe('rights that end', () => {
+  it('have ended at the standby too, though it does not know: a revoked token reads nothing more', async () => {
+    const { secret, token } = await as(tokens.ben).tokens.create({ name: 'Laptop', scopes: ['read'] });
+    const caller = await known(secret);
+    await caller.stories.list({ projectId: 'WEB' });
+    expect(await reads()).toEqual({ standby: 1 });
+    await heldBack(async () => {
+      await as(tokens.ben).tokens.revoke({ tokenId: token.id });
+      await expect(caller.stories.list({ projectId: 'WEB' })).rejects.toMatchObject({
+        body: { status: 401 },
+      });
+    });
+    await expect(caller.stories.list({ projectId: 'WEB' })).rejects.toMatchObject({ body: { status: 401 } });
+    expect((await reads())['standby']).toBeUndefined();
+  });
+
+  it('so do those in a project that was made private', async () => {
+    const ana = as(tokens.ana);
+    await ana.projects.create({ key: 'SEC', name: 'Secret' });
+    await ana.stories.create({ projectId: 'SEC', title: 'Hidden' });
+    const caller = await known(await tokenOf('chloe'));
+    await caller.stories.list({ projectId: 'SEC' });
+    await caughtUp();
+    await reads();
+    await caller.stories.get({ storyId: 'SEC-1' });
+    expect(await reads()).toEqual({ standby: 1 });
+    await heldBack(async () => {
+      await ana.projects.update({ projectId: 'SEC', visibility: 'private' });
+      await expect(caller.stories.get({ storyId: 'SEC-1' })).rejects.toMatchObject({ body: { status: 404 } });
+      const { items } = await caller.projects.list();
+      expect(items.map(({ key }) => key)).not.toContain('SEC');
+    });
+    expect((await reads())['standby']).toBeUndefined();
+  });
+
+  it('are not judged by a standby that is in an older epoch of them', async () => {
+    const reader = await tokenOf('chloe');
+    await known(reader);
+    const { token } = await as(tokens.ana).tokens.create({ name: 'Other', scopes: ['read'] });
+    await heldBack(async () => {
+      await as(tokens.ana).tokens.revoke({ tokenId: token.id });
+      // The process learns of the epoch that the standby does not know.
+      await as(reader).stories.list({ projectId: 'WEB' });
+      await reads();
+      expect(await statusAt('0/0', reader)).toBe(200);
+      expect(await reads()).toEqual({ rights: 1 });
+    });
+    expect(await statusAt('0/0', reader)).toBe(200);
+    expect(await reads()).toEqual({ standby: 1 });
+  });
+});
+
+describe('a standby that is away', () => {
+  it(
+    'costs its callers nothing: the primary answers, and the standby does again once it is back',
+    async () => {
+      const caller = await known(await tokenOf('ana'));
+      await atStandby.end();
+      await standby.stop();
+      await caller.stories.list({ projectId: 'WEB' });
+      expect(await reads()).toEqual({ away: 1 });
+      standby = await startStandby(standby.port);
+      atStandby = openPool(standby.url);
+      do await caller.stories.list({ projectId: 'WEB' });
+      while ((await reads())['standby'] === undefined);
+    },
+    2 * minutes,
+  );
+});
+
+describe('a standby that takes over', () => {
+  let lease: { executionId: string; leaseToken: string };
+  let revoked: string;
+  let before: ReturnType<typeof as>;
+
+  beforeAll(async () => {
+    const work = { targetType: 'story', targetId: 'WEB-1', ttlSeconds: 3600 } as const;
+    const { execution, leaseToken } = await as(tokens.ben).deliveryExecutions.acquire(work);
+    lease = { executionId: execution.id, leaseToken };
+    const { secret, token } = await as(tokens.ben).tokens.create({ name: 'Laptop', scopes: ['read'] });
+    await as(tokens.ben).tokens.revoke({ tokenId: token.id });
+    revoked = secret;
+    before = as(tokens.ana);
+    await before.stories.list({ projectId: 'WEB' });
+    await caughtUp();
+    await api.stop();
+    primary.kill();
+    await primary.exited;
+    await atStandby.query('select pg_promote(false)');
+    const follows = async (): Promise<boolean> =>
+      (await atStandby.query<{ yes: boolean }>('select pg_is_in_recovery() as yes')).rows[0]?.yes !== false;
+    while (await follows()) await pause(20);
+    api = await startThrowAwayApi({
+      databaseUrl: standby.url,
+      log: 'warn',
+      // Its own address is what is left of both.
+      environment: { DATABASE_REPLICA_URL: standby.url },
+    });
+    counted = {};
+  }, 2 * minutes);
+
+  it('has the holder go on, keeps others out, and grants the next epoch after that', async () => {
+    const work = { targetType: 'story', targetId: 'WEB-1' } as const;
+    const { execution } = await as(tokens.ben).deliveryExecutions.renew(lease);
+    expect(execution.lease?.epoch).toBe(1);
+    await expect(as(tokens.chloe).deliveryExecutions.acquire(work)).rejects.toMatchObject({
+      body: { details: { reason: 'lease_held' } },
+    });
+    await as(tokens.ben).deliveryExecutions.release(lease);
+    const next = await as(tokens.chloe).deliveryExecutions.acquire(work);
+    expect(next.execution.lease?.epoch).toBe(2);
+  });
+
+  it('lets in who was let in before, with the position of before, and no other', async () => {
+    expect(await statusAt(before.seen.told.at(-1) ?? '', tokens.ana)).toBe(200);
+    await expect(as(revoked).stories.list({ projectId: 'WEB' })).rejects.toMatchObject({
+      body: { status: 401 },
+    });
+  });
+
+  it('answers nothing as a standby any more', async () => {
+    const token = await tokenOf('ana', atStandby);
+    await as(token).stories.list({ projectId: 'WEB' });
+    await reads();
+    expect(await statusAt('0/0', token)).toBe(200);
+    expect(await reads()).toEqual({ behind: 1 });
+  });
+});
