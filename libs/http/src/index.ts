@@ -25,7 +25,7 @@ export { type Quota, type Rate, rateVariable } from './limits/rate.ts';
 export { createSharedStore } from './limits/shared.ts';
 export { type Cost, type Store } from './limits/store.ts';
 export { createLogger } from './logging.ts';
-export { type Count, type Figure, type Metrics } from './metrics.ts';
+export { type Count, createMetrics, type Figure, type Metrics } from './metrics.ts';
 export { networkOf } from './network.ts';
 export { createPageFrame, type RenderedPage } from './page.ts';
 export { leastRedis, redisCheck, type RedisCheck } from './redis.ts';

@@ -142,7 +142,8 @@ export function createMetrics(service: string): Metrics {
         'muster_pool_waiting',
         'Who waits for a connection to Postgres',
         [],
-        alone(() => pool.waitingCount),
+        // Those for whom one is idle have it with the next turn; the look at Postgres that goes with this one is among them.
+        alone(() => Math.max(0, pool.waitingCount - pool.idleCount)),
       );
     },
   };

@@ -7,12 +7,13 @@ import { type AppName } from '../../dev/ports.ts';
 import { startThrowAwayApp, type ThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { type Environment } from '../apps.ts';
 
-/** The docs take their pages from a build, and count nothing of their own. */
+/** Docs and console take their pages from a build, and count nothing of their own. */
 export const watchedApps = [
   'coordination-api',
   'mcp-gateway',
   'delivery-worker',
   'license-service',
+  'sign-in',
 ] as const satisfies readonly AppName[];
 export type WatchedApp = (typeof watchedApps)[number];
 
@@ -66,18 +67,22 @@ export async function startInstallation(options: InstallationOptions): Promise<I
       }),
       start('delivery-worker', {
         ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
-        ...{ BASE_URL: 'http://muster.example', MAIL_FOLDER: mailFolder },
+        ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: mailFolder },
       }),
       start('license-service', { DATABASE_URL: databaseUrl }),
+      start('sign-in', {
+        ...{ DATABASE_URL: databaseUrl, REDIS_URL: redisUrl },
+        ...{ BASE_URL: 'https://muster.example', MAIL_FOLDER: mailFolder },
+      }),
     ] as const;
     // Those that do start are to be stopped where another does not.
     await Promise.allSettled(starting);
-    const [api, worker, licenses] = await Promise.all(starting);
+    const [api, worker, licenses, signIn] = await Promise.all(starting);
     const gateway = await start('mcp-gateway', { COORDINATION_API_URL: api.url }, gatewayPort);
     return {
       apps: {
         ...{ 'coordination-api': api, 'mcp-gateway': gateway },
-        ...{ 'delivery-worker': worker, 'license-service': licenses },
+        ...{ 'delivery-worker': worker, 'license-service': licenses, 'sign-in': signIn },
       },
       stop,
     };

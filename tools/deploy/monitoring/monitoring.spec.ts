@@ -1,8 +1,10 @@
 /** The dashboard and the alerts, held against what the services export, the formats they are in, and the guide. */
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
+import { isDeepStrictEqual } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { newId } from '@muster/database';
+import { createPool, newId } from '@muster/database';
+import { createMetrics } from '@muster/http';
 import { errorStatus, operations, reasons } from '@muster/registry';
 import { until } from '@muster/testing';
 import { type IPrometheusRule } from '@kubernetes-models/prometheus-operator/monitoring.coreos.com/v1/PrometheusRule';
@@ -13,6 +15,7 @@ import { dashboard, panelsOf } from './dashboard.ts';
 import { type Series, seriesOf } from './exposition.ts';
 import { type Ground, openGround } from './ground.ts';
 import { type Installation, startInstallation, watchedApps } from './installation.ts';
+import { hasPrometheus, startPrometheus } from './prometheus.ts';
 import { type Matcher, type Selector, selectorsIn } from './promql.ts';
 
 /** Several processes start, on a machine that may be busy: this only ends what hangs. */
@@ -47,6 +50,13 @@ const whenWrong: Readonly<Record<string, readonly string[]>> = {
   outcome: ['failed', 'unknown_license_key', 'invalid_license_key', 'too_many_attempts', 'ok'],
   reason: [...Object.keys(reasons), 'overload'],
 };
+
+/** Without series as long as nothing of the kind happens, or waits. */
+const isOfWhatWentWrong = (query: string): boolean =>
+  selectorsIn(query).every(
+    ({ metric, matchers }) =>
+      metric.startsWith('muster_outbox_') || matchers.some(({ label }) => label in whenWrong),
+  );
 
 /** What of a matcher no series could ever have. */
 function strayValues({ label, operator, value }: Matcher, seen: readonly string[]): string[] {
@@ -173,6 +183,49 @@ describe('what the services export', () => {
       (metric) => !asked.has(metric) && !asked.has(metric.replace(/_(sum|count)$/, '_bucket')),
     );
     expect(unused).toEqual([]);
+  });
+
+  (hasPrometheus ? it : it.skip)(
+    'answers every query of Prometheus itself, which reads it by the shipped configuration',
+    async () => {
+      const targets = watchedApps.map((app) => new URL(installation.apps[app].metricsUrl).host);
+      const prometheus = await startPrometheus(targets, { DOCS_URL: 'https://docs.example.com' });
+      try {
+        const up = Object.fromEntries(targets.map((target) => [`http://${target}/metrics`, 'up']));
+        await until(async () => isDeepStrictEqual(await prometheus.targets(), up));
+        const state = async () => (await prometheus.rules()).map(({ name, health }) => `${name} ${health}`);
+        await until(async () => !(await state()).some((one) => one.endsWith(' unknown')));
+        expect(await state()).toEqual(alerts.map(({ alert }) => `${alert} ok`));
+        expect(await prometheus.configuration()).toContain('docs_url: https://docs.example.com');
+        const answered = async ([, query]: [string, string]) => (await prometheus.query(query)).length > 0;
+        const asked = panels.flatMap(({ title, queries: all }) =>
+          all.map((query): [string, string] => [title, filledIn(query)]),
+        );
+        for (const panel of asked.filter(([, query]) => !isOfWhatWentWrong(query)))
+          await until(() => answered(panel)).catch(() => expect(panel).toBe('answered'));
+      } finally {
+        await prometheus.stop();
+      }
+    },
+  );
+
+  it('counts as waiting who has to wait for a connection, and not who takes one that is idle', async () => {
+    const pool = createPool({ url: ground.databaseUrl, role: null, max: 1 });
+    const metrics = createMetrics('trial');
+    metrics.pool(pool);
+    const waiting = async (): Promise<string | undefined> =>
+      /^muster_pool_waiting\{.*\} (\d+)$/m.exec(await metrics.registry.metrics())?.[1];
+    await pool.query('select 1');
+    // As the look at what a service stands on does, in the same turn.
+    const looking = pool.query('select 1');
+    expect(await waiting()).toBe('0');
+    await looking;
+    const held = await pool.connect();
+    const late = pool.query('select 1');
+    expect(await waiting()).toBe('1');
+    held.release();
+    await late;
+    await pool.end();
   });
 
   it('counts what refused a call, by reason, and whose connection is whose', () => {

@@ -1,0 +1,122 @@
+/** Prometheus itself, where this machine has it: with the configuration that Compose gives it. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { copyFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { until } from '@muster/testing';
+import { freePort } from '@muster/testing/ports';
+import { parse, stringify } from 'yaml';
+import { repositoryRoot } from '../../dev/repository.ts';
+
+const run = promisify(execFile);
+const monitoring = path.join(repositoryRoot, 'tools/deploy/monitoring');
+
+const programOf = (name: string): string | undefined =>
+  (process.env['PATH'] ?? '')
+    .split(path.delimiter)
+    .map((folder) => path.join(folder, name))
+    .find(existsSync);
+const [server, tool] = ['prometheus', 'promtool'].map(programOf);
+
+export const hasPrometheus = server !== undefined && tool !== undefined;
+
+/** What promtool says; throws where it is against it. */
+export async function promtool(...args: string[]): Promise<string> {
+  const { stdout } = await run(tool ?? 'promtool', args);
+  return stdout;
+}
+
+/** The rules and the configuration in one folder, as in its container. */
+export async function configurationFolder(
+  change: (configuration: Record<string, unknown>) => object = (same) => same,
+): Promise<string> {
+  const folder = await mkdtemp(path.join(tmpdir(), 'muster-prometheus-'));
+  await copyFile(path.join(monitoring, 'alerts.yaml'), path.join(folder, 'alerts.yaml'));
+  const shipped = await readFile(path.join(monitoring, 'compose/prometheus.yml'), 'utf8');
+  const configuration = change(parse(shipped) as Record<string, unknown>);
+  await writeFile(path.join(folder, 'prometheus.yml'), stringify(configuration));
+  return folder;
+}
+
+export interface Rule {
+  readonly name: string;
+  readonly health: string;
+}
+
+export interface Prometheus {
+  /** The state of each target, by its address. */
+  targets(): Promise<Record<string, string>>;
+  rules(): Promise<readonly Rule[]>;
+  /** The values of the series that answer a query. */
+  query(promql: string): Promise<number[]>;
+  /** External labels, as they were read. */
+  configuration(): Promise<string>;
+  stop(): Promise<void>;
+}
+
+/** Starts it with the shipped configuration, on other targets and without patience. */
+export async function startPrometheus(
+  targets: readonly string[],
+  environment: Readonly<Record<string, string>>,
+): Promise<Prometheus> {
+  const folder = await configurationFolder((shipped) => ({
+    ...shipped,
+    global: { ...(shipped['global'] as object), scrape_interval: '1s', evaluation_interval: '1s' },
+    scrape_configs: [{ job_name: 'muster', static_configs: [{ targets }] }],
+  }));
+  const { stdout, stderr } = await run(server ?? 'prometheus', ['--version']);
+  const isOld = /version 2\./.test(stdout + stderr);
+  const port = await freePort();
+  const child = spawn(
+    server ?? 'prometheus',
+    [
+      `--config.file=${folder}/prometheus.yml`,
+      `--storage.tsdb.path=${folder}/data`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      // From 3 on it does so by itself.
+      ...(isOld ? ['--enable-feature=expand-external-labels'] : []),
+    ],
+    { env: { ...process.env, ...environment }, stdio: 'ignore' },
+  );
+  const ended = once(child, 'exit');
+  const stop = async (): Promise<void> => {
+    child.kill();
+    await ended;
+    await rm(folder, { recursive: true, force: true });
+  };
+  const base = `http://127.0.0.1:${port}`;
+  const ask = async (what: string): Promise<Record<string, unknown>> => {
+    const answer = await fetch(`${base}/api/v1/${what}`);
+    const { data, error } = (await answer.json()) as { data?: Record<string, unknown>; error?: string };
+    if (data === undefined) throw new Error(`Prometheus refused ${what}: ${error ?? answer.status}`);
+    return data;
+  };
+  try {
+    await until(async () => {
+      if (child.exitCode !== null) throw new Error(`Prometheus ended with ${child.exitCode}`);
+      return (await fetch(`${base}/-/ready`).catch(() => undefined))?.ok === true;
+    });
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return {
+    targets: async () => {
+      const { activeTargets = [] } = (await ask('targets')) as {
+        activeTargets?: { scrapeUrl: string; health: string }[];
+      };
+      return Object.fromEntries(activeTargets.map(({ scrapeUrl, health }) => [scrapeUrl, health]));
+    },
+    rules: async () =>
+      ((await ask('rules')) as { groups: { rules: Rule[] }[] }).groups.flatMap(({ rules }) => rules),
+    query: async (promql) =>
+      (
+        (await ask(`query?query=${encodeURIComponent(promql)}`)) as { result: { value: [number, string] }[] }
+      ).result.map(({ value: [, value] }) => Number(value)),
+    configuration: async () => String((await ask('status/config'))['yaml']),
+    stop,
+  };
+}
