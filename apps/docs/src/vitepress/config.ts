@@ -40,6 +40,7 @@ const guides: Readonly<Record<string, Items>> = {
   ],
   Operate: [
     ['Deploy and operate', 'running-it'],
+    ['Sizing', 'sizing'],
     ['Monitoring and alerts', 'monitoring'],
     ['Upgrades', 'upgrading'],
   ],
