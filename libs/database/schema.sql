@@ -1430,6 +1430,7 @@ CREATE INDEX contract_versions_story ON public.contract_versions USING btree (or
 CREATE INDEX delivery_groups_project ON public.delivery_groups USING btree (org_id, project_id, id DESC);
 CREATE INDEX delivery_groups_state ON public.delivery_groups USING btree (org_id, project_id, state, id DESC);
 CREATE INDEX epics_project ON public.epics USING btree (org_id, project_id, id);
+CREATE INDEX epics_status ON public.epics USING btree (org_id, project_id, status, id);
 CREATE INDEX executions_branch ON public.executions USING btree (org_id, project_id, branch, id) WHERE (branch IS NOT NULL);
 CREATE INDEX executions_newest ON public.executions USING btree (org_id, project_id, id);
 CREATE INDEX executions_opened_number ON public.executions USING btree (org_id, project_id, opened_number, id) WHERE (opened_number IS NOT NULL);
@@ -1476,6 +1477,7 @@ CREATE INDEX members_by_name ON public.members USING btree (org_id, name, id) WH
 CREATE INDEX members_leading ON public.members USING btree (org_id, id) WHERE ((status = 'active'::text) AND (role = ANY (ARRAY['owner'::text, 'admin'::text])));
 CREATE INDEX members_names ON public.members USING btree (org_id, status, name, id);
 CREATE INDEX members_of_account ON public.members USING btree (account_id) WHERE ((status = 'active'::text) AND (account_id IS NOT NULL));
+CREATE INDEX members_role ON public.members USING btree (org_id, status, role, name, id);
 CREATE INDEX notification_counts_project ON public.notification_counts USING btree (org_id, project_id) WHERE (project_id IS NOT NULL);
 CREATE INDEX notifications_ages ON public.notifications USING brin (created_at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX notifications_inbox ON public.notifications USING btree (org_id, member_id, id DESC) WHERE in_inbox;

@@ -67,11 +67,15 @@ export async function measureGrowth(
       samples.theirs.push(await run(few));
       samples.ours.push(await run(many));
     }
-    summaries.push(summarize({ name, ...samples, goal: 1 / 1.3, roundTrips: null }));
-    say(`${name} measured`);
+    const summary = summarize({ name, ...samples, goal: 1 / 1.3, roundTrips: null });
+    summaries.push(summary);
+    say(`${name}: ${millisOf(summary.theirs)} and ${millisOf(summary.ours)} of Postgres a call`);
   }
   return summaries;
 }
+
+const millisOf = ({ postgresMicros }: Summary['ours']): string =>
+  postgresMicros === null ? '–' : `${(postgresMicros / 1_000).toFixed(2)} ms`;
 
 interface Side {
   readonly url: string;
