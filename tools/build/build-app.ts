@@ -21,13 +21,14 @@ if (!entryPoints[0]?.endsWith('main.ts')) {
   throw new Error(`${projectRoot} has no src/main.ts`);
 }
 
-// Bundled CommonJS packages call require and read __dirname, which an ES module has not.
+// Bundled CommonJS packages call require and read __dirname, which an ES module has not. By var, since bundled ES modules that
+// name their own folder do so alike, and mean the same one.
 const commonJsNames = `
 import { createRequire as createRequireForBundle } from 'node:module';
 import { fileURLToPath as fileUrlToPathForBundle } from 'node:url';
 const require = createRequireForBundle(import.meta.url);
-const __filename = fileUrlToPathForBundle(import.meta.url);
-const __dirname = import.meta.dirname;`;
+var __filename = fileUrlToPathForBundle(import.meta.url);
+var __dirname = import.meta.dirname;`;
 
 const { plugins } =
   pluginsFrom === undefined ? { plugins: [] } : ((await import(pluginsFrom)) as { plugins: Plugin[] });

@@ -7,6 +7,7 @@ import { UsageError } from '../failures.ts';
 import { forgetKept } from '../completion/kept.ts';
 import { clientOf } from '../operations/run.ts';
 import { pageOfStdout, showList, showRecord } from '../output/show.ts';
+import { hasBrowser, openBrowser } from './browser.ts';
 import {
   addConnectionFlags,
   type Connection,
@@ -14,7 +15,7 @@ import {
   findConnection,
   toBaseUrl,
 } from './connection.ts';
-import { beginDevice, findMetadata, type Given, revoke, waitForPerson } from './oauth.ts';
+import { beginDevice, findMetadata, type Given, type Metadata, revoke, waitForPerson } from './oauth.ts';
 import { changeProfiles, firstProfile, type Profile, profilesFile, readProfiles } from './profiles.ts';
 
 const usualAddress = 'http://127.0.0.1:4100';
@@ -44,6 +45,7 @@ async function askToken(given: string | undefined): Promise<string> {
 const identityOf = (connection: Connection) => clientOf(connection).session.identity();
 
 interface LoginFlags extends ConnectionFlags {
+  readonly device?: boolean;
   readonly scope: keyof typeof scopes;
 }
 
@@ -56,10 +58,26 @@ async function addressTyped(address: string | undefined, { baseUrl }: LoginFlags
   return address ?? baseUrl ?? askAddress();
 }
 
-/** By a person in a browser, on whatever machine; undefined where the installation has no sign-in. */
-async function signIn(baseUrl: string, scope: string): Promise<Given | undefined> {
-  const metadata = await findMetadata(baseUrl);
-  if (metadata === undefined) return undefined;
+/** So long the browser of this machine is waited for: time enough to read a mail. */
+const browserPatienceMillis = 5 * 60_000;
+
+/** By the browser of this machine; undefined where it does not come about. */
+async function signInHere(metadata: Metadata, scope: string): Promise<Given | undefined> {
+  const { signInByBrowser } = await import('./loopback.ts');
+  const given = await signInByBrowser(metadata, scope, {
+    ...{ open: openBrowser, patienceMillis: browserPatienceMillis },
+    began: (url) => {
+      process.stderr.write(
+        `Your browser opens, and asks what the command line may do. If it does not, open\n  ${url}\nthere. With --device a code is shown for another machine. Ctrl-C ends the waiting.\n`,
+      );
+    },
+  });
+  if (given === undefined) process.stderr.write('No answer came from a browser here. On whatever machine:\n');
+  return given;
+}
+
+/** By a browser on whatever machine. */
+async function signInAnywhere(metadata: Metadata, scope: string): Promise<Given> {
   const device = await beginDevice(metadata, scope);
   process.stderr.write(
     `Open   ${plain(device.verification_uri)}\nType   ${plain(device.user_code)}\nThe code is good for ${Math.ceil(device.expires_in / 60)} minutes. Ctrl-C ends the waiting.\n`,
@@ -67,10 +85,18 @@ async function signIn(baseUrl: string, scope: string): Promise<Given | undefined
   return waitForPerson(metadata, device);
 }
 
+/** By a person in a browser; undefined where the installation has no sign-in. */
+async function signIn(baseUrl: string, { scope, device = false }: LoginFlags): Promise<Given | undefined> {
+  const metadata = await findMetadata(baseUrl);
+  if (metadata === undefined) return undefined;
+  const here = !device && hasBrowser() ? await signInHere(metadata, scopes[scope]) : undefined;
+  return here ?? signInAnywhere(metadata, scopes[scope]);
+}
+
 async function login(address: string | undefined, flags: LoginFlags): Promise<void> {
   const { profile = firstProfile } = flags;
   const baseUrl = await addressTyped(address, flags);
-  const signedIn = flags.token === undefined ? await signIn(baseUrl, scopes[flags.scope]) : undefined;
+  const signedIn = flags.token === undefined ? await signIn(baseUrl, flags) : undefined;
   const made: Profile = { baseUrl, ...(signedIn ?? { token: await askToken(flags.token) }) };
   if (made.token === '') throw new UsageError('the token is empty');
   const { member, agent, org } = await identityOf({ ...made, from: 'what was typed' });
@@ -161,11 +187,14 @@ export function addSession(program: Command): void {
     .command('login')
     .summary('Sign in, for the commands that follow')
     .description(
-      'Signs you in for the commands that follow. Where people sign in to the installation, it shows an address and a code, waits until you have typed it in there, on whatever machine, and said what the command line may do. Elsewhere it asks for a token.',
+      'Signs you in for the commands that follow. Where people sign in to the installation, your browser opens and asks what the command line may do. Without a browser, and by SSH, it shows an address and a code, and waits until you have typed it in there, on whatever machine. Elsewhere it asks for a token.',
     )
     .argument('[address]', 'the address of the API; asked for where it is missing', toBaseUrl)
     .option('--base-url <url>', 'the same as [address]', toBaseUrl)
-    .option('--token <token>', 'keep this token instead; - reads it from stdin')
+    .addOption(
+      new Option('--token <token>', 'keep this token instead; - reads it from stdin').conflicts('device'),
+    )
+    .option('--device', 'show a code to be typed in on another machine, though there is a browser here')
     .addOption(
       new Option('--scope <scope>', 'the most that you can let it do')
         .choices(Object.keys(scopes))

@@ -1,4 +1,7 @@
-/** What the command line asks of the authorization server: a code for a person (RFC 8628), the next token, the end (RFC 7009). */
+/**
+ * What the command line asks of the authorization server: a page for a person (RFC 6749, 4.1) or a code for them (RFC 8628),
+ * the next token, the end (RFC 7009).
+ */
 import { setTimeout as pause } from 'node:timers/promises';
 import { NoAnswer } from '@muster/client';
 import { z } from 'zod';
@@ -14,6 +17,7 @@ const usualSeconds = 5;
 
 const Metadata = z.object({
   issuer: z.url(),
+  authorization_endpoint: z.url(),
   token_endpoint: z.url(),
   device_authorization_endpoint: z.url(),
   revocation_endpoint: z.url(),
@@ -88,15 +92,21 @@ export async function findMetadata(baseUrl: string): Promise<Metadata | undefine
   if (issuer !== url.origin) {
     throw new UsageError(`people sign in to this installation at ${issuer}: muster login ${issuer}`);
   }
-  const endpoints = [data.token_endpoint, data.device_authorization_endpoint, data.revocation_endpoint];
+  const endpoints = [
+    ...[data.authorization_endpoint, data.token_endpoint],
+    ...[data.device_authorization_endpoint, data.revocation_endpoint],
+  ];
   if (endpoints.some((endpoint) => new URL(endpoint).origin !== issuer)) {
     throw new UsageError(`${issuer} sends those who sign in to another address`);
   }
   return data;
 }
 
+/** What a login is for: the API itself. */
+const resourceOf = ({ issuer }: Metadata): string => new URL('/api', issuer).href;
+
 export async function beginDevice(metadata: Metadata, scope: string): Promise<Device> {
-  const resource = new URL('/api', metadata.issuer).href;
+  const resource = resourceOf(metadata);
   const answer = await answerTo(metadata.device_authorization_endpoint, { scope, resource }, Device);
   if ('error' in answer) throw new SignInRefused(answer.why);
   return answer.good;
@@ -109,6 +119,45 @@ const given = (
   token,
   oauth: { ...addresses, refreshToken, expiresAt: new Date(Date.now() + seconds * 1_000).toISOString() },
 });
+const addressesOf = (metadata: Metadata): Pick<OAuthLogin, 'tokenUrl' | 'revocationUrl'> => ({
+  tokenUrl: metadata.token_endpoint,
+  revocationUrl: metadata.revocation_endpoint,
+});
+
+/** What is asked in a browser. The challenge is of a verifier that only who asks knows (RFC 7636, S256). */
+export interface CodeQuestion {
+  readonly scope: string;
+  readonly state: string;
+  readonly redirectUri: string;
+  readonly challenge: string;
+}
+
+/** The page on which a person answers. */
+export function questionUrl(metadata: Metadata, question: CodeQuestion): string {
+  const url = new URL(metadata.authorization_endpoint);
+  const said = {
+    ...{ client_id: clientId, response_type: 'code', redirect_uri: question.redirectUri },
+    ...{ scope: question.scope, resource: resourceOf(metadata), state: question.state },
+    ...{ code_challenge: question.challenge, code_challenge_method: 'S256' },
+  };
+  for (const [name, value] of Object.entries(said)) url.searchParams.set(name, value);
+  return url.href;
+}
+
+/** The tokens for a code. Throws SignInRefused where the server gives none. */
+export async function exchangeCode(
+  metadata: Metadata,
+  { redirectUri }: CodeQuestion,
+  { code, verifier }: { readonly code: string; readonly verifier: string },
+): Promise<Given> {
+  const form = {
+    ...{ grant_type: 'authorization_code', code, redirect_uri: redirectUri },
+    ...{ code_verifier: verifier, resource: resourceOf(metadata) },
+  };
+  const answer = await answerTo(metadata.token_endpoint, form, Tokens);
+  if ('error' in answer) throw new SignInRefused(answer.why);
+  return given(answer.good, addressesOf(metadata));
+}
 
 /** Waits until a person has answered. Throws SignInRefused where that was a no, or came too late. */
 export async function waitForPerson(metadata: Metadata, device: Device): Promise<Given> {
@@ -120,7 +169,7 @@ export async function waitForPerson(metadata: Metadata, device: Device): Promise
   const form = {
     grant_type: 'urn:ietf:params:oauth:grant-type:device_code',
     device_code: device.device_code,
-    resource: new URL('/api', metadata.issuer).href,
+    resource: resourceOf(metadata),
   };
   while (performance.now() < deadline) {
     await pause(seconds * 1_000);
@@ -129,12 +178,7 @@ export async function waitForPerson(metadata: Metadata, device: Device): Promise
       if (error instanceof NoAnswer) return { error: 'slow_down', why: error.message };
       throw error;
     });
-    if ('good' in answer) {
-      return given(answer.good, {
-        tokenUrl: metadata.token_endpoint,
-        revocationUrl: metadata.revocation_endpoint,
-      });
-    }
+    if ('good' in answer) return given(answer.good, addressesOf(metadata));
     if (answer.error === 'slow_down') seconds += usualSeconds;
     else if (answer.error === 'access_denied') throw new SignInRefused('the person refused');
     else if (answer.error === 'expired_token') throw over;

@@ -10,13 +10,12 @@ const deviceCode = 'urn:ietf:params:oauth:grant-type:device_code';
 /** What a client may do here; documents name more. */
 export const grantTypes = ['authorization_code', 'refresh_token', deviceCode] as const;
 
-/** Our own command line, which has no address to be sent back to. */
+/** Our own command line: it is sent back to at whatever port of loopback it listens on, or shows a code. */
 export const commandLine: ClientMetadata = {
   client_id: 'muster-cli',
   client_name: 'Muster on the command line',
-  redirect_uris: [],
-  response_types: [],
-  grant_types: [deviceCode, 'refresh_token'],
+  redirect_uris: ['http://127.0.0.1/callback'],
+  grant_types: ['authorization_code', 'refresh_token', deviceCode],
 };
 
 /** What is read of a document. Without a name and an address to go back to, a client cannot be consented to. */

@@ -1,0 +1,27 @@
+/** The browser of the machine that the command line runs on. */
+
+/** Whether pages can be shown there to the person at this terminal. */
+export function hasBrowser(
+  env: Readonly<Record<string, string | undefined>> = process.env,
+  platform: NodeJS.Platform = process.platform,
+): boolean {
+  const isSet = (name: string): boolean => (env[name] ?? '') !== '';
+  // By SSH, the person sits at another machine.
+  if (['SSH_CONNECTION', 'SSH_CLIENT', 'SSH_TTY'].some(isSet)) return false;
+  if (platform === 'win32' || platform === 'darwin') return true;
+  return ['DISPLAY', 'WAYLAND_DISPLAY', 'WSL_DISTRO_NAME'].some(isSet);
+}
+
+/** Opens a page. `failed` is called where the system says that it could not; most say so at once, and some never. */
+export async function openBrowser(url: string, failed: () => void): Promise<void> {
+  try {
+    const { default: openPage } = await import('open');
+    const child = await openPage(url);
+    child.once('exit', (code) => {
+      if (code !== 0) failed();
+    });
+    if (child.exitCode !== null && child.exitCode !== 0) failed();
+  } catch {
+    failed();
+  }
+}
