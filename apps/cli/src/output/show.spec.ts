@@ -79,6 +79,18 @@ describe('a table', () => {
       'AT                 ACTOR  OPERATION    OUTCOME  TARGET',
       '2026-11-21 09:30Z  Ana    stories.get  role     WEB-1',
     ]);
+    const consented = {
+      ...{ ...audited, operation: 'connections.consent', outcome: 'allowed', reason: null },
+      details: {
+        ...{ client: { name: 'Claude Code', host: 'claude.ai' }, agent: { id, name: 'Claude' } },
+        ...{ projectIds: null, scopes: ['read', 'write'], expiresAt: '2027-02-19T09:30:00.000Z' },
+      },
+    };
+    expect(showList([audited, consented], piped)).toEqual([
+      'AT                 ACTOR  OPERATION            OUTCOME  TARGET  DETAILS',
+      '2026-11-21 09:30Z  Ana    stories.get          denied   WEB-1',
+      '2026-11-21 09:30Z  Ana    connections.consent  allowed  WEB-1   Claude Code of claude.ai, as Claude, in all projects, read and write, until 2027-02-19 09:30Z',
+    ]);
     for (const width of [80, 60, 40])
       for (const line of showList([happened], { width, colored: false }))
         expect(stringWidth(line)).toBeLessThanOrEqual(width);

@@ -2,6 +2,7 @@
 import { styleText } from 'node:util';
 import { jsonText, plain } from '@muster/terminal';
 import { cellOf, isObject } from './cells.ts';
+import { detailsText } from './details.ts';
 import { tableOf } from './table.ts';
 
 export interface Page {
@@ -26,23 +27,29 @@ export const heading = (text: string, { colored }: Page): string =>
 type Item = Readonly<Record<string, unknown>>;
 
 /** What happened, as a line that is read from left to right: when, who, what, and to which record. */
-function lineOf({ at, actor, kind, subject, operation, target, outcome, reason }: Item): Item | undefined {
+function lineOf(item: Item): Item | undefined {
+  const { at, actor, kind, subject, operation, target, outcome, reason, details } = item;
   if (at === undefined || actor === undefined) return undefined;
   if (isObject(subject)) {
     const { key, title } = subject;
     return { at, actor, kind, subject: [key, title].filter((part) => typeof part === 'string').join(' ') };
   }
-  return operation === undefined ? undefined : { at, actor, operation, outcome: reason ?? outcome, target };
+  if (operation === undefined) return undefined;
+  const said = isObject(details) ? { details: detailsText(details) } : {};
+  return { at, actor, operation, outcome: reason ?? outcome, target, ...said };
 }
+
+const fieldsIn = (items: readonly Item[]): string[] => [
+  ...new Set(items.flatMap((item) => Object.keys(item))),
+];
 
 /** As a table of `fields`, else of what people want to see of such records. */
 export function showList(items: readonly Item[], page: Page, fields?: string[]): string[] {
   if (items.length === 0) return ['None.'];
   const happened = items.map(lineOf).filter((line) => line !== undefined);
-  const [first] = happened;
   const { head, lines } =
-    first !== undefined && happened.length === items.length
-      ? tableOf(happened, page.width, Object.keys(first))
+    happened.length === items.length
+      ? tableOf(happened, page.width, fieldsIn(happened))
       : tableOf(items, page.width, fields);
   return [heading(head, page), ...lines];
 }
