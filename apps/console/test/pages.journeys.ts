@@ -1,4 +1,5 @@
 /** What waits for me, what I was told, who is at work, and the ways there by keys. */
+import { randomUUID } from 'node:crypto';
 import { beforeEach, expect } from '@jest/globals';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
@@ -208,5 +209,34 @@ export function pagesJourneys(house: House): void {
     await page.getByRole('searchbox').fill('projects.create');
     await page.waitForURL(/operation=projects.create/);
     await page.getByRole('row', { name: /projects\.create/ }).waitFor();
+  });
+
+  journey('says in the audit trail whom a person let in, as what, where and until when', async () => {
+    const { project } = await house.client(people.ana.me.token).projects.get({ projectId: 'WEB' });
+    const letIn = async (host: string | null, projectIds: readonly string[] | null): Promise<unknown> => {
+      const id = randomUUID();
+      await house.world.rows(
+        `insert into connections
+           (org_id, id, member_id, agent_id, client_id, client_name, client_host, resource, scopes, project_ids, expires_at)
+         values ($1, $2, $3, $4, 'editor', 'Editor', $5, 'https://muster.example/api/mcp', '{read,write}', $6, now() + interval '30 days')`,
+        ...[people.orgId, id, people.chloe.me.memberId, people.robo.me.agentId, host, projectIds],
+      );
+      return house.world.rows('select app.note_connection($1, $2, $3)', id, randomUUID(), {
+        ...{ ip: '192.0.2.7', userAgent: 'a browser', requestId: 'r' },
+      });
+    };
+    await letIn('editor.example', [project.id, randomUUID()]);
+    await letIn(null, null);
+    const page = await open(people.ana.me.token, '/audit?operation=connections.consent');
+    const says = (words: RegExp) =>
+      page.getByRole('row', { name: /^Chloé connections\.consent/ }).filter({ hasText: words });
+    const as = 'as the agent Robo · reads and writes';
+    const ends = String.raw`until \w{3} \d+, 20\d\d`;
+    await says(
+      new RegExp(`Editor of editor\\.example · ${as} · Web shop, 1 other project · ${ends}`),
+    ).waitFor();
+    await says(
+      new RegExp(`Editor, registered by itself · ${as} · all projects of the person · ${ends}`),
+    ).waitFor();
   });
 }

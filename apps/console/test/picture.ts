@@ -14,7 +14,8 @@ const executablePath = findBrowser();
 if (executablePath === undefined) throw new Error('there is no Chromium here');
 const browser = await chromium.launch({ executablePath, args: browserFlags() });
 try {
-  const page = await browser.newPage({ viewport: { width: 1440, height: 610 }, colorScheme: 'light' });
+  // So high that the columns end between two cards.
+  const page = await browser.newPage({ viewport: { width: 1440, height: 690 }, colorScheme: 'light' });
   await page.goto(address);
   await page.getByRole('button', { name: /^Sign in as/ }).click();
   await page.goto(new URL('p/WEB', address).href);

@@ -8,6 +8,7 @@ import { ago } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, facts, Item, Listed, Section, useWrite } from './parts.tsx';
 import { connectionsQuery, membersQuery } from './queries.ts';
+import { widestOf } from './rights.ts';
 
 function One({
   connection,
@@ -22,7 +23,6 @@ function One({
   const { member } = useIdentity();
   const { run } = useWrite();
   const { id: connectionId, client, agent, scopes, projectIds, lastUsedAt, expiresAt } = connection;
-  const [widest = 'read'] = (['admin', 'write', 'read'] as const).filter((one) => scopes.includes(one));
   return (
     <Item
       lead={<Avatar name={agent.name} kind="agent" />}
@@ -35,7 +35,7 @@ function One({
         whose !== undefined && whose.id !== member.id
           ? s.tokens.agentOf(agent.name, whose.name)
           : s.connections.as(agent.name),
-        s.tokens.scopes[widest],
+        s.tokens.scopes[widestOf(scopes)],
         projectIds === null ? s.allProjects : projects.join(', '),
         lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
         s.tokens.ends(ago(expiresAt)),

@@ -7,3 +7,7 @@ export function useIsAdmin(): boolean {
     agent === null && (member.role === 'owner' || member.role === 'admin') && token.scopes.includes('admin')
   );
 }
+
+/** Of what a token or a connection may, the widest, which has the others in it. */
+export const widestOf = (scopes: readonly string[]): 'admin' | 'write' | 'read' =>
+  (['admin', 'write'] as const).find((one) => scopes.includes(one)) ?? 'read';

@@ -1,20 +1,28 @@
 /** Who did what, and what was refused: for admins. */
-import { useInfiniteQuery } from '@tanstack/react-query';
+import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
 import { Fragment } from 'react';
-import { type AuditEntry } from '@muster/registry';
+import { type AuditEntry, type Project } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { projectsQuery } from '../data/queries.ts';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { ago, exactly } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
+import { detailsOf } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
 
 const route = getRouteApi('/audit');
 
-const Entry = ({ entry }: { readonly entry: AuditEntry }) => {
-  const { actor, operation, target, outcome, reason, at, ip } = entry;
+const Entry = ({
+  entry,
+  projects,
+}: {
+  readonly entry: AuditEntry;
+  readonly projects: readonly Project[];
+}) => {
+  const { actor, operation, target, outcome, reason, at, ip, details } = entry;
   return (
     <tr>
       <td className="table-who">
@@ -34,6 +42,7 @@ const Entry = ({ entry }: { readonly entry: AuditEntry }) => {
           ))}
         </code>
         {target !== null && <span className="muted mono table-target">{target}</span>}
+        {details !== null && <span className="muted table-details">{detailsOf(details, projects)}</span>}
       </td>
       <td>
         <span className="state" data-tone={outcome === 'denied' ? 'bad' : 'none'}>
@@ -54,7 +63,9 @@ export function AuditPage() {
   useTitle(v.audit.title);
   const filter = route.useSearch();
   const navigate = useNavigate({ from: '/audit' });
-  const audit = useInfiniteQuery(auditQuery(useClient(), filter));
+  const client = useClient();
+  const audit = useInfiniteQuery(auditQuery(client, filter));
+  const projects = useQuery(projectsQuery(client)).data ?? [];
   const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
   const { operation, outcome } = filter;
   const named = operation === undefined ? {} : { operation };
@@ -122,7 +133,7 @@ export function AuditPage() {
               </thead>
               <tbody>
                 {items.map((entry) => (
-                  <Entry key={entry.id} entry={entry} />
+                  <Entry key={entry.id} entry={entry} projects={projects} />
                 ))}
               </tbody>
             </table>

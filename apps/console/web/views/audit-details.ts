@@ -1,0 +1,42 @@
+/** What an entry of the audit trail says besides, as people read it: the shapes are `details` of AuditEntry. */
+import { type AuditEntry, type Project } from '@muster/registry';
+import { facts } from '../settings/parts.tsx';
+import { widestOf } from '../settings/rights.ts';
+import { exactly } from '../texts/index.ts';
+import { v } from '../texts/views.ts';
+
+type Details = NonNullable<AuditEntry['details']>;
+
+interface Consent {
+  readonly client: { readonly name: string; readonly host: string | null };
+  readonly agent: { readonly name: string };
+  readonly scopes: readonly string[];
+  /** Null where the connection reaches all that its person may see. */
+  readonly projectIds: readonly string[] | null;
+  readonly expiresAt: string;
+}
+
+const isConsent = (details: Details): details is Details & Consent =>
+  ['client', 'agent', 'scopes', 'projectIds', 'expiresAt'].every((name) => name in details);
+
+/** The names of those that are known, and how many more there are: projects end, and some are not to be seen. */
+function namesOf(ids: readonly string[], projects: readonly Project[]): string {
+  const known = projects.filter(({ id }) => ids.includes(id)).map(({ name }) => name);
+  const others = ids.length - known.length;
+  return [...known, ...(others > 0 ? [v.audit.otherProjects(others)] : [])].join(', ');
+}
+
+const plain = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
+export function detailsOf(details: Details, projects: readonly Project[]): string {
+  if (!isConsent(details))
+    return facts(...Object.entries(details).map(([name, value]) => v.audit.detail(name, plain(value))));
+  const { client, agent, scopes, projectIds, expiresAt } = details;
+  return facts(
+    v.audit.letIn(client.name, client.host),
+    v.audit.asAgent(agent.name),
+    v.audit.may[widestOf(scopes)],
+    projectIds === null ? v.audit.allProjects : namesOf(projectIds, projects),
+    v.audit.ends(exactly(expiresAt)),
+  );
+}
