@@ -1,11 +1,16 @@
 /** One life of a license, lived by a small program in any language at the real service. */
 import { execFile, spawnSync } from 'node:child_process';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { answerRequest } from '../src/air-gap/answer.ts';
+import { readRequest } from '../src/air-gap/request.ts';
+import { loadSecrets } from '../src/database.ts';
 import { revoke } from '../src/operators/change.ts';
 import { release } from '../src/operators/machines.ts';
+import { setTrial } from '../src/operators/products.ts';
+import { openWith } from '../src/vault.ts';
 import { away } from './middle.ts';
 import { type Machines, openMachines } from './machines.ts';
 
@@ -76,10 +81,20 @@ export function openHome(): { machines: () => Machines; home: () => string } {
   return { machines: () => machines, home: () => home };
 }
 
-/** What one language says of `activate KEY`, `check`, `offline` and `release`; each program has a folder of its own. */
-export type Speak = (folder: string, what: string, key?: string) => Promise<Said>;
+/**
+ * What one language says of `activate KEY`, `check`, `offline`, `release`, `trial`, `request KEY` and `answer FILE`; each program has
+ * a folder of its own.
+ */
+export type Speak = (
+  folder: string,
+  what: string,
+  given?: string,
+  env?: Record<string, string>,
+) => Promise<Said>;
 
 let programs = 0;
+let files = 0;
+const noSecrets = { pepper: undefined, pepperBefore: undefined, seal: undefined };
 
 /** One life of a license, the same for every language. */
 export function lives({ machines: opened, home }: ReturnType<typeof openHome>, speak: Speak): void {
@@ -90,7 +105,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
   const program = () => {
     programs += 1;
     const folder = path.join(home(), String(programs));
-    return (what: string, key?: string) => speak(folder, what, key);
+    return (what: string, given?: string, env?: Record<string, string>) => speak(folder, what, given, env);
   };
 
   it('a program runs by the service, and by its certificate where that is away', async () => {
@@ -158,5 +173,71 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
     await say('activate', key);
     await machines.world.asOperator((ask) => release(ask, { id }));
     expect((await say('check')).code).toBe(1);
+  });
+
+  it('a program is tried without a key, once, and by its certificate where the service is away', async () => {
+    const { world } = machines;
+    const terms = { trialSeconds: 14 * 86_400, trialFeatures: { export: true } };
+    await world.asOperator((ask) => setTrial(ask, 'default', terms));
+    // All programs here are on one machine.
+    await world.rows('delete from licenses.trials');
+    const say = program();
+    expect(await say('trial')).toMatchObject({ code: 0 });
+    expect(await say('check')).toMatchObject({ code: 0 });
+    machines.middle.meddle = away;
+    expect(await say('check')).toMatchObject({ code: 0, out: expect.stringContaining('certificate') });
+    machines.middle.leaveAlone();
+    const { key } = await world.issue();
+    expect((await say('activate', `${key.slice(0, -2)}`)).code).toBe(1);
+    expect(await say('offline')).toMatchObject({ code: 0 });
+    await world.rows(
+      `update licenses.trials set started_at = started_at - interval '20 days', ends_at = ends_at - interval '20 days'`,
+    );
+    expect(await say('check')).toMatchObject({ code: 1, out: expect.stringContaining('trial') });
+    machines.middle.meddle = away;
+    expect((await say('check')).code).not.toBe(0);
+    expect((await say('trial')).code).not.toBe(0);
+    machines.middle.leaveAlone();
+    expect(await say('activate', key)).toMatchObject({ code: 0 });
+    expect(await say('release')).toBeDefined();
+    expect(await say('trial')).toMatchObject({ code: 1 });
+  });
+
+  it('a machine that never comes online is activated by two files, and refused by two', async () => {
+    const { world, middle, serviceUrl } = machines;
+    const { key, id } = await world.issue();
+    const pinned = path.join(home(), 'pinned.json');
+    const keys = await fetch(`${serviceUrl}/.well-known/license-keys.json`);
+    await writeFile(pinned, await keys.text());
+    const speaking = program();
+    const say = (what: string, given?: string) => speaking(what, given, { LICENSE_KEYS: pinned });
+    middle.meddle = away;
+    const answerTo = async (licenseKey: string): Promise<string> => {
+      const { code, out } = await say('request', licenseKey);
+      expect([code, out]).toEqual([0, expect.stringMatching(/^licreq1\.[\w-]+$/)]);
+      files += 1;
+      const file = path.join(home(), `answer-${files}`);
+      const opened = await openWith(world.owner, await loadSecrets(world.owner, noSecrets));
+      const { answer } = await world.asOperator((ask) =>
+        answerRequest(ask, opened, readRequest(out), 30 * 86_400),
+      );
+      await writeFile(file, `${answer}\n`);
+      return file;
+    };
+    const first = await answerTo(key);
+    expect(await say('answer', first)).toMatchObject({ code: 0 });
+    expect(await say('answer', first)).toMatchObject({ code: 0 });
+    expect(await say('check')).toMatchObject({ code: 0, out: expect.stringContaining('certificate') });
+    await world.asOperator((ask) => revoke(ask, { id }, null));
+    const refused = await answerTo(key);
+    expect((await say('answer', first)).code).not.toBe(0);
+    expect(await say('offline')).toMatchObject({ code: 0 });
+    expect(await say('answer', refused)).toMatchObject({
+      code: 1,
+      out: expect.stringContaining('revoked'),
+    });
+    for (const file of [first, refused]) expect((await say('answer', file)).code).not.toBe(0);
+    expect((await say('check')).code).not.toBe(0);
+    middle.leaveAlone();
   });
 }

@@ -4,6 +4,7 @@
 //     var licenses = new LicenseClient("https://licenses.example.com", "my-program");
 //     var standing = licenses.Activate(key);   // once, after the purchase
 //     standing = licenses.Check();             // at each start
+//     standing = licenses.Trial();             // or without a key, for as long as the product may be tried
 //     if (!standing.MayRun) { Console.Error.WriteLine(standing.Message); return 1; }
 //
 // It believes what is signed for its own question alone; all else is an outage, and then the certificate that it keeps
@@ -81,7 +82,7 @@ namespace Muster.Licenses
         {
             var kept = Open();
             var standing = Activate(kept, licenseKey);
-            if (!standing.IsNoAnswer || kept == null || !SameKey(kept.LicenseKey, licenseKey)) return standing;
+            if (!standing.IsNoAnswer || kept == null || !kept.IsOf(licenseKey)) return standing;
             return Without(kept, standing);
         }
 
@@ -90,6 +91,7 @@ namespace Muster.Licenses
         {
             var kept = Open();
             if (kept == null) return Standing.No("no_license", true);
+            if (kept.LicenseKey == null) return Try(kept);
             var query = "licenseKey=" + Uri.EscapeDataString(kept.LicenseKey) + "&machineId=" + Uri.EscapeDataString(MachineId);
             var heard = asking.Ask("GET", "/api/activate/check?" + query, null);
             if (heard.Reason != null) return Without(kept, Standing.No(heard.Reason));
@@ -103,16 +105,73 @@ namespace Muster.Licenses
         /// <summary>The same without asking the service: at once, and as of the last time.</summary>
         public Standing CheckOffline() => ByCertificate(Open());
 
+        /// <summary>
+        /// Lets the program run without a key for as long as the product's trials last, once on each machine. Asking again goes on
+        /// with the one that began. Where a license was activated here it is what Check says.
+        /// </summary>
+        public Standing Trial()
+        {
+            var kept = Open();
+            return kept == null || kept.LicenseKey == null ? Try(kept) : Check();
+        }
+
+        /// <summary>
+        /// For a machine that never comes online: a text to carry to the seller of the license, who answers it. Another request
+        /// takes the place of this one. Needs publicKeys, by which the answer is believed.
+        /// </summary>
+        public string RequestOffline(string licenseKey)
+        {
+            var asked = new AirGapRequest { LicenseKey = licenseKey, MachineId = MachineId, Nonce = Machine.Hex(Machine.Random(18)) };
+            new KeptRequest { LicenseKey = licenseKey, Nonce = asked.Nonce }.Write(folder);
+            return asked.Text;
+        }
+
+        /// <summary>Takes in the answer to the request. The same answer once more changes nothing.</summary>
+        public Standing AcceptOffline(string answer)
+        {
+            var kept = Open();
+            var request = KeptRequest.Read(folder);
+            if (request == null) return Standing.No("answer_of_another_request");
+            var asked = new AirGapRequest { LicenseKey = request.LicenseKey, MachineId = MachineId, Nonce = request.Nonce };
+            var said = AirGapAnswer.To(asked, answer, Keys);
+            var isKept = kept != null && kept.IsOf(request.LicenseKey);
+            if (said.Refusal != null)
+            {
+                if (!said.IsOwn || !isKept) return said.Refusal;
+                kept.Certificate = null;
+                kept.Write(folder);
+                KeptRequest.Forget(folder);
+                return said.Refusal;
+            }
+            // Its time was counted from the first time on: taking it in again makes it no younger.
+            if (!request.IsAnswered || !isKept)
+            {
+                kept = new Kept
+                {
+                    LicenseKey = said.LicenseKey,
+                    Certificate = said.CertificateText,
+                    IsLent = said.Certificate.IsLent,
+                    PublicKeys = ToKeep,
+                    Time = TimeSeen.OfCarried(said.Seconds),
+                };
+                kept.Write(folder);
+                request.IsAnswered = true;
+                request.Write(folder);
+            }
+            return ByCertificate(kept);
+        }
+
         /// <summary>Gives the license back, for another machine: its reason is `released`, or why not.</summary>
         public Standing Release()
         {
             var kept = Open();
-            if (kept == null) return Standing.No("no_license", true);
+            if (kept == null || kept.LicenseKey == null) return Standing.No("no_license", true);
             var heard = asking.Ask("POST", "/api/activate/release", BodyFor(kept.LicenseKey));
             if (heard.Reason != null) return Standing.No(heard.Reason);
             if (heard.Status == 200)
             {
                 if (LicenseIn(heard, kept.LicenseKey) == null) return Standing.No("untrusted");
+                KeptRequest.Forget(folder);
                 Kept.Forget(folder);
                 return Standing.No("released", true);
             }
@@ -125,18 +184,36 @@ namespace Muster.Licenses
         private byte[] BodyFor(string licenseKey) =>
             Encoding.UTF8.GetBytes(Json.Write(new Dictionary<string, object> { { "licenseKey", licenseKey }, { "machineId", MachineId } }));
 
+        private Standing Try(Kept kept)
+        {
+            var body = Json.Write(new Dictionary<string, object> { { "machineId", MachineId } });
+            var heard = asking.Ask("POST", "/api/trials", Encoding.UTF8.GetBytes(body));
+            if (heard.Reason != null) return Without(kept, Standing.No(heard.Reason));
+            if (heard.Status != 200)
+            {
+                if (kept != null) Drop(kept, heard);
+                return Standing.Refused(heard);
+            }
+            var text = heard.Header("license-certificate");
+            var certificate = Certificate.Read(text, Certificate.OfTrial, Keys);
+            var isMine = heard.Said.Object("trial").Text("machineId") == MachineId;
+            if (!isMine || certificate == null || !certificate.IsOf(MachineId)) return Standing.No("untrusted");
+            new Kept { Certificate = text, PublicKeys = ToKeep, Time = TimeSeen.Of(heard.Seconds) }.Write(folder);
+            return Standing.Yes("service", certificate.Plan, certificate);
+        }
+
         private Standing Activate(Kept kept, string licenseKey)
         {
             var heard = asking.Ask("POST", "/api/activate", BodyFor(licenseKey));
             if (heard.Reason != null) return Standing.No(heard.Reason);
             if (heard.Status != 200)
             {
-                if (kept != null && SameKey(kept.LicenseKey, licenseKey)) Drop(kept, heard);
+                if (kept != null && kept.IsOf(licenseKey)) Drop(kept, heard);
                 return Standing.Refused(heard);
             }
             var license = LicenseIn(heard, licenseKey);
             var text = heard.Header("license-certificate");
-            var certificate = Certificate.Read(text, Keys);
+            var certificate = Certificate.Read(text, Certificate.OfLicense, Keys);
             // A yes to this very question has all three; one that has not is another's.
             if (license == null || certificate == null || !certificate.IsOf(MachineId)) return Standing.No("untrusted");
             var next = new Kept
@@ -162,7 +239,7 @@ namespace Muster.Licenses
         /// <summary>The service has said yes: what is kept is brought up to date, and the certificate where it is due.</summary>
         private Standing Renewed(Kept kept, Heard heard)
         {
-            var certificate = Certificate.Read(kept.Certificate, Keys);
+            var certificate = CertificateIn(kept);
             if (certificate != null && !certificate.IsOf(MachineId)) certificate = null;
             // Due when more than half of its life is over.
             if (certificate == null || 2 * (certificate.Exp - heard.Seconds) < certificate.Exp - certificate.Iat)
@@ -174,10 +251,14 @@ namespace Muster.Licenses
             return Standing.Yes("service", heard.Said.Text("plan"), certificate);
         }
 
+        /// <summary>The license's, or the trial's.</summary>
+        private Certificate CertificateIn(Kept kept) =>
+            Certificate.Read(kept.Certificate, kept.LicenseKey == null ? Certificate.OfTrial : Certificate.OfLicense, Keys);
+
         private Standing ByCertificate(Kept kept)
         {
             if (kept == null || kept.Certificate == null) return Standing.No("no_license", true);
-            var certificate = Certificate.Read(kept.Certificate, Keys);
+            var certificate = CertificateIn(kept);
             if (certificate == null) return Standing.No("certificate_not_genuine");
             if (!certificate.IsOf(MachineId)) return Standing.No("certificate_of_another_machine");
             var seen = kept.Time;
@@ -204,6 +285,13 @@ namespace Muster.Licenses
         {
             kept.Certificate = null;
             KeepIfPossible(kept, heard);
+            try
+            {
+                KeptRequest.Forget(folder);
+            }
+            catch (Exception error) when (error is IOException || error is UnauthorizedAccessException)
+            {
+            }
         }
 
         private void KeepIfPossible(Kept kept, Heard heard)
@@ -229,7 +317,7 @@ namespace Muster.Licenses
         private List<PublicKey> Keys => pinned ?? asking.Trusted;
 
         /// <summary>Whether two texts are one key, read as leniently as the service reads it.</summary>
-        private static bool SameKey(string one, string other) => Bare(one) == Bare(other);
+        internal static bool SameKey(string one, string other) => Bare(one) == Bare(other);
 
         private static string Bare(string key)
         {

@@ -148,6 +148,7 @@ namespace Muster.Licenses
     /// <summary>What the machine keeps between starts; the client for Node reads and writes the same file.</summary>
     internal sealed class Kept
     {
+        /// <summary>Null of a trial, which has none.</summary>
         internal string LicenseKey;
 
         /// <summary>Null after a refusal: from then on the machine may not run before the service has said so.</summary>
@@ -175,7 +176,8 @@ namespace Muster.Licenses
             var time = found.Object("time");
             var ahead = time.Get("aheadMillis") as double?;
             var latest = time.Get("latestMillis") as double?;
-            if (key == null || ahead == null || latest == null) return null;
+            var isTrial = found != null && found.ContainsKey("licenseKey") && found["licenseKey"] == null;
+            if ((key == null && !isTrial) || ahead == null || latest == null) return null;
             return new Kept
             {
                 LicenseKey = key,
@@ -185,6 +187,9 @@ namespace Muster.Licenses
                 Time = new TimeSeen { AheadMillis = ahead.Value, LatestMillis = latest.Value },
             };
         }
+
+        /// <summary>Whether it is of this key; a trial is of none.</summary>
+        internal bool IsOf(string licenseKey) => LicenseKey != null && LicenseClient.SameKey(LicenseKey, licenseKey);
 
         internal void Write(string folder)
         {

@@ -78,25 +78,41 @@ namespace Muster.Licenses
         internal static string Write(byte[] bytes) => Convert.ToBase64String(bytes).TrimEnd('=').Replace('+', '-').Replace('/', '_');
     }
 
-    internal sealed class Certificate
+    /// <summary>Texts that are kept or carried: `kind.payload.signature`; the kind is part of what is signed.</summary>
+    internal static class SignedText
     {
-        internal string Plan, Machine;
-        internal long Iat, Exp;
-        internal bool IsLent;
-        internal Dictionary<string, object> Features;
-
-        /// <summary>What a certificate says that one of these keys signed; it may have ended since. Null for all else.</summary>
-        internal static Certificate Read(string text, IEnumerable<PublicKey> keys)
+        /// <summary>The payload of a text of this kind that one of these keys signed; null for all else.</summary>
+        internal static Dictionary<string, object> Read(string text, string kind, IEnumerable<PublicKey> keys)
         {
             var parts = (text ?? "").Split('.');
-            if (parts.Length != 3 || parts[0] != "lic1") return null;
+            if (parts.Length != 3 || parts[0] != kind) return null;
             byte[] payload = Base64.Url(parts[1]), signature = Base64.Url(parts[2]);
             var said = payload == null ? null : Json.ObjectIn(payload);
-            if (said == null || signature == null) return null;
-            long? iat = Members.Whole(said.Get("iat")), exp = Members.Whole(said.Get("exp"));
-            var isWhole = new[] { "lic", "plan", "machine", "kid" }.All(name => said.Text(name) != null) && iat != null && exp != null;
+            if (said == null || signature == null || said.Text("kid") == null) return null;
             var signed = Encoding.ASCII.GetBytes(parts[0] + "." + parts[1]);
-            if (!isWhole || !Signed.Verifies(keys, said.Text("kid"), signed, signature)) return null;
+            return Signed.Verifies(keys, said.Text("kid"), signed, signature) ? said : null;
+        }
+    }
+
+    internal sealed class Certificate
+    {
+        internal const string OfLicense = "lic1", OfTrial = "trial1";
+
+        internal string Plan, Machine;
+        internal long Iat, Exp;
+        internal bool IsLent, IsOfTrial;
+        internal Dictionary<string, object> Features;
+
+        /// <summary>
+        /// What a certificate of this kind says that one of these keys signed; it may have ended since. Null for all else.
+        /// </summary>
+        internal static Certificate Read(string text, string kind, IEnumerable<PublicKey> keys)
+        {
+            var said = SignedText.Read(text, kind, keys);
+            if (said == null) return null;
+            long? iat = Members.Whole(said.Get("iat")), exp = Members.Whole(said.Get("exp"));
+            var isWhole = new[] { "lic", "plan", "machine" }.All(name => said.Text(name) != null) && iat != null && exp != null;
+            if (!isWhole) return null;
             return new Certificate
             {
                 Plan = said.Text("plan"),
@@ -104,11 +120,14 @@ namespace Muster.Licenses
                 Iat = iat.Value,
                 Exp = exp.Value,
                 IsLent = Members.Whole(said.Get("lease")) != null,
+                IsOfTrial = kind == OfTrial,
                 Features = said.Object("features") ?? new Dictionary<string, object>(),
             };
         }
 
-        internal bool IsOf(string machineId) => Machine == Base64.Write(Signed.Sha256(Encoding.UTF8.GetBytes(machineId)));
+        internal static string MarkOf(string machineId) => Base64.Write(Signed.Sha256(Encoding.UTF8.GetBytes(machineId)));
+
+        internal bool IsOf(string machineId) => Machine == MarkOf(machineId);
     }
 
     internal sealed class Question
@@ -220,6 +239,12 @@ namespace Muster.Licenses
         /// <summary>What a signed answer tells; the service's word stands above all that was seen before.</summary>
         internal static TimeSeen Of(long seconds) =>
             new TimeSeen { AheadMillis = seconds * 1000.0 - ClockMillis, LatestMillis = seconds * 1000.0 };
+
+        /// <summary>
+        /// What an answer tells that people carried, for nobody knows how long: a clock that stands before it is set right by so much.
+        /// </summary>
+        internal static TimeSeen OfCarried(long seconds) =>
+            new TimeSeen { AheadMillis = Math.Max(0, seconds * 1000.0 - ClockMillis), LatestMillis = seconds * 1000.0 };
 
         /// <summary>The time in milliseconds since 1970; null where the clock was turned back.</summary>
         internal double? Now(double clockMillis, double writtenMillis)

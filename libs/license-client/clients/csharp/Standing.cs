@@ -16,6 +16,8 @@ namespace Muster.Licenses
             { "certificate_of_another_machine", "The certificate is of another machine." },
             { "certificate_ended", "The certificate has ended, and the license service does not answer." },
             { "clock_turned_back", "The clock of this machine was turned back." },
+            { "trial_ended", "The trial on this machine has ended." },
+            { "answer_of_another_request", "This answer is to no request of this machine, or to an older one." },
             { "not_activated", "This license is not active on this machine." },
             { "active_on_another_machine", "This license is active on another machine." },
             { "license_expired", "This license has expired." },
@@ -58,6 +60,9 @@ namespace Muster.Licenses
         /// <summary>The plan that was sold.</summary>
         public string Plan { get; private set; }
 
+        /// <summary>Without a key, for some days.</summary>
+        public bool IsTrial { get; private set; }
+
         /// <summary>Until when it may run without the service, in seconds since 1970; null where it may not.</summary>
         public long? OfflineUntil { get; private set; }
 
@@ -83,15 +88,20 @@ namespace Muster.Licenses
             if (certificate == null) return standing;
             standing.OfflineUntil = certificate.Exp;
             standing.features = certificate.Features;
+            standing.IsTrial = certificate.IsOfTrial;
             return standing;
         }
 
         /// <summary>A refusal in the service's own words: it also says where a typo is.</summary>
-        internal static Standing Refused(Heard heard)
+        internal static Standing Refused(Heard heard) => Refused(heard.Said.Object("details"), heard.Said.Text("message"));
+
+        /// <summary>The same, of an answer that people carried.</summary>
+        internal static Standing Carried(Dictionary<string, object> said) => Refused(said, said.Text("message"));
+
+        private static Standing Refused(Dictionary<string, object> why, string message)
         {
-            var details = heard.Said.Object("details");
-            var standing = No(details.Text("reason") ?? "refused", details.Get("retryable") as bool? != true);
-            standing.Message = heard.Said.Text("message") ?? standing.Message;
+            var standing = No(why.Text("reason") ?? "refused", why.Get("retryable") as bool? != true);
+            standing.Message = message ?? standing.Message;
             return standing;
         }
 

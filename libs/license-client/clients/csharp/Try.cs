@@ -1,4 +1,5 @@
-// A small program that is protected: Try URL FOLDER [activate KEY | check | offline | release]; or vectors FOLDER.
+// A small program that is protected: Try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE;
+// or vectors FOLDER. LICENSE_KEYS names a file of the service's keys to build in.
 
 using System;
 using System.Collections.Generic;
@@ -13,12 +14,21 @@ namespace Muster.Licenses
         private static int Main(string[] args)
         {
             if (args[0] == "vectors") return Vectors(args[1]);
-            var licenses = new LicenseClient(args[0], "license-demo", args[1], patience: TimeSpan.Zero);
+            var named = Environment.GetEnvironmentVariable("LICENSE_KEYS");
+            var pinned = string.IsNullOrEmpty(named) ? null : PublicKey.In(Json.ObjectIn(File.ReadAllBytes(named)).Get("keys"));
+            var licenses = new LicenseClient(args[0], "license-demo", args[1], pinned, TimeSpan.Zero);
+            if (args[2] == "request")
+            {
+                Console.WriteLine(licenses.RequestOffline(args[3]));
+                return 0;
+            }
             Standing standing;
             switch (args[2])
             {
                 case "activate": standing = licenses.Activate(args[3]); break;
                 case "check": standing = licenses.Check(); break;
+                case "trial": standing = licenses.Trial(); break;
+                case "answer": standing = licenses.AcceptOffline(File.ReadAllText(args[3])); break;
                 case "offline": standing = licenses.CheckOffline(); break;
                 default: standing = licenses.Release(); break;
             }
@@ -40,14 +50,38 @@ namespace Muster.Licenses
             Func<Dictionary<string, object>, IEnumerable<Dictionary<string, object>>> cases = file =>
                 ((List<object>)file.Get("cases")).Cast<Dictionary<string, object>>();
 
-            var certificates = read("certificates");
-            foreach (var one in cases(certificates))
+            foreach (var kind in new[] { Certificate.OfLicense, Certificate.OfTrial })
             {
-                var certificate = Certificate.Read(one.Text("certificate"), PublicKey.In(certificates.Get("publicKeys")));
-                var outcome = certificate == null ? "not_genuine"
-                    : !certificate.IsOf(one.Text("machineId")) ? "other_machine"
-                    : (double)one.Get("nowSeconds") >= certificate.Exp ? "ended" : "valid";
-                same(one, outcome, one.Text("outcome"));
+                var certificates = read(kind == Certificate.OfTrial ? "trials" : "certificates");
+                foreach (var one in cases(certificates))
+                {
+                    var certificate = Certificate.Read(one.Text("certificate"), kind, PublicKey.In(certificates.Get("publicKeys")));
+                    var outcome = certificate == null ? "not_genuine"
+                        : !certificate.IsOf(one.Text("machineId")) ? "other_machine"
+                        : (double)one.Get("nowSeconds") >= certificate.Exp ? "ended" : "valid";
+                    same(one, outcome, one.Text("outcome"));
+                }
+            }
+
+            var airGap = read("air-gap");
+            Func<Dictionary<string, object>, AirGapRequest> requestIn = one => new AirGapRequest
+            {
+                LicenseKey = one.Text("licenseKey"),
+                MachineId = one.Text("machineId"),
+                Nonce = one.Text("nonce"),
+            };
+            foreach (var one in ((List<object>)airGap.Get("requests")).Cast<Dictionary<string, object>>())
+            {
+                var written = requestIn(Json.ObjectIn(Base64.Url(requestIn(one).Text.Substring("licreq1.".Length))));
+                same(one, written.LicenseKey + written.MachineId + written.Nonce, one.Text("licenseKey") + one.Text("machineId") + one.Text("nonce"));
+            }
+            foreach (var one in ((List<object>)airGap.Get("answers")).Cast<Dictionary<string, object>>())
+            {
+                var said = AirGapAnswer.To(requestIn(one.Object("request")), one.Text("answer"), PublicKey.In(airGap.Get("publicKeys")));
+                same(one, said.Reason, one.Text("outcome"));
+                same(one, said.CertificateText, one.Text("certificate"));
+                same(one, said.IsOwn ? (bool?)said.Refusal.IsFinal : null, one.Get("isFinal"));
+                if (said.IsOwn) same(one, said.Refusal.Message, one.Text("message"));
             }
 
             var answers = read("answers");

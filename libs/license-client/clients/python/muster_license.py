@@ -5,6 +5,7 @@
     licenses = LicenseClient(url="https://licenses.example.com", product="my-program")
     standing = licenses.activate(key)   # once, after the purchase
     standing = licenses.check()         # at each start
+    standing = licenses.trial()         # or without a key, for as long as the product may be tried
     if not standing.may_run:
         raise SystemExit(standing.message)
 
@@ -117,31 +118,67 @@ def _ring(keys: Any) -> dict:
     return ring
 
 
-# Certificates: the right to run without the service on one machine until a time.
+# What is signed to be kept: certificates, the right to run without the service on one machine until a time, and answers that
+# people carry.
 
 
-def read_certificate(text: str, keys: Mapping[str, bytes]) -> Optional[dict]:
-    """What a certificate says that one of these keys signed; it may have ended since. None for all else."""
+def _read_signed(text: str, kind: str, keys: Mapping[str, bytes]) -> Optional[dict]:
     parts = text.split(".")
-    if len(parts) != 3 or parts[0] != "lic1":
+    if len(parts) != 3 or parts[0] != kind:
         return None
     try:
         payload, signature = json.loads(_b64url(parts[1])), _b64url(parts[2])
     except (ValueError, RecursionError):
         return None
-    if not isinstance(payload, dict):
-        return None
-    texts = all(isinstance(payload.get(name), str) for name in ("lic", "plan", "machine", "kid"))
-    times = all(type(payload.get(name)) is int for name in ("iat", "exp"))
-    key = keys.get(payload["kid"]) if texts and times else None
+    key = keys.get(payload["kid"]) if isinstance(payload, dict) and isinstance(payload.get("kid"), str) else None
     if key is None or not verify_ed25519(key, f"{parts[0]}.{parts[1]}".encode(), signature):
         return None
     return payload
 
 
+def read_certificate(text: str, keys: Mapping[str, bytes], kind: str = "lic1") -> Optional[dict]:
+    """What a certificate says that one of these keys signed; it may have ended since. None for all else.
+
+    kind: `lic1` of a license, `trial1` of a trial.
+    """
+    payload = _read_signed(text, kind, keys)
+    texts = payload is not None and all(isinstance(payload.get(name), str) for name in ("lic", "plan", "machine"))
+    return payload if texts and all(type(payload.get(name)) is int for name in ("iat", "exp")) else None
+
+
+def request_text(license_key: str, machine_id: str, nonce: str) -> str:
+    """What a machine that never comes online asks with, for people to carry."""
+    asked = json.dumps({"licenseKey": license_key, "machineId": machine_id, "nonce": nonce})
+    return "licreq1." + base64.urlsafe_b64encode(asked.encode()).rstrip(b"=").decode()
+
+
+def answer_to(request: Mapping[str, str], text: str, keys: Mapping[str, bytes]) -> dict:
+    """What an answer says to the request (licenseKey, machineId, nonce): `reason`, which is `granted` with its certificate.
+
+    is_own: the service itself says so, to this request.
+    """
+    said = _read_signed(text.strip(), "licans1", keys)
+    if said is None or type(said.get("iat")) is not int:
+        return {"reason": "untrusted", "is_own": False}
+    key = said.get("licenseKey")
+    is_own = said.get("nonce") == request["nonce"] and is_of_machine(said, request["machineId"])
+    if not is_own or not isinstance(key, str) or not _same_key(key, request["licenseKey"]):
+        return {"reason": "answer_of_another_request", "is_own": False}
+    reason, message = said.get("reason"), said.get("message")
+    if isinstance(reason, str):
+        is_final = said.get("retryable") is not True
+        return {"reason": reason, "is_own": True, "is_final": is_final, "message": message}
+    certificate = said.get("certificate")
+    payload = read_certificate(certificate, keys) if isinstance(certificate, str) else None
+    if payload is None or not is_of_machine(payload, request["machineId"]):
+        return {"reason": "untrusted", "is_own": False}
+    granted = {"licenseKey": key, "certificate": certificate, "payload": payload, "seconds": said["iat"]}
+    return {"reason": "granted", "is_own": True, **granted}
+
+
 def is_of_machine(payload: Mapping[str, Any], machine_id: str) -> bool:
     mark = base64.urlsafe_b64encode(hashlib.sha256(machine_id.encode()).digest()).rstrip(b"=")
-    return payload["machine"] == mark.decode()
+    return payload.get("machine") == mark.decode()
 
 
 # Signed answers (RFC 9421), as far as the service uses them.
@@ -291,6 +328,8 @@ class Standing:
     #: Until when it may run without the service, in seconds since 1970.
     offline_until: Optional[int] = None
     features: Mapping[str, Any] = field(default_factory=dict)
+    #: Without a key, for some days.
+    is_trial: bool = False
 
     def has(self, feature: str) -> bool:
         """Whether it is on, or there is at least one of it."""
@@ -310,6 +349,7 @@ _MESSAGES = {
     "certificate_of_another_machine": "The certificate is of another machine.",
     "certificate_ended": "The certificate has ended, and the license service does not answer.",
     "clock_turned_back": "The clock of this machine was turned back.",
+    "answer_of_another_request": "This answer is to no request of this machine, or to an older one.",
     "not_activated": "This license is not active on this machine.",
     "refused": "The license service refused this license.",
 }
@@ -338,6 +378,11 @@ def _same_key(one: str, other: str) -> bool:
     return bare(one) == bare(other)
 
 
+def _is_of(kept: Mapping[str, Any], license_key: str) -> bool:
+    """Whether what is kept is of this key; a trial is of none."""
+    return kept["licenseKey"] is not None and _same_key(kept["licenseKey"], license_key)
+
+
 class LicenseClient:
     """The license of one program on one machine. What it asks may take up to `patience_seconds`, and a try more."""
 
@@ -359,7 +404,7 @@ class LicenseClient:
         if self._pinned is not None and len(self._pinned) != len(public_keys or []):
             raise ValueError("public_keys must be Ed25519 keys as /.well-known/license-keys.json has them")
         self._folder = Path(folder) if folder is not None else self._usual_folder()
-        self._file = self._folder / "license.json"
+        self._file, self._request = self._folder / "license.json", self._folder / "request.json"
         self._fetched: list = []
         self._own_id = machine_id
 
@@ -384,13 +429,15 @@ class LicenseClient:
         outcome = self._activate(license_key)
         if outcome.reason not in ("unreachable", "untrusted") or kept is None:
             return outcome
-        return self._without(outcome) if _same_key(kept["licenseKey"], license_key) else outcome
+        return self._without(outcome) if _is_of(kept, license_key) else outcome
 
     def check(self) -> Standing:
         """Whether the program may run: by the service's word, and where it does not answer by the certificate."""
         kept = self._read()
         if kept is None:
             return _no("no_license", is_final=True)
+        if kept["licenseKey"] is None:
+            return self._try()
         query = urllib.parse.urlencode({"licenseKey": kept["licenseKey"], "machineId": self.machine_id()})
         heard = self._ask("GET", f"/api/activate/check?{query}")
         if isinstance(heard, str):
@@ -409,7 +456,7 @@ class LicenseClient:
         kept = self._read()
         if kept is None or kept.get("certificate") is None:
             return _no("no_license", is_final=True)
-        payload = read_certificate(kept["certificate"], self._keys(kept))
+        payload = self._certificate_in(kept)
         if payload is None:
             return _no("certificate_not_genuine")
         if not is_of_machine(payload, self.machine_id()):
@@ -424,18 +471,58 @@ class LicenseClient:
             self._keep_if_possible(kept)
         if now >= payload["exp"] * 1000:
             return _no("certificate_ended")
-        return self._yes("certificate", payload)
+        return self._yes("certificate", payload, is_trial=kept["licenseKey"] is None)
+
+    def trial(self) -> Standing:
+        """Lets the program run without a key for as long as the product's trials last, once on each machine.
+
+        Asking again goes on with the one that began. Where a license was activated here it is what check says.
+        """
+        kept = self._read()
+        return self._try() if kept is None or kept["licenseKey"] is None else self.check()
+
+    def request_offline(self, license_key: str) -> str:
+        """For a machine that never comes online: a text to carry to the seller of the license, who answers it.
+
+        Another request takes the place of this one. Needs public_keys, by which the answer is believed.
+        """
+        nonce = secrets.token_urlsafe(18)
+        self._put(self._request, {"licenseKey": license_key, "nonce": nonce, "isAnswered": False})
+        return request_text(license_key, self.machine_id(), nonce)
+
+    def accept_offline(self, answer: str) -> Standing:
+        """Takes in the answer to the request. The same answer once more changes nothing."""
+        request, kept = self._asked(), self._read()
+        if request is None:
+            return _no("answer_of_another_request")
+        said = answer_to({**request, "machineId": self.machine_id()}, answer, self._keys(kept))
+        is_kept = kept is not None and _is_of(kept, request["licenseKey"])
+        if said["reason"] != "granted":
+            if said["is_own"] and is_kept:
+                self._keep({**kept, "certificate": None})
+                self._request.unlink(missing_ok=True)
+            return _no(said["reason"], is_final=said.get("is_final", False), message=said.get("message"))
+        # Its time was counted from the first time on: taking it in again makes it no younger.
+        if not (request.get("isAnswered") is True and is_kept):
+            ahead = max(0, said["seconds"] * 1000 - time.time() * 1000)
+            self._keep({
+                "licenseKey": said["licenseKey"], "certificate": said["certificate"], "isLent": "lease" in said["payload"],
+                "publicKeys": self._to_keep(kept), "time": {"aheadMillis": ahead, "latestMillis": said["seconds"] * 1000},
+            })  # fmt: skip
+            self._put(self._request, {**request, "isAnswered": True})
+        return self.check_offline()
 
     def release(self) -> Standing:
         """Gives the license back, for another machine: reason `released`, or why not."""
         kept = self._read()
-        if kept is None:
+        if kept is None or kept["licenseKey"] is None:
             return _no("no_license", is_final=True)
         asked = {"licenseKey": kept["licenseKey"], "machineId": self.machine_id()}
         heard = self._ask("POST", "/api/activate/release", asked)
         if isinstance(heard, str):
             return _no(heard)
         if heard.status == 200 and self._is_mine(heard, kept["licenseKey"]):
+            self._request.unlink(missing_ok=True)
             self._file.unlink(missing_ok=True)
             return _no("released", is_final=True, message="The license was given back.")
         if heard.status == 200:
@@ -447,11 +534,39 @@ class LicenseClient:
 
     # What it rests on.
 
-    def _yes(self, by: str, payload: Mapping[str, Any], plan: Optional[str] = None) -> Standing:
+    def _yes(
+        self, by: str, payload: Mapping[str, Any], plan: Optional[str] = None, is_trial: bool = False
+    ) -> Standing:
         found = payload.get("features")
         features = found if isinstance(found, dict) else {}
         plan = plan or payload.get("plan")
-        return Standing(True, f"Licensed, plan {plan}.", "active", False, by, plan, payload.get("exp"), features)
+        message = "On trial." if is_trial else f"Licensed, plan {plan}."
+        return Standing(True, message, "active", False, by, plan, payload.get("exp"), features, is_trial)
+
+    def _try(self) -> Standing:
+        heard = self._ask("POST", "/api/trials", {"machineId": self.machine_id()})
+        if isinstance(heard, str):
+            return self._without(_no(heard))
+        kept = self._read()
+        if heard.status != 200:
+            if kept is not None:
+                self._drop(kept, heard)
+            return self._refusal(heard)
+        text, found = heard.headers.get("license-certificate", ""), heard.body.get("trial")
+        payload = read_certificate(text, self._keys(kept), "trial1")
+        is_mine = isinstance(found, dict) and found.get("machineId") == self.machine_id()
+        if not is_mine or payload is None or not is_of_machine(payload, self.machine_id()):
+            return _no("untrusted")
+        self._keep({
+            "licenseKey": None, "certificate": text, "isLent": False,
+            "publicKeys": self._to_keep(kept), "time": self._time_of(heard),
+        })  # fmt: skip
+        return self._yes("service", payload, is_trial=True)
+
+    def _certificate_in(self, kept: Mapping[str, Any]) -> Optional[dict]:
+        """The license's, or the trial's."""
+        kind = "trial1" if kept["licenseKey"] is None else "lic1"
+        return read_certificate(kept.get("certificate") or "", self._keys(kept), kind)
 
     def _activate(self, license_key: str) -> Standing:
         asked = {"licenseKey": license_key, "machineId": self.machine_id()}
@@ -460,7 +575,7 @@ class LicenseClient:
             return _no(heard)
         kept = self._read()
         if heard.status != 200:
-            if kept is not None and _same_key(kept["licenseKey"], license_key):
+            if kept is not None and _is_of(kept, license_key):
                 self._drop(kept, heard)
             return self._refusal(heard)
         text = heard.headers.get("license-certificate", "")
@@ -481,7 +596,7 @@ class LicenseClient:
         return isinstance(key, str) and _same_key(key, license_key) and own.get("machineId") == self.machine_id()
 
     def _renewed(self, kept: dict, heard: _Heard) -> Standing:
-        payload = read_certificate(kept.get("certificate") or "", self._keys(kept))
+        payload = self._certificate_in(kept)
         is_good = payload is not None and is_of_machine(payload, self.machine_id())
         if not is_good or payload["exp"] - heard.seconds < (payload["exp"] - payload["iat"]) / 2:
             outcome = self._activate(kept["licenseKey"])
@@ -507,6 +622,11 @@ class LicenseClient:
     def _drop(self, kept: dict, heard: _Heard) -> None:
         """From here on it takes a yes of the service. What cannot be kept is a refusal all the same."""
         self._keep_if_possible({**kept, "certificate": None, "time": self._time_of(heard)})
+        try:
+            # No answer of before counts after it.
+            self._request.unlink(missing_ok=True)
+        except OSError:
+            pass
 
     @staticmethod
     def _time_of(heard: _Heard) -> dict:
@@ -517,11 +637,19 @@ class LicenseClient:
             kept = json.loads(self._file.read_text())
             seen = kept["time"]
             numbers = all(isinstance(seen[name], (int, float)) for name in ("aheadMillis", "latestMillis"))
-            return kept if isinstance(kept["licenseKey"], str) and numbers else None
+            return kept if isinstance(kept["licenseKey"], (str, type(None))) and numbers else None
         except FileNotFoundError:
             return None
         except (ValueError, KeyError, TypeError):
             return None
+
+    def _asked(self) -> Optional[dict]:
+        try:
+            asked = json.loads(self._request.read_text())
+        except (FileNotFoundError, ValueError):
+            return None
+        is_whole = isinstance(asked, dict) and all(isinstance(asked.get(name), str) for name in ("licenseKey", "nonce"))
+        return asked if is_whole else None
 
     def _written_millis(self) -> float:
         try:
@@ -531,14 +659,17 @@ class LicenseClient:
         return max(times) * 1000
 
     def _keep(self, kept: Mapping[str, Any]) -> None:
+        self._put(self._file, kept)
+
+    def _put(self, file_to_be: Path, value: Mapping[str, Any]) -> None:
         self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-        draft = self._folder / f"license.json.{os.getpid()}.{secrets.token_hex(4)}"
+        draft = self._folder / f"{file_to_be.name}.{os.getpid()}.{secrets.token_hex(4)}"
         try:
             with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
-                file.write(json.dumps(kept, indent=2) + "\n")
+                file.write(json.dumps(value, indent=2) + "\n")
                 file.flush()
                 os.fsync(file.fileno())
-            os.replace(draft, self._file)
+            os.replace(draft, file_to_be)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise

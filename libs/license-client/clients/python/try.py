@@ -1,18 +1,28 @@
-"""A small program that is protected: try.py URL FOLDER [activate KEY | check | offline | release]. Says its standing as JSON."""
+"""A small program that is protected: try.py URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
+
+Says its standing as JSON. LICENSE_KEYS names a file of the service's keys to build in.
+"""
 
 import dataclasses
 import json
+import os
 import sys
+from pathlib import Path
 
 from muster_license import LicenseClient
 
-url, folder, what, *key = sys.argv[1:]
-client = LicenseClient(url=url, product="license-demo", folder=folder, patience_seconds=0)
+url, folder, what, *given = sys.argv[1:]
+pinned = json.loads(Path(os.environ["LICENSE_KEYS"]).read_text())["keys"] if "LICENSE_KEYS" in os.environ else None
+client = LicenseClient(url=url, product="license-demo", folder=folder, patience_seconds=0, public_keys=pinned)
+if what == "request":
+    sys.exit(print(client.request_offline(*given)))
 standing = {
-    "activate": lambda: client.activate(*key),
+    "activate": lambda: client.activate(*given),
     "check": client.check,
     "offline": client.check_offline,
     "release": client.release,
+    "trial": client.trial,
+    "answer": lambda: client.accept_offline(Path(*given).read_text()),
 }[what]()
 print(json.dumps(dataclasses.asdict(standing)))
 sys.exit(0 if standing.may_run else 1)

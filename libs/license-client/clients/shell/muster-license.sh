@@ -6,6 +6,9 @@
 #   muster-license.sh check           at each start: by the service, and where it does not answer by the certificate
 #   muster-license.sh offline         by the certificate alone
 #   muster-license.sh release         gives the license back, for another machine
+#   muster-license.sh trial           runs without a key, for as long as the product may be tried; once on each machine
+#   muster-license.sh request KEY     for a machine that never comes online: prints a text to carry to the seller
+#   muster-license.sh answer FILE     takes in the answer to it; needs LICENSE_KEYS
 #   muster-license.sh feature NAME    its value in the certificate: true, false or a number
 #   muster-license.sh machine         this machine, as the service knows it
 #
@@ -43,24 +46,59 @@ has_signed() {
   openssl pkeyutl -verify -pubin -keyform DER -inkey "$work/key.der" -rawin -in "$3" -sigfile "$work/signature" > /dev/null 2>&1
 }
 
-# certificate_is KEYS CERTIFICATE MACHINE NOW: valid, ended, other_machine or not_genuine; leaves the payload in $work/payload.
-certificate_is() {
-  body=${2#lic1.}
+# is_signed KEYS TEXT KIND: whether one of the keys signed this text of this kind; leaves the payload in $work/payload.
+is_signed() {
+  body=${2#"$3".}
   signature=${body#*.}
   body=${body%%.*}
-  case "$2" in "lic1.$body.$signature") ;; *) echo not_genuine; return ;; esac
-  case "$body$signature" in '' | *[!A-Za-z0-9_-]*) echo not_genuine; return ;; esac
+  case "$2" in "$3.$body.$signature") ;; *) return 1 ;; esac
+  case "$body$signature" in '' | *[!A-Za-z0-9_-]*) return 1 ;; esac
   printf %s "$body" | base64url_to_bytes > "$work/payload" 2> /dev/null
-  kid=$(text_in kid < "$work/payload")
-  printf 'lic1.%s' "$body" > "$work/signed"
+  printf '%s.%s' "$3" "$body" > "$work/signed"
   standard=$(printf %s "$signature" | base64url_to_bytes | openssl base64 -A)
-  has_signed "$1" "$kid" "$work/signed" "$standard" || { echo not_genuine; return; }
+  has_signed "$1" "$(text_in kid < "$work/payload")" "$work/signed" "$standard"
+}
+
+# certificate_is KEYS CERTIFICATE MACHINE NOW [KIND]: valid, ended, other_machine or not_genuine; leaves the payload in
+# $work/payload. KIND is lic1 of a license, which it is unless said, or trial1 of a trial.
+certificate_is() {
+  is_signed "$1" "$2" "${5:-lic1}" || { echo not_genuine; return; }
   ends=$(number_in exp < "$work/payload")
   is_number "$ends" && is_number "$(number_in iat < "$work/payload")" && [ -n "$(text_in lic < "$work/payload")" ] ||
     { echo not_genuine; return; }
   mark=$(printf %s "$3" | openssl dgst -sha256 -binary | base64url)
   [ "$(text_in machine < "$work/payload")" = "$mark" ] || { echo other_machine; return; }
   if [ "$4" -lt "$ends" ]; then echo valid; else echo ended; fi
+}
+
+bare_key() { printf %s "$1" | tr 'a-z' 'A-Z' | tr 'OIL' '011' | tr -cd '0-9A-Z' | tail -c 25; }
+
+# answer_says KEYS ANSWER KEY MACHINE NONCE: `granted CERTIFICATE TIME`, or why not; `own REASON FINAL MESSAGE` where the
+# service itself refused this request.
+answer_says() {
+  is_signed "$1" "$2" licans1 || { echo untrusted; return; }
+  made=$(number_in iat < "$work/payload")
+  is_number "$made" || { echo untrusted; return; }
+  mark=$(printf %s "$4" | openssl dgst -sha256 -binary | base64url)
+  [ "$(text_in nonce < "$work/payload")" = "$5" ] && [ "$(text_in machine < "$work/payload")" = "$mark" ] &&
+    [ "$(bare_key "$(text_in licenseKey < "$work/payload")")" = "$(bare_key "$3")" ] ||
+    { echo answer_of_another_request; return; }
+  reason=$(text_in reason < "$work/payload")
+  if [ -n "$reason" ]; then
+    final=true
+    ! grep -q '"retryable":true' "$work/payload" || final=false
+    echo "own $reason $final $(text_in message < "$work/payload")"
+    return
+  fi
+  granted=$(text_in certificate < "$work/payload")
+  # At a time before all ends: whether it has ended is the clock's to say.
+  case $(certificate_is "$1" "$granted" "$4" 0) in valid) echo "granted $granted $made" ;; *) echo untrusted ;; esac
+}
+
+# request_text KEY MACHINE NONCE
+request_text() {
+  asked=$(printf '{"licenseKey":"%s","machineId":"%s","nonce":"%s"}' "$(escaped "$1")" "$(escaped "$2")" "$3" | base64url)
+  echo "licreq1.$asked"
 }
 
 # header NAME < headers
@@ -161,7 +199,10 @@ ask() {
 }
 
 refuse() {
-  rm -f "$folder/certificate"
+  rm -f "$folder/certificate" "$folder/request"
+  say_refusal
+}
+say_refusal() {
   said=$(text_in message < "$work/body")
   echo "${said:-This license does not count on this machine: $(header license-state < "$work/headers").}"
   exit 1
@@ -169,12 +210,60 @@ refuse() {
 
 activate() {
   ask POST /api/activate "{\"licenseKey\":\"$(escaped "$1")\",\"machineId\":\"$machine\"}" || return 1
-  [ "$status" = 200 ] || refuse
+  # A trial, or a license of another key, goes on where this one is refused.
+  [ "$status" = 200 ] || { [ "$(bare_key "$(get key)")" = "$(bare_key "$1")" ] || say_refusal; refuse; }
   certificate=$(header license-certificate < "$work/headers")
   [ "$(text_in machineId < "$work/body")" = "$machine" ] || return 1
   [ "$(certificate_is "$(known_keys)" "$certificate" "$machine" "$heard_at")" = valid ] || return 1
   put key "$(text_in key < "$work/body")"
   put certificate "$certificate"
+}
+
+# Of a trial, which has no key.
+kind_kept() { if [ -f "$folder/key" ]; then echo lic1; else echo trial1; fi; }
+
+trial() {
+  ask POST /api/trials "{\"machineId\":\"$machine\"}" || { offline; return; }
+  [ "$status" = 200 ] || refuse
+  certificate=$(header license-certificate < "$work/headers")
+  is=$(certificate_is "$(known_keys)" "$certificate" "$machine" "$heard_at" trial1)
+  [ "$(text_in machineId < "$work/body")" = "$machine" ] && [ "$is" = valid ] ||
+    { echo 'What answered was not the license service.'; exit 2; }
+  put certificate "$certificate"
+  echo 'On trial.'
+}
+
+# Takes in what people carried here.
+accept() {
+  key=$(sed -n 1p "$folder/request" 2> /dev/null) && nonce=$(sed -n 2p "$folder/request") ||
+    { echo 'No request was made on this machine, or it was refused.'; exit 1; }
+  [ -f "$(known_keys)" ] || { echo 'LICENSE_KEYS must name the keys of the service.'; exit 2; }
+  says=$(answer_says "$(known_keys)" "$(tr -d ' \t\r\n' < "$1")" "$key" "$machine" "$nonce")
+  case $says in
+    'granted '*)
+      # Its time was counted from the first time on: taking it in again makes it no younger.
+      if [ "$(sed -n 3p "$folder/request")" != answered ] || [ "$(kind_kept)" != lic1 ]; then
+        made=${says##* } says=${says% *}
+        clock=$(date +%s)
+        ahead=$((made - clock))
+        [ "$ahead" -gt 0 ] || ahead=0
+        put time "$ahead $made"
+        put key "$key"
+        put certificate "${says#granted }"
+        put request "$key
+$nonce
+answered"
+      fi
+      offline
+      ;;
+    'own '*)
+      [ "$(bare_key "$(get key)")" != "$(bare_key "$key")" ] || rm -f "$folder/certificate" "$folder/request"
+      echo "${says#own * * }"
+      exit 1
+      ;;
+    untrusted) echo 'This answer is not the license service’s.'; exit 2 ;;
+    *) echo 'This answer is to no request of this machine, or to an older one.'; exit 1 ;;
+  esac
 }
 
 # By the certificate alone.
@@ -183,7 +272,7 @@ offline() {
   read -r ahead latest < "$folder/time" || { echo 'The license service was not heard.'; exit 2; }
   written=$(ls -1 "$folder/time" > /dev/null && date -r "$folder/time" +%s 2> /dev/null || echo 0)
   now=$(time_now "$ahead" "$latest" "$(date +%s)" "$written") || { echo 'The clock of this machine was turned back.'; exit 2; }
-  is=$(certificate_is "$(known_keys)" "$certificate" "$machine" "$now")
+  is=$(certificate_is "$(known_keys)" "$certificate" "$machine" "$now" "$(kind_kept)")
   case $is in
     valid) put time "$ahead $now"; echo "Licensed by the certificate, plan $(plan_of "$certificate")." ;;
     *) echo "The license service was not heard, and the certificate does not count: $is."; exit 2 ;;
@@ -194,6 +283,7 @@ payload_of() { printf %s "$1" | cut -d. -f2 | base64url_to_bytes; }
 plan_of() { payload_of "$1" | text_in plan; }
 
 check() {
+  [ -f "$folder/key" ] || [ ! -f "$folder/certificate" ] || { trial; return; }
   key=$(get key) || { echo 'No license was activated on this machine.'; exit 1; }
   ask GET "/api/activate/check?licenseKey=$(urlencoded "$key")&machineId=$machine" '' || { offline; return; }
   [ "$status" = 200 ] && grep -q '"valid":true' "$work/body" || refuse
@@ -233,9 +323,17 @@ case ${1:-} in
     key=$(get key) || { echo 'No license was activated on this machine.'; exit 1; }
     ask POST /api/activate/release "{\"licenseKey\":\"$key\",\"machineId\":\"$machine\"}" || { echo 'The license service was not heard.'; exit 2; }
     [ "$status" = 200 ] || { text_in message < "$work/body"; exit 1; }
-    rm -f "$folder/key" "$folder/certificate"
+    rm -f "$folder/key" "$folder/certificate" "$folder/request"
     echo 'The license was given back.'
     ;;
+  trial) if [ -f "$folder/key" ]; then check; else trial; fi ;;
+  request)
+    nonce=$(openssl rand -hex 18)
+    put request "${2:?the key}
+$nonce"
+    request_text "$2" "$machine" "$nonce"
+    ;;
+  answer) accept "${2:?the file}" ;;
   feature)
     offline > /dev/null
     payload_of "$(get certificate)" | sed -n "s/.*\"features\":{[^}]*\"${2:?a name}\":\([a-z0-9]*\)[,}].*/\1/p"

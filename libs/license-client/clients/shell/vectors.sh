@@ -1,5 +1,6 @@
 #!/bin/sh
-# One test vector, as the spec that runs them all hands it over: vectors.sh certificate KEYS CERTIFICATE MACHINE NOW;
+# One test vector, as the spec that runs them all hands it over: vectors.sh certificate KEYS CERTIFICATE MACHINE NOW [KIND];
+# vectors.sh request KEY MACHINE NONCE; vectors.sh carried KEYS ANSWER KEY MACHINE NONCE;
 # vectors.sh answer FOLDER KEYS METHOD TARGET DIGEST NONCE STATUS; vectors.sh clock AHEAD LATEST CLOCK WRITTEN.
 LICENSE_FUNCTIONS_ONLY=1
 folder=/nonexistent
@@ -11,6 +12,12 @@ case $what in
     work=$(mktemp -d)
     trap 'rm -rf "$work"' EXIT
     certificate_is "$@"
+    ;;
+  request) request_text "$@" ;;
+  carried)
+    work=$(mktemp -d)
+    trap 'rm -rf "$work"' EXIT
+    answer_says "$1" "$(printf %s "$2" | tr -d ' \t\r\n')" "$3" "$4" "$5"
     ;;
   answer)
     work=$1

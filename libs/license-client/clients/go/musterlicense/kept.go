@@ -11,7 +11,8 @@ import (
 
 // kept is what the machine keeps between starts; the client for Node reads and writes the same file.
 type kept struct {
-	LicenseKey string `json:"licenseKey"`
+	// Nil of a trial, which has none.
+	LicenseKey *string `json:"licenseKey"`
 	// Nil after a refusal: from then on the machine may not run before the service has said so.
 	Certificate *string     `json:"certificate"`
 	IsLent      bool        `json:"isLent"`
@@ -31,25 +32,34 @@ func (client *Client) read() (*kept, error) {
 		return nil, err
 	}
 	var found kept
-	if json.Unmarshal(text, &found) != nil || found.LicenseKey == "" || found.Time == nil {
+	if json.Unmarshal(text, &found) != nil || (found.LicenseKey != nil && *found.LicenseKey == "") || found.Time == nil {
 		return nil, nil
 	}
 	return &found, nil
 }
 
-// keep replaces the file as a whole: a process that is killed while it writes leaves it as it was.
+// isOf answers whether what is kept is of this key; a trial is of none.
+func (own *kept) isOf(licenseKey string) bool {
+	return own.LicenseKey != nil && sameKey(*own.LicenseKey, licenseKey)
+}
+
 func (client *Client) keep(own kept) error {
 	if own.PublicKeys == nil {
 		own.PublicKeys = []PublicKey{}
 	}
-	text, err := json.MarshalIndent(own, "", "  ")
+	return client.put(client.file(), own)
+}
+
+// put replaces a file as a whole: a process that is killed while it writes leaves it as it was.
+func (client *Client) put(name string, value any) error {
+	text, err := json.MarshalIndent(value, "", "  ")
 	if err != nil {
 		return err
 	}
 	if err := os.MkdirAll(client.folder, 0o700); err != nil {
 		return err
 	}
-	draft := fmt.Sprintf("%s.%d.%s", client.file(), os.Getpid(), randomHex(4))
+	draft := fmt.Sprintf("%s.%d.%s", name, os.Getpid(), randomHex(4))
 	defer os.Remove(draft)
 	file, err := os.OpenFile(draft, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -65,7 +75,7 @@ func (client *Client) keep(own kept) error {
 	if err != nil {
 		return err
 	}
-	return os.Rename(draft, client.file())
+	return os.Rename(draft, name)
 }
 
 // writtenMillis answers when the license was last written, by the clock of then: the latest time of the file and its

@@ -4,6 +4,7 @@
 //	licenses, err := musterlicense.New(musterlicense.Options{URL: "https://licenses.example.com", Product: "my-program"})
 //	standing, err := licenses.Activate(ctx, key) // once, after the purchase
 //	standing, err := licenses.Check(ctx)         // at each start
+//	standing, err := licenses.Trial(ctx)         // or without a key, for as long as the product may be tried
 //	if err != nil || !standing.MayRun {
 //		log.Fatal(standing.Message, err)
 //	}
@@ -93,7 +94,7 @@ func (client *Client) Activate(ctx context.Context, licenseKey string) (Standing
 		return Standing{}, err
 	}
 	standing, err := client.activate(ctx, own, licenseKey)
-	if err != nil || !isNoAnswer(standing.Reason) || own == nil || !sameKey(own.LicenseKey, licenseKey) {
+	if err != nil || !isNoAnswer(standing.Reason) || own == nil || !own.isOf(licenseKey) {
 		return standing, err
 	}
 	return client.without(own, standing), nil
@@ -107,7 +108,14 @@ func (client *Client) Check(ctx context.Context) (Standing, error) {
 	if err != nil || own == nil {
 		return no("no_license", true), err
 	}
-	query := url.Values{"licenseKey": {own.LicenseKey}, "machineId": {client.machineID}}.Encode()
+	return client.check(ctx, own)
+}
+
+func (client *Client) check(ctx context.Context, own *kept) (Standing, error) {
+	if own.LicenseKey == nil {
+		return client.try(ctx, own)
+	}
+	query := url.Values{"licenseKey": {*own.LicenseKey}, "machineId": {client.machineID}}.Encode()
 	answer := client.ask(ctx, question{method: http.MethodGet, target: "/api/activate/check?" + query})
 	if answer.reason != "" {
 		return client.without(own, no(answer.reason, false)), nil
@@ -122,7 +130,7 @@ func (client *Client) Check(ctx context.Context) (Standing, error) {
 	}
 	if own.IsLent {
 		// The time of its slot was over; activating says whether there is another, or why not.
-		return client.activate(ctx, own, own.LicenseKey)
+		return client.activate(ctx, own, *own.LicenseKey)
 	}
 	reason, known := reasons[answer.header("license-state")]
 	if !known {
@@ -147,10 +155,10 @@ func (client *Client) Release(ctx context.Context) (Standing, error) {
 	client.lock.Lock()
 	defer client.lock.Unlock()
 	own, err := client.open()
-	if err != nil || own == nil {
+	if err != nil || own == nil || own.LicenseKey == nil {
 		return no("no_license", true), err
 	}
-	answer := client.ask(ctx, client.post("/api/activate/release", own.LicenseKey))
+	answer := client.ask(ctx, client.post("/api/activate/release", *own.LicenseKey))
 	if answer.reason != "" {
 		return no(answer.reason, false), nil
 	}
@@ -162,13 +170,53 @@ func (client *Client) Release(ctx context.Context) (Standing, error) {
 		}
 		return refusal, nil
 	}
-	if _, isMine := client.licenseIn(&answer, own.LicenseKey); !isMine {
+	if _, isMine := client.licenseIn(&answer, *own.LicenseKey); !isMine {
 		return no("untrusted", false), nil
 	}
+	_ = os.Remove(client.requestFile())
 	if err := os.Remove(client.file()); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return Standing{}, err
 	}
 	return no("released", true), nil
+}
+
+// Trial lets the program run without a key for as long as the product's trials last, once on each machine. Asking again goes on
+// with the one that began. Where a license was activated here it is what Check says.
+func (client *Client) Trial(ctx context.Context) (Standing, error) {
+	client.lock.Lock()
+	defer client.lock.Unlock()
+	own, err := client.open()
+	if err != nil {
+		return Standing{}, err
+	}
+	if own != nil {
+		return client.check(ctx, own)
+	}
+	return client.try(ctx, nil)
+}
+
+func (client *Client) try(ctx context.Context, own *kept) (Standing, error) {
+	body, _ := json.Marshal(map[string]string{"machineId": client.machineID})
+	answer := client.ask(ctx, question{method: http.MethodPost, target: "/api/trials", body: body})
+	if answer.reason != "" {
+		return client.without(own, no(answer.reason, false)), nil
+	}
+	if answer.status != http.StatusOK {
+		if own != nil {
+			client.drop(own, &answer)
+		}
+		return refusalIn(&answer), nil
+	}
+	trial, _ := answer.said["trial"].(map[string]any)
+	text := answer.header("license-certificate")
+	one := readCertificate(text, ofTrial, client.ring())
+	if trial["machineId"] != client.machineID || one == nil || !one.isOf(client.machineID) {
+		return no("untrusted", false), nil
+	}
+	if err := client.keep(kept{nil, &text, false, client.toKeep(), timeOf(&answer)}); err != nil {
+		return Standing{}, err
+	}
+	return yes("service", one.plan, one), nil
 }
 
 func (client *Client) post(target, licenseKey string) question {
@@ -183,21 +231,21 @@ func (client *Client) activate(ctx context.Context, own *kept, licenseKey string
 		return no(answer.reason, false), nil
 	}
 	if answer.status != http.StatusOK {
-		if own != nil && sameKey(own.LicenseKey, licenseKey) {
+		if own != nil && own.isOf(licenseKey) {
 			client.drop(own, &answer)
 		}
 		return refusalIn(&answer), nil
 	}
 	license, isMine := client.licenseIn(&answer, licenseKey)
 	text := answer.header("license-certificate")
-	one := readCertificate(text, client.ring())
+	one := readCertificate(text, ofLicense, client.ring())
 	// A yes to this very question has all three; one that has not is another's.
 	if !isMine || one == nil || !one.isOf(client.machineID) {
 		return no("untrusted", false), nil
 	}
 	key, _ := license["key"].(string)
 	plan, _ := license["plan"].(string)
-	err := client.keep(kept{key, &text, one.isLent, client.toKeep(), timeOf(&answer)})
+	err := client.keep(kept{&key, &text, one.isLent, client.toKeep(), timeOf(&answer)})
 	if err != nil {
 		return Standing{}, err
 	}
@@ -213,15 +261,12 @@ func (client *Client) licenseIn(answer *heard, licenseKey string) (map[string]an
 
 // renewed: the service has said yes, and the certificate is brought up to date where more than half of its life is over.
 func (client *Client) renewed(ctx context.Context, own *kept, answer *heard) (Standing, error) {
-	var one *certificate
-	if own.Certificate != nil {
-		one = readCertificate(*own.Certificate, client.ring())
-	}
+	one := client.certificateIn(own)
 	if one != nil && !one.isOf(client.machineID) {
 		one = nil
 	}
 	if one == nil || 2*(one.exp-answer.seconds) < one.exp-one.iat {
-		standing, err := client.activate(ctx, own, own.LicenseKey)
+		standing, err := client.activate(ctx, own, *own.LicenseKey)
 		if err != nil || !isNoAnswer(standing.Reason) {
 			return standing, err
 		}
@@ -231,12 +276,23 @@ func (client *Client) renewed(ctx context.Context, own *kept, answer *heard) (St
 	return yes("service", plan, one), nil
 }
 
+// certificateIn answers the license's certificate, or the trial's; nil where none is kept that is genuine.
+func (client *Client) certificateIn(own *kept) *certificate {
+	if own.Certificate == nil {
+		return nil
+	}
+	if own.LicenseKey == nil {
+		return readCertificate(*own.Certificate, ofTrial, client.ring())
+	}
+	return readCertificate(*own.Certificate, ofLicense, client.ring())
+}
+
 // byCertificate goes on without the service.
 func (client *Client) byCertificate(own *kept) Standing {
 	if own == nil || own.Certificate == nil {
 		return no("no_license", true)
 	}
-	one := readCertificate(*own.Certificate, client.ring())
+	one := client.certificateIn(own)
 	if one == nil {
 		return no("certificate_not_genuine", false)
 	}
@@ -276,6 +332,8 @@ func (client *Client) drop(own *kept, answer *heard) {
 	next := *own
 	next.Certificate = nil
 	client.keepIfPossible(next, answer)
+	// No answer of before counts after it.
+	_ = os.Remove(client.requestFile())
 }
 
 func (client *Client) keepIfPossible(own kept, answer *heard) {

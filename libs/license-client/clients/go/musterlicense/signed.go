@@ -44,10 +44,15 @@ func (ring keyRing) verifies(kid string, message, signature []byte) bool {
 type certificate struct {
 	plan, machine string
 	// From when and until when, in seconds since 1970.
-	iat, exp int64
-	isLent   bool
-	features map[string]any
+	iat, exp          int64
+	isLent, isOfTrial bool
+	features          map[string]any
 }
+
+const (
+	ofLicense = "lic1"
+	ofTrial   = "trial1"
+)
 
 // Whole numbers that JSON carries without loss.
 const mostWhole = 1<<53 - 1
@@ -60,10 +65,10 @@ func wholeIn(value any) (int64, bool) {
 	return int64(number), true
 }
 
-// readCertificate answers what a certificate says that one of these keys signed; it may have ended since. Nil for all else.
-func readCertificate(text string, ring keyRing) *certificate {
+// readSigned answers the payload of a text of this kind that one of these keys signed; nil for all else.
+func readSigned(text, kind string, ring keyRing) map[string]any {
 	parts := strings.Split(text, ".")
-	if len(parts) != 3 || parts[0] != "lic1" {
+	if len(parts) != 3 || parts[0] != kind {
 		return nil
 	}
 	payload, badPayload := base64.RawURLEncoding.DecodeString(parts[1])
@@ -72,25 +77,36 @@ func readCertificate(text string, ring keyRing) *certificate {
 	if badPayload != nil || badSignature != nil || json.Unmarshal(payload, &said) != nil {
 		return nil
 	}
+	kid, hasKey := said["kid"].(string)
+	if !hasKey || !ring.verifies(kid, []byte(parts[0]+"."+parts[1]), signature) {
+		return nil
+	}
+	return said
+}
+
+// readCertificate answers what a certificate of this kind says that one of these keys signed; it may have ended since. Nil
+// for all else.
+func readCertificate(text, kind string, ring keyRing) *certificate {
+	said := readSigned(text, kind, ring)
 	_, hasLicense := said["lic"].(string)
 	plan, hasPlan := said["plan"].(string)
 	machine, hasMachine := said["machine"].(string)
-	kid, hasKey := said["kid"].(string)
 	iat, hasStart := wholeIn(said["iat"])
 	exp, hasEnd := wholeIn(said["exp"])
-	isWhole := hasLicense && hasPlan && hasMachine && hasKey && hasStart && hasEnd
-	if !isWhole || !ring.verifies(kid, []byte(parts[0]+"."+parts[1]), signature) {
+	if !(hasLicense && hasPlan && hasMachine && hasStart && hasEnd) {
 		return nil
 	}
 	_, isLent := wholeIn(said["lease"])
 	features, _ := said["features"].(map[string]any)
-	return &certificate{plan, machine, iat, exp, isLent, features}
+	return &certificate{plan, machine, iat, exp, isLent, kind == ofTrial, features}
 }
 
-func (one *certificate) isOf(machineID string) bool {
+func markOf(machineID string) string {
 	mark := sha256.Sum256([]byte(machineID))
-	return one.machine == base64.RawURLEncoding.EncodeToString(mark[:])
+	return base64.RawURLEncoding.EncodeToString(mark[:])
 }
+
+func (one *certificate) isOf(machineID string) bool { return one.machine == markOf(machineID) }
 
 // Answers that are signed by RFC 9421, as far as the service uses it.
 

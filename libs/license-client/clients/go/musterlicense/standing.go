@@ -14,6 +14,8 @@ type Standing struct {
 	// "service" or "certificate".
 	By   string
 	Plan string
+	// Without a key, for some days.
+	IsTrial bool
 	// Until when it may run without the service, in seconds since 1970; 0 where it may not.
 	OfflineUntil int64
 	// What the license lets people do: true, false or a number.
@@ -42,6 +44,8 @@ var messages = map[string]string{
 	"certificate_of_another_machine": "The certificate is of another machine.",
 	"certificate_ended":              "The certificate has ended, and the license service does not answer.",
 	"clock_turned_back":              "The clock of this machine was turned back.",
+	"trial_ended":                    "The trial on this machine has ended.",
+	"answer_of_another_request":      "This answer is to no request of this machine, or to an older one.",
 	"not_activated":                  "This license is not active on this machine.",
 	"active_on_another_machine":      "This license is active on another machine.",
 	"license_expired":                "This license has expired.",
@@ -67,7 +71,7 @@ func no(reason string, isFinal bool) Standing {
 func yes(by, plan string, one *certificate) Standing {
 	standing := Standing{MayRun: true, Reason: "active", By: by, Plan: plan, Message: fmt.Sprintf("Licensed, plan %s, by the %s.", plan, by)}
 	if one != nil {
-		standing.OfflineUntil, standing.Features = one.exp, one.features
+		standing.OfflineUntil, standing.Features, standing.IsTrial = one.exp, one.features, one.isOfTrial
 	}
 	return standing
 }

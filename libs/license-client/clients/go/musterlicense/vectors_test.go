@@ -1,9 +1,11 @@
 package musterlicense
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"net/http"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -18,7 +20,10 @@ func vectors(t *testing.T, name string, into any) {
 	}
 }
 
-func TestCertificates(t *testing.T) {
+func TestCertificates(t *testing.T) { certificates(t, "certificates", ofLicense) }
+func TestTrials(t *testing.T)       { certificates(t, "trials", ofTrial) }
+
+func certificates(t *testing.T, name, kind string) {
 	var file struct {
 		PublicKeys []PublicKey
 		Cases      []struct {
@@ -26,10 +31,10 @@ func TestCertificates(t *testing.T) {
 			NowSeconds                            int64
 		}
 	}
-	vectors(t, "certificates", &file)
+	vectors(t, name, &file)
 	for _, one := range file.Cases {
 		outcome := "valid"
-		if read := readCertificate(one.Certificate, ringOf(file.PublicKeys)); read == nil {
+		if read := readCertificate(one.Certificate, kind, ringOf(file.PublicKeys)); read == nil {
 			outcome = "not_genuine"
 		} else if !read.isOf(one.MachineID) {
 			outcome = "other_machine"
@@ -41,6 +46,47 @@ func TestCertificates(t *testing.T) {
 		}
 	}
 	t.Logf("%d cases", len(file.Cases))
+}
+
+func TestAirGap(t *testing.T) {
+	var file struct {
+		PublicKeys []PublicKey
+		Requests   []struct {
+			carried
+			Name, Text string
+		}
+		Answers []struct {
+			Name, Answer, Outcome, Certificate, Message string
+			Request                                     carried
+			IsFinal                                     *bool
+		}
+	}
+	vectors(t, "air-gap", &file)
+	payloadOf := func(text string) (found carried) {
+		payload, err := base64.RawURLEncoding.DecodeString(strings.TrimPrefix(text, "licreq1."))
+		if err == nil {
+			err = json.Unmarshal(payload, &found)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return found
+	}
+	for _, one := range file.Requests {
+		if written := one.carried.text(); payloadOf(written) != payloadOf(one.Text) {
+			t.Errorf("%s: %s", one.Name, written)
+		}
+	}
+	for _, one := range file.Answers {
+		said := answerTo(one.Request, one.Answer, ringOf(file.PublicKeys))
+		if said.reason != one.Outcome || said.certificate != one.Certificate || said.isOwn != (one.IsFinal != nil) {
+			t.Errorf("%s: %+v", one.Name, said)
+		}
+		if one.IsFinal != nil && (said.standing.IsFinal != *one.IsFinal || said.standing.Message != one.Message) {
+			t.Errorf("%s: %+v", one.Name, said.standing)
+		}
+	}
+	t.Logf("%d cases", len(file.Requests)+len(file.Answers))
 }
 
 func TestAnswers(t *testing.T) {

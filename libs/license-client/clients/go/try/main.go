@@ -1,9 +1,11 @@
-// A small program that is protected: try URL FOLDER [activate KEY | check | offline | release]. Says its standing as JSON.
+// A small program that is protected: try URL FOLDER and activate KEY, check, offline, release, trial, request KEY or answer FILE.
+// Says its standing as JSON. LICENSE_KEYS names a file of the service's keys to build in.
 package main
 
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"log"
 	"os"
 	"time"
@@ -11,11 +13,30 @@ import (
 	"program/musterlicense"
 )
 
+// pinned answers the keys that LICENSE_KEYS names; nil where it names none.
+func pinned() []musterlicense.PublicKey {
+	name := os.Getenv("LICENSE_KEYS")
+	if name == "" {
+		return nil
+	}
+	var document struct {
+		Keys []musterlicense.PublicKey `json:"keys"`
+	}
+	text, err := os.ReadFile(name)
+	if err == nil {
+		err = json.Unmarshal(text, &document)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return document.Keys
+}
+
 func main() {
 	url, folder, what := os.Args[1], os.Args[2], os.Args[3]
 	patience := time.Duration(0)
 	licenses, err := musterlicense.New(musterlicense.Options{
-		URL: url, Product: "license-demo", Folder: folder, Patience: &patience,
+		URL: url, Product: "license-demo", Folder: folder, Patience: &patience, PublicKeys: pinned(),
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -31,6 +52,21 @@ func main() {
 		standing, err = licenses.CheckOffline()
 	case "release":
 		standing, err = licenses.Release(ctx)
+	case "trial":
+		standing, err = licenses.Trial(ctx)
+	case "request":
+		text, err := licenses.RequestOffline(os.Args[4])
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(text)
+		return
+	case "answer":
+		answer, failed := os.ReadFile(os.Args[4])
+		if failed != nil {
+			log.Fatal(failed)
+		}
+		standing, err = licenses.AcceptOffline(string(answer))
 	}
 	if err != nil {
 		log.Fatal(err)
