@@ -55,7 +55,7 @@ beforeAll(async () => {
   });
   licenses = await startThrowAwayApp('license-service', {
     log: 'warn',
-    environment: { DATABASE_URL: postgres.url },
+    environment: { DATABASE_URL: postgres.url, ...webhooksTo },
   });
   redis = await startRedis({ durable: false });
   worker = await startThrowAwayApp('delivery-worker', {
@@ -146,7 +146,7 @@ describe.each(pages)('%s', (page) => {
       if (language === 'ts') await runTypeScript(code, `${path.basename(page, '.md')}-${index}`);
     }
     expect(blocks.every(({ code }) => code.trim() !== '')).toBe(true);
-  }, 120_000);
+  }, 300_000);
 });
 
 it('shows a receiver of webhooks that takes what Muster signed, and nothing else', async () => {
@@ -185,6 +185,51 @@ it('shows a receiver of webhooks that takes what Muster signed, and nothing else
     }
   });
 }, 60_000);
+
+it('shows how a shop issues by one call and hears of the activation', async () => {
+  const page = await readFile(path.join(guides, 'selling-licenses.md'), 'utf8');
+  const [, code = ''] = /^```js\n(.*?)^```$/ms.exec(page) ?? [];
+  const license = async (...args: string[]): Promise<string> => {
+    const { stdout } = await run('npm', ['run', '-s', 'license', '--', ...args], {
+      env: environment,
+      cwd: repositoryRoot,
+    });
+    return stdout;
+  };
+  await license('plan', 'set', 'hook', '--perpetual');
+  const made = await license('token', 'new', '--name', 'hook', '--scope', 'issue,webhooks', '--json');
+  const { secret: token } = JSON.parse(made) as { secret: string };
+  const post = async <Answer>(address: string, body: object): Promise<Answer> => {
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' };
+    const sent = { method: 'POST', headers, body: JSON.stringify(body) };
+    const answer = await fetch(`${licenses.url}${address}`, sent);
+    expect(answer.status).toBe(200);
+    return (await answer.json()) as Answer;
+  };
+  const port = await freePort();
+  const url = `http://127.0.0.1:${port}/`;
+  const hook = { url, kinds: ['activated'] };
+  const { secret } = await post<{ secret: string }>('/api/operators/webhooks/create', hook);
+  await withProgram(code, 'shop.mjs', async (file) => {
+    const env = { ...process.env, WEBHOOK_SECRET: secret, PORT: String(port) };
+    const receiver = spawn(process.execPath, [file], { env, stdio: ['ignore', 'pipe', 'inherit'] });
+    const ended = once(receiver, 'exit');
+    try {
+      const told = once(createInterface(receiver.stdout), 'line');
+      const sale = { plan: 'hook', orderRef: 'shop-of-the-guide' };
+      const sold = await post<{ licenses: { key: string }[] }>('/api/operators/licenses/issue', sale);
+      const licenseKey = sold.licenses[0]?.key;
+      await post('/api/activate', { licenseKey, machineId: 'machine-of-the-guide' });
+      // The first try may come before it listens: the second comes some seconds later.
+      expect(await Promise.race([told, ended])).toEqual(['license.activated shop-of-the-guide 1']);
+      const forged = await fetch(url, { method: 'POST', body: '{"type":"license.activated"}' });
+      expect(forged.status).toBe(400);
+    } finally {
+      receiver.kill();
+      await ended;
+    }
+  });
+}, 300_000);
 
 it('has guides that are run', async () => {
   const all = await Promise.all(pages.map((page) => readFile(path.join(guides, page), 'utf8')));

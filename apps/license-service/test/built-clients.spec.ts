@@ -1,4 +1,5 @@
 /** The clients in languages that are built first: against the vectors that all share, and against the service. */
+import { existsSync } from 'node:fs';
 import { cp, glob, mkdtemp, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
@@ -18,6 +19,18 @@ import {
 const buildMillis = 300_000;
 
 const hasGo = isThere('go', 'version');
+/** Where Debian keeps the sources of crates; elsewhere cargo has to have them in its own cache. */
+const cratesOfSystem = '/usr/share/cargo/registry';
+const crates = existsSync(path.join(cratesOfSystem, 'ring-0.16.20'))
+  ? [
+      ...['--config', 'source.crates-io.replace-with="system"'],
+      ...['--config', `source.system.directory="${cratesOfSystem}"`],
+    ]
+  : [];
+const hasRust = isThere(
+  'cargo',
+  ...['fetch', '--offline', ...crates, '--manifest-path', path.join(clients, 'rust/Cargo.toml')],
+);
 const hasMono = isThere('mcs', '--version') && isThere('mono', '--version');
 
 const house = openHome();
@@ -57,6 +70,31 @@ const words = (folder: string, what: string, given?: string): string[] => [
       await writeFile(path.join(own, 'main.go'), await programOfGuide('Go'));
       expect(await go(['build', '-o', 'app', '.'], own)).toEqual({ code: 0, out: '' });
       await followsTheGuide(house, [path.join(own, 'app')]);
+    },
+    buildMillis,
+  );
+
+  lives(house, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
+});
+
+(hasRust ? describe : describe.skip)('Rust (cargo, 1.65 or newer, with ring, ureq and serde_json)', () => {
+  const folder = path.join(clients, 'rust');
+  const cargo = (command: string, ...args: string[]): Promise<Said> =>
+    run('cargo', [command, '--quiet', '--offline', ...crates, ...args], {
+      folder,
+      env: { CARGO_TARGET_DIR: path.join(home(), 'rust'), RUSTFLAGS: '-D warnings' },
+    });
+  const program = (): string => path.join(home(), 'rust/debug/examples/try');
+
+  beforeAll(async () => {
+    expect(await cargo('build', '--example', 'try')).toEqual({ code: 0, out: '' });
+  }, buildMillis);
+
+  it(
+    'finds what the vectors say',
+    async () => {
+      const said = await cargo('test', '--lib', '--', '--nocapture', '--test-threads=1');
+      expect(said).toEqual({ code: 0, out: expect.stringMatching(/(\d+ cases[^]*){6}5 passed/) });
     },
     buildMillis,
   );
