@@ -22,9 +22,15 @@ export function accessJourneys(house: House): void {
     return violations.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${id}: ${html.slice(0, 160)}`));
   }
 
-  /** Nothing is cut off or to be scrolled to sideways, but for the columns of a board. */
+  /**
+   * Nothing is cut off or to be scrolled to sideways, but for the columns of a board; and the frame of the pages is as high as
+   * its window: what scrolls is inside.
+   */
   const overhang = (page: Page): Promise<unknown> =>
-    page.evaluate('document.documentElement.scrollWidth - document.documentElement.clientWidth');
+    page.evaluate(`{
+      const { scrollWidth, clientWidth, scrollHeight, clientHeight } = document.documentElement;
+      scrollWidth - clientWidth + (document.querySelector('.shell') === null ? 0 : scrollHeight - clientHeight);
+    }`);
 
   /** A walk takes the page through all it is looked at in: so each page is waited for once. */
   const windows = 2;

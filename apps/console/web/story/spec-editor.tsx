@@ -26,8 +26,9 @@ export const hasDraft = (storyKey: string): boolean => drafts.has(storyKey);
 function Theirs({ base, theirs }: { readonly base: string; readonly theirs: Spec }) {
   return (
     <div className="beside">
-      <h3>{w.theirs(theirs.version)}</h3>
-      <p className="muted">{w.theirChange}</p>
+      <h3>
+        {w.theirs(theirs.version)} <span className="muted">{w.theirChange}</span>
+      </h3>
       <Suspense fallback={<Loading label={t.story.loading} rows={2} />}>
         <WordDiff before={base} after={theirs.content} />
       </Suspense>

@@ -2,7 +2,7 @@
 import { type AuditEntry, type Project } from '@muster/registry';
 import { facts } from '../settings/parts.tsx';
 import { widestOf } from '../settings/rights.ts';
-import { exactly } from '../texts/index.ts';
+import { exactDay } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
 
 type Details = NonNullable<AuditEntry['details']>;
@@ -37,6 +37,6 @@ export function detailsOf(details: Details, projects: readonly Project[]): strin
     v.audit.asAgent(agent.name),
     v.audit.may[widestOf(scopes)],
     projectIds === null ? v.audit.allProjects : namesOf(projectIds, projects),
-    v.audit.ends(exactly(expiresAt)),
+    v.audit.ends(exactDay(expiresAt)),
   );
 }

@@ -38,6 +38,8 @@ li > a, li > span, li > div { display: block; padding: .6rem .75rem; border: 1px
 li form { margin-top: .6rem }
 summary { min-height: 1.75rem; color: var(--accent); cursor: pointer }
 .quiet { color: var(--muted); font-size: .925rem }
+/* A line below a link is of its name alone. */
+a > .quiet { display: inline-block }
 .bad { color: var(--red); font-weight: 600 }
 .wide { overflow-wrap: anywhere }
 `,
