@@ -1,4 +1,5 @@
-/** An organization in which every page has something to show, and a text by which each page is known to be there. */
+/** An organization in which every page has something to show, and texts by which each page is known to be there: of what comes by
+ * a request of its own, one each. */
 import { type People } from '@muster/testing';
 import { arrange, type House } from './house.ts';
 
@@ -41,7 +42,7 @@ export async function furnish(house: House, people: People): Promise<void> {
 
 export const pages = [
   ['/', 'Waits for an answer'],
-  ['/agents', 'Renaming'],
+  ['/agents', 'Renaming', 'Chloé has it locked'],
   ['/inbox', 'Needs you'],
   ['/activity', 'created'],
   ['/p/WEB', 'Delta'],
