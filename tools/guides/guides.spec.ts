@@ -1,4 +1,4 @@
-/** What the guides tell people to paste does what they say: every block marked `run` is run, in order, page by page. */
+/** What the guides tell people to paste does what they say: every block marked `run` is run, in order, page by page, and prints what is `shown`. */
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
@@ -131,16 +131,23 @@ async function withProgram(
 const runTypeScript = (code: string, name: string): Promise<void> =>
   withProgram(code, `${name}.ts`, (file) => run(process.execPath, [file], { env: environment }));
 
+/** What a page says that its blocks print, where it does. */
+const shownIn = (markdown: string): string =>
+  [...markdown.matchAll(/^```text shown\n(.*?)^```$/gms)].map(([, text = '']) => text).join('');
+
 describe.each(pages)('%s', (page) => {
   it('does what it says', async () => {
-    const blocks = blocksOf(await readFile(path.join(guides, page), 'utf8'));
+    const markdown = await readFile(path.join(guides, page), 'utf8');
+    const blocks = blocksOf(markdown);
     // One shell for a page: a block goes on with what those before it have set.
     const script = blocks.filter(({ language }) => language === 'bash').map(({ code }) => code);
     if (script.length > 0) {
-      await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')], {
+      const { stdout } = await run('bash', ['-euo', 'pipefail', '-c', script.join('\n')], {
         env: environment,
         cwd: repositoryRoot,
       });
+      const shown = shownIn(markdown);
+      if (shown !== '') expect(stdout).toBe(shown);
     }
     for (const [index, { language, code }] of blocks.entries()) {
       if (language === 'ts') await runTypeScript(code, `${path.basename(page, '.md')}-${index}`);

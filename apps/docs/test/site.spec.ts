@@ -87,6 +87,12 @@ it('has a page for each guide, and each is in the sidebar', async () => {
   for (const page of referencePages().slice(1)) expect(pages.has(`/${page.path}`)).toBe(true);
 });
 
+it('has every page in full: none that ended in a fault as it was drawn', () => {
+  const empty = [...pages].filter(([address, html]) => address !== '/404' && !html.includes('<h1'));
+  expect(empty.map(([address]) => address)).toEqual([]);
+  expect(pages.get('/guides/forge-webhooks')).toContain('checks: ${{ job.status }}');
+});
+
 it('has no link that leads nowhere', () => {
   const dead: string[] = [];
   let links = 0;

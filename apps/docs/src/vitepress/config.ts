@@ -6,6 +6,7 @@ import { decisionPages } from './decisions.ts';
 import { drawDiagrams } from './diagrams.ts';
 import { searchOptions } from './search.ts';
 import { unlinkSources } from './sources.ts';
+import { keepVerbatim } from './verbatim.ts';
 
 /** What the pages are made from; `build.ts` sets it. */
 const pages = process.env['PAGES_FOLDER'];
@@ -122,6 +123,7 @@ export default defineConfig({
     config: (markdown) => {
       drawDiagrams(markdown);
       unlinkSources(markdown);
+      keepVerbatim(markdown);
     },
   },
 });
