@@ -190,16 +190,16 @@ describe('a client that a person consents to', () => {
     expect(await records()).toEqual(before);
   });
 
-  it('lives on through refreshes that come many at a time', async () => {
+  it('lives on through a thousand refreshes that come many at a time', async () => {
     let { refresh_token: token } = await connect(browser, client, form);
-    // More than are let in at once: none keeps its place.
-    for (let round = 0; round < 60; round += 1) {
+    // More than are let in at once: none keeps its place. They take seven seconds, and much longer where a machine is busy.
+    for (let round = 0; round < 200; round += 1) {
       const replies = await Promise.all(Array.from({ length: 5 }, () => client.refresh(token)));
       expect(replies.map(({ status }) => status)).toEqual(replies.map(() => 200));
       token = String(replies.at(-1)?.body['refresh_token']);
     }
     expect((await client.refresh(token)).status).toBe(200);
-  });
+  }, 300_000);
 
   it('calls by the same token where the one before has ended', async () => {
     const tokens = await connect(browser, client, form);

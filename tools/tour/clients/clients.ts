@@ -1,13 +1,11 @@
-// npm run clients [-- --write]: real clients of MCP against the gateway, in core mode: how each opens, what it lists,
+// npm run clients [-- --write] [-- --sign-in]: real clients of MCP against the gateway, in core mode: how each opens, what it lists,
 // whether a call and a refusal arrive whole, and what it says to a bad token. They are installed in exact versions, in a
 // folder of their own. They run on the instance of `npm start`, else on one that is brought up. --write puts the table
-// into docs/mcp-clients-tried.md.
+// into docs/mcp-clients-tried.md. --sign-in has clients with a login of their own sign in by the bare address instead, at an
+// installation that is brought up, where a person lets them in, in a real browser.
 import { randomBytes } from 'node:crypto';
-import { writeFile } from 'node:fs/promises';
-import path from 'node:path';
 import { parseArgs } from 'node:util';
 import { z } from 'zod';
-import { repositoryRoot } from '../../dev/repository.ts';
 import { startThrowAwayApp } from '../../dev/throw-away-app.ts';
 import { findInstance } from '../find-instance.ts';
 import { Journal } from '../journal.ts';
@@ -15,7 +13,12 @@ import { show } from '../show.ts';
 import { foundTeam } from '../team.ts';
 import { modelClients } from './model-clients.ts';
 import { installClients } from './packages.ts';
+import { writeTable } from './page.ts';
 import { probes } from './probes.ts';
+import { signingClients } from './signing-in/clients.ts';
+import { bringUpSigningIn } from './signing-in/installation.ts';
+import { openPerson } from './signing-in/person.ts';
+import { type SignedIn, signingTable, trySigningIn } from './signing-in/signing-in.ts';
 import { tryModelClient } from './trying-models.ts';
 import { table, type Tried, tryProbe } from './trying.ts';
 
@@ -60,11 +63,7 @@ async function run(write: boolean): Promise<boolean> {
     const shown = table(tried);
     show(`\n${shown}`);
     for (const { name, trouble } of tried) if (trouble !== undefined) show(`\n${name}: ${trouble}`);
-    if (write)
-      await writeFile(
-        path.join(repositoryRoot, 'docs/mcp-clients-tried.md'),
-        `# MCP clients, tried\n\nWritten by \`npm run clients -- --write\`: each connects to a gateway in core mode as its users set it up, lists the\ntools, makes a call, and makes one that is refused. Coding agents have a stub in place of their model, which chooses these calls;\nthe answers count where that model got them. Claude Code tells its model of tools by name alone until it looks one up.\n\nClaude Desktop, claude.ai, ChatGPT, Cursor, VS Code and JetBrains are not among them: they need a screen or an account.\n\n${shown}\n`,
-      );
+    if (write) await writeTable('token', shown);
     return tried.every(({ trouble }) => trouble === undefined);
   } finally {
     await gateway?.stop();
@@ -72,8 +71,32 @@ async function run(write: boolean): Promise<boolean> {
   }
 }
 
-const { values } = parseArgs({ options: { write: { type: 'boolean', default: false } } });
-process.exitCode = await run(values.write).then(
+async function signIn(write: boolean): Promise<boolean> {
+  show('Installing the clients, where they are not there yet …');
+  await installClients();
+  const installation = await bringUpSigningIn();
+  const person = await openPerson(installation.baseUrl);
+  try {
+    const tried: SignedIn[] = [];
+    for (const client of signingClients) {
+      show(`  ${client.name} …`);
+      tried.push(await trySigningIn(client, installation, person));
+    }
+    const shown = signingTable(tried);
+    show(`\n${shown}`);
+    for (const { name, trouble } of tried) if (trouble !== undefined) show(`\n${name}: ${trouble}`);
+    if (write) await writeTable('sign-in', shown);
+    return tried.every(({ trouble }) => trouble === undefined);
+  } finally {
+    await person.close();
+    await installation.stop();
+  }
+}
+
+const { values } = parseArgs({
+  options: { write: { type: 'boolean', default: false }, 'sign-in': { type: 'boolean', default: false } },
+});
+process.exitCode = await (values['sign-in'] ? signIn : run)(values.write).then(
   (fine) => (fine ? 0 : 1),
   (error: unknown) => {
     process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);

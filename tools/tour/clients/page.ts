@@ -1,0 +1,22 @@
+/** docs/mcp-clients-tried.md: a table for each way in, the other one of which stays as it was. */
+import { readFile, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { repositoryRoot } from '../../dev/repository.ts';
+
+const file = path.join(repositoryRoot, 'docs/mcp-clients-tried.md');
+/** What stands above each table. */
+const heads = { token: '## By a token', 'sign-in': '## By signing in' } as const;
+
+/** A page whose table under this head is another. */
+export function withTable(page: string, kind: keyof typeof heads, table: string): string {
+  const head = page.indexOf(`${heads[kind]}\n`);
+  const start = page.indexOf('\n|', head) + 1;
+  if (head === -1 || start === 0) throw new Error(`the page has no table below "${heads[kind]}"`);
+  const rest = page.slice(start);
+  const length = /^(?:\|.*\n)+/.exec(rest)?.[0].length ?? 0;
+  return `${page.slice(0, start)}${table}\n${rest.slice(length)}`;
+}
+
+export async function writeTable(kind: keyof typeof heads, table: string): Promise<void> {
+  await writeFile(file, withTable(await readFile(file, 'utf8'), kind, table));
+}

@@ -1,0 +1,40 @@
+/** Who signs in in a real browser, and lets a client in as an agent of theirs. */
+import { browserFlags, findBrowser } from '@muster/testing/browser';
+import { chromium } from 'playwright-core';
+
+export interface SigningPerson {
+  /** Answers what stood in the way; undefined where the client was let in and the browser went back to it. */
+  letIn(address: string, agentName: string): Promise<string | undefined>;
+  close(): Promise<void>;
+}
+
+export async function openPerson(baseUrl: string): Promise<SigningPerson> {
+  const executablePath = findBrowser();
+  if (executablePath === undefined) throw new Error('there is no Chromium (CHROMIUM names one)');
+  const browser = await chromium.launch({ executablePath, args: browserFlags() });
+  const context = await browser.newContext();
+  return {
+    letIn: async (address, agentName) => {
+      const page = await context.newPage();
+      try {
+        await page.goto(address);
+        const demo = page.getByRole('button', { name: 'Sign in as' });
+        const connect = page.getByRole('button', { name: 'Connect', exact: true });
+        const trouble = page.getByRole('heading', { name: 'This did not work' });
+        await demo.or(connect).or(trouble).first().waitFor();
+        if (await demo.isVisible()) await demo.click();
+        await connect.or(trouble).first().waitFor();
+        if (await trouble.isVisible()) return await page.locator('main').innerText();
+        await page.getByLabel('A new one, called:').check();
+        await page.locator('input[name=agentName]').fill(agentName);
+        await connect.click();
+        await page.waitForURL(({ origin }) => origin !== baseUrl);
+        await page.waitForLoadState();
+        return undefined;
+      } finally {
+        await page.close();
+      }
+    },
+    close: () => browser.close(),
+  };
+}
