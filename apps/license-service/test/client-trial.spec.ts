@@ -77,13 +77,19 @@ describe('a program without a key', () => {
     machines.middle.meddleWithBody = (body) => body.replace(/machine-\d+/, 'machine-of-another');
     expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
     machines.middle.leaveAlone();
-    const { client: licensed } = await machines.activated();
-    const { certificate } = await kept(licensed);
-    machines.middle.meddle = (answer) => ({
-      ...answer,
-      headers: { ...answer.headers, 'license-certificate': certificate },
-    });
-    expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
+    // Headers are not signed: another machine's certificate, and this machine's own of a license.
+    const other = await onTrial();
+    const machineId = await client.machineId();
+    const licensed = machines.install({ machineId });
+    expect(await licensed.activate((await machines.world.issue()).key)).toMatchObject({ mayRun: true });
+    await machines.world.rows('update licenses.trials set converted_at = null, license_id = null');
+    for (const { certificate } of [await kept(other), await kept(licensed)]) {
+      machines.middle.meddle = (answer) => ({
+        ...answer,
+        headers: { ...answer.headers, 'license-certificate': certificate },
+      });
+      expect(await client.trial()).toMatchObject({ mayRun: false, reason: 'untrusted' });
+    }
   });
 
   it('cannot make a license of its trial in its own file', async () => {
