@@ -1,7 +1,7 @@
 /** A board as two people use it at once, in real windows. */
 import { isDeepStrictEqual } from 'node:util';
 import { beforeEach, expect } from '@jest/globals';
-import { type Locator, type Page } from 'playwright-core';
+import { type Locator, type Page, type Request } from 'playwright-core';
 import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
 import { arrange, type House } from './house.ts';
@@ -186,6 +186,47 @@ export function boardJourneys(house: House): void {
     // The reader who stood on the card still does.
     await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
   });
+
+  journey(
+    'hears of everything in more windows than there are streams, also once the first is closed',
+    async () => {
+      await arrange(house, people, demo);
+      const { token } = people.ana.me;
+      const first = windows.keep(await house.open(token, '/p/WEB')).page;
+      let streams = 0;
+      const count = (request: Request): void => {
+        if (new URL(request.url()).pathname === '/api/events/stream') streams += 1;
+      };
+      first.context().on('request', count);
+      const pages = [first];
+      // A member has four streams.
+      for (const _ of Array(4).keys()) {
+        const page = await first.context().newPage();
+        await page.goto(`${house.url()}/console/p/WEB`);
+        await page.getByLabel('Token').fill(token);
+        await page.keyboard.press('Enter');
+        pages.push(page);
+      }
+      const all = async (look: (page: Page) => Promise<unknown>): Promise<void> => {
+        for (const page of pages) {
+          await page.bringToFront();
+          await look(page);
+        }
+      };
+      await all((page) => page.getByText('Live', { exact: true }).waitFor());
+      const ben = house.client(people.ben.me.token);
+      await ben.stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
+      await all((page) => shows(page, 'In progress', ['Beta']));
+      expect(streams).toBe(0);
+      await first.goto('about:blank');
+      pages.shift();
+      await ben.stories.updateStatus({ storyId: 'WEB-3', status: 'in_review' });
+      await all((page) => shows(page, 'In review', ['Gamma']));
+      await all((page) => page.getByText('Live', { exact: true }).waitFor());
+      first.context().off('request', count);
+      expect(streams).toBe(1);
+    },
+  );
 
   journey('shows the same nothing for a project that is hidden and one that is not there', async () => {
     const ana = house.client(people.ana.me.token);

@@ -81,9 +81,7 @@ function WireState() {
   const text =
     wire.state === 'lost'
       ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
-      : wire.state === 'live'
-        ? t.wire.live
-        : t.wire.opening;
+      : t.wire[wire.state];
   return (
     <div className="wire" data-state={wire.state} title={text}>
       <span className="state" data-tone={wire.state === 'live' ? 'good' : 'wait'}>

@@ -12,6 +12,7 @@ import {
 import { type Registry, type ResultOf } from '@muster/registry';
 import { proving } from './proof.ts';
 import { askSignIn, chooseOrganization, type SignedIn } from './sign-in.ts';
+import { hearTime } from './time.ts';
 
 export type Identity = ResultOf<Registry['session']['identity']>;
 
@@ -23,13 +24,15 @@ export interface Session {
   readonly cursor: string;
   /** Who is signed in; null for a token. */
   readonly signedIn: SignedIn | null;
+  /** The same in all windows of this browser that may see the same: they share one stream. */
+  readonly audience: string;
 }
 
 interface StreamWish {
   readonly after: string;
   readonly signal: AbortSignal;
   readonly onOpen: () => void;
-  readonly onRetry: () => void;
+  readonly onRetry: (failure: unknown) => void;
 }
 
 export type Entered =
@@ -75,12 +78,17 @@ export const openByToken = (token: string): Promise<Session | undefined> =>
 
 async function openSession(http: HttpOptions, signedIn: SignedIn | null): Promise<Session> {
   const client = createClient(proving(retrying(httpTransport(http), { forSeconds })));
+  const asked = Date.now();
   const [identity, { cursor }] = await Promise.all([
-    client.session.identity(),
+    client.session.identity().then((answer) => {
+      hearTime(answer.serverTime, asked, Date.now());
+      return answer;
+    }),
     client.events.list({ after: 'latest', limit: 1 }),
   ]);
+  const audience = signedIn === null ? identity.token.id : `${signedIn.account.id}.${identity.org.id}`;
   return {
-    ...{ identity, client, cursor, signedIn },
+    ...{ identity, client, cursor, signedIn, audience },
     stream: (wish) => followStream({ ...http, ...wish, forSeconds: Number.POSITIVE_INFINITY }),
   };
 }

@@ -1,17 +1,18 @@
 /** What is left of a lease, as a ring that empties and in words. */
 import { useSyncExternalStore } from 'react';
+import { timeNow } from '../data/time.ts';
 import { span, t } from '../texts/index.ts';
 
 /** One clock for all that show time: it goes every five seconds, and only while they do. */
 const stepMillis = 5_000;
-let now = Date.now();
+let now = timeNow();
 const watchers = new Set<() => void>();
 let timer: ReturnType<typeof setInterval> | undefined;
 
 function subscribe(changed: () => void): () => void {
   watchers.add(changed);
   timer ??= setInterval(() => {
-    now = Date.now();
+    now = timeNow();
     for (const tell of watchers) tell();
   }, stepMillis);
   return () => {

@@ -5,7 +5,7 @@ import { type Invitation, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../parts/people.tsx';
-import { ago, t } from '../texts/index.ts';
+import { ending, t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
 import { invitationsQuery, membersQuery } from './queries.ts';
@@ -119,7 +119,10 @@ function Invited({ invitation }: { readonly invitation: Invitation }) {
     <Item
       lead={<Avatar name={email} kind="member" />}
       title={email}
-      fact={facts(s.roles[role], state === 'pending' ? s.members.pending(ago(expiresAt)) : s.members.expired)}
+      fact={facts(
+        s.roles[role],
+        state === 'pending' ? s.members.pending(ending(expiresAt)) : s.members.expired,
+      )}
     >
       <button
         type="button"

@@ -51,6 +51,7 @@ export const en = {
     live: 'Live',
     opening: 'Connecting…',
     lost: (seconds: number) => `Reconnecting, as of ${seconds} s ago`,
+    crowded: 'Not live here: you are live in too many other places',
     signOut: 'Sign out',
     organizations: 'Organizations',
     theme: 'Theme',

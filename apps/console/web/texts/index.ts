@@ -1,4 +1,5 @@
 /** The texts of the reader's language, and times and numbers as that reader writes them. */
+import { timeNow } from '../data/time.ts';
 import { en, type Texts } from './en.ts';
 
 export const t: Texts = en;
@@ -14,15 +15,19 @@ const steps = [
   { unit: 'month', millis: 30 * 86_400_000, until: 365 * 86_400_000 },
 ] as const;
 
-/** Such as "5 min. ago". */
-export function ago(time: string, now = Date.now()): string {
-  const past = Date.parse(time) - now;
-  const step = steps.find(({ until }) => Math.abs(past) < until) ?? {
+function relatively(millis: number): string {
+  const step = steps.find(({ until }) => Math.abs(millis) < until) ?? {
     unit: 'year' as const,
     millis: 365 * 86_400_000,
   };
-  return relative.format(Math.round(past / step.millis), step.unit);
+  return relative.format(Math.round(millis / step.millis), step.unit);
 }
+
+/** Of what has happened, such as "5 min. ago": never in the time to come, however the clocks differ. */
+export const ago = (time: string, now = timeNow()): string => relatively(Math.min(0, Date.parse(time) - now));
+
+/** Of what is to end, such as "in 5 days", or has ended. */
+export const ending = (time: string, now = timeNow()): string => relatively(Date.parse(time) - now);
 
 const day = new Intl.DateTimeFormat(undefined, { dateStyle: 'medium' });
 
