@@ -1,6 +1,12 @@
 /** A real Chromium for the journeys: the machine's own. `npm test` installs Debian's where it is missing. */
 import { it } from '@jest/globals';
-import { type Browser, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type ConsoleMessage,
+  type Page,
+} from 'playwright-core';
 import { browserFlags, findBrowser } from '@muster/testing/browser';
 
 const program = findBrowser();
@@ -16,15 +22,65 @@ export async function launch(flags: readonly string[] = []): Promise<Browser | u
   return chromium.launch({ executablePath: program, args: [...browserFlags(), ...flags] });
 }
 
+export interface Faults {
+  readonly found: readonly string[];
+  /** Hears no more of the page. */
+  readonly leave: () => void;
+}
+
 /** What went wrong on a page without being seen: errors of scripts, and what the content policy refused. */
-export function faultsOf(page: Page): string[] {
-  const faults: string[] = [];
-  page.on('pageerror', (error) => faults.push(String(error)));
-  page.on('console', (message) => {
+export function faultsOf(page: Page): Faults {
+  const found: string[] = [];
+  const hearError = (error: Error): void => void found.push(String(error));
+  const hearLine = (message: ConsoleMessage): void => {
     const text = message.text();
     // The first call asks whether a cookie is there.
     const isAnswer = text.startsWith('Failed to load resource');
-    if (message.type() === 'error' && !isAnswer) faults.push(text);
-  });
-  return faults;
+    if (message.type() === 'error' && !isAnswer) found.push(text);
+  };
+  page.on('pageerror', hearError);
+  page.on('console', hearLine);
+  return {
+    found,
+    leave: () => {
+      page.off('pageerror', hearError);
+      page.off('console', hearLine);
+    },
+  };
+}
+
+/**
+ * Windows that share nothing, each used again once it was given back, as if it were new: to open one takes the browser longer
+ * than most journeys.
+ */
+export function windowsOf(browser: Browser) {
+  const free = new Map<string, Page[]>();
+  return {
+    take: async (options: BrowserContextOptions) => {
+      const alike = JSON.stringify(options);
+      const spare = free.get(alike) ?? [];
+      free.set(alike, spare);
+      const page = spare.pop() ?? (await (await browser.newContext(options)).newPage());
+      return { page, giveBack: async () => void ((await isAsNew(page, options)) && spare.push(page)) };
+    },
+  };
+}
+
+/** Leaves nothing in the window of what was done in it. One that was closed, or is not as it was, is of no more use. */
+async function isAsNew(page: Page, { viewport = null, colorScheme, reducedMotion }: BrowserContextOptions) {
+  const context = page.context();
+  // What is stored can be cleared by a page of the same origin alone.
+  if (page.isClosed() || !page.url().startsWith('http')) {
+    await context.close();
+    return false;
+  }
+  for (const other of context.pages()) if (other !== page) await other.close();
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.mouse.move(0, 0);
+  await page.evaluate('localStorage.clear(), sessionStorage.clear()');
+  await page.goto('about:blank');
+  await Promise.all([context.clearCookies(), context.clearPermissions()]);
+  await page.emulateMedia({ colorScheme: colorScheme ?? null, reducedMotion: reducedMotion ?? null });
+  if (viewport !== null) await page.setViewportSize(viewport);
+  return true;
 }

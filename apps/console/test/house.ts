@@ -10,7 +10,7 @@ import { pino } from 'pino';
 import { type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { createConsole } from '../src/app.ts';
 import { makeSite, type Site } from '../src/build.ts';
-import { faultsOf, launch } from './browser.ts';
+import { faultsOf, launch, windowsOf } from './browser.ts';
 import { useMails } from './mails.ts';
 
 export interface Window {
@@ -56,6 +56,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
   let api: AppProcess | undefined;
   let signIn: AppProcess | undefined;
   let browser: Browser | undefined;
+  let windows: ReturnType<typeof windowsOf> | undefined;
   let consoleUrl = '';
 
   const url = (): string => `http://127.0.0.1:${port}`;
@@ -78,6 +79,7 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
       });
     api = await startApi();
     browser = await launch(isForPictures ? ['--font-render-hinting=none', '--disable-lcd-text'] : []);
+    if (browser !== undefined) windows = windowsOf(browser);
   });
   afterAll(async () => {
     await browser?.close();
@@ -88,12 +90,15 @@ export function useHouse({ hasSignIn = false, isForPictures = false }: HouseOpti
   });
 
   const visit: House['visit'] = async (address, options = {}) => {
-    if (browser === undefined) throw new Error('there is no browser');
-    const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, ...options });
-    const page = await context.newPage();
-    const faults = faultsOf(page);
+    if (windows === undefined) throw new Error('there is no browser');
+    const { page, giveBack } = await windows.take({ viewport: { width: 1440, height: 900 }, ...options });
+    const { found: faults, leave } = faultsOf(page);
     await page.goto(`${url()}/console${address}`);
-    return { page, faults, close: () => context.close() };
+    const close = async (): Promise<void> => {
+      leave();
+      await giveBack();
+    };
+    return { page, faults, close };
   };
 
   const askForLink: House['askForLink'] = async (page, email) => {

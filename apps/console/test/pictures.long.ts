@@ -56,8 +56,14 @@ async function openAlike(view: keyof typeof views, more = ''): Promise<Window> {
     const answer = await route.fetch();
     await route.fulfill({ response: answer, body: `${await answer.text()}${alike}${more}` });
   });
-  // What happened a moment ago was two hours ago, in every run.
-  await page.clock.setFixedTime(Date.now() + 100 * 60_000);
+  // What happened a moment ago was two hours ago, in every run, by the browser's clock and by the service's.
+  const time = new Date(Date.now() + 100 * 60_000);
+  await page.clock.setFixedTime(time);
+  await page.route('**/api/session/identity', async (route) => {
+    const answer = await route.fetch();
+    const identity = { ...((await answer.json()) as object), serverTime: time.toISOString() };
+    await route.fulfill({ response: answer, json: identity });
+  });
   await page.reload();
   await page.getByLabel('Token').fill(people.ana.me.token);
   await page.getByRole('button', { name: 'Open the console' }).click();

@@ -4,7 +4,7 @@ import { type Connection, type Member } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../parts/people.tsx';
-import { ago } from '../texts/index.ts';
+import { ago, ending } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, facts, Item, Listed, Section, useWrite } from './parts.tsx';
 import { connectionsQuery, membersQuery } from './queries.ts';
@@ -38,7 +38,7 @@ function One({
         s.tokens.scopes[widestOf(scopes)],
         projectIds === null ? s.allProjects : projects.join(', '),
         lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
-        s.tokens.ends(ago(expiresAt)),
+        s.tokens.ends(ending(expiresAt)),
       )}
     >
       <Ask

@@ -5,7 +5,7 @@ import { type AccessToken, type Agent, type GivenScope, type Member } from '@mus
 import { useClient, useIdentity } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Avatar } from '../parts/people.tsx';
-import { ago } from '../texts/index.ts';
+import { ago, ending } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
 import { agentsQuery, membersQuery, tokensQuery } from './queries.ts';
@@ -153,7 +153,7 @@ function One({ token, owners }: { readonly token: AccessToken; readonly owners: 
         whose(token, owners, me.id),
         s.tokens.scopes[widest],
         lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
-        expiresAt === null ? s.tokens.endless : s.tokens.ends(ago(expiresAt)),
+        expiresAt === null ? s.tokens.endless : s.tokens.ends(ending(expiresAt)),
       )}
     >
       <Ask
