@@ -842,7 +842,9 @@ create table public.streams (
   org_id uuid not null,
   activity bigint not null default 0,
   audit bigint not null default 0,
-  cursor_key bytea not null default sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())))
+  cursor_key bytea not null default sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))),
+  lost_after bigint,
+  lost_until bigint
 );
 create table public.subscriptions (
   org_id uuid not null,
@@ -1348,6 +1350,7 @@ alter table story_selections add constraint story_selections_pkey PRIMARY KEY (o
 alter table story_specs add constraint story_specs_org_id_story_id_fkey FOREIGN KEY (org_id, story_id) REFERENCES stories(org_id, id) ON DELETE CASCADE;
 alter table story_specs add constraint story_specs_pkey PRIMARY KEY (org_id, story_id, version);
 alter table story_specs add constraint story_specs_version_check CHECK ((version >= 1));
+alter table streams add constraint streams_lost_check CHECK ((lost_after < lost_until));
 alter table streams add constraint streams_org_id_fkey FOREIGN KEY (org_id) REFERENCES orgs(id) ON DELETE CASCADE;
 alter table streams add constraint streams_pkey PRIMARY KEY (org_id);
 alter table subscriptions add constraint subscriptions_check CHECK ((current_period_end > current_period_start));
@@ -1642,6 +1645,25 @@ begin
 end $function$
 ;
 alter function app.begin_epoch() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.begin_epochs_beyond(skipped integer)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  kept record;
+begin
+  for kept in
+    select a.attrelid::regclass as in_table, a.attname as name, pg_get_expr(d.adbin, d.adrelid) as text
+    from pg_attribute a join pg_attrdef d on d.adrelid = a.attrelid and d.adnum = a.attnum
+    where (a.attrelid, a.attname) in (('leases'::regclass, 'epoch'), ('lock_counters'::regclass, 'fencing_token'))
+  loop
+    execute format('alter table %s alter column %I set default %s', kept.in_table, kept.name,
+      substring(kept.text from '\d+')::bigint + skipped);
+  end loop;
+end $function$
+;
+alter function app.begin_epochs_beyond(integer) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.begin_first_epoch()
  RETURNS trigger
  LANGUAGE plpgsql
@@ -2413,6 +2435,25 @@ AS $function$
 $function$
 ;
 alter function app.given_rank(text,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.go_beyond_loss(org uuid, skipped_epochs integer, skipped_numbers bigint)
+ RETURNS void
+ LANGUAGE plpgsql
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update executions e set epoch = e.epoch + skipped_epochs from leases l
+    where e.org_id = org and l.org_id = org and l.unit_type = e.target_type and l.unit_id = e.target_id
+      and l.state = 'held' and l.epoch = e.epoch;
+  update executions e set last_event_seq = e.last_event_seq + skipped_epochs
+    where e.org_id = org and e.state <> 'completed';
+  update leases l set epoch = l.epoch + skipped_epochs where l.org_id = org;
+  update lock_counters c set fencing_token = c.fencing_token + skipped_epochs where c.org_id = org;
+  update streams s set lost_after = s.activity, lost_until = s.activity + skipped_numbers,
+      activity = s.activity + skipped_numbers, audit = s.audit + skipped_numbers
+    where s.org_id = org;
+end $function$
+;
+alter function app.go_beyond_loss(uuid,integer,bigint) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.grams(said text)
  RETURNS text[]
  LANGUAGE sql
@@ -3824,6 +3865,7 @@ create policy worker on execution_contributors for all to muster_worker using tr
 create policy own_organization on execution_events for all to muster_app using (org_id = app.org_id());
 create policy worker on execution_events for all to muster_worker using true;
 create policy door on executions for all to muster_door using true;
+create policy operator on executions for all to muster_operator using true;
 create policy own_organization on executions for all to muster_app using (org_id = app.org_id());
 create policy platform on executions for all to muster_platform using true;
 create policy worker on executions for all to muster_worker using true;
@@ -3864,8 +3906,10 @@ create policy operator on invitations for all to muster_operator using true;
 create policy own_organization on invitations for all to muster_app using (org_id = app.org_id());
 create policy worker on invitations for all to muster_worker using true;
 create policy door on leases for all to muster_door using true;
+create policy operator on leases for all to muster_operator using true;
 create policy own_organization on leases for all to muster_app using (org_id = app.org_id());
 create policy worker on leases for all to muster_worker using true;
+create policy operator on lock_counters for all to muster_operator using true;
 create policy own_organization on lock_counters for all to muster_app using (org_id = app.org_id());
 create policy worker on lock_counters for all to muster_worker using true;
 create policy door on locks for all to muster_door using true;
@@ -4144,11 +4188,14 @@ grant select on connections to muster_operator;
 grant select on delivery_groups to muster_door;
 grant select on epics to muster_door;
 grant select on executions to muster_door;
+grant select on executions to muster_operator;
 grant select on identity_provider_domains to muster_door;
 grant select on imports to muster_door;
 grant select on invitations to muster_door;
 grant select on invitations to muster_operator;
 grant select on leases to muster_door;
+grant select on leases to muster_operator;
+grant select on lock_counters to muster_operator;
 grant select on locks to muster_door;
 grant select on members to muster_door;
 grant select on orgs to muster_door;
@@ -4205,6 +4252,7 @@ grant execute on function app.fold(text) to public;
 grant execute on function app.free_work(uuid,uuid,uuid,text) to public;
 grant execute on function app.give_connection_token(uuid,uuid,bytea,text,text,text[],integer) to muster_sign_in;
 grant execute on function app.given_rank(text,text) to public;
+grant execute on function app.go_beyond_loss(uuid,integer,bigint) to muster_operator;
 grant execute on function app.grams(text) to public;
 grant execute on function app.held_rank(text,text) to public;
 grant execute on function app.hold_open() to public;

@@ -14,6 +14,7 @@ import { type Postgres, startPostgres } from '../dev/postgres.ts';
 import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
 import { makeThrowAwayFolder } from '../dev/throw-away.ts';
 import { followed, following, takeBaseBackup } from './base-backup.ts';
+import { promote, untilCaughtUp } from './standby.ts';
 
 const minutes = 60_000;
 
@@ -51,17 +52,7 @@ const startStandby = (port?: number): Promise<Postgres> =>
     ...(port !== undefined && { port }),
   });
 
-/** Until the standby has come as far as the primary is. */
-async function caughtUp(): Promise<void> {
-  const { rows } = await owner.query<{ at: string }>('select pg_current_wal_insert_lsn() as at');
-  const isThere = async (): Promise<boolean> =>
-    (
-      await atStandby.query<{ yes: boolean }>('select pg_last_wal_replay_lsn() >= $1::pg_lsn as yes', [
-        rows[0]?.at,
-      ])
-    ).rows[0]?.yes === true;
-  while (!(await isThere())) await pause(10);
-}
+const caughtUp = (): Promise<void> => untilCaughtUp(owner, atStandby);
 
 /** What is written within it reaches the standby after it. */
 async function heldBack(work: () => Promise<void>): Promise<void> {
@@ -315,10 +306,7 @@ describe('a standby that takes over', () => {
     await api.stop();
     primary.kill();
     await primary.exited;
-    await atStandby.query('select pg_promote(false)');
-    const follows = async (): Promise<boolean> =>
-      (await atStandby.query<{ yes: boolean }>('select pg_is_in_recovery() as yes')).rows[0]?.yes !== false;
-    while (await follows()) await pause(20);
+    await promote(atStandby);
     api = await startThrowAwayApi({
       databaseUrl: standby.url,
       log: 'warn',

@@ -66,6 +66,7 @@ export const overOrganizations: Readonly<Record<string, readonly [number, string
     1,
     'in which organizations domains are looked for again',
   ],
+  'libs/organizations/src/operators/after-loss.ts': [1, 'operators go through all organizations'],
   'libs/organizations/src/operators/dead-jobs.ts': [2, 'operators look for dead jobs'],
   'libs/organizations/src/operators/operate.ts': [1, 'operators name an organization by its slug'],
   'libs/organizations/src/operators/organizations.ts': [1, 'operators list organizations'],

@@ -33,6 +33,7 @@ export { domainGraceDays } from './rules/domain-mail.ts';
 export { domainRecord } from './rules/domain-proofs.ts';
 export { preparePasskeyMail } from './passkeys/mail.ts';
 export { passkeyMail } from './rules/passkey-mail.ts';
+export { goBeyondLoss } from './operators/after-loss.ts';
 export { type DeadJob, listDeadJobs, replayJobs } from './operators/dead-jobs.ts';
 export { addMember, listMembers } from './operators/members.ts';
 export { createOrganization, listOrganizations, type OrganizationLine } from './operators/organizations.ts';

@@ -1,5 +1,6 @@
 /** The operators' commands: each group below `muster admin`, and below the word that it once had alone. */
 import { type Command } from 'commander';
+import { makeAfterLoss } from './after-loss.ts';
 import { prepared } from './command.ts';
 import { addOutbox } from './jobs.ts';
 import { makeMigrate } from './migrate.ts';
@@ -7,7 +8,10 @@ import { addMembers, addOrg } from './organizations.ts';
 import { addPlatform, addTokens } from './tokens.ts';
 import { operators, type OperatorsWord } from './words.ts';
 
-const groups: Readonly<Record<Exclude<OperatorsWord, 'migrate'>, (group: Command) => void>> = {
+/** Commands of their own. */
+const alone = { migrate: makeMigrate, 'after-loss': makeAfterLoss } as const;
+
+const groups: Readonly<Record<Exclude<OperatorsWord, keyof typeof alone>, (group: Command) => void>> = {
   org: addOrg,
   member: addMembers,
   token: addTokens,
@@ -18,7 +22,7 @@ const groups: Readonly<Record<Exclude<OperatorsWord, 'migrate'>, (group: Command
 /** All of them below `parent`, or, where a word is given, what that one does, as `parent` itself. */
 export function addAdmin(parent: Command, word?: OperatorsWord): void {
   const make = (of: OperatorsWord, command: Command): void => {
-    if (of === 'migrate') makeMigrate(prepared(command, operators[of]));
+    if (of === 'migrate' || of === 'after-loss') alone[of](prepared(command, operators[of]));
     else groups[of](command.description(operators[of]));
   };
   if (word !== undefined) {

@@ -5,6 +5,7 @@ export const operators = {
   token: 'Tokens of members and of their agents',
   platform: 'Operators of the installation',
   outbox: 'Jobs that the worker gave up',
+  'after-loss': 'Go on after a standby took over that had not heard of all',
   migrate: 'Bring the database to the newest schema',
 } as const;
 

@@ -21,6 +21,8 @@ export interface Walked {
   readonly upTo: number;
   /** The number before the oldest entry that is kept. */
   readonly keptAfter: number;
+  /** Whether it began in what a server lost before another took over: what was seen there is not there any more. */
+  readonly isLost: boolean;
   /** The id of the project that was named. */
   readonly projectKnownAs: string | null;
 }
@@ -28,6 +30,8 @@ export interface Walked {
 interface Place {
   readonly stands: number;
   readonly kept_after: number;
+  readonly lost_after: number | null;
+  readonly lost_until: number | null;
   readonly project_known_as: string | null;
 }
 
@@ -61,10 +65,10 @@ export async function walkEvents(
   const rows = await db.all(
     // Each entry is read only when the page needs it: everything comes in the order of the index.
     sql<Row>`with place as materialized (
-         select s.activity as stands, ${project} as project_known_as,
+         select s.activity as stands, s.lost_after, s.lost_until, ${project} as project_known_as,
            coalesce((select a.seq - 1 from activity a where ${of('a')} order by a.seq limit 1), s.activity) as kept_after
          from streams s where ${of('s')})
-       select p.stands, p.kept_after, p.project_known_as, e.*
+       select p.stands, p.kept_after, p.lost_after, p.lost_until, p.project_known_as, e.*
        from place p
        left join (
          select e.* from (select e.*, row_number() over (order by e.seq) as nth from (
@@ -91,6 +95,10 @@ export async function walkEvents(
           ? place.stands
           : signpost.seq - 1,
     keptAfter: place.kept_after,
+    isLost: typeof from === 'number' && isWithin(from, place),
     projectKnownAs: place.project_known_as,
   };
 }
+
+const isWithin = (from: number, { lost_after: after, lost_until: until }: Place): boolean =>
+  after !== null && until !== null && from > after && from < until;

@@ -8,11 +8,11 @@ export const list = handle(registry.events.list, async ({ params, caller, db, wa
   const { after, projectId, kinds, limit, waitSeconds } = params;
   const cursors = await cursorsOf(db, caller.orgId);
   const from = after === undefined || after === 'latest' ? after : cursors.open(after);
-  const [{ items, upTo, keptAfter, projectKnownAs }] = await Promise.all([
+  const [{ items, upTo, keptAfter, isLost, projectKnownAs }] = await Promise.all([
     walkEvents(db, caller, { from, projectId, kinds, limit }),
     projectId === undefined ? undefined : requireProject(db, caller, projectId),
   ]);
-  if (typeof from === 'number' && from < keptAfter) throw refuse('resync');
+  if (isLost || (typeof from === 'number' && from < keptAfter)) throw refuse('resync');
   if (items.length === 0 && waitSeconds > 0)
     waitFor({
       position: { activityAfter: upTo, projectId: projectKnownAs, kinds: kinds ?? null },

@@ -1,0 +1,150 @@
+/**
+ * What the guide says of a standby that takes over without having heard of the last seconds (docs/guides/running-it.md): what was
+ * given out in them is not given out again, and whoever saw it is told.
+ */
+import { rm } from 'node:fs/promises';
+import path from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { type Client, connect } from '@muster/client';
+import { createPool, migrate, type Pool } from '@muster/database';
+import { addMember, createOrganization, createToken, goBeyondLoss } from '@muster/organizations';
+import { accountForPostgres } from '../dev/account.ts';
+import { type Postgres, startPostgres } from '../dev/postgres.ts';
+import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
+import { makeThrowAwayFolder } from '../dev/throw-away.ts';
+import { followed, following, takeBaseBackup } from './base-backup.ts';
+import { promote, untilCaughtUp } from './standby.ts';
+
+const minutes = 60_000;
+const story = (targetId: string) => ({ targetType: 'story', targetId, ttlSeconds: 3600 }) as const;
+
+interface Held {
+  readonly by: { readonly executionId: string; readonly leaseToken: string };
+  readonly epoch: number;
+}
+
+let folder: string;
+let primary: Postgres;
+let standby: Postgres;
+let after: Pool;
+let api: ThrowAwayApi;
+let tokens: Record<'ana' | 'ben' | 'chloe', string>;
+/** What was known before the loss, and what the standby never heard of. */
+let kept: { lease: Held; cursor: string; fencingToken: number };
+let lost: { lease: Held; first: Held; cursor: string; fencingToken: number };
+
+const as = (who: keyof typeof tokens): Client => connect({ baseUrl: api.url, token: tokens[who] });
+
+async function acquire(who: keyof typeof tokens, key: string): Promise<Held> {
+  const { execution, leaseToken } = await as(who).deliveryExecutions.acquire(story(key));
+  return { by: { executionId: execution.id, leaseToken }, epoch: execution.lease?.epoch ?? 0 };
+}
+
+async function lockAndLeave(): Promise<number> {
+  const { lock } = await as('ana').locks.acquire({ projectId: 'WEB', resources: ['src/**'] });
+  await as('ana').locks.release({ lockId: lock?.id ?? '' });
+  return lock?.fencingToken ?? 0;
+}
+
+const follow = (cursor: string) => as('ana').events.list({ after: cursor });
+const whereEventsAre = async (): Promise<string> => (await as('ana').events.list({ after: 'latest' })).cursor;
+
+beforeAll(async () => {
+  folder = await makeThrowAwayFolder('muster-postgres-', await accountForPostgres());
+  primary = await startPostgres({ durable: false, settings: followed });
+  const owner = createPool({ url: primary.url, role: null, max: 1 });
+  await migrate(primary.url);
+  await createOrganization(owner, {
+    ...{ name: 'Acme', slug: 'acme', plan: 'team', seats: 25 },
+    owner: { email: 'ana@acme.example', name: 'ana' },
+  });
+  for (const name of ['ben', 'chloe'])
+    await addMember(owner, { org: 'acme', email: `${name}@acme.example`, name, role: 'member' });
+  const token = async (name: string): Promise<string> =>
+    (await createToken(owner, { org: 'acme', member: `${name}@acme.example`, name, scopes: ['admin'] }))
+      .token;
+  tokens = { ana: await token('ana'), ben: await token('ben'), chloe: await token('chloe') };
+  await takeBaseBackup(primary.url, path.join(folder, 'cluster'), 'standby');
+  const asStandby = { durable: true, dataDir: folder, settings: following(primary.url) } as const;
+  standby = await startPostgres(asStandby);
+  const standbyPool = createPool({ url: standby.url, role: null, max: 1 });
+  api = await startThrowAwayApi({ databaseUrl: primary.url, log: 'warn' });
+
+  await as('ana').projects.create({ key: 'WEB', name: 'Website' });
+  for (const title of ['One', 'Two']) await as('ana').stories.create({ projectId: 'WEB', title });
+  kept = {
+    lease: await acquire('ben', 'WEB-1'),
+    fencingToken: await lockAndLeave(),
+    cursor: await whereEventsAre(),
+  };
+  await untilCaughtUp(owner, standbyPool);
+  await standbyPool.end();
+  await standby.stop();
+
+  await as('ben').deliveryExecutions.release(kept.lease.by);
+  lost = {
+    lease: await acquire('chloe', 'WEB-1'),
+    first: await acquire('chloe', 'WEB-2'),
+    fencingToken: await lockAndLeave(),
+    cursor: await whereEventsAre(),
+  };
+  await api.stop();
+  await owner.end();
+  primary.kill();
+  await primary.exited;
+
+  standby = await startPostgres(asStandby);
+  after = createPool({ url: standby.url, role: null, max: 1 });
+  await promote(after);
+  expect(await goBeyondLoss(after)).toEqual(['acme']);
+  api = await startThrowAwayApi({ databaseUrl: standby.url, log: 'warn' });
+}, 5 * minutes);
+
+afterAll(async () => {
+  await api.stop();
+  await after.end();
+  await standby.stop();
+  await primary.stop();
+  await rm(folder, { recursive: true });
+}, minutes);
+
+const refusal = (reason: string) => ({ body: { details: { reason } } });
+
+describe('after a loss', () => {
+  it('a holder of before still holds, others are kept out, and it goes on once it has acquired again', async () => {
+    await expect(as('chloe').deliveryExecutions.acquire(story('WEB-1'))).rejects.toMatchObject(
+      refusal('lease_held'),
+    );
+    await expect(as('ben').deliveryExecutions.renew(kept.lease.by)).rejects.toMatchObject(
+      refusal('stale_lease'),
+    );
+    const again = await acquire('ben', 'WEB-1');
+    expect(again.by.executionId).toBe(kept.lease.by.executionId);
+    expect(again.epoch).toBeGreaterThan(lost.lease.epoch);
+    await as('ben').deliveryExecutions.renew(again.by);
+  });
+
+  it('whoever acquired in the lost seconds is fenced, and its epochs are not granted again', async () => {
+    await expect(as('chloe').deliveryExecutions.renew(lost.lease.by)).rejects.toMatchObject(
+      refusal('stale_lease'),
+    );
+    const first = await acquire('ben', 'WEB-2');
+    expect(first.epoch).toBeGreaterThan(lost.first.epoch);
+    expect(await lockAndLeave()).toBeGreaterThan(lost.fencingToken);
+  });
+
+  it('who followed events into the lost seconds is told to read anew, and who had not goes on', async () => {
+    await expect(follow(lost.cursor)).rejects.toMatchObject(refusal('resync'));
+    await as('ana').stories.create({ projectId: 'WEB', title: 'Three' });
+    const { items, cursor } = await follow(kept.cursor);
+    expect(items.map(({ kind }) => kind)).toContain('story.created');
+    expect((await follow(cursor)).items).toEqual([]);
+  });
+
+  it('is in the audit of each organization, and can be done once more', async () => {
+    const { items } = await as('ana').audit.list({ operation: 'operators.afterLoss' });
+    expect(items).toHaveLength(1);
+    expect(await goBeyondLoss(after)).toEqual(['acme']);
+    expect((await as('ana').audit.list({ operation: 'operators.afterLoss' })).items).toHaveLength(2);
+  });
+});
