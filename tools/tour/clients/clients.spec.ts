@@ -86,4 +86,34 @@ describe('the stub of a model', () => {
     const answer = await fetch(`${model.url}/v1/messages`, { method: 'POST', body });
     expect(await answer.text()).toContain('select:mcp__muster__session_identity,mcp__muster__start_work');
   });
+
+  const parameters = {
+    type: 'object',
+    properties: { storyId: { type: 'string' }, force: { type: ['boolean', 'null'] } },
+    required: ['storyId', 'force'],
+    additionalProperties: false,
+  };
+  const ask = async (strictly: object): Promise<Response> => {
+    const tools = [{ type: 'function', name: 'start_work', strict: true, parameters: strictly }];
+    const body = JSON.stringify({ tools, told: 'serverTime' });
+    return fetch(`${model.url}/v1/responses`, { method: 'POST', body });
+  };
+
+  it('sends null for what it does not mean, where it has to name it', async () => {
+    const { output } = (await (await ask(parameters)).json()) as { output: { arguments: string }[] };
+    expect(JSON.parse(output[0]?.arguments ?? '')).toEqual({ storyId: 'NONE-1', force: null });
+  });
+
+  it.each([
+    [{ ...parameters, required: ['storyId'] }, '$: required must have force'],
+    [{ ...parameters, additionalProperties: true }, '$: additionalProperties must be false'],
+    [
+      { ...parameters, properties: { ...parameters.properties, storyId: { type: 'string', format: 'uri' } } },
+      '$.storyId: uri is no valid format',
+    ],
+  ])('refuses strict schemas that OpenAI refuses: %#', async (schema, why) => {
+    const refused = await ask(schema);
+    expect(refused.status).toBe(400);
+    expect(await refused.text()).toContain(why);
+  });
 });

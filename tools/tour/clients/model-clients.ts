@@ -1,5 +1,6 @@
-/** Coding agents of the command line, each set up as its users do, with a stub in place of its model. */
+/** Agents made with an SDK, and coding agents of the command line, each set up as its users do, with a stub in place of its model. */
 import { type packages } from './packages.ts';
+import { scripted } from './scripted-clients.ts';
 
 export interface Place {
   readonly url: string;
@@ -7,9 +8,13 @@ export interface Place {
   readonly model: string;
 }
 
-export interface ModelClient {
+interface Named {
   readonly name: string;
   readonly package: keyof typeof packages;
+}
+
+/** A program of its own. */
+export interface Installed extends Named {
   /** From the folder that the packages are in. */
   readonly program: readonly string[];
   /** By their paths in its own home, which is the folder that it runs in too. */
@@ -18,12 +23,19 @@ export interface ModelClient {
   readonly args: readonly string[];
 }
 
+/** A module for Node, which runs where the packages are, with URL, TOKEN, MODEL and PROMPT in its environment. */
+export interface Scripted extends Named {
+  readonly script: string;
+}
+
+export type ModelClient = Installed | Scripted;
+
 const platform = `${process.platform}-${process.arch}`;
-const prompt = 'Say who I am on Muster, then start the story NONE-1.';
+export const prompt = 'Say who I am on Muster, then start the story NONE-1.';
 const bearer = (token: string) => ({ Authorization: `Bearer ${token}` });
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-export const modelClients: readonly ModelClient[] = [
+export const codingAgents: readonly Installed[] = [
   {
     name: 'Claude Code',
     package: '@anthropic-ai/claude-code',
@@ -117,3 +129,5 @@ default_tools_approval_mode = "approve"
     args: ['-p', prompt, '--allow-all-tools', '--additional-mcp-config', '@mcp.json'],
   },
 ];
+
+export const modelClients: readonly ModelClient[] = [...scripted, ...codingAgents];

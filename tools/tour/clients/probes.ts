@@ -51,46 +51,6 @@ export const probes: readonly Probe[] = [
     program: sdk(v2, `{ versionNegotiation: { mode: { pin: '2026-07-28' } } }`),
   },
   {
-    name: 'AI SDK',
-    package: '@ai-sdk/mcp',
-    program: `import * as mcp from '@ai-sdk/mcp';
-${print}const create = mcp.createMCPClient ?? mcp.experimental_createMCPClient;
-const client = await create({ transport: { type: 'http', url: place, headers } });
-const tools = await client.tools();
-const options = { toolCallId: '1', messages: [] };
-const called = await tools.session_identity.execute({}, options);
-const refused = await tools.start_work.execute(missing, options);
-show({ tools: Object.keys(tools).length, called: textOf(called), refused: textOf(refused) });
-await client.close();`,
-  },
-  {
-    name: 'OpenAI Agents',
-    package: '@openai/agents',
-    program: `import { getAllMcpTools, MCPServerStreamableHttp, RunContext, setTracingDisabled } from '@openai/agents';
-${print}setTracingDisabled(true);
-const server = new MCPServerStreamableHttp({ url: place, requestInit: { headers } });
-await server.connect();
-const tools = await getAllMcpTools({ mcpServers: [server], convertSchemasToStrict: true });
-const find = (name) => tools.find((tool) => tool.name === name);
-const context = new RunContext();
-const called = await find('session_identity').invoke(context, '{}');
-const refused = await find('start_work').invoke(context, JSON.stringify(missing));
-show({ tools: tools.length, called: textOf(called), refused: textOf(refused) });
-await server.close();`,
-  },
-  {
-    name: 'LangChain',
-    package: '@langchain/mcp-adapters',
-    program: `import { MultiServerMCPClient } from '@langchain/mcp-adapters';
-${print}const client = new MultiServerMCPClient({ muster: { transport: 'http', url: place, headers } });
-const tools = await client.getTools();
-const find = (name) => tools.find((tool) => tool.name.endsWith(name));
-const called = await find('session_identity').invoke({});
-const refused = await find('start_work').invoke(missing).catch((error) => error.message);
-show({ tools: tools.length, called: textOf(called), refused: textOf(refused) });
-await client.close();`,
-  },
-  {
     name: 'Inspector, command line',
     package: '@modelcontextprotocol/inspector',
     program: commandLine(

@@ -5,22 +5,32 @@
 import { createServer } from 'node:http';
 import { once } from 'node:events';
 import { type AddressInfo } from 'node:net';
+import { filled, refusalsOf } from './strict-schemas.ts';
 
 export interface StubModel {
   readonly url: string;
   /** Names of tools that a client told its model of, by the longest of its lists. */
   readonly tools: () => ReadonlySet<string>;
+  /** Those of them that were declared strict. */
+  readonly strict: () => ReadonlySet<string>;
   /** All that clients sent, in order. */
   readonly heard: () => string;
   close(): Promise<void>;
 }
 
 type Json = Record<string, unknown>;
-interface Call {
+interface Told {
   readonly name: string;
-  readonly args: Json;
   /** Of OpenAI's responses, where tools of a server stand together. */
   readonly namespace?: string;
+  /** Of its parameters, as the client converted it; none where a model is told names alone. */
+  readonly schema?: Json;
+  readonly isStrict: boolean;
+}
+interface Call {
+  readonly name: string;
+  readonly namespace?: string;
+  readonly args: Json;
 }
 
 const wanted = [
@@ -32,15 +42,21 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const listOf = (value: unknown): Json[] => (Array.isArray(value) ? value.filter(isObject) : []);
 
+/** Where a protocol has the schema of a tool's parameters. */
+const schemaFields = ['parameters', 'input_schema', 'parametersJsonSchema'];
+
 /** Tools of all shapes that the protocols have: plain, as functions, as declarations, and in namespaces. */
-function toolsIn(body: Json): { name: string; namespace?: string }[] {
-  const found = (one: Json, namespace?: string): { name: string; namespace?: string }[] => {
+function toolsIn(body: Json): Told[] {
+  const found = (one: Json, namespace?: string): Told[] => {
     const inner = [...listOf(one['functionDeclarations']), ...listOf(one['tools'])];
     const within = one['type'] === 'namespace' ? String(one['name']) : undefined;
     if (inner.length > 0) return inner.flatMap((each) => found(each, within));
     const stated = isObject(one['function']) ? one['function'] : one;
     const name = stated['name'];
-    return typeof name === 'string' ? [{ name, ...(namespace !== undefined && { namespace }) }] : [];
+    if (typeof name !== 'string') return [];
+    const schema = schemaFields.map((field) => stated[field]).find(isObject);
+    const isStrict = stated['strict'] === true;
+    return [{ name, isStrict, ...(namespace !== undefined && { namespace }), ...(schema && { schema }) }];
   };
   return listOf(body['tools']).flatMap((one) => found(one));
 }
@@ -54,7 +70,10 @@ function nextCall(body: Json, text: string): Call | undefined {
   const next = wanted[done];
   if (next === undefined) return undefined;
   const tool = tools.find(({ name }) => name.endsWith(next.end));
-  if (tool !== undefined) return { ...tool, args: next.args };
+  if (tool !== undefined) {
+    const { name, namespace, schema } = tool;
+    return { name, ...(namespace !== undefined && { namespace }), args: filled(schema, next.args) };
+  }
   // Claude Code tells the names alone, and looks a tool up by this.
   const search = tools.find(({ name }) => name === 'ToolSearch');
   const names = wanted.map(({ end }) => `mcp__muster__${end}`).join(',');
@@ -94,7 +113,7 @@ function anthropic(call: Call | undefined, id: number, isStream: boolean): strin
   );
 }
 
-function responses(call: Call | undefined, id: number): string {
+function responses(call: Call | undefined, id: number, isStream: boolean): string {
   const item = call
     ? {
         ...{ type: 'function_call', id: `fc_${id}`, call_id: `call_${id}`, status: 'completed' },
@@ -106,6 +125,7 @@ function responses(call: Call | undefined, id: number): string {
         content: [{ type: 'output_text', text: said, annotations: [] }],
       };
   const response = { id: `resp_${id}`, object: 'response', model: 'stub', created_at: 1, usage };
+  if (!isStream) return JSON.stringify({ ...response, status: 'completed', output: [item] });
   return sse(
     [
       { type: 'response.created', response: { ...response, status: 'in_progress', output: [] } },
@@ -152,7 +172,7 @@ function answerTo(path: string, body: Json, text: string, id: number): { text: s
   if (path.includes('count_tokens')) return { text: '{"input_tokens":1}', isStream: false };
   if (path.includes('countTokens')) return { text: '{"totalTokens":1}', isStream: false };
   if (path.includes('/messages')) return { text: anthropic(call, id, isStream), isStream };
-  if (path.includes('/responses')) return { text: responses(call, id), isStream: true };
+  if (path.includes('/responses')) return { text: responses(call, id, isStream), isStream };
   if (path.includes('/chat/completions')) return { text: chat(call, id, isStream), isStream };
   if (path.includes('enerateContent')) return { text: gemini(call, isStream), isStream };
   return { text: '{"data":[{"id":"stub","object":"model"}],"models":[]}', isStream: false };
@@ -160,7 +180,7 @@ function answerTo(path: string, body: Json, text: string, id: number): { text: s
 
 export async function startStubModel(): Promise<StubModel> {
   const heard: string[] = [];
-  let tools: ReadonlySet<string> = new Set();
+  let tools: readonly Told[] = [];
   let id = 0;
   const server = createServer((request, response) => {
     void (async () => {
@@ -169,9 +189,18 @@ export async function startStubModel(): Promise<StubModel> {
       const text = Buffer.concat(pieces).toString();
       const parsed: unknown = text === '' ? {} : JSON.parse(text);
       const body = isObject(parsed) ? parsed : {};
-      const names = new Set(toolsIn(body).map(({ name }) => name));
-      if (names.size > tools.size) tools = names;
+      const told = toolsIn(body);
+      if (told.length > tools.length) tools = told;
       heard.push(text);
+      const refusals = told.flatMap(({ name, schema, isStrict }) =>
+        isStrict ? refusalsOf(schema).map((why) => `Invalid schema for function '${name}': ${why}`) : [],
+      );
+      if (refusals.length > 0) {
+        const error = { message: refusals.join('; '), type: 'invalid_request_error' };
+        response.writeHead(400, { 'content-type': 'application/json' });
+        response.end(JSON.stringify({ error }));
+        return;
+      }
       const answer = answerTo(request.url ?? '', body, text, (id += 1));
       response.writeHead(200, { 'content-type': answer.isStream ? 'text/event-stream' : 'application/json' });
       response.end(answer.text);
@@ -182,7 +211,8 @@ export async function startStubModel(): Promise<StubModel> {
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
-    tools: () => tools,
+    tools: () => new Set(tools.map(({ name }) => name)),
+    strict: () => new Set(tools.flatMap(({ name, isStrict }) => (isStrict ? name : []))),
     heard: () => heard.join('\n'),
     close: async () => {
       server.closeAllConnections();

@@ -5,40 +5,63 @@ import path from 'node:path';
 import { stripVTControlCharacters } from 'node:util';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { type ModelClient, type Place } from './model-clients.ts';
+import { type Installed, type ModelClient, type Place, prompt } from './model-clients.ts';
 import { clientsFolder, packages } from './packages.ts';
 import { record } from './recorder.ts';
 import { startStubModel } from './stub-model.ts';
-import { mostShown, type Tried } from './trying.ts';
+import { errorLineIn, mostShown, type Tried } from './trying.ts';
 
 const mostMillis = 90_000;
 
+interface Run {
+  readonly file: string;
+  readonly args: readonly string[];
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+}
+
+async function said({ file, args, cwd, env }: Run): Promise<string> {
+  const child = spawn(file, args, {
+    cwd,
+    env: { PATH: process.env['PATH'], NO_COLOR: '1', ...env },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: mostMillis,
+    killSignal: 'SIGKILL',
+  });
+  let text = '';
+  for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (text += String(piece)));
+  await once(child, 'close');
+  return text;
+}
+
 /** Runs it in a home of its own, which is gone afterwards. */
+async function runInstalled(client: Installed, place: Place, home: string): Promise<string> {
+  for (const [file, text] of Object.entries(client.files(place))) {
+    await mkdir(path.dirname(path.join(home, file)), { recursive: true });
+    await writeFile(path.join(home, file), text);
+  }
+  const [first = '', ...others] = client.program;
+  const isNode = first === 'node';
+  const inPackages = (file: string): string => path.join(clientsFolder, file);
+  return said({
+    file: isNode ? process.execPath : inPackages(first),
+    args: [...(isNode ? others.map(inPackages) : others), ...client.args],
+    cwd: home,
+    env: { HOME: home, ...client.env(place) },
+  });
+}
+
 async function runIn(client: ModelClient, place: Place): Promise<string> {
   const home = await mkdtemp(path.join(tmpdir(), 'muster-client-'));
   try {
-    for (const [file, text] of Object.entries(client.files(place))) {
-      await mkdir(path.dirname(path.join(home, file)), { recursive: true });
-      await writeFile(path.join(home, file), text);
-    }
-    const [first = '', ...others] = client.program;
-    const isNode = first === 'node';
-    const inPackages = (file: string): string => path.join(clientsFolder, file);
-    const child = spawn(
-      isNode ? process.execPath : inPackages(first),
-      [...(isNode ? others.map(inPackages) : others), ...client.args],
-      {
-        cwd: home,
-        env: { PATH: process.env['PATH'], HOME: home, NO_COLOR: '1', ...client.env(place) },
-        stdio: ['ignore', 'pipe', 'pipe'],
-        timeout: mostMillis,
-        killSignal: 'SIGKILL',
-      },
-    );
-    let said = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (piece) => (said += String(piece)));
-    await once(child, 'close');
-    return said;
+    if ('program' in client) return await runInstalled(client, place, home);
+    const { url, token, model } = place;
+    return await said({
+      file: process.execPath,
+      args: ['--input-type=module', '-e', client.script],
+      cwd: clientsFolder,
+      env: { HOME: home, URL: url, TOKEN: token, MODEL: model, PROMPT: prompt },
+    });
   } finally {
     await rm(home, { recursive: true, force: true, maxRetries: 5 });
   }
@@ -72,11 +95,13 @@ export async function tryModelClient(
   const model = await startStubModel();
   const refused = await startStubModel();
   try {
-    const said = await runIn(client, { url: recorder.url, token, model: model.url });
+    const told = await runIn(client, { url: recorder.url, token, model: model.url });
     const opens = recorder.opening() ?? 'nothing';
     const bad = { url: recorder.url, token: 'must_live_nonsense', model: refused.url };
-    const badToken = complaintIn(await runIn(client, bad));
+    const complaint = 'script' in client ? errorLineIn : complaintIn;
+    const badToken = complaint(await runIn(client, bad));
     const tools = [...model.tools()].filter((name) => isOurs(name, ours)).length;
+    const strict = [...model.strict()].filter((name) => isOurs(name, ours)).length;
     const heard = model.heard();
     const [call, refusal] = [
       heard.includes('serverTime'),
@@ -87,13 +112,14 @@ export async function tryModelClient(
       version: packages[client.package],
       opens,
       tools,
+      strict,
       call,
       refusal,
       badToken,
     };
     return call && refusal
       ? about
-      : { ...about, trouble: `${said.slice(-800)}\n${[...model.tools()].join(' ')}` };
+      : { ...about, trouble: `${told.slice(-800)}\n${[...model.tools()].join(' ')}` };
   } finally {
     await Promise.all([recorder.close(), model.close(), refused.close()]);
   }

@@ -13,6 +13,8 @@ export interface Tried {
   readonly version: string;
   readonly opens: string;
   readonly tools: number | null;
+  /** How many of them its model was told of as strict; none where there is no model. */
+  readonly strict?: number;
   /** Whether the answer, and the refusal with its hint, came as the gateway sent them. */
   readonly call: boolean;
   readonly refusal: boolean;
@@ -40,14 +42,17 @@ async function runProbe(folder: string, program: string, url: string, token: str
 
 /** The line of an error that its user reads first. */
 export function errorLineIn(said: string): string {
-  const lines = said.split('\n').map((line) => line.trim());
+  // A port differs in each run, and says nothing.
+  const lines = said
+    .replaceAll(/127\.0\.0\.1:\d+/g, 'localhost')
+    .split('\n')
+    .map((line) => line.trim());
   const thrown = lines.find((one) => /^\w*Error\b.*: /.test(one));
   const line =
     thrown ??
     lines.find((one) => /error|unauthori[sz]ed|token|40[0-9]/i.test(one) && !/^at |^throw |^file:/.test(one));
   const found = line ?? lines.find((one) => one !== '') ?? 'nothing';
-  // A port differs in each run, and says nothing.
-  return found.slice(0, mostShown).replaceAll(/127\.0\.0\.1:\d+/g, 'localhost');
+  return found.slice(0, mostShown);
 }
 
 /** `folder` is where its packages are. */
@@ -83,8 +88,8 @@ export async function tryProbe(
 const cell = (text: string): string => text.replaceAll('|', '\\|').replaceAll('`', "'");
 
 export function table(tried: readonly Tried[]): string {
-  const rows = tried.map(({ name, version, opens, tools, call, refusal, badToken }) => [
-    ...[name, version, opens, String(tools ?? 'none')],
+  const rows = tried.map(({ name, version, opens, tools, strict = 0, call, refusal, badToken }) => [
+    ...[name, version, opens, `${tools ?? 'none'}${strict > 0 ? `, ${strict} strict` : ''}`],
     ...[call ? 'yes' : 'no', refusal ? 'yes' : 'no', `\`${cell(badToken)}\``],
   ]);
   const head = [

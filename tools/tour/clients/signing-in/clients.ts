@@ -1,5 +1,5 @@
 /** Clients that sign in by the bare address, each by its own command, as its users do. */
-import { type ModelClient, modelClients } from '../model-clients.ts';
+import { codingAgents, type Installed } from '../model-clients.ts';
 import { type packages } from '../packages.ts';
 
 export interface SigningPlace {
@@ -22,8 +22,8 @@ export interface SigningClient {
 
 const json = (value: unknown): string => JSON.stringify(value, null, 2);
 
-function modelClient(name: string): ModelClient {
-  const found = modelClients.find((one) => one.name === name);
+function modelClient(name: string): Installed {
+  const found = codingAgents.find((one) => one.name === name);
   if (found === undefined) throw new Error(`there is no client ${name}`);
   return found;
 }
