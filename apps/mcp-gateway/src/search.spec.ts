@@ -64,7 +64,7 @@ describe('a search', () => {
     expect(missed.slice(6)).toEqual([]);
   });
 
-  // docs/decisions/mcp.md says how each set was made, and how many are found. Nothing was changed for the sake of the last.
+  // docs/decisions/mcp.md says how each set was made, and how many are found.
   it.each([
     ['blind', 60],
     ['later', 45],
@@ -86,8 +86,8 @@ describe('a search', () => {
   );
 
   it.each([
-    ['for whose sake something was changed', [...written.blind, ...written.later, ...written.tuned]],
-    ['for whose sake nothing was', [...written.unseen, ...written.peers]],
+    ['that were read while it was changed', [...written.blind, ...written.later, ...written.tuned]],
+    ['that were measured alone', [...written.unseen, ...written.peers]],
   ] as const)('finds it for four of five of all questions %s', (_which, asked) => {
     const missed = asked.filter(isMissed);
     expect(missed.slice(asked.length / 5)).toEqual([]);
