@@ -6,7 +6,7 @@ const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** https://platform.openai.com/docs/guides/structured-outputs names them. */
-const formats: ReadonlySet<unknown> = new Set([
+const formats: ReadonlySet<string> = new Set([
   ...['date-time', 'time', 'date', 'duration', 'email', 'hostname', 'ipv4', 'ipv6', 'uuid'],
 ]);
 const refusedWords = ['allOf', 'not', 'oneOf', 'dependentRequired', 'dependentSchemas', 'if', 'then', 'else'];
@@ -21,7 +21,7 @@ export function refusalsOf(schema: unknown, path = '$'): string[] {
   const wanted = Array.isArray(required) ? required : [];
   return [
     ...refusedWords.filter((word) => word in schema).map((word) => `${path}: ${word} is not permitted`),
-    ...(format === undefined || formats.has(format) ? [] : [`${path}: ${String(format)} is no valid format`]),
+    ...(typeof format !== 'string' || formats.has(format) ? [] : [`${path}: ${format} is no valid format`]),
     ...(isOfObjects && additionalProperties !== false ? [`${path}: additionalProperties must be false`] : []),
     ...Object.keys(named)
       .filter((name) => !wanted.includes(name))
