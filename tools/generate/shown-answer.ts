@@ -4,8 +4,8 @@
 const exampleId = '01936d5c-0000-7000-8000-';
 const uuid = /(\b[\da-f]{8}-(?:[\da-f]{4}-){3}[\da-f]{12}\b)/;
 const time = /\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g;
-/** Secrets, hashes and cursors: long, without a space, and with a digit. */
-const opaque = /(?<![\w-])(must_[a-z]+_|whsec_)?(?=[\w+/-]*\d)[\w+/-]{24,}={0,2}/g;
+/** Secrets, hashes and cursors: long, without a space, and with a digit or, where chance gave none, with capitals. */
+const opaque = /(?<![\w-])(must_[a-z]+_|whsec_)?(?=[\w+/-]*\d|(?:[\w+-]*[A-Z]){4})[\w+/-]{24,}={0,2}/g;
 const week = /\b\d{4}-W\d\d\b/g;
 /** The slug of an organization that an example does not name. */
 const otherSlug = /\borg-[\da-f]{12}\b/g;
