@@ -9,7 +9,7 @@ import { ago, ending } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
 import { agentsQuery, membersQuery, tokensQuery } from './queries.ts';
-import { useIsAdmin } from './rights.ts';
+import { useIsAdmin, widestOf } from './rights.ts';
 
 interface Made {
   readonly name: string;
@@ -141,7 +141,6 @@ function One({ token, owners }: { readonly token: AccessToken; readonly owners: 
   const { member: me } = useIdentity();
   const { run } = useWrite();
   const { id: tokenId, name, expiresAt, lastUsedAt, lastFour, prefix } = token;
-  const [widest = 'read'] = (['admin', 'write', 'read'] as const).filter((one) => token.scopes.includes(one));
   return (
     <Item
       title={
@@ -151,7 +150,7 @@ function One({ token, owners }: { readonly token: AccessToken; readonly owners: 
       }
       fact={facts(
         whose(token, owners, me.id),
-        s.tokens.scopes[widest],
+        s.tokens.scopes[widestOf(token.scopes)],
         lastUsedAt === null ? s.tokens.unused : s.tokens.used(ago(lastUsedAt)),
         expiresAt === null ? s.tokens.endless : s.tokens.ends(ending(expiresAt)),
       )}
