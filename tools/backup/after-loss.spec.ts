@@ -7,13 +7,14 @@ import path from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { createPool, migrate, type Pool } from '@muster/database';
-import { addMember, createOrganization, createToken, goBeyondLoss } from '@muster/organizations';
+import { goBeyondLoss } from '@muster/organizations';
 import { accountForPostgres } from '../dev/account.ts';
 import { type Postgres, startPostgres } from '../dev/postgres.ts';
 import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
 import { makeThrowAwayFolder } from '../dev/throw-away.ts';
 import { followed, following, takeBaseBackup } from './base-backup.ts';
 import { promote, untilCaughtUp } from './standby.ts';
+import { makeTeam, type TeamMember } from './team.ts';
 
 const minutes = 60_000;
 const story = (targetId: string) => ({ targetType: 'story', targetId, ttlSeconds: 3600 }) as const;
@@ -28,14 +29,14 @@ let primary: Postgres;
 let standby: Postgres;
 let after: Pool;
 let api: ThrowAwayApi;
-let tokens: Record<'ana' | 'ben' | 'chloe', string>;
+let tokens: Record<TeamMember, string>;
 /** What was known before the loss, and what the standby never heard of. */
 let kept: { lease: Held; cursor: string; fencingToken: number };
 let lost: { lease: Held; first: Held; cursor: string; fencingToken: number };
 
-const as = (who: keyof typeof tokens): Client => connect({ baseUrl: api.url, token: tokens[who] });
+const as = (who: TeamMember): Client => connect({ baseUrl: api.url, token: tokens[who] });
 
-async function acquire(who: keyof typeof tokens, key: string): Promise<Held> {
+async function acquire(who: TeamMember, key: string): Promise<Held> {
   const { execution, leaseToken } = await as(who).deliveryExecutions.acquire(story(key));
   return { by: { executionId: execution.id, leaseToken }, epoch: execution.lease?.epoch ?? 0 };
 }
@@ -54,16 +55,7 @@ beforeAll(async () => {
   primary = await startPostgres({ durable: false, settings: followed });
   const owner = createPool({ url: primary.url, role: null, max: 1 });
   await migrate(primary.url);
-  await createOrganization(owner, {
-    ...{ name: 'Acme', slug: 'acme', plan: 'team', seats: 25 },
-    owner: { email: 'ana@acme.example', name: 'ana' },
-  });
-  for (const name of ['ben', 'chloe'])
-    await addMember(owner, { org: 'acme', email: `${name}@acme.example`, name, role: 'member' });
-  const token = async (name: string): Promise<string> =>
-    (await createToken(owner, { org: 'acme', member: `${name}@acme.example`, name, scopes: ['admin'] }))
-      .token;
-  tokens = { ana: await token('ana'), ben: await token('ben'), chloe: await token('chloe') };
+  tokens = await makeTeam(owner);
   await takeBaseBackup(primary.url, path.join(folder, 'cluster'), 'standby');
   const asStandby = { durable: true, dataDir: folder, settings: following(primary.url) } as const;
   standby = await startPostgres(asStandby);

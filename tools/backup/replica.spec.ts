@@ -8,13 +8,13 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type Client, connect } from '@muster/client';
 import { createPool, migrate, type Pool } from '@muster/database';
-import { addMember, createOrganization, createToken } from '@muster/organizations';
 import { accountForPostgres } from '../dev/account.ts';
 import { type Postgres, startPostgres } from '../dev/postgres.ts';
 import { startThrowAwayApi, type ThrowAwayApi } from '../dev/throw-away-api.ts';
 import { makeThrowAwayFolder } from '../dev/throw-away.ts';
 import { followed, following, takeBaseBackup } from './base-backup.ts';
 import { promote, untilCaughtUp } from './standby.ts';
+import { makeTeam, type TeamMember, tokenOf } from './team.ts';
 
 const minutes = 60_000;
 
@@ -24,7 +24,7 @@ let standby: Postgres;
 let atStandby: Pool;
 let api: ThrowAwayApi;
 let owner: Pool;
-let tokens: Record<'ana' | 'ben' | 'chloe', string>;
+let tokens: Record<TeamMember, string>;
 
 /** A caller with what it sent and was told: a client remembers positions by itself. */
 const as = (token: string, at = api): Client & { readonly seen: Seen } => {
@@ -90,13 +90,7 @@ beforeAll(async () => {
   primary = await startPostgres({ durable: false, settings: followed });
   owner = openPool(primary.url);
   await migrate(primary.url);
-  await createOrganization(owner, {
-    ...{ name: 'Acme', slug: 'acme', plan: 'team', seats: 25 },
-    owner: { email: 'ana@acme.example', name: 'ana' },
-  });
-  for (const name of ['ben', 'chloe'])
-    await addMember(owner, { org: 'acme', email: `${name}@acme.example`, name, role: 'member' });
-  tokens = { ana: await tokenOf('ana'), ben: await tokenOf('ben'), chloe: await tokenOf('chloe') };
+  tokens = await makeTeam(owner);
   await takeBaseBackup(primary.url, path.join(folder, 'cluster'), 'standby');
   standby = await startStandby();
   atStandby = openPool(standby.url);
@@ -115,10 +109,6 @@ afterAll(async () => {
   await primary.stop();
   await rm(folder, { recursive: true });
 }, minutes);
-
-/** A token that no process remembers yet. */
-const tokenOf = async (name: string, pool = owner): Promise<string> =>
-  (await createToken(pool, { org: 'acme', member: `${name}@acme.example`, name, scopes: ['admin'] })).token;
 
 /** A caller of whose rights the process knows, and whose position the standby has. */
 async function known(token: string): Promise<ReturnType<typeof as>> {
@@ -151,7 +141,7 @@ describe('a read that brings a position', () => {
   });
 
   it('is answered by the standby once that has come so far, and shows what its caller wrote', async () => {
-    const caller = await known(await tokenOf('ana'));
+    const caller = await known(await tokenOf(owner, 'ana'));
     await caller.stories.create({ projectId: 'WEB', title: 'Seen at the standby' });
     await caughtUp();
     expect(await titles(caller)).toContain('Seen at the standby');
@@ -162,7 +152,7 @@ describe('a read that brings a position', () => {
   });
 
   it('is answered by the primary before, so that its caller sees it all the same', async () => {
-    const caller = await known(await tokenOf('ana'));
+    const caller = await known(await tokenOf(owner, 'ana'));
     await heldBack(async () => {
       await caller.stories.create({ projectId: 'WEB', title: 'Not there yet' });
       expect(await titles(caller)).toContain('Not there yet');
@@ -173,7 +163,7 @@ describe('a read that brings a position', () => {
   });
 
   it('shows what others wrote before it was sent, whatever its own position', async () => {
-    const reader = await known(await tokenOf('ben'));
+    const reader = await known(await tokenOf(owner, 'ben'));
     await heldBack(async () => {
       await as(tokens.ana).stories.create({ projectId: 'WEB', title: 'Told by another way' });
       expect(await titles(reader)).toContain('Told by another way');
@@ -182,7 +172,7 @@ describe('a read that brings a position', () => {
   });
 
   it('is answered by the primary where it is one that the standby never reached', async () => {
-    const token = await tokenOf('ana');
+    const token = await tokenOf(owner, 'ana');
     await known(token);
     expect(await statusAt('FFFF/0', token)).toBe(200);
     expect(await reads()).toEqual({ behind: 1 });
@@ -195,21 +185,21 @@ describe('a read that brings a position', () => {
 
 describe('the primary answers', () => {
   it('a read without a position', async () => {
-    const token = await tokenOf('ana');
+    const token = await tokenOf(owner, 'ana');
     await known(token);
     await as(token).stories.list({ projectId: 'WEB' });
     expect(await reads()).toEqual({ unasked: 1 });
   });
 
   it('who holds work and who gets in', async () => {
-    const caller = await known(await tokenOf('ana'));
+    const caller = await known(await tokenOf(owner, 'ana'));
     await caller.locks.list({ projectId: 'WEB' });
     await caller.tokens.list();
     expect(await reads()).toEqual({});
   });
 
   it('what the standby refuses: it may be there', async () => {
-    const caller = await known(await tokenOf('ana'));
+    const caller = await known(await tokenOf(owner, 'ana'));
     await expect(caller.stories.get({ storyId: 'WEB-4711' })).rejects.toMatchObject({
       body: { status: 404 },
     });
@@ -238,7 +228,7 @@ describe('rights that end', () => {
     const ana = as(tokens.ana);
     await ana.projects.create({ key: 'SEC', name: 'Secret' });
     await ana.stories.create({ projectId: 'SEC', title: 'Hidden' });
-    const caller = await known(await tokenOf('chloe'));
+    const caller = await known(await tokenOf(owner, 'chloe'));
     await caller.stories.list({ projectId: 'SEC' });
     await caughtUp();
     await reads();
@@ -254,7 +244,7 @@ describe('rights that end', () => {
   });
 
   it('are not judged by a standby that is in an older epoch of them', async () => {
-    const reader = await tokenOf('chloe');
+    const reader = await tokenOf(owner, 'chloe');
     await known(reader);
     const { token } = await as(tokens.ana).tokens.create({ name: 'Other', scopes: ['read'] });
     await heldBack(async () => {
@@ -274,7 +264,7 @@ describe('a standby that is away', () => {
   it(
     'costs its callers nothing: the primary answers, and the standby does again once it is back',
     async () => {
-      const caller = await known(await tokenOf('ana'));
+      const caller = await known(await tokenOf(owner, 'ana'));
       await atStandby.end();
       await standby.stop();
       await caller.stories.list({ projectId: 'WEB' });
@@ -336,7 +326,7 @@ describe('a standby that takes over', () => {
   });
 
   it('answers nothing as a standby any more', async () => {
-    const token = await tokenOf('ana', atStandby);
+    const token = await tokenOf(atStandby, 'ana');
     await as(token).stories.list({ projectId: 'WEB' });
     await reads();
     expect(await statusAt('0/0', token)).toBe(200);

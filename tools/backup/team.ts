@@ -1,0 +1,25 @@
+/** The organization that specs of standbys write in, and tokens of its members. */
+import { type Pool } from '@muster/database';
+import { addMember, createOrganization, createToken } from '@muster/organizations';
+
+export type TeamMember = 'ana' | 'ben' | 'chloe';
+
+/** One that no process remembers yet. */
+export const tokenOf = async (pool: Pool, name: TeamMember): Promise<string> =>
+  (await createToken(pool, { org: 'acme', member: `${name}@acme.example`, name, scopes: ['admin'] })).token;
+
+/** Founds it, with Ana as its owner; answers a token of each. */
+export async function makeTeam(owner: Pool): Promise<Record<TeamMember, string>> {
+  await createOrganization(owner, {
+    ...{ name: 'Acme', slug: 'acme', plan: 'team', seats: 25 },
+    owner: { email: 'ana@acme.example', name: 'ana' },
+  });
+  for (const name of ['ben', 'chloe'])
+    await addMember(owner, { org: 'acme', email: `${name}@acme.example`, name, role: 'member' });
+  const [ana, ben, chloe] = [
+    await tokenOf(owner, 'ana'),
+    await tokenOf(owner, 'ben'),
+    await tokenOf(owner, 'chloe'),
+  ];
+  return { ana, ben, chloe };
+}
