@@ -61,11 +61,16 @@ function toolsIn(body: Json): Told[] {
   return listOf(body['tools']).flatMap((one) => found(one));
 }
 
+/** Of tools, in all protocols. A model that is refused so often gives up. */
+const mostAnswers = 8;
+const answersIn = (text: string): number =>
+  text.match(/"(?:tool_result|function_call_output|functionResponse)"|"role": ?"tool"/g)?.length ?? 0;
+
 /** What the model wants next: nothing more once both calls were answered, or where there are no tools. */
 function nextCall(body: Json, text: string): Call | undefined {
   const tools = toolsIn(body);
   // What a client's own classification of a prompt asks has none.
-  if (tools.length === 0) return undefined;
+  if (tools.length === 0 || answersIn(text) >= mostAnswers) return undefined;
   const done = Number(text.includes('serverTime')) + Number(text.includes('not_found'));
   const next = wanted[done];
   if (next === undefined) return undefined;

@@ -75,4 +75,14 @@ export const signingClients: readonly SigningClient[] = [
     login: () => ['auth', 'muster'],
     call: () => ['call', 'muster.session_identity', '--output', 'json', '--no-oauth'],
   },
+  {
+    ...{ name: 'Inspector, command line', package: '@modelcontextprotocol/inspector' as const },
+    program: ['node', 'node_modules/.bin/mcp-inspector'],
+    ...{ files: () => ({}), env: () => ({ MCP_INSPECTOR_SECRET_STORE: 'file' }) },
+    login: ({ url }) => ['--cli', url, '--transport', 'http', '--method', 'tools/list'],
+    call: ({ url }) => [
+      ...['--cli', url, '--transport', 'http', '--method', 'tools/call'],
+      ...['--tool-name', 'session_identity', '--stored-auth-only'],
+    ],
+  },
 ];

@@ -33,7 +33,7 @@ const quoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\'
 interface Home {
   readonly folder: string;
   /** Runs the client; `until` ends it, once that is so. */
-  run(args: readonly string[], until?: () => Promise<boolean>): Promise<string>;
+  run(args: readonly string[], until?: (said: string) => Promise<boolean>): Promise<string>;
   /** What it had opened in a browser. */
   opened(): Promise<string>;
   remove(): Promise<void>;
@@ -82,7 +82,7 @@ async function makeHome(client: SigningClient, place: SigningPlace): Promise<Hom
         stream?.on('data', (piece) => (said += String(piece)));
       const ended = once(child, 'close');
       const isOver = (async () => {
-        while (until !== undefined && child.exitCode === null && !(await until())) await pause(100);
+        while (until !== undefined && child.exitCode === null && !(await until(said))) await pause(100);
       })();
       await Promise.race([ended, isOver]);
       if (until === undefined || child.exitCode !== null) await ended;
@@ -110,8 +110,9 @@ async function logIn(
 ): Promise<LetIn> {
   let address = '';
   let letIn: Promise<string | undefined> | undefined;
-  const said = await home.run(args, async () => {
-    address = await home.opened();
+  const said = await home.run(args, async (heard) => {
+    // Without a browser to open some say where to go.
+    address = (await home.opened()) || (/navigate to: (\S+)\s/.exec(heard)?.[1] ?? '');
     if (address === '') return false;
     letIn = person.letIn(address, agent);
     await letIn;
