@@ -5,6 +5,8 @@ import {
   bearerOf,
   createMemoryStore,
   describeSpan,
+  durationMillis,
+  elapsedMillis,
   type Metrics,
   type Rate,
   retryAfterSeconds,
@@ -205,7 +207,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     request.operation = name;
     // A refused token is HTTP's answer too, and counted as that.
     if (reason !== undefined && !refusal.signal.aborted) metrics.failed(name, outcome, reason);
-    count(name)(outcome, reply.elapsedTime / 1_000);
+    count(name)(outcome, elapsedMillis(request) / 1_000);
     describeSpan(name === 'mcp' ? message.method : `${message.method} ${name}`, {
       'muster.outcome': outcome,
     });
@@ -218,7 +220,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
         ...identity.ids,
         outcome,
         ...(reason !== undefined && { reason }),
-        durationMs: Math.round(reply.elapsedTime * 10) / 10,
+        durationMs: durationMillis(request),
       },
       'mcp',
     );
@@ -270,7 +272,7 @@ export function addMcpRoute(app: FastifyInstance, options: RouteOptions): void {
     try {
       const begin = () => reply.hijack().raw;
       await listen({ message, headers: request.headers, view, follow, calls, begin, signal });
-      const durationMs = Math.round(reply.elapsedTime);
+      const durationMs = durationMillis(request);
       logger.info({ requestId: request.id, method: message.method, durationMs, ...identity.ids }, 'mcp');
     } catch (failure) {
       if (reply.sent) return reply;

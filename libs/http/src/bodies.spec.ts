@@ -156,6 +156,39 @@ it('who leaves in the middle of a body gives back what it held, and is no fault 
   expect(said.filter(({ msg }) => msg === 'fault')).toEqual([]);
 });
 
+it('a body that is refused while it comes is read to its end, so that the answer arrives', async () => {
+  const { port } = await start(cap);
+  for (const framing of ['Content-Length: 10485760', 'Transfer-Encoding: chunked'])
+    for (let round = 0; round < 10; round += 1) {
+      const socket = connect({ host: '127.0.0.1', port });
+      sockets.push(socket);
+      const answer = answerOn(socket);
+      const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json', framing];
+      socket.write(`${headers.join('\r\n')}\r\n\r\n`);
+      const isChunked = framing.startsWith('Transfer');
+      if (isChunked) socket.write('a00000\r\n');
+      for (let sent = 0; sent < 10; sent += 1) socket.write(Buffer.alloc(1024 * 1024, 'x'));
+      if (isChunked) socket.write('\r\n0\r\n\r\n');
+      // On the same connection, which is whole.
+      socket.write('GET /livez HTTP/1.1\r\nHost: trial\r\nConnection: close\r\n\r\n');
+      const said = await answer;
+      expect(said).toMatch(/^HTTP\/1.1 413 /);
+      expect(said).toContain('"reason":"body_too_large"');
+      expect(said).toContain('HTTP/1.1 200 ');
+    }
+}, 30_000);
+
+it('a refused body that never ends is cut off', async () => {
+  const { port } = await start(cap);
+  const socket = connect({ host: '127.0.0.1', port });
+  sockets.push(socket);
+  const answer = answerOn(socket);
+  const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json'];
+  socket.write(`${headers.join('\r\n')}\r\nContent-Length: 10485760\r\n\r\n{`);
+  await expect(answer.catch((error: NodeJS.ErrnoException) => error.code)).resolves.toMatch(/413|ECONNRESET/);
+  expect(socket.closed).toBe(true);
+}, 30_000);
+
 it('a body that does not come in its time is answered, and its connection ends', async () => {
   const { port } = await start(cap);
   const answer = await answerOn(await sendHalf(port));

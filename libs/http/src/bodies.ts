@@ -26,6 +26,8 @@ const graceMillis = 500;
 /** Larger bodies are counted by themselves, and keep no smaller body out. */
 const mostOfUsual = MiB;
 
+const tooSlow = 'body_too_slow';
+
 interface Sort {
   readonly limiter: ConcurrencyLimiter;
   readonly ofEach: number;
@@ -58,6 +60,8 @@ export interface Bodies {
   admit(request: FastifyRequest, reply: FastifyReply): boolean;
   /** It is here. */
   arrived(request: FastifyRequest): void;
+  /** Whether more of it is to be expected; not of a sender that was given up. */
+  isComing(request: FastifyRequest): boolean;
 }
 
 export function createBodies(): Bodies {
@@ -83,7 +87,7 @@ export function createBodies(): Bodies {
         : tooMany('too_many_bodies', 1);
     clearTimeout(coming.timer);
     coming.leave = admission.leave;
-    coming.timer = setTimeout(fail, millis, malformed('body_too_slow'));
+    coming.timer = setTimeout(fail, millis, malformed(tooSlow));
   };
 
   const arrived = (request: FastifyRequest): void => {
@@ -147,5 +151,7 @@ export function createBodies(): Bodies {
       return false;
     },
     arrived,
+    isComing: (request) =>
+      hasBody(request) && !request.raw.complete && request.error?.details.reason !== tooSlow,
   };
 }

@@ -1,7 +1,9 @@
 /** Answers with an error, as they are counted and as they are said. */
+import { setTimeout as delay } from 'node:timers/promises';
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { ApiError, internal, relayed, unavailable } from '@muster/registry';
 import { pino } from 'pino';
+import { elapsedMillis } from './elapsed.ts';
 import { createService, type Service } from './service.ts';
 
 const running: Service[] = [];
@@ -33,6 +35,14 @@ function start() {
     request.operation = 'things.do';
     throw unavailable('busy');
   });
+  service.app.get('/slow', async (request) => {
+    await delay(30);
+    return { elapsed: elapsedMillis(request) };
+  });
+  service.app.get('/slow/refused', async () => {
+    await delay(30);
+    throw unavailable('busy');
+  });
   running.push(service);
   const get = (url: string, id = 'r1') => service.app.inject({ url, headers: { 'x-request-id': id } });
   const counted = async (): Promise<string[]> =>
@@ -55,6 +65,14 @@ describe('an answer with an error', () => {
       ...{ msg: 'refused', requestId: 'r2', method: 'GET', route: '/refused/:reason' },
       ...{ outcome: 'conflict', reason: 'lease_held', durationMs: expect.any(Number) },
     });
+  });
+
+  it('is said with the milliseconds that it took, as an answer without one is measured', async () => {
+    const { get, lines } = start();
+    await get('/slow/refused');
+    // Timers may fire up to a millisecond early.
+    expect(lines[0]?.['durationMs']).toBeGreaterThanOrEqual(29);
+    expect((await get('/slow')).json<{ elapsed: number }>().elapsed).toBeGreaterThanOrEqual(29);
   });
 
   it('is left to whoever knows the operation to be said', async () => {

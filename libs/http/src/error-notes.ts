@@ -2,6 +2,7 @@
 import { type ApiError } from '@muster/registry';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
+import { durationMillis } from './elapsed.ts';
 import { type Metrics } from './metrics.ts';
 
 declare module 'fastify' {
@@ -25,6 +26,6 @@ export function noteError(
   metrics.failed(operation ?? 'none', outcome, reason);
   if (operation !== null) return;
   const route = request.routeOptions.url ?? null;
-  const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+  const durationMs = durationMillis(request);
   logger.info({ requestId, method, route, outcome, reason, durationMs }, 'refused');
 }

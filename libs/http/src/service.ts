@@ -18,12 +18,14 @@ import {
 } from 'fastify';
 import { type Logger } from 'pino';
 import { createBodies, hasBody } from './bodies.ts';
+import { noteArrivals } from './elapsed.ts';
 import { noteError } from './error-notes.ts';
 import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
 import { isJsonContentType, type MostValues, parseJsonBody } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { Places } from './places.ts';
+import { readRest } from './rest-of-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { addRequestSpans } from './tracing.ts';
 
@@ -251,6 +253,7 @@ export function createService(options: ServiceOptions): Service {
     }
   });
 
+  noteArrivals(app);
   addRequestSpans(app, (request) => !isHealth(request));
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
@@ -288,6 +291,7 @@ export function createService(options: ServiceOptions): Service {
     leave(request);
     // The connection may have been opened before the stop; it must not be used again.
     if (draining) reply.header('connection', 'close');
+    else if (reply.statusCode >= 400 && bodies.isComing(request)) readRest(request, reply);
     if (reply.statusCode >= 400 && !isHealth(request)) noteError(request, reply, { metrics, logger });
     done();
   });

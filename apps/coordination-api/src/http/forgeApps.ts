@@ -4,6 +4,8 @@ import { type Pool } from '@muster/database';
 import {
   ApiError,
   createMemoryStore,
+  durationMillis,
+  elapsedMillis,
   type Metrics,
   networkOf,
   type Rate,
@@ -65,9 +67,9 @@ export function addForgeApps(
         reply.code(error.status).headers(appPageHeaders(undefined));
         await reply.send(refusedPage(error.message));
       } finally {
-        count(outcome, reply.elapsedTime / 1_000);
+        count(outcome, elapsedMillis(request) / 1_000);
         const { connectionId } = request.params;
-        const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+        const durationMs = durationMillis(request);
         logger.info({ requestId: request.id, operation, connectionId, outcome, durationMs }, 'operation');
       }
       return reply;

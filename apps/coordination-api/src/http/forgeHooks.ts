@@ -9,6 +9,8 @@ import {
   ApiError,
   createMemoryStore,
   describeSpan,
+  durationMillis,
+  elapsedMillis,
   type Metrics,
   networkOf,
   type Rate,
@@ -85,9 +87,9 @@ export function addForgeHooks(app: FastifyInstance, options: ForgeHooks): void {
           if (error instanceof ApiError) outcome = error.code;
           throw error;
         } finally {
-          count(outcome, reply.elapsedTime / 1_000);
+          count(outcome, elapsedMillis(request) / 1_000);
           describeSpan(operation, { 'muster.outcome': outcome });
-          const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+          const durationMs = durationMillis(request);
           logger.info(
             { requestId: request.id, operation, orgId, connectionId, outcome, durationMs },
             'operation',

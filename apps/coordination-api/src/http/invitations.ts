@@ -9,12 +9,14 @@ import {
   ApiError,
   cookieOf,
   describeSpan,
+  durationMillis,
+  elapsedMillis,
   type Metrics,
   requireSameOrigin,
   type SessionCookie,
 } from '@muster/http';
 import { isUuid, notFound, unauthorized } from '@muster/registry';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { invitationPage, pageHeaders } from './invitationPage.ts';
 
@@ -43,7 +45,6 @@ export function addInvitationRoutes(
   /** Runs an acceptance, counted and said like an operation. */
   const asOperation = async <Result>(
     request: FastifyRequest,
-    reply: FastifyReply,
     accept: (facts: AcceptanceFacts) => Promise<{ readonly memberId: string; readonly result: Result }>,
   ): Promise<Result> => {
     request.operation = operation;
@@ -60,9 +61,9 @@ export function addInvitationRoutes(
       if (error instanceof ApiError) [outcome, reason] = [error.code, error.details.reason];
       throw error;
     } finally {
-      count(outcome, reply.elapsedTime / 1_000);
+      count(outcome, elapsedMillis(request) / 1_000);
       describeSpan(operation, { 'muster.outcome': outcome });
-      const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+      const durationMs = durationMillis(request);
       logger.info({ requestId: request.id, operation, memberId, outcome, reason, durationMs }, 'operation');
     }
   };
@@ -75,7 +76,7 @@ export function addInvitationRoutes(
   });
 
   app.post(path, { bodyLimit }, async (request, reply) => {
-    const accepted = await asOperation(request, reply, async (facts) => {
+    const accepted = await asOperation(request, async (facts) => {
       const result = await acceptInvitation(pool, request.body ?? {}, facts, reactions);
       return { memberId: result.member.id, result };
     });
@@ -102,7 +103,7 @@ export function addInvitationRoutes(
       const form = (request.body ?? {}) as Readonly<Record<string, string>>;
       const { organization: orgId = '', invitation: invitationId = '' } = form;
       try {
-        await asOperation(request, reply, async (facts) => {
+        await asOperation(request, async (facts) => {
           const secret = cookieOf(request, cookie.name);
           if (secret === undefined || !isWellFormedSession(secret)) throw unauthorized();
           if (!isUuid(orgId) || !isUuid(invitationId)) throw notFound();

@@ -24,7 +24,14 @@ import {
   type Surroundings,
 } from '@muster/runtime';
 import { type Identity, type Pool, type Waiter } from '@muster/database';
-import { closestTo, describeSpan, type Metrics, type Service } from '@muster/http';
+import {
+  closestTo,
+  describeSpan,
+  durationMillis,
+  elapsedMillis,
+  type Metrics,
+  type Service,
+} from '@muster/http';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { type Authenticate } from './authenticate.ts';
@@ -164,8 +171,7 @@ function runner(
       throw error;
     } finally {
       endTurn?.();
-      const seconds = reply.elapsedTime / 1_000;
-      count(outcome, seconds);
+      count(outcome, elapsedMillis(request) / 1_000);
       describeSpan(operation.name, {
         'muster.organization': token.identity.orgId,
         'muster.outcome': outcome,
@@ -179,7 +185,7 @@ function runner(
           agentId: token.identity.agentId,
           outcome,
           ...(reason !== undefined && { reason }),
-          durationMs: Math.round(reply.elapsedTime * 10) / 10,
+          durationMs: durationMillis(request),
         },
         'operation',
       );

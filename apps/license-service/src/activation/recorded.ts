@@ -1,5 +1,5 @@
 /** What became of a call, in the figures, the trace and one line of the log. Nothing in it is a key or a machine. */
-import { ApiError, describeSpan, type Metrics } from '@muster/http';
+import { ApiError, describeSpan, durationMillis, elapsedMillis, type Metrics } from '@muster/http';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 
@@ -31,9 +31,9 @@ export function recorded(
       if (error instanceof ApiError) outcome = error.details.reason;
       throw error;
     } finally {
-      count(outcome, reply.elapsedTime / 1_000);
+      count(outcome, elapsedMillis(request) / 1_000);
       describeSpan(name, { 'muster.outcome': outcome });
-      const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+      const durationMs = durationMillis(request);
       logger.info({ requestId: request.id, operation: name, licenseId, outcome, durationMs }, 'license');
     }
   };

@@ -3,6 +3,8 @@ import { type Pool } from '@muster/database';
 import {
   badRequest,
   bearerOf,
+  durationMillis,
+  elapsedMillis,
   type Limit,
   type Metrics,
   networkOf,
@@ -131,8 +133,8 @@ export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOption
         if (refusal !== undefined) outcome = refusal.details.reason;
         throw refusal ?? error;
       } finally {
-        observe(outcome, reply.elapsedTime / 1_000);
-        const durationMs = Math.round(reply.elapsedTime * 10) / 10;
+        observe(outcome, elapsedMillis(request) / 1_000);
+        const durationMs = durationMillis(request);
         logger.info({ requestId: request.id, operation: name, tokenId, outcome, durationMs }, 'operators');
       }
     });
