@@ -40,12 +40,12 @@ describe('a record', () => {
     });
   });
 
-  it('is shown in the spelling of the contract, without what is hidden', () => {
+  it('is shown in the spelling of the contract, without what is hidden, and with null for no text', () => {
     expect(epics.shown(epic)).toEqual({
       id: epic.id,
       projectId: project,
       title: 'A',
-      description: '',
+      description: null,
       targetDate: null,
       status: 'open',
       createdAt: at,

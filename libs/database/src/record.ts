@@ -18,7 +18,7 @@ interface Column<Value> {
   readonly set?: true;
   /** What it has in a new record where nothing else is said. Without this and `empty` it has to be said. */
   readonly initial?: Value;
-  /** The same; and null clears it to this. */
+  /** The same; and null clears it to this. A text that is empty is shown as null: nothing was said. */
   readonly empty?: Value;
   /** Callers do not see it as a field of its own. */
   readonly hidden?: true;
@@ -62,7 +62,8 @@ type Optional<Columns> = With<Columns, { initial: unknown } | { empty: unknown }
 
 /** A row in the contract's spelling, without what is hidden. */
 type Shown<Row, Columns> = {
-  [Key in Exclude<keyof Row, With<Columns, { hidden: true }>> as Camel<Key>]: Row[Key];
+  [Key in Exclude<keyof Row, With<Columns, { hidden: true }>> as Camel<Key>]:
+    Row[Key] | (Key extends With<Columns, { empty: '' }> ? null : never);
 };
 
 /** What is said of a new record. */
@@ -101,9 +102,12 @@ export const nextVersion = <Row extends { readonly version: number }>(
 ): Row => ({ ...row, ...changes, updated_at: at, version: row.version + 1 });
 
 /** Makes the function that shows a row; compiled, since a loop over its fields would cost a long list a tenth more. */
-const shower = (columns: readonly string[]) =>
+const shower = (columns: readonly string[], texts: readonly string[] = []) =>
   // oxlint-disable-next-line typescript/no-implied-eval -- the names are columns, which sql.columns checked
-  new Function('row', `return { ${columns.map((column) => `${camel(column)}: row.${column}`).join()} }`);
+  new Function(
+    'row',
+    `return { ${columns.map((column) => `${camel(column)}: row.${column}${texts.includes(column) ? ' || null' : ''}`).join()} }`,
+  );
 
 /** Columns of a table that are read, and shown in the contract's spelling but for the `hidden` ones. */
 export function view<
@@ -143,9 +147,10 @@ export function record<Name extends Table, const Columns extends Description<Nam
   const list = sql.columns(alias, names);
   const as = sql.word(alias);
   const byId = sql.part`select ${list} from ${sql.word(table)} ${as} where ${of(alias)} and ${as}.id = `;
-  const shown = shower([...stamps, ...where(({ hidden }) => hidden !== true)]) as (
-    row: Row,
-  ) => Shown<Row, Columns>;
+  const shown = shower(
+    [...stamps, ...where(({ hidden }) => hidden !== true)],
+    where(({ empty }) => empty === ''),
+  ) as (row: Row) => Shown<Row, Columns>;
 
   /** The row as a caller wants it, and which fields that changes; the row itself where none. */
   const changed = <Locked extends Row>(

@@ -24,8 +24,8 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/session': {
-    sha256: '8b0275e5b9b8e7df4eb1129d3f4fef402f0b9d7cef9eac8372e298ed85d74831',
-    since: '2026-11-23',
+    sha256: '95be05880c59f1cfb91f81e9bc7ef3b46c831c7b6bee72d387ef0425414269b5',
+    since: '2026-11-26',
   },
   'reference/sessions': {
     sha256: '7382145991e60f4bd01d47c49b9b7933254fdfa5c73576a781ee7672b1a01808',
@@ -48,24 +48,24 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/orgs': {
-    sha256: '793bf76c75cb667b5110e305cc5ab674bb8d67bc145ed4daf32a8a34ad3c21de',
-    since: '2026-11-23',
+    sha256: 'ed6f30b1db7b8f26d94854b4a84ddae64199934ad40fb96876713390b0166887',
+    since: '2026-11-26',
   },
   'reference/members': {
     sha256: 'cffb1ca220af9b3774ec81638ed7e0533e1c5d7c2130e9b07d7e9a32c5f07bd8',
     since: '2026-11-23',
   },
   'reference/invitations': {
-    sha256: 'f418f014cff5a6b1436ef875ed7b0c6af4c3145c30dcd0ba70f202633021672b',
-    since: '2026-11-23',
+    sha256: 'c0b2faaa2d0240ad8960cdfdcd0526350e5035693d0f2a73c51e0a895d654251',
+    since: '2026-11-26',
   },
   'reference/policy': {
     sha256: '794859b053334fbccd79f9686fe6ed9a44e28bfa93efc076bd284b26f9f67241',
     since: '2026-11-23',
   },
   'reference/teams': {
-    sha256: '811ec88f09c09262af83294a0cb10c6518372498e0c4004c0df6d66f796eeaea',
-    since: '2026-11-23',
+    sha256: 'b977ce821e0a4d955478b3ddb983c6d2005c9c3f3e199319c17cf087e5cb610e',
+    since: '2026-11-26',
   },
   'reference/teams.members': {
     sha256: '851313f18aeb1af82f398d322a7ca4051214289539a03cb027af4877e671d007',
@@ -80,8 +80,8 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/projects': {
-    sha256: '25dce0d5979550b04c3e68b1681ef424de34695f04d6852c40dfb3c97949c4e9',
-    since: '2026-11-23',
+    sha256: '825c41d2c259f46fb8b16082cb14afb9ef24a07b2c21c8b60d1d5c4e826c049c',
+    since: '2026-11-26',
   },
   'reference/projects.members': {
     sha256: 'e6627d442071dbd16ef45ca525f7d9302ac07c16ccd6e650bc1062a968ea1027',
@@ -100,20 +100,20 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/epics': {
-    sha256: 'd08cec6c299d2f626c31caa611c9a142214d97fa8cac8aba0580b6930133f6d6',
-    since: '2026-11-23',
+    sha256: '0abca79e848eeb1ffe3b58e1fd8849be638120aa6be3d26e78da3ef63add8432',
+    since: '2026-11-26',
   },
   'reference/stories': {
-    sha256: '119858ace2830d810c6f9a5c3be132bab2bf9de2a644d1c5c0858e019dcae041',
-    since: '2026-11-23',
+    sha256: '9ef72e0915de18b21a2c25bf8039b0188187dc0c72542f372554842c4364e0ce',
+    since: '2026-11-26',
   },
   'reference/storySpec': {
     sha256: '16cccaeb804b0ff9f0f3e5f684049606768d5bf3103a3aef858dd98ea6dd36b1',
     since: '2026-11-23',
   },
   'reference/storyCollaboration': {
-    sha256: '3c2c9eba35382a1cc6db62c2abcedf64805c7e9e5b442f08a80c01b3d3856bb5',
-    since: '2026-11-23',
+    sha256: '35a4d88464070cc872de0941aaeaa496c58fec21940fce8ba77db5ba3b2294eb',
+    since: '2026-11-26',
   },
   'reference/comments': {
     sha256: '5dec30ea589d025e99306c417b8e6639c1aa5b06871a3c908438f77ab5863504',
@@ -180,8 +180,8 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/webhooks': {
-    sha256: '9773a5930a4012039223227148d6af32be7ccf44251177a273c7f1c8ff2aa12d',
-    since: '2026-11-23',
+    sha256: '090df6c6c5a763f4cedc61ca0277aa8aaad9300fc1b5c2faeed4fee4f2565d64',
+    since: '2026-11-26',
   },
   'reference/webhooks.deliveries': {
     sha256: '64ff8d6b465159cbeab96e49a8ab3a3cf38a95092b468adf3fddb9bd020ace04',
@@ -196,12 +196,12 @@ export const dates = {
     since: '2026-11-23',
   },
   'reference/admin.platform': {
-    sha256: 'c839b889e1eb91fc9d2ec4004f5fd308ac5c0fc7e8465e731a603bb47b507d12',
-    since: '2026-11-23',
+    sha256: '5a8778d7f62d795fb8c8c9efe019363ef33c2247354f3157c1b1f5aa9116e774',
+    since: '2026-11-26',
   },
   'reference/records': {
-    sha256: '29b2b6f79a1058f41b2d947a50ffba37bdc0e0f7df494450d296cc28825986f3',
-    since: '2026-11-23',
+    sha256: 'be38f2c326cdbffc14484eba004f4833bc0391e85cefe5a261a82f4a030901b6',
+    since: '2026-11-26',
   },
   'reference/errors': {
     sha256: 'b153d85a6339acffb0ae31dcb5c17ef1d712cc63119892061435850259abbddd',

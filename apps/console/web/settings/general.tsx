@@ -13,7 +13,7 @@ export function OrganizationGeneral() {
   const isAdmin = useIsAdmin();
   const [name, setName] = useState(org.name);
   const [slug, setSlug] = useState(org.slug);
-  const [description, setDescription] = useState(org.description);
+  const [description, setDescription] = useState(org.description ?? '');
   const { isBusy, run } = useWrite();
   return (
     <Section id="general" title={s.sections.general} intro={s.general.intro}>
@@ -64,7 +64,7 @@ export function ProjectGeneral({ project }: { readonly project: Project }) {
   const queries = useQueryClient();
   const { isBusy, run } = useWrite();
   const [name, setName] = useState(project.name);
-  const [description, setDescription] = useState(project.description);
+  const [description, setDescription] = useState(project.description ?? '');
   const [visibility, setVisibility] = useState(project.visibility);
   const { id: projectId, version: expectedVersion, archivedAt } = project;
   const update = async (change: object): Promise<boolean> => {

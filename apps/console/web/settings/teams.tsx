@@ -109,7 +109,7 @@ function One({ team }: { readonly team: Team }) {
   const leads = identity.teams.some(({ id, role }) => id === team.id && role === 'lead');
   return (
     <>
-      <Item title={team.name} fact={team.description === '' ? undefined : team.description}>
+      <Item title={team.name} fact={team.description ?? undefined}>
         <button
           type="button"
           className="button"

@@ -126,7 +126,7 @@ export function Description({ edits, canWrite }: Props) {
   const [draft, setDraft] = useState<Draft | null>(() => drafts.get(key) ?? null);
   const opener = useFocusBack(draft !== null);
   const met = meetings.description;
-  const isDirty = draft !== null && draft.text !== draft.base.description;
+  const isDirty = draft !== null && draft.text !== (draft.base.description ?? '');
   useAskBeforeLeaving(isDirty);
   useEffect(() => {
     if (draft !== null && isDirty) drafts.set(key, draft);
@@ -139,11 +139,11 @@ export function Description({ edits, canWrite }: Props) {
   const send = async (): Promise<void> => {
     if (draft === null) return;
     if (!isDirty && met === undefined) close();
-    else if (await save({ description: draft.text }, draft.base)) setDraft(null);
+    else if (await save({ description: draft.text || null }, draft.base)) setDraft(null);
   };
   if (draft === null) {
-    const open = (): void => setDraft({ base: shown, text: shown.description });
-    if (shown.description === '')
+    const open = (): void => setDraft({ base: shown, text: shown.description ?? '' });
+    if (shown.description === null)
       return canWrite ? (
         <div>
           <button
@@ -196,12 +196,12 @@ export function Description({ edits, canWrite }: Props) {
           name={w.description}
           theirs={
             <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
-              <WordDiff before={draft.base.description} after={met.theirs.description} />
+              <WordDiff before={draft.base.description ?? ''} after={met.theirs.description ?? ''} />
             </Suspense>
           }
           mine={
             <Suspense fallback={<Loading label={t.story.loading} rows={1} />}>
-              <WordDiff before={draft.base.description} after={draft.text} />
+              <WordDiff before={draft.base.description ?? ''} after={draft.text} />
             </Suspense>
           }
           onTheirs={close}

@@ -42,7 +42,7 @@ type Values = Pick<Epic, Field>;
 const noColor = '#808080';
 
 const say = (field: Field, value: Epic[Field]): string =>
-  value === null || value === '' ? t.met.nothing : field === 'targetDate' ? exactDay(value) : value;
+  value === null ? t.met.nothing : field === 'targetDate' ? exactDay(value) : value;
 
 export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readonly onClose: () => void }) {
   const { shown, meetings, save, keepTheirs } = edits;
@@ -87,8 +87,8 @@ export function EpicForm({ edits, onClose }: { readonly edits: EpicEdits; readon
           className="field"
           rows={3}
           maxLength={20_000}
-          value={mine.description}
-          onChange={({ target }) => set({ description: target.value })}
+          value={mine.description ?? ''}
+          onChange={({ target }) => set({ description: target.value || null })}
         />
       </label>
       <div className="form-row">

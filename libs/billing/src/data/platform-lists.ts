@@ -128,7 +128,7 @@ export const listTeams = listOf<TeamRow, PlatformTeam>({
   toItem: (row) => ({
     id: row.id,
     name: row.name,
-    description: row.description,
+    description: row.description || null,
     members: row.members,
     org: { id: row.team_org_id, slug: row.org_slug, name: row.org_name },
     createdAt: row.created_at,

@@ -26,11 +26,14 @@ function withoutOldest(threads: OpenThread[], excess: number): OpenThread[] {
   return threads.length === 0 ? threads : [];
 }
 
-const withoutEndOf = <Field extends string, Value extends { readonly [Key in Field]: string }>(
+function withoutEndOf<Field extends string, Value extends { readonly [Key in Field]: string | null }>(
   value: Value,
   field: Field,
   excess: number,
-): Value => (value[field] === '' ? value : { ...value, [field]: withoutEnd(value[field], excess) });
+): Value {
+  const text = value[field];
+  return text === null || text === '' ? value : { ...value, [field]: withoutEnd(text, excess) };
+}
 
 export const contextCuts: readonly Cut<ContextSections>[] = [
   of('recentActivity', shorter),

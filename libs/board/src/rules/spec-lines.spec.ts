@@ -11,7 +11,9 @@ describe('lineChanges', () => {
     ['a\nb\nc\n', 'a\nx\nc\n', 1, 1],
     ['a\nb\n', 'a\nb\nc\n', 1, 0],
     ['a\n\n', 'a\n', 0, 1],
-    ['a', 'a\n', 1, 1],
+    ['a', 'a\n', 0, 0],
+    ['a\nb', 'a\nb\nc', 1, 0],
+    ['\n', 'a\n', 1, 1],
     ['a\r\nb\r\n', 'a\nb\r\n', 1, 1],
     ['a\nb\n', 'b\na\n', 1, 1],
   ])('from %j to %j', (before, after, linesAdded, linesRemoved) => {

@@ -14,8 +14,11 @@ export interface LineChanges {
 const mostLines = 20_000;
 const bounds = { maxEditLength: 500 };
 
-/** The lines with their line breaks; the last may have none. No text has no lines. */
-export const linesOf = (text: string): string[] => text.match(/[^\n]*\n|[^\n]+$/g) ?? [];
+/**
+ * The lines; whether the last one has a line break makes no other line of it, or a line that is written below it would
+ * count for two. No text has no lines.
+ */
+export const linesOf = (text: string): string[] => (text === '' ? [] : text.replace(/\n$/, '').split('\n'));
 
 /** Counts by content alone, wherever it moved to: never more than the shortest way counts, and linear. */
 export function changesWhereverTheyAre(before: readonly string[], after: readonly string[]): LineChanges {

@@ -24,7 +24,7 @@ export const invitations = {
     effect: 'write',
     summary: 'Send an invitation again',
     keywords: 'invite again',
-    description: `A new e-mail with a new secret, good for another 7 days; the one before it no longer lets anybody in. An expired one takes a seat again. Only the owner sends an invitation to be admin. The policy must still let the address in. At most every 10 minutes, and five times in a week to one address: 422 with details.retryAt.`,
+    description: `A new e-mail with a new secret, good for another 7 days; the one before it no longer lets anybody in. An expired one takes a seat again. Only the owner sends an invitation to be admin. The policy must still let the address in. Once at once, then at most every 10 minutes, and five times in a week to one address: 422 with details.retryAt.`,
     access: org('admin'),
     params: z.strictObject({ invitationId: Id }),
     result: z.object({ invitation: Invitation }),

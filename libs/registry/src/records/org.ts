@@ -10,7 +10,7 @@ export const Org = z
     id: Id,
     slug: z.string(),
     name: z.string(),
-    description: z.string(),
+    description: z.string().nullable(),
     ...stamps,
   })
   .meta({ id: 'Org' });

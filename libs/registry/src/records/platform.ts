@@ -38,7 +38,7 @@ export const PlatformTeam = z
   .object({
     id: Id,
     name: z.string(),
-    description: z.string(),
+    description: z.string().nullable(),
     members: count,
     org: OrgRef,
     createdAt: Time,

@@ -120,7 +120,7 @@ export const StorySummary = z
   .meta({ id: 'StorySummary' });
 export type StorySummary = z.infer<typeof StorySummary>;
 
-export const Story = StorySummary.extend({ description: z.string() }).meta({ id: 'Story' });
+export const Story = StorySummary.extend({ description: z.string().nullable() }).meta({ id: 'Story' });
 export type Story = z.infer<typeof Story>;
 
 /** Something that the caller should know of a write that succeeded. */

@@ -12,7 +12,7 @@ export const Team = z
   .object({
     id: Id,
     name: z.string(),
-    description: z.string(),
+    description: z.string().nullable(),
     ...stamps,
   })
   .meta({ id: 'Team' });

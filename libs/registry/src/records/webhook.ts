@@ -35,7 +35,7 @@ export const Webhook = z
     url: z.string(),
     kinds: z.array(z.string()),
     order: WebhookOrder,
-    description: z.string(),
+    description: z.string().nullable(),
     state: z.enum(['active', 'paused']),
     pausedReason: z.enum(webhookPauses).nullable(),
     pausedAt: Time.nullable(),

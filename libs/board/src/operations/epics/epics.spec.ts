@@ -29,7 +29,7 @@ describe('epics.create', () => {
     expect(epic).toMatchObject({
       projectId,
       title: 'Sign-in',
-      description: '',
+      description: null,
       color: '#3366cc',
       targetDate: '2026-12-24',
       status: 'open',
@@ -79,7 +79,7 @@ describe('epics.update', () => {
     });
     expect(changed).toEqual({
       ...epic,
-      description: '',
+      description: null,
       targetDate: null,
       status: 'done',
       version: 2,

@@ -22,7 +22,7 @@ describe('projects.create', () => {
     expect(made.project).toMatchObject({
       key: 'WEB',
       name: 'Web site',
-      description: '',
+      description: null,
       visibility: 'org',
       repository: null,
       origin: 'hosted',
@@ -248,7 +248,7 @@ describe('projects.update', () => {
       body: { details: { currentVersion: 2 } },
     });
     const { project: cleared } = await ana.projects.update({ projectId: 'WEB', description: null });
-    expect(cleared).toMatchObject({ name: 'Site', description: '', version: 3 });
+    expect(cleared).toMatchObject({ name: 'Site', description: null, version: 3 });
     expect((await ana.projects.get({ projectId: 'WEB' })).project).toEqual(cleared);
     await expect(chloe.projects.update({ projectId: 'WEB', name: 'x' })).rejects.toMatchObject({
       code: 'not_found',

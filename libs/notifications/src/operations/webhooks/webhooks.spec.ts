@@ -42,7 +42,7 @@ describe('webhooks.create', () => {
     const answer = await create(people.ana);
     expect(registry.webhooks.create.result.parse(answer)).toEqual(answer);
     expect(answer.webhook).toMatchObject({
-      ...{ projectId: null, url, kinds: ['story.created'], order: 'parallel', description: '', version: 1 },
+      ...{ projectId: null, url, kinds: ['story.created'], order: 'parallel', description: null, version: 1 },
       ...{ state: 'active', pausedReason: null, pausedAt: null, lag: 0, failing: 0, lastSuccessAt: null },
       madeBy: { kind: 'member', memberId: people.ana.me.memberId, name: 'Ana' },
     });

@@ -147,7 +147,7 @@ describe('invitations.resend', () => {
     expect(outcomes.map((outcome) => outcome.status).sort()).toEqual(['fulfilled', 'rejected']);
   });
 
-  it('writes to one address at most every ten minutes, and five times more in a week', async () => {
+  it('writes to one address once more at once, then at most every ten minutes, and five times more in a week', async () => {
     const people = await world.org();
     const { invitation: made } = await people.ana.members.invite({
       email: 'noor@example.com',
@@ -161,8 +161,9 @@ describe('invitations.resend', () => {
         minutes,
       );
     const refused = { status: 422, body: { details: { reason: 'limit_exceeded', max: 6 } } };
+    await again();
     await expect(again()).rejects.toMatchObject(refused);
-    for (let n = 1; n <= 5; n += 1) {
+    for (let n = 2; n <= 5; n += 1) {
       await passTime(10);
       await again();
       await expect(again()).rejects.toMatchObject(refused);

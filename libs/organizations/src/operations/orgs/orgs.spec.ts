@@ -18,7 +18,7 @@ describe('orgs.update', () => {
   it('changes what is given, clears what is null, and says which fields', async () => {
     const { orgId, slug, ben } = await world.org();
     const { org: before } = await ben.orgs.update({});
-    expect(before).toMatchObject({ slug, name: 'Acme', description: '', version: 1 });
+    expect(before).toMatchObject({ slug, name: 'Acme', description: null, version: 1 });
     expect((await ben.orgs.update({ name: 'Acme', slug })).org).toEqual(before);
     const wanted = { name: 'Acme Ltd.', slug: `${slug}-2`, description: 'Makers', expectedVersion: 1 };
     const { org } = await ben.orgs.update(wanted);
@@ -27,7 +27,7 @@ describe('orgs.update', () => {
     expect(org).toEqual({ ...before, ...fields, version: 2, updatedAt: org.updatedAt });
     expect((await ben.session.identity()).org).toEqual(org);
     const { org: cleared } = await ben.orgs.update({ description: null });
-    expect(cleared).toEqual({ ...org, description: '', version: 3, updatedAt: cleared.updatedAt });
+    expect(cleared).toEqual({ ...org, description: null, version: 3, updatedAt: cleared.updatedAt });
     expect(await eventsOf(orgId)).toMatchObject([
       {
         kind: 'org.updated',

@@ -84,7 +84,7 @@ describe('teams.update', () => {
     expect((await eventsOf(orgId)).at(-1)).toEqual({ kind: 'team.updated', data: { fields: ['name'] } });
     await ben.teams.update({ teamId, description: 'Who' });
     expect((await ben.teams.update({ teamId, description: null })).team).toMatchObject({
-      description: '',
+      description: null,
       version: 4,
     });
     await expect(ben.teams.update({ teamId, expectedVersion: 1 })).rejects.toMatchObject({
