@@ -1788,11 +1788,20 @@ CREATE OR REPLACE FUNCTION app.count_stories()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 declare
-  left_epic int := (old.epic_id is not null and old.status <> 'canceled')::int;
-  left_done int := (old.epic_id is not null and old.status = 'done')::int;
-  joined_epic int := (new.epic_id is not null and new.status <> 'canceled')::int;
-  joined_done int := (new.epic_id is not null and new.status = 'done')::int;
+  left_epic int;
+  left_done int;
+  joined_epic int;
+  joined_done int;
 begin
+  if tg_op = 'UPDATE' and old.column_id is not distinct from new.column_id and old.status = new.status
+      and old.epic_id is not distinct from new.epic_id then
+    return null;
+  end if;
+  if coalesce(current_setting('muster.counts', true), '') = 'by hand' then return null; end if;
+  left_epic := (old.epic_id is not null and old.status <> 'canceled')::int;
+  left_done := (old.epic_id is not null and old.status = 'done')::int;
+  joined_epic := (new.epic_id is not null and new.status <> 'canceled')::int;
+  joined_done := (new.epic_id is not null and new.status = 'done')::int;
   if old.column_id is distinct from new.column_id then
     update board_columns set story_count = story_count + case when id = new.column_id then 1 else -1 end
       where org_id = coalesce(new.org_id, old.org_id) and id in (old.column_id, new.column_id);
@@ -1838,15 +1847,6 @@ begin
 end $function$
 ;
 alter function app.count_unread() owner to the_migrator;
-CREATE OR REPLACE FUNCTION app.counts_by_hand()
- RETURNS boolean
- LANGUAGE sql
- STABLE PARALLEL SAFE
-AS $function$
-  select coalesce(current_setting('muster.counts', true), '') = 'by hand'
-$function$
-;
-alter function app.counts_by_hand() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.delete_passkey(member uuid, passkey uuid)
  RETURNS TABLE(name text)
  LANGUAGE sql
@@ -3717,10 +3717,10 @@ CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFE
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
-CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
-CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW WHEN ((NOT app.counts_by_hand())) EXECUTE FUNCTION app.count_stories();
+CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
+CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_not_searched AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.drop_documents('story', 'spec');
-CREATE TRIGGER stories_recounted AFTER UPDATE ON public.stories FOR EACH ROW WHEN ((((old.column_id IS DISTINCT FROM new.column_id) OR (old.status IS DISTINCT FROM new.status) OR (old.epic_id IS DISTINCT FROM new.epic_id)) AND (NOT app.counts_by_hand()))) EXECUTE FUNCTION app.count_stories();
+CREATE TRIGGER stories_recounted AFTER UPDATE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_searched AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.keep_story_document();
 CREATE TRIGGER stories_searched_anew AFTER UPDATE OF title, description, labels ON public.stories FOR EACH ROW WHEN ((((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description)) OR (old.labels IS DISTINCT FROM new.labels))) EXECUTE FUNCTION app.keep_story_document();
 CREATE TRIGGER story_blockers_kept AFTER INSERT OR DELETE ON public.story_blockers FOR EACH ROW EXECUTE FUNCTION app.keep_blocked_by();
@@ -4230,7 +4230,6 @@ grant execute on function app.claim_next(uuid,uuid[],boolean) to public;
 grant execute on function app.count_read() to public;
 grant execute on function app.count_stories() to public;
 grant execute on function app.count_unread() to public;
-grant execute on function app.counts_by_hand() to public;
 grant execute on function app.delete_passkey(uuid,uuid) to muster_app;
 grant execute on function app.delete_passkey_of_account(uuid,uuid) to muster_sign_in;
 grant execute on function app.end_connection(uuid) to muster_sign_in;

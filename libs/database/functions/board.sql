@@ -13,25 +13,30 @@ call app.hand_over('app.keep_blocked_by()', 'muster_door');
 create or replace trigger story_blockers_kept after insert or delete on story_blockers
   for each row execute function app.keep_blocked_by();
 
--- Row by row is cheapest for the single stories that most writes are about, but the same counter changed n times in
--- one transaction costs n² (10,000 stories: 7 s). So whoever writes many at once says that it counts them itself, for
--- the rest of its transaction.
-create or replace function app.counts_by_hand() returns boolean
-language sql stable parallel safe as $$
-  select coalesce(current_setting('muster.counts', true), '') = 'by hand'
-$$;
-
 -- Keeps the counts of columns, epics and canceled stories, so that no reader ever counts a board. With few writes: both
 -- columns of a move in one statement, and an epic only where what it counts changes. From backlog to ready it stays as
--- it was.
+-- it was. Its triggers have no WHEN: Postgres parses and plans a condition anew for each statement, which cost an update
+-- of a story 13 of 166 µs.
+-- Row by row is cheapest for the single stories that most writes are about, but the same counter changed n times in
+-- one transaction costs n² (10,000 stories: 7 s). So whoever writes many at once says by muster.counts that it counts
+-- them itself, for the rest of its transaction.
 create or replace function app.count_stories() returns trigger
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 declare
-  left_epic int := (old.epic_id is not null and old.status <> 'canceled')::int;
-  left_done int := (old.epic_id is not null and old.status = 'done')::int;
-  joined_epic int := (new.epic_id is not null and new.status <> 'canceled')::int;
-  joined_done int := (new.epic_id is not null and new.status = 'done')::int;
+  left_epic int;
+  left_done int;
+  joined_epic int;
+  joined_done int;
 begin
+  if tg_op = 'UPDATE' and old.column_id is not distinct from new.column_id and old.status = new.status
+      and old.epic_id is not distinct from new.epic_id then
+    return null;
+  end if;
+  if coalesce(current_setting('muster.counts', true), '') = 'by hand' then return null; end if;
+  left_epic := (old.epic_id is not null and old.status <> 'canceled')::int;
+  left_done := (old.epic_id is not null and old.status = 'done')::int;
+  joined_epic := (new.epic_id is not null and new.status <> 'canceled')::int;
+  joined_done := (new.epic_id is not null and new.status = 'done')::int;
   if old.column_id is distinct from new.column_id then
     update board_columns set story_count = story_count + case when id = new.column_id then 1 else -1 end
       where org_id = coalesce(new.org_id, old.org_id) and id in (old.column_id, new.column_id);
@@ -60,13 +65,10 @@ begin
   return null;
 end $$;
 create or replace trigger stories_counted_in after insert on stories for each row
-  when (not app.counts_by_hand())
   execute function app.count_stories();
 create or replace trigger stories_counted_out after delete on stories for each row
-  when (not app.counts_by_hand())
   execute function app.count_stories();
 create or replace trigger stories_recounted after update on stories for each row
-  when ((old.column_id is distinct from new.column_id
-      or old.status is distinct from new.status
-      or old.epic_id is distinct from new.epic_id) and not app.counts_by_hand())
   execute function app.count_stories();
+-- What the conditions of these triggers asked in versions before.
+drop function if exists app.counts_by_hand();

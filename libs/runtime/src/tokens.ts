@@ -3,7 +3,7 @@
  * costs no SQL. Identity and rights are remembered for a minute by hash; the door checks in every transaction that they
  * are still those, so a revocation holds from the next request on.
  */
-import { createHash, randomInt } from 'node:crypto';
+import { hash as digestOf, randomInt } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import {
   BurstError,
@@ -46,7 +46,7 @@ export function isWellFormedToken(text: string): boolean {
 /** How it begins, `must_live_` and four of 32 random characters: enough to know it again, and nothing to go on. */
 export const tokenPrefixOf = (secret: string): string => secret.slice(0, 14);
 
-export const hashToken = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+export const hashToken = (secret: string): Buffer => digestOf('sha256', secret, 'buffer');
 
 export interface AuthenticatedToken {
   readonly identity: Identity;
