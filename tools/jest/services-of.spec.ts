@@ -19,6 +19,7 @@ beforeAll(async () => {
       ),
       'libs/world/package.json': manifest({ '@muster/storage': '0.0.0' }),
       'libs/tested-in-world/package.json': manifest({}, { '@muster/world': '0.0.0' }),
+      'tools/project.json': JSON.stringify({ implicitDependencies: ['@muster/storage', 'tools-other'] }),
       'apps/front/package.json': manifest({ '@muster/storage': '0.0.0', ioredis: '6.0.0' }),
     },
   });
@@ -30,7 +31,8 @@ it.each([
   { project: 'libs/storage', services: ['postgres'] },
   { project: 'libs/tested-in-world', services: ['postgres'] },
   { project: 'apps/front', services: ['postgres', 'redis'] },
-  { project: 'tools', services: [] },
+  { project: 'tools', services: ['postgres'] },
+  { project: 'tools/other', services: [] },
 ])('$project reaches $services', async ({ project, services }) => {
   const found = await servicesOf(workspace.root, path.join(workspace.root, project));
   expect([...found].sort()).toEqual(services);

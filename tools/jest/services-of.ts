@@ -1,5 +1,5 @@
 // Which servers the tests of a project need: those whose drivers it can reach. So a project says it once, in the
-// dependencies of its package.json, which lint holds against its imports.
+// dependencies of its package.json, which lint holds against its imports; tools/, which is no package, says it to Nx.
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -20,7 +20,8 @@ const serviceOfDriver: ReadonlyMap<string, Service> = new Map([
 export async function servicesOf(workspaceRoot: string, projectRoot: string): Promise<Set<Service>> {
   const services = new Set<Service>();
   const seen = new Set<string>();
-  const pending = [path.join(projectRoot, 'package.json')];
+  const manifestOf = (name: string): string => path.join(workspaceRoot, 'node_modules', name, 'package.json');
+  const pending = [path.join(projectRoot, 'package.json'), ...(await namedToNx(projectRoot)).map(manifestOf)];
   for (const file of pending) {
     if (seen.has(file)) continue;
     seen.add(file);
@@ -29,14 +30,23 @@ export async function servicesOf(workspaceRoot: string, projectRoot: string): Pr
       const service = serviceOfDriver.get(name);
       if (service !== undefined) services.add(service);
       if (name.startsWith('@muster/')) {
-        pending.push(path.join(workspaceRoot, 'node_modules', name, 'package.json'));
+        pending.push(manifestOf(name));
       }
     }
   }
   return services;
 }
 
-/** tools/ is no package: it has no manifest, and its tests start what they need themselves. */
 async function readManifest(file: string): Promise<Manifest> {
   return existsSync(file) ? (JSON.parse(await readFile(file, 'utf8')) as Manifest) : {};
+}
+
+/** The packages that a project's specs start as programs, and do not import. */
+async function namedToNx(projectRoot: string): Promise<string[]> {
+  const file = path.join(projectRoot, 'project.json');
+  if (!existsSync(file)) return [];
+  const { implicitDependencies = [] } = JSON.parse(await readFile(file, 'utf8')) as {
+    implicitDependencies?: string[];
+  };
+  return implicitDependencies.filter((name) => name.startsWith('@muster/'));
 }
