@@ -1,8 +1,7 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
 import { setTimeout as pause } from 'node:timers/promises';
 import { createPool, faultOfServerAt, isSchemaCurrent, type Pool } from '@muster/database';
-import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
-import { awaitRedis, openQueues, type Queues, silentQueues, work, type Working } from '@muster/queue';
+import { awaitRedis, openQueues, type Queues, silentQueues, type Working } from '@muster/queue';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { reactions } from '@muster/operations';
 import { createAuthenticator, toApiError } from '@muster/runtime';
@@ -10,13 +9,15 @@ import { type Check, createService, redisCheck, type Service } from '@muster/htt
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { createAskForge } from './ask-forge.ts';
+import { addCounters } from './counters.ts';
 import { addDashboard } from './dashboard.ts';
 import { addFigures } from './figures.ts';
-import { type Loop, startLoop } from './loop.ts';
+import { createJournal, takeJobs } from './jobs.ts';
+import { type After, type Loop, startLoop } from './loop.ts';
 import { createMailer } from '@muster/outbound/mail';
 import { performer } from './perform.ts';
 import { createPusher } from './push.ts';
-import { relay } from './relay.ts';
+import { type DeadRow, relay } from './relay.ts';
 import { schedule } from './schedule.ts';
 import { longestPauseMillis, sweep } from './sweep.ts';
 import { createSender } from '@muster/outbound/sender';
@@ -40,9 +41,6 @@ export interface DeliveryWorkerOptions {
   /** Work waits and this process does none of it: something in it has stopped, and only a new one helps. */
   readonly onSilence: (queues: readonly string[]) => void;
 }
-
-/** Jobs at once, per queue. Together with the relay they keep within the pool: most of `deliver` is waiting outside. */
-const concurrency: Readonly<Record<QueueName, number>> = { deliver: 8, sync: 3, upkeep: 1 };
 
 const relayPauseMillis = 250;
 const webhooksPauseMillis = 250;
@@ -94,29 +92,7 @@ export function createDeliveryWorker(
     toApiError,
   });
   service.metrics.pool(pool);
-  let expiries = 0;
-  service.metrics.total(
-    'muster_lease_expiries_total',
-    'Leases that ended because nobody renewed them, made known by this process',
-    () => expiries,
-  );
-  let rowsRemoved = 0;
-  service.metrics.total(
-    'muster_removed_rows_total',
-    'Rows of deleted projects and organizations that this process removed',
-    () => rowsRemoved,
-  );
-  const tries = { delivered: 0, failed: 0 };
-  service.metrics.total(
-    'muster_webhook_delivered_total',
-    'Messages of webhooks that this process delivered',
-    () => tries.delivered,
-  );
-  service.metrics.total(
-    'muster_webhook_failed_tries_total',
-    'Tries of webhooks of this process that failed',
-    () => tries.failed,
-  );
+  const count = addCounters(service.metrics);
   const webhooks = webhooksSetUpOf(config);
   const forgeSender = createSender({ networks: webhooks.networks });
   const issuerSender = createSender({ networks: webhooks.networks });
@@ -126,7 +102,7 @@ export function createDeliveryWorker(
     setUp: { ...webhooks, reactions },
     onTried: (orgId, webhookId, sent) => {
       const outcome = outcomeOf(sent);
-      tries[outcome] += 1;
+      count(outcome);
       const { status, ms, error } = sent.tried;
       logger.info({ orgId, webhookId, outcome, status, durationMs: ms, error }, 'webhook');
     },
@@ -137,7 +113,6 @@ export function createDeliveryWorker(
   addFigures(service.metrics, pool, queues);
   addDashboard(service.app, queues, authenticator);
 
-  const counts = new Map(jobNames.map((name) => [name, service.metrics.job(name)]));
   const run = performer(
     pool,
     createWorkers({
@@ -151,89 +126,47 @@ export function createDeliveryWorker(
       issuers: { sender: issuerSender, seals: webhooks.seals, dnsServers: config.DNS_SERVERS },
       webhooks,
       removed: (_table, rows) => {
-        rowsRemoved += rows;
+        count('removedRows', rows);
       },
     }),
   );
+  const onEnd = createJournal(service.metrics, logger);
   const stopping = new AbortController();
   const loops: Loop[] = [];
   let working: Working[] = [];
 
-  const telling =
-    (what: string) =>
-    (error: unknown): void => {
+  const loop = (what: string, pauseMillis: number, turn: () => Promise<After>): void => {
+    const tell = (error: unknown): void => {
       logger.warn({ err: error }, `${what} does not work at the moment`);
     };
-
+    loops.push(startLoop(pauseMillis, turn, tell));
+  };
   const begin = (): void => {
-    working = queueNames.map((queue) =>
-      work({
-        ...address,
-        queue,
-        concurrency: concurrency[queue],
-        run,
-        onEnd: ({ name, data, outcome, seconds, error }) => {
-          counts.get(name)?.(outcome, seconds);
-          const { orgId, rowId, others } = Ticket.partial().catch({}).parse(data);
-          const durationMs = Math.round(seconds * 10_000) / 10;
-          const facts = {
-            job: name,
-            orgId,
-            rowId,
-            outcome,
-            durationMs,
-            ...(others && { rows: others.length + 1 }),
-          };
-          if (outcome === 'failed')
-            logger.warn({ ...facts, err: error }, 'a job failed; it is tried again later');
-          else logger.info(facts, 'job');
-        },
-      }),
-    );
-    loops.push(
-      startLoop(
-        relayPauseMillis,
-        () =>
-          relay({
-            pool,
-            queues,
-            onDead: (row) => {
-              logger.error(row, 'a job was given up: muster outbox list');
-            },
-          }),
-        telling('the relay'),
-      ),
-      startLoop(
-        schedulePauseMillis,
-        async () => {
-          await queues.keepSchedule(schedule);
-          return 'rest';
-        },
-        telling('the schedule'),
-      ),
-      startLoop(
-        watchPauseMillis,
-        async () => {
-          const silent = await silentQueues(working, queues);
-          if (silent.length > 0) onSilence(silent);
-          return 'rest';
-        },
-        telling('the watch'),
-      ),
-    );
+    working = takeJobs({ ...address, run, onEnd });
+    const onDead = (row: DeadRow): void => {
+      logger.error(row, 'a job was given up: muster outbox list');
+    };
+    loop('the relay', relayPauseMillis, () => relay({ pool, queues, onDead }));
+    loop('the schedule', schedulePauseMillis, async () => {
+      await queues.keepSchedule(schedule);
+      return 'rest';
+    });
+    loop('the watch', watchPauseMillis, async () => {
+      const silent = await silentQueues(working, queues);
+      if (silent.length > 0) onSilence(silent);
+      return 'rest';
+    });
   };
 
   return {
     service,
     start: async () => {
-      const turn = (): Promise<number> =>
+      loop('the sweep of leases', longestPauseMillis, () =>
         sweep(pool, (noted) => {
-          expiries += noted;
-        });
-      loops.push(
-        startLoop(longestPauseMillis, turn, telling('the sweep of leases')),
-        startLoop(webhooksPauseMillis, () => sending.look(), telling('the look for webhooks')),
+          count('expiredLeases', noted);
+        }),
       );
+      loop('the look for webhooks', webhooksPauseMillis, () => sending.look());
       try {
         await awaitRedis(config.REDIS_URL, onError, stopping.signal);
       } catch (error) {
@@ -245,7 +178,7 @@ export function createDeliveryWorker(
     stop: async () => {
       stopping.abort();
       const lastSent = sending.stop();
-      const loopsStopped = Promise.all(loops.map((loop) => loop.stop()));
+      const loopsStopped = Promise.all(loops.map((one) => one.stop()));
       await Promise.race([loopsStopped, pause(turnGraceMillis, undefined, { ref: false })]);
       // A queue that waits for a Redis that is away lets go when it is closed, and with it the relay.
       await queues.close();

@@ -1,0 +1,34 @@
+/** What this process did since it started, as its metrics show it. */
+import { type Metrics } from '@muster/http';
+
+const totals = {
+  expiredLeases: {
+    name: 'muster_lease_expiries_total',
+    help: 'Leases that ended because nobody renewed them, made known by this process',
+  },
+  removedRows: {
+    name: 'muster_removed_rows_total',
+    help: 'Rows of deleted projects and organizations that this process removed',
+  },
+  delivered: {
+    name: 'muster_webhook_delivered_total',
+    help: 'Messages of webhooks that this process delivered',
+  },
+  failed: {
+    name: 'muster_webhook_failed_tries_total',
+    help: 'Tries of webhooks of this process that failed',
+  },
+} as const;
+
+export type Count = (what: keyof typeof totals, by?: number) => void;
+
+export function addCounters(metrics: Metrics): Count {
+  const counted = { expiredLeases: 0, removedRows: 0, delivered: 0, failed: 0 };
+  for (const what of Object.keys(totals) as (keyof typeof totals)[]) {
+    const { name, help } = totals[what];
+    metrics.total(name, help, () => counted[what]);
+  }
+  return (what, by = 1) => {
+    counted[what] += by;
+  };
+}

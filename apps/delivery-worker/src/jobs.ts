@@ -1,0 +1,27 @@
+/** Takes the jobs of every queue, and says how each ended. */
+import { jobNames, type QueueName, queueNames, Ticket } from '@muster/jobs';
+import { type Metrics } from '@muster/http';
+import { work, type Working } from '@muster/queue';
+import { type Logger } from 'pino';
+
+type Job = Parameters<typeof work>[0];
+
+/** Jobs at once, per queue. Together with the relay they keep within the pool: most of `deliver` is waiting outside. */
+const concurrency: Readonly<Record<QueueName, number>> = { deliver: 8, sync: 3, upkeep: 1 };
+
+/** How ends of jobs are counted and logged. */
+export function createJournal(metrics: Metrics, logger: Logger): Job['onEnd'] {
+  const counts = new Map(jobNames.map((name) => [name, metrics.job(name)]));
+  return ({ name, data, outcome, seconds, error }) => {
+    counts.get(name)?.(outcome, seconds);
+    const { orgId, rowId, others } = Ticket.partial().catch({}).parse(data);
+    const durationMs = Math.round(seconds * 10_000) / 10;
+    const rows = others && { rows: others.length + 1 };
+    const facts = { job: name, orgId, rowId, outcome, durationMs, ...rows };
+    if (outcome === 'failed') logger.warn({ ...facts, err: error }, 'a job failed; it is tried again later');
+    else logger.info(facts, 'job');
+  };
+}
+
+export const takeJobs = (options: Omit<Job, 'queue' | 'concurrency'>): Working[] =>
+  queueNames.map((queue) => work({ ...options, queue, concurrency: concurrency[queue] }));
