@@ -3,28 +3,20 @@ import {
   createFollowers,
   createPool,
   createStandby,
-  faultOfServerAt,
-  isSchemaCurrent,
   type Pool,
+  postgresCheck,
   readOutcomes,
   type Standby,
 } from '@muster/database';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { handlersOf, performable, reactions } from '@muster/operations';
 import { byOperation, createAuthenticator, toApiError, validationHoles } from '@muster/runtime';
-import {
-  type Check,
-  createService,
-  type Metrics,
-  redisCheck,
-  type Service,
-  sessionCookieOf,
-} from '@muster/http';
+import { createService, type Metrics, redisCheck, type Service, sessionCookieOf } from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
-import { createAuthenticate } from './http/authenticate.ts';
+import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
 import { createCallLimits } from './http/limits.ts';
 import { allowOrigins } from './http/origins.ts';
@@ -47,15 +39,6 @@ export interface CoordinationApi {
 // guard: calls in flight
 const inFlightPerConnection = 6;
 
-function postgresCheck(pool: Pool, url: string): Check {
-  return {
-    name: 'postgres',
-    needed: true,
-    run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
-    faultForGood: () => faultOfServerAt(url),
-  };
-}
-
 function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logger): Standby | undefined {
   if (config.DATABASE_REPLICA_URL === undefined) return undefined;
   return createStandby({
@@ -73,6 +56,21 @@ function standbyOf(config: Config, primary: Pool, metrics: Metrics, logger: Logg
       readOutcomes,
     ),
   });
+}
+
+/** The paths of services that stand behind this one, those that there are. */
+function addForwards(
+  config: Config,
+  { app, leave }: Service,
+  authenticate: Authenticate,
+): readonly { readonly close: () => Promise<void> }[] {
+  const { MCP_GATEWAY_URL: gatewayUrl, SIGN_IN_URL: signInUrl, CONSOLE_URL: consoleUrl } = config;
+  const issuer = signInUrl === undefined ? null : addressesOf(config).baseUrl;
+  return [
+    ...(gatewayUrl === undefined ? [] : [addMcpForward(app, { gatewayUrl, authenticate, leave, issuer })]),
+    ...(signInUrl === undefined ? [] : [addSignInForward(app, { signInUrl, leave })]),
+    ...(consoleUrl === undefined ? [] : [addConsoleForward(app, { consoleUrl, leave })]),
+  ];
 }
 
 export function createApp(config: Config, logger: Logger): CoordinationApi {
@@ -166,22 +164,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
   addForgeApps(service.app, {
     ...{ pool, setUp: forges, refused: config.LIMIT_UNKNOWN_TOKENS, metrics: service.metrics, logger },
   });
-  const forward =
-    config.MCP_GATEWAY_URL === undefined
-      ? undefined
-      : addMcpForward(service.app, {
-          ...{ gatewayUrl: config.MCP_GATEWAY_URL, authenticate: authenticateToken, leave: service.leave },
-          issuer: config.SIGN_IN_URL === undefined ? null : addressesOf(config).baseUrl,
-        });
-  const signIn =
-    config.SIGN_IN_URL === undefined
-      ? undefined
-      : addSignInForward(service.app, { signInUrl: config.SIGN_IN_URL, leave: service.leave });
-  const consoleForward =
-    config.CONSOLE_URL === undefined
-      ? undefined
-      : addConsoleForward(service.app, { consoleUrl: config.CONSOLE_URL, leave: service.leave });
-
+  const forwards = addForwards(config, service, authenticateToken);
   void service.app.register(async (app) => addDiscoveryRoutes(app, addressesOf(config)));
 
   return {
@@ -189,9 +172,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     pool,
     close: async () => {
       await authenticator.close();
-      await forward?.close();
-      await signIn?.close();
-      await consoleForward?.close();
+      for (const forward of forwards) await forward.close();
       await limits.close();
       redis?.close();
       await Promise.all([pool.end(), checking.end(), standby?.close()]);

@@ -1,11 +1,11 @@
 /** delivery-worker, put together from its configuration; nothing runs yet. */
 import { setTimeout as pause } from 'node:timers/promises';
-import { createPool, faultOfServerAt, isSchemaCurrent, type Pool } from '@muster/database';
+import { createPool, postgresCheck } from '@muster/database';
 import { awaitRedis, openQueues, type Queues, silentQueues, type Working } from '@muster/queue';
 import { webhooksSetUpOf } from '@muster/notifications';
 import { reactions } from '@muster/operations';
 import { createAuthenticator, toApiError } from '@muster/runtime';
-import { type Check, createService, redisCheck, type Service } from '@muster/http';
+import { createService, redisCheck, type Service } from '@muster/http';
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { createAskForge } from './ask-forge.ts';
@@ -49,15 +49,6 @@ const watchPauseMillis = 10_000;
 /** These together are less than the process gives itself. */
 const turnGraceMillis = 1_000;
 const closeGraceMillis = 15_000;
-
-function postgresCheck(pool: Pool, url: string): Check {
-  return {
-    name: 'postgres',
-    needed: true,
-    run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
-    faultForGood: () => faultOfServerAt(url),
-  };
-}
 
 export function createDeliveryWorker(
   config: Config,

@@ -1,6 +1,6 @@
 /** sign-in, put together from its configuration; nothing listens yet. */
-import { createPool, faultOfServerAt, inSignIn, isSchemaCurrent, type Pool } from '@muster/database';
-import { type Check, createService, type Service, takeForms } from '@muster/http';
+import { createPool, inSignIn, type Pool, postgresCheck } from '@muster/database';
+import { createService, type Service, takeForms } from '@muster/http';
 import { createSeals } from '@muster/outbound';
 import { createMailer } from '@muster/outbound/mail';
 import { createSender, type SenderOptions } from '@muster/outbound/sender';
@@ -29,13 +29,6 @@ export interface SignIn {
 
 const mostInFlight = 200;
 const purgeMillis = 3_600_000;
-
-const postgresCheck = (pool: Pool, url: string): Check => ({
-  name: 'postgres',
-  needed: true,
-  run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
-  faultForGood: () => faultOfServerAt(url),
-});
 
 /** How documents of clients are fetched: quickly, and from public addresses alone. */
 const guarded: SenderOptions = { networks: [], seconds: 3 };

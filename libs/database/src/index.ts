@@ -1,7 +1,6 @@
 export { ask } from './ask.ts';
 export { BurstError, sendBurst, type Statement } from './burst.ts';
 export { createFollowers, type Followers, type Position, type Waiter } from './followers.ts';
-export { isSchemaCurrent } from './function-files.ts';
 export { findForgeDoor, type ForgeDoor } from './forge-door.ts';
 export { newId } from './id.ts';
 export { type EnteringSession, identify, identifySession, type Identity, touchTokens } from './identity.ts';
@@ -24,7 +23,7 @@ export {
   shortened,
   withinPage,
 } from './keyset.ts';
-export { faultOfServerAt, leastPostgres } from './server-version.ts';
+export { faultOfServerAt, leastPostgres, postgresCheck } from './server-version.ts';
 export { migrate, migrationNames, type OwnMigrations, statementsAlone } from './migrate.ts';
 export {
   type Db,

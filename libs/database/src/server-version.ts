@@ -1,5 +1,7 @@
 /** Which Postgres will do. */
 import pg from 'pg';
+import { isSchemaCurrent } from './function-files.ts';
+import { type Pool } from './pool.ts';
 
 /** `casefold`, by which search compares words, and the collation `pg_unicode_fast` came with it. */
 export const leastPostgres = 18;
@@ -30,3 +32,11 @@ export async function faultOfServerAt(url: string): Promise<string | undefined> 
     await client.end();
   }
 }
+
+/** What makes a service ready, as its health asks it: a server that can carry Muster, with the schema of this release. */
+export const postgresCheck = (pool: Pool, url: string) => ({
+  name: 'postgres',
+  needed: true,
+  run: async () => ((await isSchemaCurrent(pool)) ? undefined : 'the schema is not current'),
+  faultForGood: () => faultOfServerAt(url),
+});
