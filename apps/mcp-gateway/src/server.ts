@@ -21,7 +21,7 @@ import { callOperation } from './calls.ts';
 import { complete } from './completion.ts';
 import { Asking, confirmBy, type Round } from './confirming.ts';
 import { Exchange, type Reply } from './exchange.ts';
-import { errorBodyOf, failureResult, isUnauthorized, withPath } from './failures.ts';
+import { errorBodyOf, failureResult, isUnauthorized } from './failures.ts';
 import { instructionsFor } from './instructions.ts';
 import { linksIn } from './links.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
@@ -138,7 +138,7 @@ async function callTool(
     if (isUnauthorized(failure)) session.refused();
     const known = errorBodyOf(failure, session.requestId);
     if (known === undefined) session.fault(failure);
-    const error = withPath(known ?? internal().toBody(session.requestId), tool, args);
+    const error = known ?? internal().toBody(session.requestId);
     session.called(tool.name, error);
     return failureResult(error, failure);
   }
