@@ -3,6 +3,7 @@ import { type Transport } from '@muster/client';
 import { ApiError, badRequest, forbidden, type Operation } from '@muster/registry';
 import { type Answer, beginningAt, bytesOf, cutTo, fitting } from './answers.ts';
 import { type Confirm } from './confirming.ts';
+import { explained } from './explained.ts';
 import { digest, type Intent } from './intents.ts';
 import { asMeant, withCleared } from './repair.ts';
 import { answerBytes, operationTool, type OperationTool, pageForModels } from './tools.ts';
@@ -122,7 +123,14 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
   const { params, part, room } = prepare(tool, args, view);
   const options = keyFor(call, operation, params);
   await call.confirm?.(operation, params);
-  const whole = asAnswer(await transport(operation, params, options));
+  const ask = async (asked: Answer): Promise<Answer> => {
+    try {
+      return asAnswer(await transport(operation, asked, options));
+    } catch (failure) {
+      throw explained(failure, tool, params);
+    }
+  };
+  const whole = await ask(params);
   if (typeof part === 'string') return readOn(whole, part, room);
   if (room === Infinity || bytesOf(whole) <= room) return whole;
   if (operation.effect === 'write')
@@ -134,7 +142,7 @@ export async function callOperation(tool: OperationTool, args: Answer, call: Too
   if (!isList || !Array.isArray(items) || count >= items.length)
     return cutTo(whole, room, { how: again, goesOn: true });
   // Asked for again with what has room, so that it goes on from the last item shown.
-  const shorter = asAnswer(await transport(operation, { ...params, limit: count }, options));
+  const shorter = await ask({ ...params, limit: count });
   const how = `${count} items have room in ${room} bytes: go on from the last one shown, as with any page, or give a larger maxBytes.`;
   const page = { ...shorter, cut: { parts: [{ path: 'items', length: items.length, shown: count }], how } };
   return bytesOf(page) <= room ? page : cutTo(page, room, { how: `${how} ${again}`, goesOn: true });

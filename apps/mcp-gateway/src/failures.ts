@@ -2,11 +2,8 @@
 import { MusterError, NoAnswer } from '@muster/client';
 import { ApiError, type ErrorBody, unavailable } from '@muster/registry';
 import { type CallToolResult } from '@modelcontextprotocol/server';
-import { type Answer } from './answers.ts';
 import { hintOf } from './hints.ts';
 import { HalfDone } from './macro.ts';
-import { type JsonSchema, withoutNull } from './schemas.ts';
-import { type AnyTool } from './toolbox.ts';
 
 const away = (): ApiError =>
   unavailable(
@@ -21,19 +18,6 @@ export function errorBodyOf(failure: unknown, requestId: string): ErrorBody | un
   if (failure instanceof ApiError) return failure.toBody(requestId);
   if (failure instanceof HalfDone) return errorBodyOf(failure.failure, requestId);
   return undefined;
-}
-
-const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
-  format === 'uuid' || ref !== undefined;
-
-/** The same with the parameter that names nothing; with all that may, where the call has several. */
-export function withPath(error: ErrorBody, tool: AnyTool, args: Answer): ErrorBody {
-  const { code, details } = error;
-  if (code !== 'not_found' || details?.['path'] !== undefined || tool.kind !== 'operation') return error;
-  const refs = Object.keys(args).filter((name) => isRef(withoutNull(tool.stated.properties[name] ?? {})));
-  const [path] = refs;
-  if (path === undefined) return error;
-  return { ...error, details: { ...details, ...(refs.length > 1 ? { paths: refs } : { path }) } };
 }
 
 /** The token was refused by the API itself. */

@@ -4,14 +4,16 @@
  * the answer says what was done.
  */
 import { MusterError, NoAnswer } from '@muster/client';
-import { badRequest, type Operation } from '@muster/registry';
+import { type Operation } from '@muster/registry';
 import { type Tool } from '@modelcontextprotocol/server';
 import { type z } from 'zod';
 import { type Answer } from './answers.ts';
 import { inProject, perform, type ToolCall } from './calls.ts';
 import { digest } from './intents.ts';
+import { inTermsOf } from './explained.ts';
+import { unfit } from './issues.ts';
 import { asMeant } from './repair.ts';
-import { paramsSchema, statedParams } from './schemas.ts';
+import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
 import { asInputSchema, operationTool, type OperationTool, titleOf, withoutProject } from './tools.ts';
 
 export interface MacroTool {
@@ -19,6 +21,7 @@ export interface MacroTool {
   readonly name: string;
   readonly toolset: 'work';
   readonly steps: readonly OperationTool[];
+  readonly stated: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
   readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
@@ -50,15 +53,19 @@ export interface Steps {
   readonly orUndo: (work: () => Promise<Answer>, undo: () => Promise<unknown>) => Promise<Answer>;
 }
 
-function stepsOf(call: ToolCall): Steps {
+function stepsOf(args: Answer, call: ToolCall): Steps {
   const done: Record<string, unknown> = {};
   const times = new Map<string, number>();
-  const look: Step = (operation, params) => {
+  const look: Step = async (operation, params) => {
     const count = times.get(operation.name) ?? 0;
     times.set(operation.name, count + 1);
     const { key, isOwn } = call.intent;
     const intent = count === 0 ? call.intent : { key: digest(key, count.toString()), isOwn };
-    return perform(operation, params, { ...call, intent });
+    try {
+      return await perform(operation, params, { ...call, intent });
+    } catch (failure) {
+      throw inTermsOf(failure, args, params);
+    }
   };
   return {
     look,
@@ -114,18 +121,15 @@ export function macro<Params extends z.ZodObject>(statement: MacroStatement<Para
     name,
     toolset: 'work',
     steps: statement.steps.flatMap((operation) => operationTool(operation.name) ?? []),
+    stated,
     tool,
     withoutProject: takesProject
       ? { ...tool, inputSchema: asInputSchema(withoutProject(inputSchema)) }
       : tool,
     run: async (args, call) => {
       const parsed = params.safeParse(inProject({ takesProject }, asMeant(stated, args), call.view));
-      if (parsed.success) return statement.run(parsed.data, stepsOf(call));
-      const issues = parsed.error.issues.map(({ path, message }) => ({
-        path: path.map(String).join('.') || 'arguments',
-        message,
-      }));
-      throw badRequest('The parameters do not fit.', issues);
+      if (parsed.success) return statement.run(parsed.data, stepsOf(parsed.data, call));
+      throw unfit(parsed.error, Object.keys(inputSchema.properties));
     },
   };
 }

@@ -225,10 +225,16 @@ export const macros: readonly MacroTool[] = [
         ]);
       if (toMemberId !== undefined) await steps.look(profile, { memberId: toMemberId });
       const { executionId: id, leaseToken: token } = written;
-      const end = () =>
-        steps.take(handoff, given({ executionId: id, leaseToken: token, toMemberId, toAgentId, note }));
+      const offer = given({ executionId: id, leaseToken: token, toMemberId, toAgentId, note });
+      const end = () => steps.take(handoff, offer);
       const now = await holdToEnd(steps, written);
-      return now === undefined ? end() : withCheckpoint(steps, now, written, end);
+      if (now === undefined) return end();
+      // Nothing can be offered yet, and an addressee who is not there is told before that.
+      if (now.execution.checkpoint === null)
+        await steps.look(handoff, offer).catch((failure: unknown) => {
+          if (!(failure instanceof MusterError) || failure.reason !== 'checkpoint_required') throw failure;
+        });
+      return withCheckpoint(steps, now, written, end);
     },
   }),
   macro({

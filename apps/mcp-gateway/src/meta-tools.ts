@@ -5,8 +5,9 @@ import { type Tool } from '@modelcontextprotocol/server';
 import { z } from 'zod';
 import { type Answer } from './answers.ts';
 import { callOperation, outside, type ToolCall } from './calls.ts';
+import { unfit } from './issues.ts';
 import { asMeant } from './repair.ts';
-import { paramsSchema, statedParams } from './schemas.ts';
+import { type ObjectSchema, paramsSchema, statedParams } from './schemas.ts';
 import { findOperations } from './search.ts';
 import {
   asInputSchema,
@@ -24,12 +25,13 @@ export interface MetaTool {
   readonly toolset: 'meta';
   /** Rather than telling of them. */
   readonly callsOthers: boolean;
+  readonly stated: ObjectSchema;
   readonly tool: Tool;
   readonly withoutProject: Tool;
   readonly run: (args: Answer, call: ToolCall) => Promise<Answer>;
 }
 
-const operationName = z.string().meta({ description: 'Such as stories.list' });
+const operationName = z.string().trim().meta({ description: 'Such as stories.list' });
 const operationParams = z
   .record(z.string(), z.unknown())
   .default({})
@@ -71,18 +73,13 @@ function meta<Params extends z.ZodObject>({
     name,
     toolset: 'meta',
     callsOthers,
+    stated,
     tool,
     withoutProject: tool,
     run: async (args, call) => {
       const parsed = params.safeParse(asMeant(stated, args));
       if (parsed.success) return run(parsed.data, call);
-      throw badRequest(
-        'The parameters do not fit.',
-        parsed.error.issues.map(({ path, message }) => ({
-          path: path.map(String).join('.') || 'arguments',
-          message,
-        })),
-      );
+      throw unfit(parsed.error, Object.keys(stated.properties));
     },
   };
 }

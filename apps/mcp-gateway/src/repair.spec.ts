@@ -119,6 +119,11 @@ describe('text', () => {
       { pushed: true, data: { a: '1' } },
     ],
     ['storyCollaboration.context', { include: 'readiness' }, { include: ['readiness'] }],
+    ['stories.list', { status: 'In Progress', sort: ' UPDATED' }, { status: 'in_progress', sort: 'updated' }],
+    ['stories.list', { label: 404, query: 500, limit: 'null' }, { label: '404', query: '500' }],
+    ['stories.update', { story_id: ['WEB-1 '], labels: 'api' }, { storyId: 'WEB-1', labels: ['api'] }],
+    ['projects.create', { columns: '{"name":"To do"}' }, { columns: [{ name: 'To do' }] }],
+    ['deliveryExecutions.renew', { leaseToken: ' token\n' }, { leaseToken: 'token' }],
   ])('in %s that stands for another kind is taken as that: %j', (name, sent, taken) => {
     expect(read(name, sent)).toEqual(taken);
   });
@@ -130,6 +135,10 @@ describe('text', () => {
     ['stories.update', { blockedBy: 'WEB-2, WEB-3' }],
     ['deliveryExecutions.checkpoint', { summary: '5', data: '[1]', pushed: 'yes', nextSteps: 'Go on' }],
     ['stories.update', { unknown: '5', blocked: 'no' }],
+    ['stories.update', { labels: 'null', blockedBy: 'None', estimate: 'undefined' }],
+    ['stories.update', { title: ['a'], storyId: ['WEB-1', 'WEB-2'], story_id: 'WEB-3' }],
+    ['agents.catalog.publish', { version: 1.1 }],
+    ['stories.list', { label: 12_345_678_901_234_567_890 }],
   ])('in %s that has more than one meaning, or none, stays as it is: %j', (name, args) => {
     expect(read(name, args)).toEqual(args);
   });

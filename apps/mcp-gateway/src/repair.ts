@@ -1,10 +1,12 @@
 /**
- * Arguments as a model means them. Some send JSON text for a list or an object, a number as text, or null for every
- * parameter that they leave alone, because their client declares all of them required. Where that has one meaning it is
- * taken; everything else stays as it came, and the API says what is wrong with it.
+ * Arguments as a model means them. Some send JSON text for a list or an object, a number as text, a value in another
+ * case, one where a list is wanted, or null for every parameter that they leave alone, because their client declares all
+ * of them required. Where that has one meaning it is taken; everything else stays as it came, and the API says what is
+ * wrong with it.
  */
 import { badRequest } from '@muster/registry';
 import { type Answer } from './answers.ts';
+import { nameMeant, textMeant, valueNamed } from './names.ts';
 import { clearParam, isOpen, type JsonSchema, type ObjectSchema, withoutNull } from './schemas.ts';
 
 const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -15,12 +17,19 @@ const optionsOf = (schema: JsonSchema): readonly JsonSchema[] => {
   return Array.isArray(anyOf) ? (anyOf as JsonSchema[]) : [only];
 };
 
-const takesText = ({ type, enum: values }: JsonSchema, text: string): boolean =>
-  type === 'string' && (!Array.isArray(values) || values.includes(text));
+/** What takes any text takes this one as it came. */
+const takesText = ({ type, enum: values }: JsonSchema): boolean =>
+  type === 'string' && !Array.isArray(values);
 
-/** Ids, keys and names from a list: text that is never a list of several. */
-const isName = ({ enum: values, format, 'x-muster-ref': ref }: JsonSchema): boolean =>
-  Array.isArray(values) || format === 'uuid' || ref !== undefined;
+const isNumber = ({ type }: JsonSchema): boolean => type === 'integer' || type === 'number';
+
+/** Ids, keys, values of a list of them, numbers and booleans: a list of one of these is that one. */
+const isSingle = (schema: JsonSchema): boolean =>
+  isNumber(schema) ||
+  schema.type === 'boolean' ||
+  Array.isArray(schema['enum']) ||
+  schema['format'] === 'uuid' ||
+  schema['x-muster-ref'] !== undefined;
 
 function parsed(text: string): unknown {
   try {
@@ -31,18 +40,35 @@ function parsed(text: string): unknown {
 }
 
 const decimal = /^-?\d{1,15}(\.\d{1,15})?$/;
+const separators = /[\s,;|"'`()[\]{}]/;
+/** What a model writes for nothing at all. It is no name of anything, nor is a truth. */
+const noValue = /^(null|none|nil|undefined|nan|n\/a|na|nothing|empty|unset|void|true|false|-*)$/i;
+
+/** One text where a list is wanted is one item if it cannot be a list of several, or the word for none. */
+const isOneItem = (text: string): boolean => !separators.test(text) && !noValue.test(text);
+
+function listIn(items: JsonSchema, text: string): unknown {
+  const read = parsed(text);
+  if (Array.isArray(read)) return read;
+  if (isRecord(read))
+    return optionsOf(items).some(({ properties }) => properties !== undefined) ? [read] : undefined;
+  const item = meant(items, text);
+  const isItem = optionsOf(items).some(
+    (option) =>
+      (takesText(option) && isOneItem(text)) ||
+      (Array.isArray(option['enum']) && option['enum'].includes(item)),
+  );
+  return isItem ? [item] : undefined;
+}
 
 /** What the text stands for under one of the options, or undefined. */
-function readAs(schema: JsonSchema, text: string): unknown {
-  const { type, items } = schema;
-  if (type === 'integer' || type === 'number') return decimal.test(text) ? Number(text) : undefined;
-  if (type === 'boolean') return text === 'true' ? true : text === 'false' ? false : undefined;
-  if (type === 'array') {
-    const list = parsed(text);
-    if (Array.isArray(list)) return list;
-    const item = (items ?? {}) as JsonSchema;
-    return isName(item) && takesText(item, text) && !/[\s,[\]]/.test(text) ? [text] : undefined;
-  }
+function readAs(schema: JsonSchema, given: string): unknown {
+  const { type, items, enum: values } = schema;
+  const text = given.trim();
+  if (isNumber(schema)) return decimal.test(text) ? Number(text) : undefined;
+  if (type === 'boolean') return { true: true, false: false }[text.toLowerCase()];
+  if (Array.isArray(values)) return valueNamed(text, values);
+  if (type === 'array') return listIn((items ?? {}) as JsonSchema, text);
   if (type === 'object' || isOpen(schema)) {
     const object = parsed(text);
     return isRecord(object) ? object : undefined;
@@ -50,34 +76,87 @@ function readAs(schema: JsonSchema, text: string): unknown {
   return undefined;
 }
 
-function meant(schema: JsonSchema, value: unknown): unknown {
-  const options = optionsOf(schema);
-  if (typeof value === 'string') {
-    if (options.some((option) => takesText(option, value))) return value;
-    for (const option of options) {
-      const read = readAs(option, value);
-      if (read !== undefined) return meant(option, read);
-    }
-    return value;
+function meantText(options: readonly JsonSchema[], value: string): unknown {
+  if (options.some(({ enum: values }) => Array.isArray(values) && values.includes(value))) return value;
+  const text = options.find(takesText);
+  if (text !== undefined) return textMeant(text, value);
+  for (const option of options) {
+    const read = readAs(option, value);
+    if (read !== undefined) return meant(option, read);
   }
-  if (Array.isArray(value)) {
-    const list = options.find(({ type }) => type === 'array');
-    const items = list?.['items'] as JsonSchema | undefined;
+  return value;
+}
+
+/** One alone where a list is wanted, and a whole number where text is. */
+function meantAlone(options: readonly JsonSchema[], value: unknown): unknown {
+  const list = options.find(({ type }) => type === 'array');
+  if (list !== undefined) {
+    const items = (list['items'] ?? {}) as JsonSchema;
+    const item = meant(items, value);
+    const fits = optionsOf(items).some((option) =>
+      isRecord(item)
+        ? option.properties !== undefined
+        : typeof item === 'number'
+          ? isNumber(option)
+          : typeof item === 'string' && takesText(option),
+    );
+    return fits ? [item] : value;
+  }
+  // A longer one has lost digits, and one with a fraction may have lost zeros.
+  const isText = Number.isSafeInteger(value) && options.every(takesText);
+  return isText ? String(value) : value;
+}
+
+function meantList(options: readonly JsonSchema[], value: readonly unknown[]): unknown {
+  const list = options.find(({ type }) => type === 'array');
+  if (list !== undefined) {
+    const items = list['items'] as JsonSchema | undefined;
     return items === undefined ? value : value.map((item: unknown) => meant(items, item));
   }
-  if (!isRecord(value)) return value;
-  const object = options.find(({ properties }) => properties !== undefined);
-  return object === undefined ? value : fieldsMeant(object, value);
+  const [only] = value;
+  const [option] = options;
+  return value.length === 1 &&
+    options.length === 1 &&
+    option !== undefined &&
+    isSingle(option) &&
+    !Array.isArray(only)
+    ? meant(option, only)
+    : value;
 }
+
+function meant(schema: JsonSchema, value: unknown): unknown {
+  const options = optionsOf(schema);
+  if (typeof value === 'string') return meantText(options, value);
+  if (Array.isArray(value)) return meantList(options, value);
+  if (isRecord(value)) {
+    const object = options.find(({ properties }) => properties !== undefined);
+    if (object !== undefined) return fieldsMeant(object, value);
+    return options.some(isOpen) ? value : meantAlone(options, value);
+  }
+  if (typeof value !== 'number' || options.some(isNumber)) return value;
+  return meantAlone(options, value);
+}
+
+/** JSON's word for nothing, as text where neither a text nor a list could hold it. */
+const isNullAsText = (schema: JsonSchema, value: unknown): boolean =>
+  typeof value === 'string' &&
+  value.trim() === 'null' &&
+  optionsOf(schema).every(
+    (option) => isNumber(option) || option.type === 'boolean' || option.type === 'object',
+  );
+
+/** Made by the product, and sent back as they are. */
+const opaque: ReadonlySet<string> = new Set(['leaseToken', 'cursor', 'part']);
 
 function fieldsMeant({ properties = {}, required = [] }: JsonSchema, value: Answer): Answer {
   return Object.fromEntries(
-    Object.entries(value).flatMap(([name, field]) => {
+    Object.entries(value).flatMap(([given, field]) => {
+      const name = nameMeant(given, properties, value);
       const schema = Object.hasOwn(properties, name) ? properties[name] : undefined;
       if (schema === undefined) return [[name, field]];
       // Where null is one of the values that are needed, it can mean nothing else.
-      if (field === null) return required.includes(name) ? [[name, null]] : [];
-      return [[name, meant(schema, field)]];
+      if (field === null || isNullAsText(schema, field)) return required.includes(name) ? [[name, null]] : [];
+      return [[name, opaque.has(name) && typeof field === 'string' ? field.trim() : meant(schema, field)]];
     }),
   );
 }

@@ -71,6 +71,7 @@ describe('a search', () => {
     ['tuned', 200],
     ['unseen', 60],
     ['peers', 60],
+    ['drawn', 60],
   ] as const)(
     'finds the operation among the first three for three of four of each set (%s)',
     (set, count) => {
@@ -87,7 +88,7 @@ describe('a search', () => {
 
   it.each([
     ['that were read while it was changed', [...written.blind, ...written.later, ...written.tuned]],
-    ['that were measured alone', [...written.unseen, ...written.peers]],
+    ['that were measured alone', [...written.unseen, ...written.peers, ...written.drawn]],
   ] as const)('finds it for four of five of all questions %s', (_which, asked) => {
     const missed = asked.filter(isMissed);
     expect(missed.slice(asked.length / 5)).toEqual([]);
@@ -100,6 +101,14 @@ describe('a search', () => {
         .map(({ operation }) => operation.effect);
     expect(effects('which lanes does the board have')[0]).toBe('read');
     expect(effects('how do I add a lane to the board')[0]).toBe('write');
+    // A sentence of how things should be asks for a change.
+    expect(effects('Lena should be part of the mobile team')).toContain('write');
+    expect(effects('every lane of the board')[0]).toBe('read');
+  });
+
+  it('takes a word as it is written before all that have its stem, and a path for a file', () => {
+    expect(firstThree('every team on this installation')).toContain('admin.platform.teams');
+    expect(firstThree('who works on src/auth/login.ts')).toContain('locks.list');
   });
 
   it('knows people’s words for each operation', () => {

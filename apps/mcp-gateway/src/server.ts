@@ -21,7 +21,7 @@ import { callOperation } from './calls.ts';
 import { complete } from './completion.ts';
 import { Asking, confirmBy, type Round } from './confirming.ts';
 import { Exchange, type Reply } from './exchange.ts';
-import { errorBodyOf, failureResult, isUnauthorized, withPath } from './failures.ts';
+import { errorBodyOf, failureResult, isUnauthorized } from './failures.ts';
 import { instructionsFor } from './instructions.ts';
 import { linksIn } from './links.ts';
 import { getPrompt, listPrompts } from './prompts.ts';
@@ -138,7 +138,7 @@ async function callTool(
     if (isUnauthorized(failure)) session.refused();
     const known = errorBodyOf(failure, session.requestId);
     if (known === undefined) session.fault(failure);
-    const error = withPath(known ?? internal().toBody(session.requestId), tool, args);
+    const error = known ?? internal().toBody(session.requestId);
     session.called(tool.name, error);
     return failureResult(error, failure);
   }
@@ -178,13 +178,13 @@ function refuseCursor({
   throw new ProtocolError(ProtocolErrorCode.InvalidParams, message);
 }
 
-/** A server whose handlers find out by their request whom they answer. */
-function createServer(
+/** A server that says what it can, and has no handlers yet. */
+function bareServer(
   exchange: Exchange,
   era: MessageClassification['era'],
   { website, instructions }: Greeting,
 ): McpServer {
-  const mcp = new McpServer(aboutServer(website), {
+  return new McpServer(aboutServer(website), {
     capabilities: {
       // A list says itself for how long it may be kept; that a resource changed is told to those who listen.
       tools: { listChanged: false },
@@ -209,6 +209,11 @@ function createServer(
     },
     ...(instructions !== undefined && { instructions }),
   });
+}
+
+/** A server whose handlers find out by their request whom they answer. */
+function createServer(exchange: Exchange, era: MessageClassification['era'], greeting: Greeting): McpServer {
+  const mcp = bareServer(exchange, era, greeting);
   const { server } = mcp;
   const answering =
     <Request, Result>(

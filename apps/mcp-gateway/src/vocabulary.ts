@@ -122,4 +122,4 @@ export const changes: Rows = {
 
 /** Words that a question begins with. */
 export const questionWords =
-  'how, why, when, where, whose, who, what, which, is, are, was, were, do, does, did, has, have, any, anything, check, monitor, load';
+  'how, why, when, where, whose, who, what, which, is, are, was, were, do, does, did, has, have, any, anything, all, every, everything, everyone, check, monitor, load';

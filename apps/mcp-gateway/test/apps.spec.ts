@@ -98,14 +98,22 @@ it('gives no page at an address of none', async () => {
     return host;
   }
 
-  it('of a board shows the stories by their status and who holds them, as text', async () => {
-    const { ana } = await team();
+  it('of a board shows the stories by their status, who holds them and what blocks them, as text', async () => {
+    const { ana, api } = await team();
+    const blocked = {
+      kind: 'external',
+      note: 'Wait for the lawyer',
+      unblockerMemberId: ana.me.memberId,
+    } as const;
+    await api.stories.update({ storyId: 'WEB-2', blocked });
     const { view, page } = await shows(ana.me.token, 'stories_list', { projectId: 'WEB', view: 'card' });
     await view.getByRole('heading', { name: 'Board' }).waitFor();
     const began = view.getByRole('region', { name: 'In progress' });
     await began.getByText('Sign in <b>safely</b>').waitFor();
     expect(await began.innerText()).toContain('Held by Robo');
     expect(await view.getByRole('region', { name: 'Backlog' }).innerText()).toContain('High');
+    // A finger has no tooltip.
+    expect(await view.getByText('Wait for the lawyer').isVisible()).toBe(true);
     await page.close();
   });
 
@@ -223,6 +231,11 @@ it('gives no page at an address of none', async () => {
             (await frame?.evaluate(`document.documentElement.scrollHeight <= innerHeight`)) === true,
         );
         expect(await frame?.evaluate(`document.documentElement.scrollWidth <= innerWidth`)).toBe(true);
+        // As large as a fingertip where there is no pointer that is smaller.
+        const least = (await frame?.evaluate(
+          `Math.min(...[...document.querySelectorAll('button, .choice')].map((one) => one.getBoundingClientRect().height))`,
+        )) as number;
+        expect(least).toBeGreaterThanOrEqual(width < 460 ? 40 : 28);
         await page.close();
       }
     },

@@ -48,8 +48,8 @@ describe('an agent', () => {
     });
     expect(structuredContent.error).toMatchObject({
       code: 'not_found',
-      details: { paths: ['storyId', 'epicId'] },
-      hint: 'One of storyId, epicId names nothing that you may see. Check each with a list.',
+      details: { path: 'epicId' },
+      hint: 'epicId names nothing that you may see: check it with a list, or leave it out if you can.',
     });
     const single = await gateway.tool(robo.me.token, 'stories_get', { storyId: 'WEB-999' });
     expect(single.structuredContent.error).toMatchObject({ details: { path: 'storyId' } });

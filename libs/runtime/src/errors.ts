@@ -5,6 +5,7 @@ import {
   badRequest,
   internal,
   notFound,
+  nothingAt,
   type OrgRole,
   orgRoles,
   type ProjectRole,
@@ -54,7 +55,7 @@ function ofSqlState(
     case 'MU403':
       return ofDoor(detail);
     case 'MU404':
-      return target === null ? notFound() : notFound(undefined, { path: target });
+      return target === null ? notFound() : nothingAt(target);
     // The token was changed again and again meanwhile; asked once more it is what it is then.
     case 'MU409':
       return unavailable('busy');

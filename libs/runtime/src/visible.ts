@@ -1,12 +1,14 @@
 /** What of the organization a caller may see, beside the project that the door has looked at. */
 import { type Db, organization, type Part, projectIdOf, sql } from '@muster/database';
+import { named } from '@muster/registry';
 import { type Caller } from './handle.ts';
 
 /** The projects that the caller may see, as `project_id` with the caller's `project_rank`. */
 export const visibleTo = ({ memberId, tokenId }: Caller): Part =>
   sql.part`app.visible_projects(${organization}, ${memberId}::uuid, ${tokenId}::uuid)`;
 
-/** 404 unless the caller may see the project. */
+/** 404 unless the caller may see the project, which is a call's projectId. */
 export async function requireProject(db: Db, caller: Caller, ref: string): Promise<void> {
-  await db.get(sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`);
+  const query = sql`select v.project_id from ${visibleTo(caller)} v where v.project_id = ${projectIdOf(ref)}`;
+  await named('projectId', db.get(query));
 }

@@ -15,12 +15,13 @@ function card(story) {
     el(
       'p',
       { class: 'facts' },
-      blocked && el('span', { class: 'mark warn', text: 'Blocked', title: blocked.note }),
+      blocked && el('span', { class: 'mark warn', text: 'Blocked' }),
       priority !== 'none' && el('span', { class: 'mark', text: label(priority) }),
       (labels ?? []).map((text) => el('span', { class: 'mark', text })),
       holder && el('span', { class: 'who', text: `Held by ${holder}` }),
       !holder && people.length > 0 && el('span', { class: 'who', text: `Assigned to ${people.join(', ')}` }),
     ),
+    blocked && el('p', { class: 'note', text: blocked.note }),
   );
 }
 

@@ -28,8 +28,11 @@ export async function blockersIn(
 ): Promise<string[]> {
   const here = found.filter((story) => story.project_id === projectId);
   const places = new Set(here.map(({ ord }) => ord));
-  const missing = refs.find((_, index) => !places.has(index + 1));
-  if (missing !== undefined) throw await notInProject(context, projectId, 'stories', missing);
+  const missing = refs.findIndex((_, index) => !places.has(index + 1));
+  if (missing !== -1) {
+    const named = { ref: refs[missing] ?? '', path: `blockedBy.${missing}` };
+    throw await notInProject(context, projectId, 'stories', named);
+  }
   return [...new Set(here.map(({ id }) => id))].sort();
 }
 

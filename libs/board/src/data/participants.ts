@@ -1,6 +1,6 @@
 /** Members and agents whom a record inside a project names: they must be able to see it. */
 import { type Db, of, sql } from '@muster/database';
-import { type ApiError, notFound } from '@muster/runtime';
+import { type ApiError, nothingAt } from '@muster/runtime';
 
 /** A member, or an agent with the member it acts for. */
 export interface Participant {
@@ -34,12 +34,13 @@ export const lockAgent = (db: Db, agentId: string): Promise<Participant | undefi
        where ${of('p')} and p.id = app.project_id() and a.retired_at is null for share of m, a`,
   );
 
-/** The participant, who is there and can see the project; else the refusal. */
+/** The participant, who is there and can see the project; else the refusal, which says which parameter names nobody. */
 export function requireParticipant(
   found: Participant | undefined,
   refuse: (reason: 'no_role_in_project') => ApiError,
+  path: string,
 ): Participant {
-  if (found === undefined) throw notFound();
+  if (found === undefined) throw nothingAt(path);
   if (!found.sees_project) throw refuse('no_role_in_project');
   return found;
 }

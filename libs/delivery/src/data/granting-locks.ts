@@ -1,6 +1,6 @@
 /** All that decides whether a lock can be had, read behind the row that grants of a project take turns at. */
 import { type Db, type Id, of, type Part, type Query, sql, storyIdOf } from '@muster/database';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
 import { type Holder } from '../rules/acquire.ts';
 import { type Claim } from '../rules/lock-resources.ts';
 import { isHeldSql } from '../leases/states-sql.ts';
@@ -76,9 +76,9 @@ export async function lockForGrant(db: Db, caller: Caller, asked: Asked): Promis
     db.all(locksOfOthers(asked)),
     readClock(db),
   ]);
-  if (counter === undefined) throw notFound();
-  if (executionId !== undefined && execution === undefined) throw notFound();
-  if (storyRef !== undefined && story === undefined) throw notFound();
+  if (counter === undefined) throw nothingAt('projectId');
+  if (executionId !== undefined && execution === undefined) throw nothingAt('executionId');
+  if (storyRef !== undefined && story === undefined) throw nothingAt('storyId');
   const lapsed = others.filter((lock) => lock.lapsed);
   return { counter, execution, story, own, others: others.filter((lock) => !lock.lapsed), lapsed, now };
 }

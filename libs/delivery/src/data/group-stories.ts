@@ -10,7 +10,7 @@ import {
   storyIdOf,
 } from '@muster/database';
 import { type GroupState, type Trust } from '@muster/registry';
-import { type ApiError, badRequest, type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type ApiError, badRequest, type Caller, nothingAt, visibleTo } from '@muster/runtime';
 import { isGroupMerged, isStoryMerged } from './groups.ts';
 
 /** A story that was named, and the open group that it is in. */
@@ -83,8 +83,9 @@ export async function requireJoinable(
 ): Promise<string[]> {
   const { refuse } = context;
   const byOrd = new Map(found.map((story) => [story.ord, story]));
-  const missing = refs.find((_, index) => !byOrd.has(index + 1));
-  if (missing !== undefined) throw await notOfProject(context, projectId, missing);
+  const missing = refs.findIndex((_, index) => !byOrd.has(index + 1));
+  if (missing !== -1)
+    throw await notOfProject(context, projectId, refs[missing] ?? '', `storyIds.${missing}`);
   const ids = found.map(({ id }) => id);
   // By id and by key it may be the same one.
   const twice = ids.findIndex((id, index) => ids.indexOf(id) !== index);
@@ -111,12 +112,13 @@ async function notOfProject(
   { db, caller, refuse }: Context,
   projectId: string,
   ref: string,
+  path: string,
 ): Promise<ApiError> {
   const story = await db.find(
     sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
        where ${of('s')} and s.id = ${storyIdOf(ref)} and s.project_id <> ${projectId}::uuid`,
   );
-  return story === undefined ? notFound() : refuse('mismatched_project', { storyId: ref });
+  return story === undefined ? nothingAt(path) : refuse('mismatched_project', { storyId: ref });
 }
 
 /** The stories of a locked group, in this order; what is not among them leaves. */

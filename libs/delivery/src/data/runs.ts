@@ -20,7 +20,7 @@ import {
   type Subject,
   subjectOf,
 } from '@muster/registry';
-import { type Caller, notFound, visibleTo } from '@muster/runtime';
+import { type Caller, nothingAt, visibleTo } from '@muster/runtime';
 
 type Event = ParamsOf<Registry['agents']['runEvent']>;
 
@@ -169,10 +169,8 @@ export async function findRunWork(
        left join executions w on ${of('w')} and w.id = coalesce(e.id, h.id)`,
   );
   if (row === undefined) throw new Error('a query without tables answers one row');
-  const isMissing =
-    (event.storyId !== undefined && row.story === null) ||
-    (event.executionId !== undefined && row.execution === null);
-  if (isMissing) throw notFound();
+  if (event.storyId !== undefined && row.story === null) throw nothingAt('storyId');
+  if (event.executionId !== undefined && row.execution === null) throw nothingAt('executionId');
   return {
     storyId: row.story ?? row.worked,
     executionId: row.execution ?? row.held,

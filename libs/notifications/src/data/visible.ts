@@ -1,6 +1,6 @@
 /** What of the organization a caller may see. */
 import { type Db, of, type Part, projectIdOf, sql, storyIdOf } from '@muster/database';
-import { type Caller, visibleTo } from '@muster/runtime';
+import { type Caller, named, visibleTo } from '@muster/runtime';
 
 /**
  * SQL for the condition that the caller may see what belongs to this project; to no project belongs what everybody
@@ -23,10 +23,9 @@ export const maySee = (caller: Caller, projectId: Part): Part =>
 /** 404 unless there is the story, in a project that the caller may see. */
 export async function requireStory(db: Db, caller: Caller, ref: string): Promise<void> {
   const id = storyIdOf(ref);
-  await db.get(
-    sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
-       where ${of('s')} and s.id = ${id}`,
-  );
+  const query = sql`select s.id from stories s join ${visibleTo(caller)} v on v.project_id = s.project_id
+       where ${of('s')} and s.id = ${id}`;
+  await named('storyId', db.get(query));
 }
 
 export interface VisibleProject {
@@ -37,8 +36,11 @@ export interface VisibleProject {
 
 /** The project with the caller's rank in it; 404 where the caller may not see it. */
 export const getProject = (db: Db, caller: Caller, ref: string): Promise<VisibleProject> =>
-  db.get(
-    sql<VisibleProject>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
-       join ${visibleTo(caller)} v on v.project_id = p.id
-       where ${of('p')} and p.id = ${projectIdOf(ref)}`,
+  named(
+    'projectId',
+    db.get(
+      sql<VisibleProject>`select p.id, v.project_rank as rank, p.archived_at is not null as archived from projects p
+         join ${visibleTo(caller)} v on v.project_id = p.id
+         where ${of('p')} and p.id = ${projectIdOf(ref)}`,
+    ),
   );

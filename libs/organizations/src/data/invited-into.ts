@@ -1,6 +1,6 @@
 /** The teams and projects that an invitation leads into. */
 import { type Db, of, type Query, sql } from '@muster/database';
-import { isUuid, notFound } from '@muster/registry';
+import { isUuid, nothingAt } from '@muster/registry';
 import { type Caller, visibleTo } from '@muster/runtime';
 
 /** The ids, each once; 404 unless the organization has all these teams. */
@@ -10,7 +10,9 @@ export async function getTeamIds(db: Db, teamIds: readonly string[]): Promise<st
   const rows = await db.all(
     sql<{ id: string }>`select id from teams where ${of()} and id = any (${wanted}::uuid[])`,
   );
-  if (rows.length < wanted.length) throw notFound();
+  const found = new Set(rows.map(({ id }) => id));
+  const missing = teamIds.findIndex((id) => !found.has(id));
+  if (missing !== -1) throw nothingAt(`teamIds.${missing}`);
   return wanted;
 }
 
@@ -26,7 +28,8 @@ export async function getProjectIds(db: Db, caller: Caller, refs: readonly strin
          and (p.id = any (${ids}::uuid[]) or p.key = any (${keys}::text[]))`,
   );
   const found = new Set(rows.flatMap(({ id, key }) => [id, key]));
-  if (![...ids, ...keys].every((ref) => found.has(ref))) throw notFound();
+  const missing = refs.findIndex((ref) => !found.has(isUuid(ref) ? ref : ref.toUpperCase()));
+  if (missing !== -1) throw nothingAt(`projectIds.${missing}`);
   return rows.map((row) => row.id);
 }
 

@@ -66,9 +66,21 @@ export const refusal = (reason: ReasonOf<'conflict' | 'unprocessable'>, details:
   return because(code, reason, { details, ...(retryable && { retryAfter: soon }) });
 };
 
-/** `details.path` is the parameter that names nothing, where there is more than one. */
 export const notFound = (message?: string, details: Facts = {}): ApiError =>
   because('not_found', 'not_found', { message, details });
+
+/** The same with the parameter that names nothing, for calls that name several records: `epicId`, `blockedBy.1`. */
+export const nothingAt = (path: string): ApiError => notFound(undefined, { path });
+
+/** What is asked for; where it is not found, that is said of this parameter. */
+export async function named<Found>(path: string, asked: Promise<Found>): Promise<Found> {
+  try {
+    return await asked;
+  } catch (failure) {
+    const isOurs = failure instanceof ApiError && failure.code === 'not_found';
+    throw isOurs && failure.details['path'] === undefined ? nothingAt(path) : failure;
+  }
+}
 
 export const unauthorized = (): ApiError => because('unauthorized', 'unauthorized');
 

@@ -25,12 +25,12 @@ export const set = handle(
     let { member, agent }: Assignees = current;
     if (memberId === null) member = null;
     else if (memberId !== undefined) {
-      const { id, name, handle: handleName } = requireParticipant(foundMember, refuse);
+      const { id, name, handle: handleName } = requireParticipant(foundMember, refuse, 'memberId');
       member = { id, name, handle: handleName };
     }
     if (agentId === null) agent = null;
     else if (agentId !== undefined) {
-      const { id, name } = requireParticipant(foundAgent, refuse);
+      const { id, name } = requireParticipant(foundAgent, refuse, 'agentId');
       agent = { id, name };
     }
 

@@ -51,7 +51,10 @@ export const archive = handle(registry.boardColumns.archive, async (context) => 
 
   const target = active.find(({ id }) => id === targetId);
   if (targetId !== undefined && target === undefined)
-    throw await notInProject(context, projectId, 'board_columns', targetId);
+    throw await notInProject(context, projectId, 'board_columns', {
+      ref: targetId,
+      path: 'moveStoriesToColumnId',
+    });
   if (isIndispensable(active, column)) throw refuse('last_column', { status: column.status });
   if (target === undefined && stories.length > 0)
     throw refuse('column_not_empty', { stories: stories.length });

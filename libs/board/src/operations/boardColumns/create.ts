@@ -15,7 +15,10 @@ export const create = handle(registry.boardColumns.create, async (context) => {
   const before =
     afterColumnId === undefined ? active.length - 1 : active.findIndex(({ id }) => id === afterColumnId);
   if (afterColumnId !== undefined && before === -1) {
-    throw await notInProject(context, projectId, 'board_columns', afterColumnId);
+    throw await notInProject(context, projectId, 'board_columns', {
+      ref: afterColumnId,
+      path: 'afterColumnId',
+    });
   }
   if (active.length >= mostColumns)
     throw refuse('limit_exceeded', { limit: mostColumns, used: active.length });

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { handle, notFound } from '@muster/runtime';
+import { handle, nothingAt } from '@muster/runtime';
 import { isActiveMember } from '../../data/active-members.ts';
 import { comments, findMentioned, findParent, toComment } from '../../data/comments.ts';
 import { aboutStory } from '../../data/stories.ts';
@@ -17,12 +17,13 @@ export const create = handle(
       directedTo === undefined ? true : isActiveMember(db, directedTo),
       findMentioned(db, { id: targetId }, mentionedHandles(body)),
     ]);
-    if (!addresseeIsThere) throw notFound();
-    if (anchor !== undefined && anchor.specVersion > story.spec_version) throw notFound();
+    if (!addresseeIsThere) throw nothingAt('directedTo');
+    if (anchor !== undefined && anchor.specVersion > story.spec_version)
+      throw nothingAt('anchor.specVersion');
     if (parentId !== undefined && parent?.story_id !== story.id) {
       if (parent !== undefined && (await canSeeStory(db, caller, parent.story_id)))
         throw refuse('mismatched_project');
-      throw notFound();
+      throw nothingAt('parentId');
     }
 
     const comment = comments.make(

@@ -24,7 +24,7 @@ export const publish = handle(registry.contracts.publish, async (context) => {
     access(),
   ]);
   if (params.storyId !== undefined && story?.project_id !== head.project_id) {
-    throw await notInProject(context, head.project_id, 'stories', params.storyId);
+    throw await notInProject(context, head.project_id, 'stories', { ref: params.storyId, path: 'storyId' });
   }
   if (params.baseVersion !== undefined && params.baseVersion !== head.version) {
     throw refuse('version_mismatch', { currentVersion: head.version });

@@ -16,7 +16,11 @@ export const add = handle(registry.reviewers.add, async ({ params, targetId, db,
     who.agentId === null ? undefined : lockAgent(db, who.agentId),
     countReviewers(db, targetId, who),
   ]);
-  const participant = requireParticipant(foundMember ?? foundAgent, refuse);
+  const participant = requireParticipant(
+    foundMember ?? foundAgent,
+    refuse,
+    who.memberId === null ? 'agentId' : 'memberId',
+  );
   if (isAmong) throw refuse('already_exists');
   if (count >= mostReviewers) throw refuse('limit_exceeded', { limit: mostReviewers });
 

@@ -27,10 +27,10 @@ export const create = handle(registry.stories.create, async (context) => {
   if (end === undefined) {
     throw columnId === undefined
       ? refuse('invalid_transition', { from: null, to: status })
-      : await notInProject(context, projectId, 'board_columns', columnId);
+      : await notInProject(context, projectId, 'board_columns', { ref: columnId, path: 'columnId' });
   }
   if (epicId !== undefined && epic?.project_id !== projectId)
-    throw await notInProject(context, projectId, 'epics', epicId);
+    throw await notInProject(context, projectId, 'epics', { ref: epicId, path: 'epicId' });
   const blockers = await blockersIn(context, projectId, blockedBy, found);
 
   const { column, last } = end;

@@ -1,6 +1,6 @@
 /** A move on the board, whichever operation asks for it: the same rules, gates and limits. */
 import { type inside, type Policy, type registry, type StoryStatus, type Warning } from '@muster/registry';
-import { type HandlerContext, notFound } from '@muster/runtime';
+import { type HandlerContext, notFound, nothingAt } from '@muster/runtime';
 import { notInProject } from '../../data/elsewhere.ts';
 import { type Destination, type Lane, type Move, rankAt } from '../../data/ranks.ts';
 import { gatesOf } from '../../data/reviews.ts';
@@ -21,10 +21,16 @@ async function laneOf(
 ): Promise<Lane | null> {
   const { refuse } = context;
   if (to.columnId !== undefined && !lanes.some(({ id }) => id === to.columnId)) {
-    throw await notInProject(context, story.project_id, 'board_columns', to.columnId);
+    throw await notInProject(context, story.project_id, 'board_columns', {
+      ref: to.columnId,
+      path: 'columnId',
+    });
   }
   if (to.anchor !== undefined && place.anchor_id === null) {
-    throw await notInProject(context, story.project_id, 'stories', to.anchor.ref);
+    throw await notInProject(context, story.project_id, 'stories', {
+      ref: to.anchor.ref,
+      path: `${to.anchor.side}StoryId`,
+    });
   }
   if (to.columnId !== undefined && place.column_id !== to.columnId) {
     throw refuse('invalid_transition', { columnId: to.columnId, anchorColumnId: place.column_id });
@@ -34,7 +40,7 @@ async function laneOf(
     if (to.status === 'canceled') return null;
     throw refuse('invalid_transition', { from: story.status, to: to.status ?? null });
   }
-  if (lane.archived_at !== null) throw notFound();
+  if (lane.archived_at !== null) throw to.columnId === undefined ? notFound() : nothingAt('columnId');
   if (to.status !== undefined && lane.status !== to.status) {
     throw refuse('invalid_transition', { from: story.status, to: to.status, columnStatus: lane.status });
   }

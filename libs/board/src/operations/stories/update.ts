@@ -1,6 +1,6 @@
 import { requireVersion } from '@muster/database';
 import { registry } from '@muster/registry';
-import { cleared, handle, notFound } from '@muster/runtime';
+import { cleared, handle, nothingAt } from '@muster/runtime';
 import { isActiveMember } from '../../data/active-members.ts';
 import {
   blockersIn,
@@ -29,9 +29,9 @@ export const update = handle(registry.stories.update, async (context) => {
   ]);
   requireVersion(story, expectedVersion);
   if (epicId != null && !epics.some((epic) => epic.id === epicId && epic.project_id === story.project_id)) {
-    throw await notInProject(context, story.project_id, 'epics', epicId);
+    throw await notInProject(context, story.project_id, 'epics', { ref: epicId, path: 'epicId' });
   }
-  if (!unblockerIsMember) throw notFound();
+  if (!unblockerIsMember) throw nothingAt('blocked.unblockerMemberId');
   const blockers =
     blockedBy === undefined
       ? story.blocked_by

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { forbidden, handle, notFound } from '@muster/runtime';
+import { forbidden, handle, nothingAt } from '@muster/runtime';
 import {
   aboutRun,
   claimRun,
@@ -21,9 +21,9 @@ export const runEvent = handle(registry.agents.runEvent, async (context) => {
     findRunWork(db, caller, projectId, params, agentId),
     params.agentId === undefined ? memberId : findAgentMember(db, params.agentId),
   ]);
-  if (agentMember === undefined) throw notFound();
+  if (agentMember === undefined) throw nothingAt('agentId');
   if (agentMember !== memberId) throw notOwnAgent();
-  if (claimed === undefined) throw notFound();
+  if (claimed === undefined) throw nothingAt('projectId');
   if (work.isElsewhere) throw refuse('mismatched_project');
 
   const { run, begun, isKnown, now } = claimed;

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { handle, requireProject } from '@muster/runtime';
+import { handle, named, requireProject } from '@muster/runtime';
 import { listLeaders, requireTeam } from '../../data/leaderboard.ts';
 
 export const leaderboard = handle(
@@ -9,7 +9,7 @@ export const leaderboard = handle(
       listLeaders(db, params),
       policy(),
       params.projectId === undefined ? undefined : requireProject(db, caller, params.projectId),
-      params.teamId === undefined ? undefined : requireTeam(db, params.teamId),
+      params.teamId === undefined ? undefined : named('teamId', requireTeam(db, params.teamId)),
     ]);
     return gamificationEnabled ? page : { items: [], nextCursor: null };
   },

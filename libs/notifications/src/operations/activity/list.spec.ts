@@ -94,10 +94,11 @@ describe('activity.list', () => {
     const open = await arrangeStory('OPEN', 'org');
     const bound = await world.token(people.orgId, people.chloe.me.memberId, { projectIds: [open.projectId] });
     const nowhere = { projectId: newId(), storyId: newId() };
-    const answers = new Set<string>();
+    const answers = { projectId: new Set<string>(), storyId: new Set<string>() };
     const ask = async (who: Person, params: Params) => {
       const answer: unknown = await who.activity.list(params).catch((error: unknown) => error);
-      answers.add(JSON.stringify(answer, (key, value: unknown) => (key === 'requestId' ? '' : value)));
+      const text = JSON.stringify(answer, (key, value: unknown) => (key === 'requestId' ? '' : value));
+      answers[params?.storyId === undefined ? 'projectId' : 'storyId'].add(text);
     };
     for (const { projectId, storyId } of [hidden, foreign, nowhere]) {
       await ask(people.chloe, { projectId });
@@ -107,8 +108,11 @@ describe('activity.list', () => {
     for (const storyId of ['HID-7', 'AWAY-7', 'NONE-7', 'WEB-8']) await ask(people.chloe, { storyId });
     await ask(bound, { projectId: 'WEB' });
     await ask(bound, { storyId: 'WEB-7' });
-    expect(answers.size).toBe(1);
-    expect([...answers][0]).toContain('"status":404');
+    for (const [path, [answer, ...others]] of Object.entries(answers)) {
+      expect(others).toEqual([]);
+      expect(answer).toContain('"status":404');
+      expect(answer).toContain(`"path":"${path}"`);
+    }
   });
 
   it('filters by project, story, actor, kind and time, each alone and together', async () => {

@@ -1,6 +1,6 @@
 import { newId } from '@muster/database';
 import { forbidden, projectRank, registry, type Subject } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, named } from '@muster/runtime';
 import { countRecipients, getTeamOfBroadcast, insertBroadcast, toBroadcast } from '../../data/broadcasts.ts';
 import { getProject } from '../../data/visible.ts';
 import { excerpt } from '../../rules/excerpts.ts';
@@ -14,7 +14,7 @@ export const send = handle(
     const [{ at }, project, team, recipients] = await Promise.all([
       access(),
       projectId === undefined ? null : getProject(db, caller, projectId),
-      teamId === undefined ? null : getTeamOfBroadcast(db, teamId),
+      teamId === undefined ? null : named('teamId', getTeamOfBroadcast(db, teamId)),
       countRecipients(db, caller, { projectRef: projectId, teamId }),
     ]);
     if (project === null && caller.projectIds !== null) throw forbidden('bound_token');

@@ -8,7 +8,7 @@ import {
   roleTooLow,
   scopeTooSmall,
 } from '@muster/registry';
-import { type Caller, handle, newTokenSecret, notFound } from '@muster/runtime';
+import { type Caller, handle, newTokenSecret, nothingAt } from '@muster/runtime';
 import { type AgentRow, lockAgent } from '../../data/agents.ts';
 import { lockSelf } from '../../data/members.ts';
 import { isAdmin } from '../../data/reach.ts';
@@ -79,7 +79,7 @@ function idsOf(
 ): string[] {
   const ids = refs.map((ref, index) => {
     const found = projects.find(({ id, key }) => id === ref || key === ref.toUpperCase());
-    if (found === undefined) throw notFound(undefined, { path: `projectIds.${index}` });
+    if (found === undefined) throw nothingAt(`projectIds.${index}`);
     return found.id;
   });
   return [...new Set(ids)];

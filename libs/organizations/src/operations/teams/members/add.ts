@@ -1,5 +1,5 @@
 import { registry, type TeamMember } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, named } from '@muster/runtime';
 import { lockMember } from '../../../data/members.ts';
 import { findTeamMember, insertTeamMember } from '../../../data/team-members.ts';
 import { aboutTeam, lockTeam } from '../../../data/teams.ts';
@@ -10,9 +10,9 @@ export const add = handle(
   async ({ params, caller, db, access, requireGround, emit, refuse }) => {
     const { teamId, memberId, role } = params;
     const [team, { at }, member, present] = await Promise.all([
-      lockTeam(db, caller, teamId),
+      named('teamId', lockTeam(db, caller, teamId)),
       access(),
-      lockMember(db, memberId),
+      named('memberId', lockMember(db, memberId)),
       findTeamMember(db, teamId, memberId),
     ]);
     await requireGround(team.caller_role === 'lead' && 'teamLead');

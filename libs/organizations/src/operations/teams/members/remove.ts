@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, named } from '@muster/runtime';
 import { deleteTeamMember, getTeamMember } from '../../../data/team-members.ts';
 import { aboutTeam, lockTeam } from '../../../data/teams.ts';
 
@@ -8,8 +8,8 @@ export const remove = handle(
   async ({ params, caller, db, requireGround, emit }) => {
     const { teamId, memberId } = params;
     const [team, present] = await Promise.all([
-      lockTeam(db, caller, teamId),
-      getTeamMember(db, teamId, memberId),
+      named('teamId', lockTeam(db, caller, teamId)),
+      named('memberId', getTeamMember(db, teamId, memberId)),
     ]);
     await requireGround(team.caller_role === 'lead' && 'teamLead');
     db.later(deleteTeamMember(present));

@@ -1,5 +1,5 @@
 import { registry } from '@muster/registry';
-import { handle } from '@muster/runtime';
+import { handle, named } from '@muster/runtime';
 import { lockMember } from '../../../data/members.ts';
 import { getTeamMember, setTeamMember } from '../../../data/team-members.ts';
 import { aboutTeam, lockTeam } from '../../../data/teams.ts';
@@ -10,9 +10,9 @@ export const setRole = handle(
   async ({ params, caller, db, requireGround, emit, refuse }) => {
     const { teamId, memberId, role } = params;
     const [team, member, present] = await Promise.all([
-      lockTeam(db, caller, teamId),
-      lockMember(db, memberId),
-      getTeamMember(db, teamId, memberId),
+      named('teamId', lockTeam(db, caller, teamId)),
+      named('memberId', lockMember(db, memberId)),
+      named('memberId', getTeamMember(db, teamId, memberId)),
     ]);
     await requireGround(team.caller_role === 'lead' && 'teamLead');
     const unmet = unmetByTeamRole(member.role, role);

@@ -1,0 +1,93 @@
+/** Arguments by what the contract states of them: where they name records, and as a careless model writes them. */
+import { isOpen, type JsonSchema, withoutNull } from '../src/schemas.ts';
+
+export type Args = Readonly<Record<string, unknown>>;
+
+export const optionsOf = (schema: JsonSchema): readonly JsonSchema[] => {
+  const bare = withoutNull(schema);
+  return Array.isArray(bare['anyOf']) ? (bare['anyOf'] as JsonSchema[]) : [bare];
+};
+
+const itemsOf = ({ items }: JsonSchema): JsonSchema => (items ?? {}) as JsonSchema;
+const isRef = ({ format, 'x-muster-ref': ref }: JsonSchema): boolean =>
+  format === 'uuid' || ref !== undefined;
+
+/** Every place at which one record is named; `0` is the first of a list. */
+export const refPaths = (schema: JsonSchema, path: readonly string[] = []): string[][] =>
+  optionsOf(schema).flatMap((option) => {
+    if (isRef(option)) return [[...path]];
+    if (option.type === 'array') return refPaths(itemsOf(option), [...path, '0']);
+    return Object.entries(option.properties ?? {}).flatMap(([name, field]) =>
+      refPaths(field, [...path, name]),
+    );
+  });
+
+/** The record with the value at the path. */
+export function withValue(record: unknown, [head, ...rest]: readonly string[], value: unknown): unknown {
+  if (head === undefined) return value;
+  if (head === '0') return [withValue(undefined, rest, value)];
+  const fields = (record ?? {}) as Args;
+  return { ...fields, [head]: withValue(fields[head], rest, value) };
+}
+
+const snake = (name: string): string => name.replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
+
+function carelessText(option: JsonSchema, value: string): string {
+  if (Array.isArray(option['enum'])) return ` ${value.replaceAll('_', ' ').toUpperCase()} `;
+  if (isRef(option)) return `\n${value.toUpperCase()} `;
+  return option['format'] !== undefined || option['pattern'] !== undefined ? ` ${value}\n` : value;
+}
+
+/** The same value in another form that can mean nothing else. */
+export function careless(schema: JsonSchema, value: unknown): unknown {
+  const options = optionsOf(schema);
+  if (typeof value === 'number') return ` ${value} `;
+  if (typeof value === 'boolean') return value ? 'True' : ' FALSE';
+  if (typeof value === 'string') {
+    const isFree = options.some(
+      (option) => option.type === 'string' && carelessText(option, value) === value,
+    );
+    const option = options.find(({ type }) => type === 'string');
+    return isFree || option === undefined ? value : carelessText(option, value);
+  }
+  if (Array.isArray(value)) {
+    const items = itemsOf(options.find(({ type }) => type === 'array') ?? {});
+    const list = value.map((item) => careless(items, item));
+    return list.length === 1 && typeof list[0] === 'string' && isRef(items) ? list[0] : JSON.stringify(list);
+  }
+  const object = options.find(({ properties }) => properties !== undefined);
+  if (object === undefined || value === null) return options.some(isOpen) ? JSON.stringify(value) : value;
+  return JSON.stringify(carelessFields(object, value as Args));
+}
+
+/** All of them so, with null for each that is left out and need not be given. */
+export function carelessFields({ properties = {}, required = [] }: JsonSchema, fields: Args): Args {
+  const untold = Object.keys(properties).filter((name) => !(name in fields) && !required.includes(name));
+  return Object.fromEntries([
+    ...untold.map((name) => [snake(name), null] as const),
+    ...Object.entries(fields).map(
+      ([name, value]) => [snake(name), careless(properties[name] ?? {}, value)] as const,
+    ),
+  ]);
+}
+
+/** Values that a parameter of this kind cannot have, and that can mean no other. */
+export function unfitting(schema: JsonSchema): unknown[] {
+  const options = optionsOf(schema);
+  const kinds = options.map(({ type }) => type);
+  const isText = (option: JsonSchema): boolean =>
+    option.type === 'string' &&
+    option['enum'] === undefined &&
+    !isRef(option) &&
+    option['pattern'] === undefined;
+  const values: unknown[] = [];
+  if (!kinds.includes('boolean')) values.push(true);
+  if (!options.some(isText)) values.push('such as this, or that', '');
+  if (!options.some(({ properties }) => properties !== undefined) && !options.some(isOpen))
+    values.push({ value: 'x' });
+  if (kinds.includes('array')) values.push('null', 'none', 'Undefined', '{}', 'true');
+  else values.push(['a', 'b']);
+  if (options.some(isRef) || options.some((option) => Array.isArray(option['enum']))) values.push(-5.5);
+  if (options.every(({ type }) => type === 'integer')) values.push('1e3', '1.5');
+  return values;
+}

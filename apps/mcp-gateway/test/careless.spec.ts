@@ -1,0 +1,149 @@
+// Arguments as models send them, for every tool: taken where they have one meaning, and refused with words where not.
+import { beforeAll, describe, expect, it } from '@jest/globals';
+import { operations, registry } from '@muster/registry';
+import { callerOf, type ExampleOrg, exampleOrg } from '@muster/testing/examples';
+import { asMeant } from '../src/repair.ts';
+import { type AnyTool, everyTool } from '../src/toolbox.ts';
+import { operationTool, toolNameOf } from '../src/tools.ts';
+import { type Args, carelessFields, unfitting } from './arguments.ts';
+import { type ToolAnswer, useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+const storyId = 'WEB-1';
+const nobody = '01936d5c-0000-7000-8000-00000000dead';
+
+/** The tools that call others are of the core. */
+const inMode = ({ kind }: AnyTool) => (kind === 'meta' ? { query: '?mode=core' } : {});
+
+/** What a call of a tool that is no operation may hold. */
+const ofOwnTools: Readonly<Record<string, Args>> = {
+  start_work: { storyId, resources: ['src/auth/**'], runId: 'run-7', ttlSeconds: 600, force: true },
+  next_work: { projectId: 'WEB', labels: ['api'], runId: 'run-8', assignedToMe: true },
+  ask_question: { executionId: nobody, leaseToken: 'token', question: 'Which?', directedTo: nobody },
+  wait_for: { executionId: nobody, leaseToken: 'token', waitSeconds: 1 },
+  submit_work: {
+    ...{ executionId: nobody, leaseToken: 'token', summary: 'Done', nextSteps: ['Go on'], pushed: true },
+    ...{ outcome: 'submitted', pullRequest: { number: 7, url: 'https://example.com/pull/7' } },
+  },
+  hand_off_work: { executionId: nobody, leaseToken: 'token', summary: 'Half', toMemberId: nobody },
+  release_work: { executionId: nobody, leaseToken: 'token', reason: 'Lunch' },
+  search_operations: { query: 'lock files', limit: 3 },
+  describe_operation: { operation: 'stories.list' },
+  call_read_operation: { operation: 'stories.list', params: { projectId: 'WEB', limit: 1 } },
+  call_write_operation: { operation: 'locks.release', params: { lockId: nobody } },
+};
+
+const examples = everyTool.map(
+  (tool) =>
+    [
+      tool.name,
+      tool,
+      tool.kind === 'operation' ? (tool.operation.example as Args) : (ofOwnTools[tool.name] ?? {}),
+    ] as const,
+);
+
+describe('what has one meaning', () => {
+  it.each(examples)('is read as that by %s', (_name, { stated }, example) => {
+    expect(Object.keys(example).length).toBeGreaterThanOrEqual(stated.required?.length ?? 0);
+    expect(asMeant(stated, carelessFields(stated, example))).toEqual(example);
+  });
+
+  it.each(offered.map((operation) => [toolNameOf(operation.name), operation] as const))(
+    'does in %s what it does as it should be written, called by itself and in the core',
+    async (name, operation) => {
+      const { stated } = operationTool(operation.name) ?? { stated: { type: 'object', properties: {} } };
+      const given = carelessFields(stated, operation.example);
+      for (const isCore of [false, true]) {
+        const org = await exampleOrg(gateway.world);
+        const { token } = callerOf(operation, org).me;
+        const { isError, structuredContent } = isCore
+          ? await gateway.tool(
+              token,
+              `call_${operation.effect}_operation`,
+              { Operation: ` ${operation.name} `, params: JSON.stringify(given) },
+              { query: '?mode=core' },
+            )
+          : await gateway.tool(token, name, given);
+        expect([isError, structuredContent.error]).toEqual([undefined, undefined]);
+        const { cut: _, ...result } = structuredContent;
+        if (structuredContent['cut'] === undefined) expect(operation.result.parse(result)).toEqual(result);
+      }
+    },
+  );
+});
+
+describe('what has more than one meaning, or none', () => {
+  let org: ExampleOrg;
+  beforeAll(async () => {
+    org = await exampleOrg(gateway.world);
+  });
+
+  const expectRefused = (
+    { isError, structuredContent: { error } }: ToolAnswer,
+    name: string,
+    given: unknown,
+  ) => {
+    const issues = error?.details?.issues ?? [];
+    const isNamed = issues.some(({ path }) => path.split(/[.[]/)[0] === name);
+    expect([name, given, isError, error?.code, isNamed]).toEqual([name, given, true, 'bad_request', true]);
+    for (const { message } of issues) expect(message.length).toBeGreaterThan(5);
+    expect(error?.hint).toContain(name);
+  };
+
+  it.each(examples)(
+    'is refused by %s with the parameter and what is wanted of it',
+    async (name, tool, example) => {
+      const { token } = tool.kind === 'operation' ? callerOf(tool.operation, org).me : org.ana.me;
+      for (const [param, schema] of Object.entries(tool.stated.properties))
+        for (const value of unfitting(schema))
+          expectRefused(
+            await gateway.tool(token, name, { ...example, [param]: value }, inMode(tool)),
+            param,
+            value,
+          );
+    },
+  );
+
+  it.each(examples)(
+    'a parameter that %s has not is refused with those that it has',
+    async (name, tool, example) => {
+      const { token } = tool.kind === 'operation' ? callerOf(tool.operation, org).me : org.ana.me;
+      const answer = await gateway.tool(token, name, { ...example, colour_of_it: 'red' }, inMode(tool));
+      expectRefused(answer, 'colour_of_it', 'red');
+      for (const param of Object.keys(tool.tool.inputSchema.properties ?? {}))
+        expect(answer.structuredContent.error?.hint).toContain(param);
+    },
+  );
+
+  it('never becomes what was not meant: a word for nothing is no label, no key and no name', async () => {
+    const { token } = org.ana.me;
+    const api = gateway.direct(token);
+    await api.projects.create({ key: 'NONE', name: 'None' });
+    await api.stories.update({ storyId, labels: ['api'], description: 'Long', estimate: 3 });
+    const before = (await api.stories.get({ storyId })).story;
+    for (const word of ['null', 'None', 'undefined', ' null ', 'nil', 'N/A', '']) {
+      await gateway.tool(token, 'stories_update', { storyId, labels: word, blockedBy: word });
+      await gateway.tool(token, 'stories_update', { storyId, estimate: word, epicId: word, blocked: word });
+      await gateway.tool(token, 'members_invite', {
+        ...{ email: 'new@example.com', role: 'member', projectIds: word },
+      });
+    }
+    expect((await api.stories.get({ storyId })).story).toEqual(before);
+    expect((await api.invitations.list({})).items.map(({ email }) => email)).not.toContain('new@example.com');
+  });
+
+  it('of a text is as it came', async () => {
+    const { token } = org.ana.me;
+    for (const description of ['null', '["a"]', '{"a":1}', ' 5 ', 'true']) {
+      await gateway.tool(token, 'stories_update', { storyId, description });
+      expect((await gateway.direct(token).stories.get({ storyId })).story.description).toBe(description);
+    }
+  });
+
+  it('knows an example of every tool that is no operation', () => {
+    const own = everyTool.filter(({ kind }) => kind !== 'operation').map(({ name }) => name);
+    expect(Object.keys(ofOwnTools).sort()).toEqual(own.sort());
+    expect(registry.stories.update.idempotent).toBe(true);
+  });
+});

@@ -1,0 +1,193 @@
+// Every parameter of every tool that names a record: what is not there is told by its path, with the next step.
+import { describe, expect, it } from '@jest/globals';
+import { operations } from '@muster/registry';
+import { callerOf, exampleOrg } from '@muster/testing/examples';
+import { operationTool, toolNameOf } from '../src/tools.ts';
+import { type Args, refPaths, withValue } from './arguments.ts';
+import { useGateway } from './gateway.ts';
+
+const gateway = useGateway();
+const nobody = '01936d5c-0000-7000-8000-00000000dead';
+const offered = [...operations.values()].filter(({ surfaces }) => surfaces.includes('tool'));
+
+/** Where one excludes another, or needs another beside it, that the example has not. */
+const base: Readonly<Record<string, Args>> = {
+  'deliveryExecutions.handoff toAgentId': { toMemberId: undefined },
+  'agents.catalog.get agentId': { slug: undefined },
+  'agents.catalog.download agentId': { slug: undefined },
+  'stories.reorder afterStoryId': { beforeStoryId: undefined },
+  'stories.reorder columnId': { beforeStoryId: undefined },
+  'stories.update blocked.unblockerMemberId': { blocked: { kind: 'needs_input', note: 'Who knows?' } },
+  'reviewers.add memberId': { agentId: undefined },
+  'reviewers.add agentId': { memberId: undefined },
+  'reviewers.remove memberId': { agentId: undefined },
+  'reviewers.remove agentId': { memberId: undefined },
+};
+
+/** What filters a list: nothing is there of what names nothing. */
+const filters: ReadonlySet<string> = new Set([
+  'deliveryExecutions.acquireNext epicId',
+  'deliveryExecutions.list holderId',
+  'agents.listActive agentId',
+  ...['columnId', 'epicId', 'assigneeId', 'agentId', 'storyIds.0'].map((name) => `stories.list ${name}`),
+  'comments.list threadId',
+  ...['memberId', 'agentId'].flatMap((name) => [
+    `assignments.listForOrg ${name}`,
+    `reviewers.listForUser ${name}`,
+  ]),
+  'contracts.list storyId',
+  'activity.list actorId',
+  'audit.list actorId',
+]);
+
+/** A rule speaks first, of the list as a whole. */
+const byRule: ReadonlySet<string> = new Set([
+  'policy.update allowedIdentityProviders.0',
+  'boardColumns.reorder columnIds.0',
+]);
+
+/** Looked for by the holder of a lease alone, which no example has. */
+const ofHolder = 'deliveryExecutions.update waitingFor.questionId';
+
+const named = offered.flatMap((operation) =>
+  refPaths(operationTool(operation.name)?.stated ?? {}).map(
+    (path) => [`${operation.name} ${path.join('.')}`, operation, path] as const,
+  ),
+);
+
+describe('what is not there', () => {
+  it.each(named.filter(([title]) => !filters.has(title) && !byRule.has(title) && title !== ofHolder))(
+    'is told by its path: %s',
+    async (title, operation, path) => {
+      const org = await exampleOrg(gateway.world);
+      const { token } = callerOf(operation, org).me;
+      const args = withValue({ ...operation.example, ...base[title] }, path, nobody) as Args;
+      const { isError, structuredContent } = await gateway.tool(token, toolNameOf(operation.name), args);
+      const where = path.join('.');
+      expect([isError, structuredContent.error]).toEqual([
+        true,
+        expect.objectContaining({
+          code: 'not_found',
+          hint: expect.stringMatching(new RegExp(`^${where} names nothing`)),
+        }),
+      ]);
+      expect(structuredContent.error?.details).toMatchObject({ reason: 'not_found', path: where });
+    },
+  );
+
+  it.each(named.filter(([title]) => filters.has(title)))(
+    'is in no list: %s',
+    async (_title, operation, path) => {
+      const org = await exampleOrg(gateway.world);
+      const args = withValue(operation.example, path, nobody) as Args;
+      const { isError, structuredContent } = await gateway.tool(
+        callerOf(operation, org).me.token,
+        toolNameOf(operation.name),
+        args,
+      );
+      expect(isError).toBeUndefined();
+      const { items = [], execution = null } = structuredContent;
+      expect([items, execution]).toEqual([[], null]);
+    },
+  );
+
+  it.each(named.filter(([title]) => byRule.has(title)))(
+    'is a rule’s to tell: %s',
+    async (_title, operation, path) => {
+      const org = await exampleOrg(gateway.world);
+      const args = withValue(operation.example, path, nobody) as Args;
+      const { structuredContent } = await gateway.tool(org.ana.me.token, toolNameOf(operation.name), args);
+      expect(structuredContent.error?.code).toBe('unprocessable');
+      expect(structuredContent.error?.hint.length).toBeGreaterThan(20);
+    },
+  );
+
+  it('is told by its place in a list', async () => {
+    const org = await exampleOrg(gateway.world);
+    const call = async (name: string, args: Args) =>
+      (await gateway.tool(org.ana.me.token, name, args)).structuredContent.error?.details?.['path'];
+    expect(await call('stories_update', { storyId: 'WEB-1', blockedBy: ['WEB-2', 'WEB-99'] })).toBe(
+      'blockedBy.1',
+    );
+    const invited = { email: 'new@example.com', role: 'member' };
+    expect(await call('members_invite', { ...invited, projectIds: ['web', 'NOPE'] })).toBe('projectIds.1');
+    expect(
+      await call('deliveryGroups_create', { projectId: 'WEB', name: 'G', storyIds: ['WEB-1', nobody] }),
+    ).toBe('storyIds.1');
+    // Which of these it was, the API does not look.
+    const known = org.records.notification;
+    expect(await call('notifications_markRead', { notificationIds: [known, nobody] })).toBe(
+      'notificationIds',
+    );
+  });
+});
+
+describe('what is not there, in a tool of several steps,', () => {
+  async function work() {
+    const org = await exampleOrg(gateway.world);
+    const { token } = org.ana.me;
+    const { structuredContent } = await gateway.tool(token, 'start_work', { storyId: 'WEB-1' });
+    const { execution, leaseToken } = structuredContent as {
+      execution?: { id: string };
+      leaseToken?: string;
+    };
+    if (execution === undefined || leaseToken === undefined)
+      throw new Error(JSON.stringify(structuredContent));
+    return { org, token, held: { executionId: execution.id, leaseToken } };
+  }
+  const summary = 'Half';
+  it.each([
+    ['start_work', 'storyId', {}],
+    ['next_work', 'projectId', { runId: 'run-9' }],
+    ['ask_question', 'executionId', { question: 'Which?' }],
+    ['ask_question', 'directedTo', { question: 'Which?' }],
+    ['wait_for', 'executionId', { waitSeconds: 1 }],
+    ['submit_work', 'executionId', { summary, branch: 'web-1' }],
+    ['hand_off_work', 'executionId', { summary, toMemberId: 'ana' }],
+    ['hand_off_work', 'toMemberId', { summary }],
+    ['hand_off_work', 'toAgentId', { summary }],
+    ['release_work', 'executionId', {}],
+  ] as const)('is told by the tool’s own parameter: %s %s', async (name, path, others) => {
+    const { org, token, held } = await work();
+    const own = name === 'start_work' || name === 'next_work' ? {} : held;
+    const args = { ...own, ...others, ...('toMemberId' in others && { toMemberId: org.ben.me.memberId }) };
+    const { structuredContent } = await gateway.tool(token, name, { ...args, [path]: nobody });
+    expect(structuredContent.error).toMatchObject({
+      ...{ code: 'not_found', details: { reason: 'not_found', path } },
+      hint: expect.stringMatching(new RegExp(`^${path} names nothing`)),
+    });
+    expect(structuredContent).not.toHaveProperty('done');
+  });
+
+  it('is told to the holder of a lease: waitingFor.questionId', async () => {
+    const { token, held } = await work();
+    const args = { ...held, waitingFor: { questionId: nobody } };
+    const { structuredContent } = await gateway.tool(token, 'deliveryExecutions_update', args);
+    expect(structuredContent.error?.details).toMatchObject({ path: 'waitingFor.questionId' });
+  });
+
+  it('is told of what does not fit in a later step by the same rule', async () => {
+    const { token, held } = await work();
+    const empty = await gateway.tool(token, 'submit_work', { ...held, summary, branch: '' });
+    expect(empty.structuredContent.error?.details?.issues?.map(({ path }) => path)).toEqual(['branch']);
+  });
+
+  it.each([
+    ['call_read_operation', { operation: 'stories.get', params: { storyId: nobody } }, 'storyId'],
+    [
+      'call_write_operation',
+      { operation: 'comments.create', params: { storyId: 'WEB-1', body: 'x', parentId: nobody } },
+      'parentId',
+    ],
+  ])('is told by the operation’s parameter in %s', async (name, args, path) => {
+    const { token } = await work();
+    const { structuredContent } = await gateway.tool(token, name, args, { query: '?mode=core' });
+    expect(structuredContent.error?.details?.['path']).toBe(path);
+  });
+});
+
+it('knows every filter and rule by the name that it has', () => {
+  const titles = named.map(([title]) => title);
+  for (const title of [...filters, ...byRule, ...Object.keys(base), ofHolder])
+    expect(titles).toContain(title);
+});
