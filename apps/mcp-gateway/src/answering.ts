@@ -90,12 +90,7 @@ function sessionOf(
 }
 
 /** Counts what came of it, and writes it down. */
-function tell(
-  door: Door,
-  { request, message, classification }: Asked,
-  reply: FastifyReply,
-  course: Course,
-): void {
+function tell(door: Door, { request, message, classification }: Asked, course: Course): void {
   const { metrics, logger } = door.options;
   const { refusal, name, outcome, reason } = course;
   request.operation = name;
@@ -137,7 +132,7 @@ export async function answer(
   if (isRefused) course.outcome = 'unauthorized';
   else if (course.left.signal.aborted) [course.outcome, course.reason] = ['left', undefined];
   else if ('error' in answered.message && course.outcome === 'ok') course.outcome = 'protocol_error';
-  tell(door, asked, reply, course);
+  tell(door, asked, course);
   if (isRefused)
     return progress.end(refusedText(message)) ? reply : sendError(reply, unauthorized(), request.id);
   // Whoever left before it goes out may send it again.
