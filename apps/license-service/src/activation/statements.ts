@@ -3,7 +3,7 @@
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
 import { type Pool } from '@muster/database';
-import { ask } from '../database.ts';
+import { ask, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Ask } from '../operators/transaction.ts';
 
@@ -163,8 +163,11 @@ const first = async <Row extends object>(
 ): Promise<Row | undefined> => (await ask<Row>(pool, { name, text, values }))[0];
 
 /** What the license is; changes nothing. Undefined where no license has this key. */
-export const checkLicense = (pool: Pool, { keyHash, machineHashes }: Claim): Promise<Seen | undefined> =>
-  first(pool, 'check', checking, [keyHash, ...machineHashes]);
+export const checkLicense = async (
+  pool: Pool,
+  { keyHash, machineHashes }: Claim,
+): Promise<Seen | undefined> =>
+  (await look<Seen>(pool, { text: checking, values: [keyHash, ...machineHashes] }))[0];
 
 export interface Activation extends Claim {
   readonly pepperId: string;
