@@ -105,7 +105,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     }
   };
 
-  /** What is to be given back, as questions that nobody waits for: at worst a token comes back by itself. */
+  /** What is to be given back, whose answers are not waited for: at worst a token comes back by itself. */
   const givingBack = (): Asked[] => {
     if (back.size === 0) return [];
     const costs = [...back.values()];
