@@ -33,6 +33,15 @@ it('is held up by neither the docs nor the console, on which nothing rests', () 
   expect(late.map(({ name }) => name).sort()).toEqual(['console', 'docs']);
 });
 
+it('gives each its own address: links of the license service lead to it', () => {
+  const told = { BASE_URL: 'http://127.0.0.1:4000', LICENSE_URL: 'http://127.0.0.1:4002' };
+  const addresses = new Map(
+    apps.findApps({}).map((app) => [app.name, apps.environmentOf(app, told)['BASE_URL']]),
+  );
+  expect(addresses.get('license-service')).toBe(told.LICENSE_URL);
+  expect(addresses.get('coordination-api')).toBe(told.BASE_URL);
+});
+
 it('goes on while such an app is not ready yet', async () => {
   const said: string[] = [];
   const kept = await apps.startApp(await appOf(neverReady, false), process.env, (line) => said.push(line));

@@ -58,6 +58,10 @@ export async function endAbandonedApps(apps: readonly App[]): Promise<void> {
   }
 }
 
+/** What an app is told. The links that the license service gives to customers lead to itself, not to the API. */
+export const environmentOf = ({ name }: App, environment: NodeJS.ProcessEnv): NodeJS.ProcessEnv =>
+  name === 'license-service' ? { ...environment, BASE_URL: environment['LICENSE_URL'] } : environment;
+
 /**
  * Starts an app under the Node that runs this, keeps it running, and returns once it says that it is ready; at once where
  * nothing rests on it.
@@ -78,7 +82,7 @@ export async function startApp(
       {
         cwd: repositoryRoot,
         env: {
-          ...environment,
+          ...environmentOf(app, environment),
           ...{ PORT: app.port.toString(), METRICS_PORT: metricsPortOf(app.port).toString() },
         },
         stdio: log.stdio,

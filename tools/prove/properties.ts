@@ -9,7 +9,11 @@ import { idempotency } from './properties/idempotency.ts';
 import { interleavings } from './properties/interleavings.ts';
 import { leaseModel } from './properties/lease-model.ts';
 import { leaseSafety } from './properties/lease-safety.ts';
+import { licenseChanges } from './properties/license-changes.ts';
+import { licenseLeases } from './properties/license-leases.ts';
+import { licenseOrders } from './properties/license-orders.ts';
 import { licenseRace } from './properties/license-race.ts';
+import { licenseWebhooks } from './properties/license-webhooks.ts';
 import { memory } from './properties/memory.ts';
 import { outbox } from './properties/outbox.ts';
 import { overload } from './properties/overload.ts';
@@ -38,6 +42,10 @@ export const properties: readonly Property[] = [
   runner,
   idempotency,
   licenseRace,
+  licenseChanges,
+  licenseLeases,
+  licenseOrders,
+  licenseWebhooks,
   overload,
   dependencies,
   rollingStop,

@@ -248,10 +248,14 @@ export async function foundOrganization(
 }
 
 /** Looks until it is so, for so long at most; answers whether it came to be. */
-export async function comesToBe(isSo: () => Promise<boolean>, mostMillis: number): Promise<boolean> {
+export async function comesToBe(
+  isSo: () => Promise<boolean>,
+  mostMillis: number,
+  everyMillis = 50,
+): Promise<boolean> {
   for (const end = performance.now() + mostMillis; ;) {
     if (await isSo()) return true;
     if (performance.now() > end) return false;
-    await pause(50);
+    await pause(everyMillis);
   }
 }

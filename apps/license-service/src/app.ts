@@ -164,12 +164,12 @@ export function createLicenseService(
     ...{ pool: operatorsPool, limiter: operatorsLimiter, rate: config.LIMIT_OPERATORS, networks, courier },
     ...{ prefix: options.prefix ?? usualPrefix, baseUrl: config.BASE_URL },
     ...{ opened: vault.opened, metrics: service.metrics, logger },
+    airGapSeconds: config.AIR_GAP_DAYS * secondsPerDay,
   };
   addOperatorRoutes(service.app, operators);
   const issuerSender = createSender({ networks });
   addPages(service.app, {
     ...{ ...operators, issuer: config.operatorsIssuer, sender: issuerSender },
-    airGapSeconds: config.AIR_GAP_DAYS * secondsPerDay,
   });
   const rounds = [
     inRounds(

@@ -56,7 +56,7 @@ export const environment = {
   WEBHOOK_NETWORKS: parsedVariable(parseNetworks),
   /** How long a certificate lives at most. */
   CERTIFICATE_DAYS: z.coerce.number().min(0.01).max(90).default(7),
-  /** How long a machine that never comes online may run by an answer of the pages, at most. */
+  /** How long a machine that never comes online may run by an answer of the pages, or of the operators’ API where it names no time. */
   AIR_GAP_DAYS: z.coerce.number().min(0.01).max(mostDays).default(usualDays),
   /** Activations, releases and trials per address: `30/2` is thirty at once, and one more every two seconds. */
   LIMIT_IP: rateVariable('30/2'),

@@ -2,13 +2,16 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import {
+  BurstError,
   connectionFault,
   createPool,
+  DatabaseAway,
   DatabaseBusy,
   migrate,
   migrationNames,
   type Pool,
   commandConnectMillis,
+  sendRead,
 } from '@muster/database';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
@@ -158,19 +161,40 @@ const notYet = /^(3F000|42P01|22023|28000)$/;
 const sqlStateOf = (error: Error): string | undefined =>
   'severity' in error && 'code' in error && typeof error.code === 'string' ? error.code : undefined;
 
+/** What a query that failed is for whoever asked: DatabaseAway or DatabaseBusy where nobody can say what it would have answered. */
+function faultOf(pool: Pool, error: unknown): unknown {
+  if (error instanceof DatabaseAway || error instanceof DatabaseBusy) return error;
+  const cause = error instanceof BurstError ? error.cause : error;
+  const state = cause instanceof Error ? sqlStateOf(cause) : undefined;
+  // What is no answer of Postgres's is a connection that could not be had, or was lost.
+  if (state !== undefined && busy.test(state)) return new DatabaseBusy(cause);
+  if (state === undefined || goingAway.test(state) || notYet.test(state)) return connectionFault(pool, cause);
+  return cause;
+}
+
+interface Question {
+  readonly text: string;
+  readonly values: unknown[];
+}
+
 /** Runs a query. Throws DatabaseAway or DatabaseBusy where nobody can say what it would have answered. */
 export async function ask<Row extends object>(
   pool: Pool,
-  query: { readonly name: string; readonly text: string; readonly values: unknown[] },
+  query: Question & { readonly name: string },
 ): Promise<Row[]> {
   try {
     return (await pool.query<Row>(query)).rows;
   } catch (error) {
-    const state = error instanceof Error ? sqlStateOf(error) : undefined;
-    // What is no answer of Postgres's is a connection that could not be had, or was lost.
-    if (state !== undefined && busy.test(state)) throw new DatabaseBusy(error);
-    if (state === undefined || goingAway.test(state) || notYet.test(state))
-      throw connectionFault(pool, error);
-    throw error;
+    throw faultOf(pool, error);
+  }
+}
+
+/** The same for what only reads and waits for no lock: over the few connections that such questions share. */
+export async function look<Row extends object>(pool: Pool, { text, values }: Question): Promise<Row[]> {
+  try {
+    const [result] = await sendRead(pool, [{ sql: text, parameters: values }]);
+    return (result?.rows ?? []) as Row[];
+  } catch (error) {
+    throw faultOf(pool, error);
   }
 }

@@ -7,7 +7,8 @@ import { type PublicKey } from '@muster/license-client';
 import { createVisitor } from '@muster/testing/visitor';
 import { runCommandLine } from '../src/command-line.ts';
 import { revoke } from '../src/operators/change.ts';
-import { makeToken } from '../src/operators/tokens.ts';
+import { makeProduct } from '../src/operators/products.ts';
+import { makeToken, type NewToken } from '../src/operators/tokens.ts';
 import { linkTo } from '../src/pages/links.ts';
 import { type Installed, kept, type Machines, openMachines } from './machines.ts';
 import { away } from './middle.ts';
@@ -167,6 +168,101 @@ describe('the command line', () => {
         ...{ code: 1, answer: '', said: expect.stringContaining('no request of a machine') },
       });
     expect((await answered('x', '--for', '400d')).said).toContain('at most 366d');
+  });
+});
+
+describe('by the operators’ API', () => {
+  interface Answered {
+    readonly answer: string;
+    readonly licenseId: string | null;
+    readonly offlineUntil: string | null;
+    readonly refused: { readonly reason: string; readonly message: string } | null;
+  }
+  const tokenOf = async (more: Partial<NewToken> = {}): Promise<string> => {
+    const usual = { name: 'desk', scopes: ['change'] } as const;
+    return (await machines.world.asOperator((ask) => makeToken(ask, { ...usual, ...more }))).secret;
+  };
+  const call = async (body: object, secret: string): Promise<{ status: number; json: Answered }> => {
+    const answer = await fetch(`${machines.serviceUrl}/api/operators/licenses/answer`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${secret}` },
+      body: JSON.stringify(body),
+    });
+    return { status: answer.status, json: (await answer.json()) as Answered };
+  };
+
+  it('a program answers a request, once or again, and the history names its token', async () => {
+    const { key, id } = await machines.world.issue({ term: { kind: 'perpetual' } });
+    const client = offline();
+    const [request, desk] = [await client.requestOffline(key), await tokenOf()];
+    const first = await call({ request }, desk);
+    expect(first).toMatchObject({ status: 200, json: { licenseId: id, refused: null } });
+    const standing = await client.acceptOffline(first.json.answer);
+    expect([standing.mayRun, daysOf(standing)]).toEqual([true, 30]);
+    const again = await call({ request: `${request}\n`, for: '60d' }, desk);
+    const days = [first, again].map(({ json }) =>
+      Math.round((Date.parse(json.offlineUntil ?? '') - Date.now()) / 86_400_000),
+    );
+    expect(days).toEqual([30, 60]);
+    expect(await client.acceptOffline(again.json.answer)).toMatchObject({ mayRun: true });
+    expect(await held(id)).toHaveLength(1);
+    expect(
+      await machines.world.rows(
+        `select kind, actor, actor_ref from licenses.license_events where license_id = $1 and kind = 'activated'`,
+        id,
+      ),
+    ).toEqual([{ kind: 'activated', actor: 'machine', actor_ref: 'token desk' }]);
+  });
+
+  it('a refusal is an answer that stops the machine, and is counted', async () => {
+    const { key, id } = await machines.world.issue();
+    const [first, second, desk] = [offline(), offline(), await tokenOf()];
+    await call({ request: await first.requestOffline(key) }, desk);
+    const { status, json } = await call({ request: await second.requestOffline(key) }, desk);
+    expect([status, json]).toEqual([
+      200,
+      expect.objectContaining({ licenseId: null, offlineUntil: null, refused: expect.anything() }),
+    ]);
+    expect(json.refused).toMatchObject({ reason: 'active_on_another_machine' });
+    expect(await second.acceptOffline(json.answer)).toMatchObject({
+      ...{ mayRun: false, reason: 'active_on_another_machine' },
+    });
+    const denials = await machines.world.rows(
+      `select from licenses.license_denials where license_id = $1 and outcome = 'other_machine'`,
+      id,
+    );
+    expect(denials).toHaveLength(1);
+  });
+
+  it('a token answers for its own product alone', async () => {
+    const { key, id } = await machines.world.issue();
+    await machines.world.asOperator((ask) =>
+      makeProduct(ask, { name: 'acme', keyPrefix: 'ACME1', seal: machines.world.seal }),
+    );
+    await machines.refresh();
+    const client = offline();
+    const request = await client.requestOffline(key);
+    const { json } = await call({ request }, await tokenOf({ product: 'acme' }));
+    expect(json).toMatchObject({ licenseId: null, refused: { reason: 'unknown_license_key' } });
+    expect(await held(id)).toHaveLength(0);
+    // It is no answer of the program’s own product.
+    expect(await client.acceptOffline(json.answer)).toMatchObject({ mayRun: false, reason: 'untrusted' });
+  });
+
+  it('says what does not fit, and needs the scope of changes', async () => {
+    const { key } = await machines.world.issue();
+    const [request, desk] = [await offline().requestOffline(key), await tokenOf()];
+    for (const body of [
+      ...[{}, { request: '' }, { request: 'licreq1.e30' }, { request: 'x'.repeat(5_000) }, { request: 7 }],
+      ...[
+        { request, for: '400d' },
+        { request, for: '0d' },
+        { request, machineId: 'mine' },
+      ],
+    ])
+      expect([body, (await call(body, desk)).status]).toEqual([body, 400]);
+    const reader = await tokenOf({ scopes: ['read', 'issue', 'webhooks'] });
+    expect((await call({ request }, reader)).status).toBe(403);
   });
 });
 

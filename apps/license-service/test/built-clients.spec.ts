@@ -31,6 +31,14 @@ const hasRust = isThere(
   'cargo',
   ...['fetch', '--offline', ...crates, '--manifest-path', path.join(clients, 'rust/Cargo.toml')],
 );
+/** On Linux it has to have swift-crypto already: CryptoKit comes with Apple’s systems alone. */
+const hasSwift = isThere(
+  'swift',
+  'package',
+  '--package-path',
+  path.join(clients, 'swift'),
+  'show-dependencies',
+);
 const hasMono = isThere('mcs', '--version') && isThere('mono', '--version');
 
 const house = openHome();
@@ -95,6 +103,28 @@ const words = (folder: string, what: string, given?: string): string[] => [
     async () => {
       const said = await cargo('test', '--lib', '--', '--nocapture', '--test-threads=1');
       expect(said).toEqual({ code: 0, out: expect.stringMatching(/(\d+ cases[^]*){6}5 passed/) });
+    },
+    buildMillis,
+  );
+
+  lives(house, (kept, what, given, env = {}) => run(program(), words(kept, what, given), { env }));
+});
+
+(hasSwift ? describe : describe.skip)('Swift (swift, 5.9 or newer, on Linux with swift-crypto)', () => {
+  const own = (): string => path.join(home(), 'swift');
+  const swift = (command: string, ...args: string[]): Promise<Said> =>
+    run('swift', [command, '--package-path', own(), ...args], { env: { LICENSE_VECTORS: vectors } });
+  const program = (): string => path.join(own(), '.build/debug/Try');
+
+  beforeAll(async () => {
+    await cp(path.join(clients, 'swift'), own(), { recursive: true });
+    expect(await swift('build')).toMatchObject({ code: 0 });
+  }, buildMillis);
+
+  it(
+    'finds what the vectors say',
+    async () => {
+      expect(await swift('test')).toEqual({ code: 0, out: expect.stringMatching(/(\d+ cases[^]*){6}/) });
     },
     buildMillis,
   );

@@ -219,7 +219,7 @@ export function lives({ machines: opened, home }: ReturnType<typeof openHome>, s
       const file = path.join(home(), `answer-${files}`);
       const opened = await openWith(world.owner, await loadSecrets(world.owner, noSecrets));
       const { answer } = await world.asOperator((ask) =>
-        answerRequest(ask, opened, readRequest(out), 30 * 86_400),
+        answerRequest(ask, opened, readRequest(out), { seconds: 30 * 86_400 }),
       );
       await writeFile(file, `${answer}\n`);
       return file;

@@ -137,6 +137,22 @@ const named = <Value>(name: string): Promise<Value> =>
     }
   });
 
+  it('says a feature as a line of its own, and nothing of one that the license has not', async () => {
+    const { key } = await machines().world.issue({ features: { export: true, seats: 5 } });
+    const env = {
+      ...{ LICENSE_URL: machines().middle.url, LICENSE_PRODUCT: 'license-demo' },
+      LICENSE_FOLDER: await mkdtemp(path.join(home(), 'features-')),
+    };
+    const program = path.join(clients, 'shell/muster-license.sh');
+    expect((await run('sh', [program, 'activate', key], { env })).code).toBe(0);
+    const said = await run(
+      'sh',
+      ['-c', 'for one in export seats colors; do sh "$0" feature $one; done', program],
+      { env },
+    );
+    expect(said.out).toBe('true\n5');
+  });
+
   lives(house, (folder, what, given, env) =>
     run(
       'sh',

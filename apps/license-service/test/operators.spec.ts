@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { setPlan } from '../src/operators/plans.ts';
 import { makeProduct } from '../src/operators/products.ts';
 import { makeToken, type NewToken, revokeToken } from '../src/operators/tokens.ts';
-import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running } from './world.ts';
+import { type Answer, type LicenseWorld, noLimits, openLicenseWorld, type Running, until } from './world.ts';
 
 const machine = 'machine-of-ana-0001';
 const anyId = '01980000-0000-7000-8000-000000000001';
@@ -208,6 +208,28 @@ describe('a token', () => {
     expect((await call('licenses/list', {}, ended)).status).toBe(200);
     await world.rows(`update licenses.operator_tokens set expires_at = now() where expires_at is not null`);
     expect((await call('licenses/list', {}, ended)).status).toBe(401);
+  });
+
+  it('never lets two calls wait for each other to note when it was used', async () => {
+    const { token: made, secret } = await world.asOperator((ask) =>
+      makeToken(ask, { name: 'shared', scopes: ['read'] }),
+    );
+    // As a call that has noted its use and is not over.
+    const waiting = await world.asOperator(async (ask) => {
+      await ask('update licenses.operator_tokens set last_used_at = clock_timestamp() where id = $1', [
+        made.id,
+      ]);
+      let status = 0;
+      const answered = call('licenses/list', {}, secret).then((answer) => ({ status } = answer));
+      let stood = 0;
+      await until(async () => {
+        stood = (await world.rows('select from pg_locks where not granted')).length;
+        return status > 0 || stood > 0;
+      });
+      void answered;
+      return { stood, status };
+    });
+    expect(waiting).toEqual({ stood: 0, status: 200 });
   });
 
   it('may do what its scopes say', async () => {

@@ -121,6 +121,28 @@ describe('a customer', () => {
     });
   });
 
+  it.each([
+    ['suspended', `status = 'suspended'`, 'is suspended'],
+    ['revoked', `status = 'revoked'`, 'was revoked'],
+    ['expired', `expires_at = now() - interval '1 hour'`, 'has expired'],
+  ])('is promised nothing by a license that is %s, and pays no transfer for it', async (_, set, words) => {
+    const { id, url } = await sold();
+    await world.rows(`update licenses.licenses set ${set} where id = $1`, id);
+    const { pathname } = new URL(url);
+    const { text } = await service.call(pathname);
+    expect(text).toContain(`This license ${words}: no machine can run by it. Ask the seller.`);
+    expect(text).not.toMatch(/<button|more times|gives its place/);
+    const forced = await service.call(`${pathname}/release`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/x-www-form-urlencoded', origin: service.url },
+      body: 'slot=1',
+    });
+    expect(forced.status).toBe(403);
+    expect(await world.rows('select transfers from licenses.licenses where id = $1', id)).toEqual([
+      { transfers: 0 },
+    ]);
+  });
+
   it('is what the trail says, and no machine’s id is on the page', async () => {
     const { id, key, url } = await sold();
     const address = new URL(url).pathname;

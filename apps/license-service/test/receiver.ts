@@ -8,7 +8,7 @@ export interface Message {
   readonly id: string;
   readonly type: string;
   readonly data: {
-    readonly license: { readonly id: string; readonly state: string };
+    readonly license: { readonly id: string; readonly state: string; readonly expiresAt: string | null };
     readonly actor: string;
     readonly details: Readonly<Record<string, unknown>>;
   };

@@ -63,6 +63,14 @@ it('tell of a license’s life, signed, with the license as it is', async () => 
     license: { id, orderRef: 'W-1', state: 'suspended', keyEnding: key.slice(-4) },
     actor: 'machine',
   });
+  // Each time in the one form that answers have.
+  expect(activated?.data.details).toMatchObject({
+    expiresAt: activated?.data.license.expiresAt,
+  });
+  const released = receiver.heard.find(({ type }) => type === 'license.released');
+  expect(released?.data.details).toMatchObject({
+    offlineUntil: expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  });
   expect(JSON.stringify(receiver.heard)).not.toContain(key);
   expect(JSON.stringify(receiver.heard)).not.toContain(machine);
   expect(receiver.refused).toBe(0);

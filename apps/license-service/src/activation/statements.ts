@@ -3,7 +3,7 @@
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
 import { type Pool } from '@muster/database';
-import { ask } from '../database.ts';
+import { ask, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Ask } from '../operators/transaction.ts';
 
@@ -68,6 +68,9 @@ const decided = `
     select found.*, slots.*, ${verdict}
     from found cross join lateral ${slots('found')} slots)`;
 
+/** A time in the data of an event as all answers write it; JSON of Postgres would write another form. */
+const iso = (time: string): string => `to_char(${time} at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+
 /** Counts a refusal: a row per license, day and outcome, so that failing cannot fill the disk. */
 const denied = (source: 'decided' | 'outcome', outcome: 'state' | 'answer', granted: string): string => `
   denied as (
@@ -100,7 +103,7 @@ const activating = `with ${decided},
     from held h where l.id = h.id and h.slot is not null),
   noted as (
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
-    select $6, id, 'activated', 'machine', epoch, jsonb_build_object('machineHint', $5::text, 'expiresAt', ends), now
+    select $6, id, 'activated', 'machine', epoch, jsonb_build_object('machineHint', $5::text, 'expiresAt', ${iso('ends')}), now
     from held where state = 'unactivated' and (lease_seconds is null or activated_at is null)),
   converted as (
     update licenses.trials t set converted_at = h.now, license_id = h.id
@@ -141,7 +144,7 @@ const releasing = `with ${decided},
   noted as (
     insert into licenses.license_events (id, license_id, kind, actor, epoch, data, at)
     select $4, o.id, 'released', 'machine', f.epoch,
-      jsonb_build_object('machineHint', o.own_hint, 'transfers', f.transfers, 'offlineUntil', o.own_offline_until),
+      jsonb_build_object('machineHint', o.own_hint, 'transfers', f.transfers, 'offlineUntil', ${iso('o.own_offline_until')}),
       o.now
     from outcome o join freed f on f.id = o.id where o.lease_seconds is null),
   ${denied('outcome', 'answer', `'active', 'released'`)}
@@ -160,8 +163,11 @@ const first = async <Row extends object>(
 ): Promise<Row | undefined> => (await ask<Row>(pool, { name, text, values }))[0];
 
 /** What the license is; changes nothing. Undefined where no license has this key. */
-export const checkLicense = (pool: Pool, { keyHash, machineHashes }: Claim): Promise<Seen | undefined> =>
-  first(pool, 'check', checking, [keyHash, ...machineHashes]);
+export const checkLicense = async (
+  pool: Pool,
+  { keyHash, machineHashes }: Claim,
+): Promise<Seen | undefined> =>
+  (await look<Seen>(pool, { text: checking, values: [keyHash, ...machineHashes] }))[0];
 
 export interface Activation extends Claim {
   readonly pepperId: string;

@@ -33,12 +33,19 @@ const signerOf = ({ keys }: ProductAtWork) => {
   throw new Refused('no_signing_key', 'there is no key to sign with (license doctor)');
 };
 
+export interface Answering {
+  /** How long the machine may run by it. */
+  readonly seconds: number;
+  /** The only product whose keys are known; any unless said. */
+  readonly product?: string;
+}
+
 /** Activates the license, or says why not. */
 async function activate(
   ask: Ask,
   opened: Opened,
   { licenseKey, machineId }: AirGapRequest,
-  seconds: number,
+  { seconds, product: named }: Answering,
 ): Promise<[ProductAtWork | undefined, Granted | ApiError]> {
   const parsed = parseKey(
     licenseKey,
@@ -46,7 +53,7 @@ async function activate(
   );
   if (parsed.kind !== 'key') return [undefined, invalidKey(parsed)];
   const product = opened.products.find(({ keyPrefix }) => keyPrefix === prefixOf(parsed.key));
-  if (product === undefined) return [undefined, unknownKey()];
+  if (product === undefined || (named ?? product.name) !== product.name) return [undefined, unknownKey()];
   const signer = signerOf(product);
   const granted = await activateWithin(ask, {
     ...{ keyHash: hashOfKey(parsed.key), machineHashes: opened.hasher.hashes(machineId) },
@@ -66,10 +73,10 @@ export async function answerRequest(
   ask: Ask,
   opened: Opened,
   request: AirGapRequest,
-  seconds: number,
+  how: Answering,
 ): Promise<AirGapAnswer> {
-  const [product, outcome] = await activate(ask, opened, request, seconds);
-  const answering = product ?? productOf(opened);
+  const [product, outcome] = await activate(ask, opened, request, how);
+  const answering = product ?? productOf(opened, how.product);
   if (answering === undefined) throw new Refused('no_signing_key', 'there is no key to sign with');
   const { kid, key: signingKey } = signerOf(answering);
   const about = {

@@ -5,6 +5,7 @@ import { getLicense, type License } from '../operators/license.ts';
 import { type OperatorToken, type Scope } from '../operators/tokens.ts';
 import { type Ask, Refused } from '../operators/transaction.ts';
 import { type Sealing } from '../operators/webhooks.ts';
+import { type Opened } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
 
 /** What an operation works with; all of it is one transaction. */
@@ -18,6 +19,9 @@ export interface Work {
   /** Where people reach this service, without a slash at the end. */
   readonly baseUrl: string;
   readonly webhooks: Pick<Courier, 'test'>;
+  readonly opened: Opened;
+  /** How long a machine that never comes online may run by an answer, unless said. */
+  readonly airGapSeconds: number;
 }
 
 export interface Operation<Params extends z.ZodType = z.ZodType, Result extends z.ZodType = z.ZodType> {

@@ -56,7 +56,7 @@ export function termOf(term: z.infer<typeof Term>): PlanTerm {
 
 export { OwnFeatures, Span };
 
-const Moment = z.iso.datetime().nullable();
+export const Moment = z.iso.datetime().nullable();
 
 export const LicenseRecord = z.object({
   id: z.uuid(),

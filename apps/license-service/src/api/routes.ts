@@ -23,6 +23,7 @@ import { type Ask, inTransaction } from '../operators/transaction.ts';
 import { sealingBy } from '../operators/webhooks.ts';
 import { type Opened } from '../vault.ts';
 import { type Courier } from '../webhooks/courier.ts';
+import { answerOperation } from './answer.ts';
 import { licenseOperations } from './licenses.ts';
 import { openApiOf } from './openapi.ts';
 import { type AnyOperation } from './operation.ts';
@@ -41,6 +42,8 @@ export interface OperatorsOptions {
   /** Where people reach this service; as the caller names it unless set. */
   readonly baseUrl: string | undefined;
   readonly courier: Courier;
+  /** How long a machine that never comes online may run by an answer, unless its request is answered for another time. */
+  readonly airGapSeconds: number;
   readonly metrics: Metrics;
   readonly logger: Logger;
 }
@@ -93,15 +96,15 @@ export async function runOperation(
   const done = await inTransaction(options.pool, async (ask) => {
     const token = await who(ask);
     await ask(`select set_config('licenses.actor', $1, true)`, [`token ${token.name}`]);
-    const around = { hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
-    const work = { ask, token, baseUrl, ...around };
+    const around = { opened, hasher, sealing: sealingBy(seals), secrets: seals, webhooks: options.courier };
+    const work = { ask, token, baseUrl, ...around, airGapSeconds: options.airGapSeconds };
     return it.run(work, paramsOf(it, body) as never);
   });
   return typeof done === 'function' ? (done as () => Promise<unknown>)() : done;
 }
 
 export function addOperatorRoutes(app: FastifyInstance, options: OperatorsOptions): void {
-  const operations = [...licenseOperations, ...webhookOperations(options.networks)];
+  const operations = [...licenseOperations, answerOperation, ...webhookOperations(options.networks)];
   const { metrics, logger } = options;
 
   for (const it of operations) {

@@ -42,7 +42,7 @@ export const answerCommand: LicenseCommand = {
     let isWritten = false;
     try {
       const { answer, outcome } = await inTransaction(pool, (ask) =>
-        answerRequest(ask, opened, request, seconds),
+        answerRequest(ask, opened, request, { seconds }),
       );
       await handle.writeFile(`${answer}\n`);
       isWritten = true;

@@ -64,7 +64,7 @@ async function planOf(
 }
 
 /** Held to the end of the transaction, by the name of the product and the order. */
-const orderLock = 'select pg_advisory_xact_lock(4105, hashtext($1))';
+const orderLock = `select /*guard: calls for one order wait*/pg_advisory_xact_lock(4105, hashtext($1))/*end*/`;
 
 interface OrderedRow {
   readonly id: string;

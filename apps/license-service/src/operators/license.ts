@@ -80,7 +80,10 @@ export async function getLicense(ask: Ask, ref: LicenseRef): Promise<License> {
 export async function lockLicense(ask: Ask, ref: LicenseRef): Promise<License> {
   const [column, value] = await placeOf(ask, ref);
   // Of its machines a statement that waits for the lock would read those of before.
-  await ask(`select from licenses.licenses where ${column} = $1 for no key update`, [value]);
+  await ask(
+    `select from licenses.licenses where ${column} = $1 /*guard: operators lock the license*/for no key update/*end*/`,
+    [value],
+  );
   return getLicense(ask, ref);
 }
 

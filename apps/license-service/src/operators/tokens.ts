@@ -90,8 +90,12 @@ export async function tokenOfId(ask: Ask, id: string): Promise<OperatorToken | u
   return token?.isGood === true ? token : undefined;
 }
 
-/** Once a minute at most: it says when, not how often. */
+/** Once a minute at most: it says when, not how often. Calls of one token never wait for each other here. */
 async function noteUse(ask: Ask, { id, lastUsedAt }: OperatorToken): Promise<void> {
   if (lastUsedAt !== null && Date.now() - Date.parse(lastUsedAt) < usedAgainSeconds * 1_000) return;
-  await ask('update licenses.operator_tokens set last_used_at = clock_timestamp() where id = $1', [id]);
+  await ask(
+    `update licenses.operator_tokens set last_used_at = clock_timestamp()
+     where id = (select id from licenses.operator_tokens where id = $1 for no key update skip locked)`,
+    [id],
+  );
 }

@@ -92,7 +92,7 @@ export async function answerUpload(
     ]));
   if (known === false || known.length === 0)
     throw new Refused('other_license', 'this request is not of this license: it has another key');
-  const { answer, outcome } = await answerRequest(ask, opened, asked, seconds);
+  const { answer, outcome } = await answerRequest(ask, opened, asked, { seconds });
   return { answer, refused: outcome.kind === 'refused' ? outcome.message : undefined };
 }
 

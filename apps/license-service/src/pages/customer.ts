@@ -18,8 +18,16 @@ export const stateMark = (license: License): Html => {
   return html`<span class="state ${state}">${stateWords[state]}</span>`;
 };
 
+/** Why no machine may run by it, whichever has it; undefined where one may. */
+const overWords = { expired: 'has expired', suspended: 'is suspended', revoked: 'was revoked' } as const;
+const overOf = (license: License): string | undefined => {
+  const state = stateOf(license);
+  return state in overWords ? overWords[state as keyof typeof overWords] : undefined;
+};
+
 const mayRelease = (license: License): boolean =>
-  license.leaseSeconds !== null || license.transfers < license.transferLimit;
+  overOf(license) === undefined &&
+  (license.leaseSeconds !== null || license.transfers < license.transferLimit);
 
 const machineItem = (license: License, link: string, machine: Machine, place: number): Html =>
   html`<li>
@@ -49,6 +57,7 @@ export interface CustomerPage {
 export function customerPage({ license, machines, link, released }: CustomerPage): Page {
   const left = Math.max(license.transferLimit - license.transfers, 0);
   const { leaseSeconds, machineLimit } = license;
+  const over = overOf(license);
   const offline = released?.offlineUntil ?? null;
   return {
     title: 'Your license',
@@ -78,15 +87,18 @@ export function customerPage({ license, machines, link, released }: CustomerPage
       </section>
       <section>
         <h2>Machines</h2>
+        ${over === undefined ? null : html`<p class="bad">This license ${over}: no machine can run by it. Ask the seller.</p>`}
         ${
           machines.length === 0
-            ? html`<p>No machine has this license. Enter the key on the one that is to have it.</p>`
+            ? over !== undefined
+              ? null
+              : html`<p>No machine has this license. Enter the key on the one that is to have it.</p>`
             : html`<ul>
                 ${machines.map((machine, index) => machineItem(license, link, machine, index + 1))}
               </ul>`
         }
         ${
-          leaseSeconds !== null || machines.length === 0
+          over !== undefined || leaseSeconds !== null || machines.length === 0
             ? null
             : left === 0
               ? html`<p class="bad">
@@ -98,7 +110,7 @@ export function customerPage({ license, machines, link, released }: CustomerPage
                 </p>`
         }
       </section>
-      ${uploadForm(`/my/${link}/answer`)}`,
+      ${over === undefined ? uploadForm(`/my/${link}/answer`) : null}`,
   };
 }
 

@@ -1,6 +1,7 @@
 /** A customer gives up a machine by the page, as the machine itself could: within the plan's transfers. */
 import { newId } from '@muster/database';
-import { getLicense, type License, lockLicense } from '../operators/license.ts';
+import { refusals } from '../activation/answers.ts';
+import { getLicense, type License, lockLicense, stateOf } from '../operators/license.ts';
 import { heldMachines } from '../operators/machines.ts';
 import { type Ask, Refused } from '../operators/transaction.ts';
 
@@ -10,6 +11,8 @@ export async function releaseByCustomer(
   slot: number,
 ): Promise<{ license: License; offlineUntil: string | null }> {
   const license = await lockLicense(ask, { id });
+  const state = stateOf(license);
+  if (state === 'expired' || state === 'suspended' || state === 'revoked') throw refusals[state]();
   const machine = (await heldMachines(ask, id)).find((one) => one.slot === slot);
   if (machine === undefined) throw new Refused('free_slot', 'this machine was released before');
   const isLent = license.leaseSeconds !== null;

@@ -50,12 +50,7 @@ const titles: Readonly<Record<number, string>> = {
   503: 'Not available at the moment',
 };
 
-export interface PagesOptions extends PeopleOptions {
-  /** How long a machine may run by an answer that people carry to it. */
-  readonly airGapSeconds: number;
-}
-
-export function addPages(root: FastifyInstance, options: PagesOptions): void {
+export function addPages(root: FastifyInstance, options: PeopleOptions): void {
   const people = createPeople(options);
   const { pool, limiter, prefix, rate, logger } = options;
 

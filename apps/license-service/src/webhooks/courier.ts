@@ -57,7 +57,7 @@ const takeDue = (ask: Ask, busy: readonly string[]): Promise<Due[]> =>
        where e.is_active and e.id <> all ($2::uuid[])),
      taken as (
        update licenses.webhook_deliveries d
-       set tries = d.tries + 1, next_at = clock_timestamp() + make_interval(secs => $3)
+       set tries = d.tries + 1, /*guard: a message waits until its receiver took it*/next_at = clock_timestamp() + make_interval(secs => $3)/*end*/
        from due where d.id = due.id returning d.*)
      select t.id, t.endpoint_id as "endpointId", t.event_id as "eventId", t.tries, e.url, e.sealed_secret as sealed,
        e.sealed_secret_before as "sealedBefore", v.license_id as "licenseId", v.kind, v.actor, v.at, v.data

@@ -70,12 +70,17 @@ interface Asked {
 /** Others wait while a script runs. */
 const mostAtOnce = 100;
 
+/** What is given back goes with the next question, or by itself after so long. */
+const giveBackWithinMillis = 10;
+
 const owing = (costs: readonly Cost[], owed: number): OwedCost[] => costs.map((cost) => ({ ...cost, owed }));
 
 /** Each call rejects where Redis does not answer in time. */
 export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
   const script = redisScript(url, lua, timeoutMillis);
   let waiting: Asked[] = [];
+  /** To be given back, by their keys. */
+  let back = new Map<string, OwedCost>();
 
   const send = async (batch: readonly Asked[]): Promise<void> => {
     const keys: string[] = [];
@@ -100,8 +105,26 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     }
   };
 
+  /** What is to be given back, whose answers are not waited for: at worst a token comes back by itself. */
+  const givingBack = (): Asked[] => {
+    if (back.size === 0) return [];
+    const costs = [...back.values()];
+    back = new Map();
+    return grouped(costs, ({ key }) => script.placeOf(key)).flatMap((there) =>
+      Array.from({ length: Math.ceil(there.length / mostAtOnce) }, (_, part) => ({
+        ...{
+          wanted: 0 as const,
+          costs: there.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
+          optional: 0,
+        },
+        ...{ resolve: () => undefined, reject: () => undefined },
+      })),
+    );
+  };
+
   const flush = (): void => {
-    const all = waiting;
+    // Before what is asked now: who asks one after the other never meets a token of his own that is under way.
+    const all = [...givingBack(), ...waiting];
     waiting = [];
     for (const there of grouped(all, ({ costs }) => script.placeOf(costs[0]?.key ?? ''))) {
       for (let start = 0; start < there.length; start += mostAtOnce) {
@@ -125,8 +148,10 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     take: (costs, optional) => ask(1, owing(costs, 0), optional === undefined ? 0 : optional + 1),
     takeOwing: (costs) => ask(1, costs, 0),
     settle: (costs) => ask(0, costs, 0),
-    giveBack: async (costs) => {
-      await ask(0, owing(costs, -1), 0);
+    giveBack: (costs) => {
+      if (back.size === 0 && waiting.length === 0) setTimeout(flush, giveBackWithinMillis).unref();
+      for (const cost of costs) back.set(cost.key, { ...cost, owed: (back.get(cost.key)?.owed ?? 0) - 1 });
+      return Promise.resolve();
     },
     placeOf: script.placeOf,
     close: () => {

@@ -335,8 +335,10 @@ $nonce"
     ;;
   answer) accept "${2:?the file}" ;;
   feature)
+    : "${2:?a name}"
     offline > /dev/null
-    payload_of "$(get certificate)" | sed -n "s/.*\"features\":{[^}]*\"${2:?a name}\":\([a-z0-9]*\)[,}].*/\1/p"
+    value=$(payload_of "$(get certificate)" | sed -n "s/.*\"features\":{[^}]*\"$2\":\([a-z0-9]*\)[,}].*/\1/p")
+    [ -z "$value" ] || printf '%s\n' "$value"
     ;;
   machine) echo "$machine" ;;
   *) sed -n '2,/^$/s/^# \{0,1\}//p' "$0"; exit 2 ;;

@@ -1,0 +1,104 @@
+/** Checks are asked over the few connections that reads share, and none of them depends on another. */
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
+import { createPool, type Pool } from '@muster/database';
+import { type Answer, type LicenseWorld, openLicenseWorld, type Running, until } from './world.ts';
+
+const machine = 'machine-of-ana-0001';
+const many = 48;
+const slowSeconds = 3;
+
+let world: LicenseWorld;
+let service: Running;
+let pool: Pool;
+beforeAll(async () => {
+  world = await openLicenseWorld();
+  pool = createPool({ url: world.url, role: 'muster_licenses', max: 10, connectWithinMillis: 10_000 });
+  service = await world.start({ pool });
+});
+afterAll(() => world.close());
+
+const activated = async () => {
+  const license = await world.issue();
+  await service.activate(license.key, machine);
+  return license;
+};
+
+/** Whoever asks of this license runs this first. */
+async function before(id: string, statement: string): Promise<void> {
+  const [found] = await world.rows<{ text: string }>(
+    `select pg_get_functiondef('licenses.slots_of'::regproc) as text`,
+  );
+  const text = found?.text ?? '';
+  const changed = text.replace(/\nbegin\n/, `\nbegin\n  if license = '${id}' then ${statement}; end if;\n`);
+  expect(changed).not.toBe(text);
+  await world.owner.query(changed);
+}
+
+const said = ({ status, json }: Answer) => [status, json['valid'], json['active']];
+
+describe('checks at once', () => {
+  it('are each answered for their own key and machine, and want no connection each', async () => {
+    const licenses = await world.issueMany(many);
+    await Promise.all(licenses.slice(0, many / 2).map(({ key }) => service.activate(key, machine)));
+    // With the only connection taken for a while, whoever wants one of his own has to wait for it.
+    const slow = await activated();
+    await before(slow.id, 'perform pg_sleep(1)');
+    const only = createPool({ url: world.url, role: 'muster_licenses', max: 1, connectWithinMillis: 20_000 });
+    const alone = await world.start({ pool: only });
+    let most = 0;
+    const watching = setInterval(() => (most = Math.max(most, only.waitingCount)), 2);
+    const [late, ...answers] = await Promise.all(
+      [slow, ...licenses].map(({ key }) => alone.check(key, machine)),
+    );
+    clearInterval(watching);
+    expect(late && said(late)).toEqual([200, true, true]);
+    expect(answers.map(said)).toEqual(
+      licenses.map((_, index) => (index < many / 2 ? [200, true, true] : [200, false, false])),
+    );
+    expect(most).toBeLessThan(2);
+    await alone.stop();
+  });
+
+  it('do not fail with one that takes long, and those that come later do not wait for it', async () => {
+    const [slow, quick] = [await activated(), await activated()];
+    await before(slow.id, `perform pg_sleep(${slowSeconds})`);
+    let isOver = false;
+    const late = service.check(slow.key, machine).finally(() => {
+      isOver = true;
+    });
+    const some = () => Promise.all(Array.from({ length: 8 }, () => service.check(quick.key, machine)));
+    // Of these some may be written behind it, before it is known to take long.
+    const withIt = some();
+    await pause(100);
+    const later = await some();
+    expect(isOver).toBe(false);
+    expect([...(await withIt), ...later, await late].map(said)).toEqual(Array(17).fill([200, true, true]));
+  });
+
+  it('do not fail with one that fails', async () => {
+    const [bad, good] = [await activated(), await activated()];
+    await before(bad.id, `raise exception 'this one fails'`);
+    const answers = await Promise.all(
+      Array.from({ length: many }, (_, index) => service.check((index % 8 === 3 ? bad : good).key, machine)),
+    );
+    expect(answers.map(({ status }) => status)).toEqual(
+      Array.from({ length: many }, (_, index) => (index % 8 === 3 ? 500 : 200)),
+    );
+  });
+
+  it('are asked to come again where their connection is lost, and go on with another', async () => {
+    const { key } = await activated();
+    const lost = Array.from({ length: 20 }, () => service.check(key, machine));
+    await world
+      .rows(
+        `select pg_terminate_backend(pid) from pg_stat_activity
+       where datname = current_database() and pid <> pg_backend_pid() and usename = current_user`,
+      )
+      .catch(() => undefined);
+    for (const { status } of await Promise.all(lost)) expect([200, 503]).toContain(status);
+    // One that nobody used is met by the next check, which is asked to come again too.
+    await until(async () => (await service.check(key, machine)).status === 200);
+    expect(said(await service.check(key, machine))).toEqual([200, true, true]);
+  });
+});

@@ -1,0 +1,59 @@
+/** What is given back costs Redis no call of its own where a question follows, and comes back all the same where none does. */
+import { randomBytes } from 'node:crypto';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { redisUrl, until } from '@muster/testing';
+import { createRedisStore, type RedisStore } from './redis-store.ts';
+
+const stores: RedisStore[] = [];
+const storeOf = async (): Promise<RedisStore> => {
+  const store = createRedisStore(redisUrl(), 10_000);
+  stores.push(store);
+  // Until it is connected it answers nothing.
+  await until(() =>
+    store.settle([{ ...cost, owed: 0 }]).then(
+      () => true,
+      () => false,
+    ),
+  );
+  return store;
+};
+afterEach(() => {
+  for (const store of stores.splice(0)) store.close();
+});
+
+let cost: { readonly key: string; readonly rate: { readonly burst: number; readonly seconds: number } };
+beforeEach(() => {
+  // Nothing grows again within a spec.
+  cost = { key: `{give-back}:${randomBytes(6).toString('hex')}`, rate: { burst: 3, seconds: 3_600 } };
+});
+
+const leftIn = async (store: RedisStore): Promise<number | undefined> =>
+  (await store.settle([{ ...cost, owed: 0 }]))[0]?.left;
+
+describe('what is given back', () => {
+  it('is there before the next question of the same process', async () => {
+    const store = await storeOf();
+    for (let times = 0; times < 20; times += 1) {
+      const [quota] = await store.take([cost]);
+      expect([times, quota?.waitMillis, quota?.left]).toEqual([times, 0, 2]);
+      void store.giveBack([cost]);
+    }
+    expect(await leftIn(store)).toBe(3);
+  });
+
+  it('is counted as often as it was given, whoever asks first', async () => {
+    const [store, other] = [await storeOf(), await storeOf()];
+    await Promise.all([store.take([cost]), store.take([cost]), store.take([cost])]);
+    expect(await leftIn(other)).toBe(0);
+    void store.giveBack([cost]);
+    void store.giveBack([cost]);
+    expect(await leftIn(store)).toBe(2);
+  });
+
+  it('comes back by itself where nobody asks any more', async () => {
+    const [store, other] = [await storeOf(), await storeOf()];
+    await store.take([cost]);
+    void store.giveBack([cost]);
+    await until(async () => (await leftIn(other)) === 3);
+  });
+});

@@ -1,0 +1,44 @@
+// For machines that never come online: a request that people carry to the seller of the license, and the answer that they carry
+// back. The answer counts for the nonce, the key and the machine of one request.
+
+import Foundation
+
+struct CarriedRequest {
+    let licenseKey: String
+    let machineId: String
+    let nonce: String
+
+    func text() throws -> String {
+        let asked = Json.object([
+            "licenseKey": .text(licenseKey), "machineId": .text(machineId), "nonce": .text(nonce),
+        ])
+        return "licreq1.\(Base64.toUrl(try asked.written()))"
+    }
+}
+
+enum CarriedAnswer {
+    case granted(licenseKey: String, text: String, certificate: Certificate, seconds: Int)
+    /// The service itself refused this request.
+    case refused(Standing)
+    /// It is no answer of the service's, or to another request.
+    case foreign(Standing)
+}
+
+/// What an answer says to the request.
+func answer(to asked: CarriedRequest, _ text: String, _ keys: [PublicKey]) -> CarriedAnswer {
+    let trimmed = text.trimmingCharacters(in: .whitespacesAndNewlines)
+    guard let said = readSigned(trimmed, "licans1", keys), let seconds = said["iat"].asWhole else {
+        return .foreign(.no("untrusted"))
+    }
+    guard said["nonce"].asText == asked.nonce, said["machine"].asText == mark(of: asked.machineId),
+        let licenseKey = said["licenseKey"].asText, isSameKey(licenseKey, asked.licenseKey)
+    else { return .foreign(.no("answer_of_another_request")) }
+    if let reason = said["reason"].asText {
+        return .refused(.refused(reason, why: said, message: said["message"]))
+    }
+    let granted = said["certificate"].asText ?? ""
+    guard let certificate = Certificate(granted, .license, keys), certificate.isOf(asked.machineId) else {
+        return .foreign(.no("untrusted"))
+    }
+    return .granted(licenseKey: licenseKey, text: granted, certificate: certificate, seconds: seconds)
+}

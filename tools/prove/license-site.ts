@@ -1,0 +1,223 @@
+/** A license service to race at and to break: behind a line on which connections break, and a tap that takes guards out. */
+import { hash, randomBytes, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Pool } from '@muster/database';
+import { type Dice } from '../dev/dice.ts';
+import { startThrowAwayApp, type ThrowAwayApp } from '../dev/throw-away-app.ts';
+import { Breakable } from './breakable.ts';
+import { findBundle } from './bundles.ts';
+import { startFaultyLine } from './faulty-line.ts';
+import { type Removal } from './guards.ts';
+import { type Havoc, wreak } from './havoc.ts';
+import { type Scope } from './services.ts';
+import { comesToBe } from './site.ts';
+import { requireMet, startTap } from './tap.ts';
+
+/** Nobody is slowed down: they are to meet. */
+const noLimit = '1000000/0.001';
+const environment = {
+  ...{ LIMIT_IP: noLimit, LIMIT_CHECK: noLimit, LIMIT_IP_FAIL: noLimit, LIMIT_KEY_FAIL: noLimit },
+  ...{ LIMIT_OPERATORS: noLimit, WEBHOOK_NETWORKS: '127.0.0.0/8:*' },
+};
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly json: Readonly<Record<string, unknown>>;
+}
+
+export interface Plan {
+  readonly name: string;
+  readonly machines?: number;
+  readonly leaseSeconds?: number;
+  readonly transfers?: number;
+}
+
+export interface Sold {
+  readonly id: string;
+  readonly key: string;
+}
+
+export interface LicenseSite {
+  readonly owner: Pool;
+  readonly service: Breakable<ThrowAwayApp>;
+  /** What was answered that never should be. */
+  readonly strange: string[];
+  /** One call, sent again until it is answered. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Answered>;
+  /** Of the operators' API. */
+  operate(path: string, body: unknown): Promise<Answered>;
+  activate(licenseKey: string, machineId: string): Promise<Answered>;
+  makePlan(plan: Plan): Promise<void>;
+  issue(plan: string, count: number): Promise<Sold[]>;
+  /**
+   * Does all of `works` at once while `held`, a statement, keeps them waiting in Postgres: until each waits there or is answered.
+   * So they meet, whatever the machine does.
+   */
+  together<Result>(
+    held: string,
+    values: readonly unknown[],
+    works: readonly (() => Promise<Result>)[],
+  ): Promise<Result[]>;
+  /** Kills the service, and breaks its connections to Postgres, again and again. */
+  breakThings(dice: Dice): Havoc;
+  broken(): { readonly connections: number; readonly kills: number };
+  /** Throws where a guard that was to be taken out was in no statement. */
+  requireMet(): void;
+}
+
+const triesForMillis = 60_000;
+const againMillis = 40;
+const betweenBreaks = { least: 60, most: 250 };
+const breaksForEachKill = 6;
+
+export async function openLicenseSite(scope: Scope, removals: readonly Removal[] = []): Promise<LicenseSite> {
+  const [{ url: databaseUrl, owner }, main] = await Promise.all([
+    scope.database(),
+    findBundle(scope, 'license-service'),
+  ]);
+  const tap = await startTap(databaseUrl, removals);
+  scope.onStop(() => tap.stop());
+  const line = await startFaultyLine(tap.url);
+  scope.onStop(() => line.stop());
+  const service = await Breakable.start((port) =>
+    startThrowAwayApp('license-service', {
+      ...{ main, log: 'warn' },
+      environment: { DATABASE_URL: line.through(tap.url), ...environment },
+      ...(port === undefined ? {} : { port }),
+    }),
+  );
+  scope.onStop(() => service.stop());
+  const secret = `mlt_${randomBytes(32).toString('base64url')}`;
+  await owner.query(
+    `insert into licenses.operator_tokens (id, product, name, secret_hash, scopes)
+     values ($1, 'default', 'prove', $2, '{read,issue,change,webhooks}')`,
+    [randomUUID(), hash('sha256', secret, 'buffer')],
+  );
+
+  const strange: string[] = [];
+  const once = async (path: string, init: RequestInit): Promise<Answered | undefined> => {
+    try {
+      const answer = await fetch(service.url + path, { ...init, signal: AbortSignal.timeout(10_000) });
+      const text = await answer.text();
+      if (answer.status === 503) return undefined;
+      if (answer.status >= 500) strange.push(`${path} was answered ${answer.status}: ${text}`);
+      return {
+        ...{ status: answer.status, headers: answer.headers },
+        json: JSON.parse(text) as Answered['json'],
+      };
+    } catch {
+      return undefined;
+    }
+  };
+  const post: LicenseSite['post'] = async (path, body, headers = {}) => {
+    const init = {
+      ...{ method: 'POST', body: JSON.stringify(body) },
+      headers: { 'content-type': 'application/json', ...headers },
+    };
+    for (const end = performance.now() + triesForMillis; performance.now() < end;) {
+      const answer = await once(path, init);
+      if (answer !== undefined) return answer;
+      await pause(againMillis);
+    }
+    throw new Error(`${path} was never answered`);
+  };
+  const operate: LicenseSite['operate'] = (path, body) =>
+    post(`/api/operators/${path}`, body, { authorization: `Bearer ${secret}` });
+
+  return {
+    ...{ owner, service, strange, post, operate },
+    activate: (licenseKey, machineId) => post('/api/activate', { licenseKey, machineId }),
+    makePlan: async ({ name, machines = 1, leaseSeconds = null, transfers = 1_000 }) => {
+      await owner.query(
+        `insert into licenses.plans (name, duration_seconds, machine_limit, lease_seconds, transfer_limit)
+         values ($1, 86400, $2, $3, $4)`,
+        [name, machines, leaseSeconds, transfers],
+      );
+    },
+    issue: async (plan, count) => {
+      const { json } = await operate('licenses/issue', { plan, count, orderRef: randomUUID() });
+      return json['licenses'] as Sold[];
+    },
+    together: (held, values, works) => together(owner, { held, values }, works),
+    breakThings: (dice) => {
+      let breaks = 0;
+      return wreak(dice, betweenBreaks, async () => {
+        breaks += 1;
+        if (breaks % breaksForEachKill === 0) await service.killAndStartAgain();
+        else line.breakOne(dice);
+      });
+    },
+    broken: () => ({
+      connections: Object.values(line.broken).reduce((sum, one) => sum + one, 0),
+      kills: service.kills,
+    }),
+    requireMet: () => {
+      requireMet(tap);
+    },
+  };
+}
+
+export async function together<Result>(
+  owner: Pool,
+  { held, values }: { readonly held: string; readonly values: readonly unknown[] },
+  works: readonly (() => Promise<Result>)[],
+): Promise<Result[]> {
+  const holder = await owner.connect();
+  let answered = 0;
+  try {
+    await holder.query('begin');
+    await holder.query(held, [...values]);
+    // One after the other comes to wait: the first that waits is the first that goes on.
+    const outcomes: Promise<Result>[] = [];
+    let met = true;
+    for (const work of works) {
+      const outcome = work();
+      outcomes.push(outcome);
+      outcome.then(
+        () => (answered += 1),
+        () => (answered += 1),
+      );
+      met &&= await comesToBe(async () => (await waiting(owner)) + answered >= outcomes.length, 20_000, 5);
+    }
+    await holder.query('rollback');
+    const results = await Promise.all(outcomes);
+    if (!met) throw new Error('they never met');
+    return results;
+  } finally {
+    holder.release(true);
+  }
+}
+
+/** How many wait in Postgres for somebody else of this database. */
+async function waiting(owner: Pool): Promise<number> {
+  const { rows } = await owner.query<{ count: number }>(
+    `select count(*)::int as count from pg_stat_activity
+     where datname = current_database() and wait_event_type = 'Lock'`,
+  );
+  return rows[0]?.count ?? 0;
+}
+
+/**
+ * Takes a guard out of what is kept in the database: a view or a function, with one piece written otherwise. Throws where that
+ * is not there once.
+ */
+export async function redefine(
+  owner: Pool,
+  what: { readonly view: string } | { readonly function: string },
+  [piece, other]: readonly [string, string],
+): Promise<void> {
+  const { rows } =
+    'view' in what
+      ? await owner.query<{ text: string }>(
+          `select 'create or replace view ' || $1 || ' as ' || pg_get_viewdef($1::regclass) as text`,
+          [what.view],
+        )
+      : await owner.query<{ text: string }>('select pg_get_functiondef($1::regproc) as text', [
+          what.function,
+        ]);
+  const text = rows[0]?.text ?? '';
+  const parts = text.split(piece);
+  if (parts.length !== 2) throw new Error(`not once in it: ${piece}, of\n${text}`);
+  await owner.query(parts.join(other));
+}

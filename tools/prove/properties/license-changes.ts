@@ -1,0 +1,198 @@
+/**
+ * Machines take and give back licenses while operators transfer, release and revoke them: as scenes in which they meet for
+ * certain, and as a crowd in which the service is killed and its connections break. What happened is then read from the trail.
+ */
+import { Dice } from '../../dev/dice.ts';
+import { type Removal, without } from '../guards.ts';
+import { type LicenseSite, openLicenseSite, type Sold } from '../license-site.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+
+interface Extent {
+  /** Of each scene. */
+  readonly scenes: number;
+  /** Licenses of the crowd, and what each of its members does. */
+  readonly licenses: number;
+  readonly steps: number;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { scenes: 1, licenses: 4, steps: 12 },
+  long: { scenes: 50, licenses: 24, steps: 150 },
+};
+
+const held = 'select from licenses.licenses where id = $1 for no key update';
+const machines = ['machine-a-000001', 'machine-b-000002', 'machine-c-000003', 'machine-d-000004'] as const;
+const budget = 2;
+const slots = 2;
+
+const countOf = (statuses: readonly number[], status: number): number =>
+  statuses.filter((one) => one === status).length;
+
+/** A revocation that stands first before a license, and machines behind it: none of them is let in. */
+async function revokedFirst(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
+  const [revoked, ...activated] = await site.together(
+    held,
+    [id],
+    [
+      () => site.operate('licenses/revoke', { id }),
+      ...machines.map((machine) => () => site.activate(key, machine)),
+    ],
+  );
+  const late = activated.filter(({ status }) => status !== 403).map(({ status }) => status);
+  if (revoked?.status !== 200) return [`a revocation was answered ${revoked?.status}`];
+  return late.length === 0 ? [] : [`after a revocation machines were answered ${late.join(', ')}`];
+}
+
+/** All machines of a license give it up at once: as many may as the plan has transfers. */
+async function budgetOnce(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
+  for (const machine of machines) await site.activate(key, machine);
+  const answers = await site.together(
+    held,
+    [id],
+    machines.map((machineId) => () => site.post('/api/activate/release', { licenseKey: key, machineId })),
+  );
+  const given = countOf(
+    answers.map(({ status }) => status),
+    200,
+  );
+  return given === budget
+    ? []
+    : [`${given} machines gave a license up that may be moved ${budget} times: ${id}`];
+}
+
+/** A transfer to one machine, another that asks, and the first that gives up: it is the one's to which it was moved. */
+async function movedOnce(site: LicenseSite, { id, key }: Sold): Promise<string[]> {
+  const [from, to, other] = machines;
+  await site.activate(key, from);
+  const answers = await site.together(
+    held,
+    [id],
+    [
+      () => site.operate('licenses/transfer', { id, machineId: to }),
+      () => site.activate(key, other),
+      () => site.post('/api/activate/release', { licenseKey: key, machineId: from }),
+      () => site.activate(key, to),
+    ],
+  );
+  const statuses = answers.map(({ status }) => status).join(' ');
+  return statuses === '200 409 409 200' ? [] : [`a transfer among others ended ${statuses}`];
+}
+
+/** Each member does one thing after the other to any of the licenses, until an answer is there. */
+async function crowd(site: LicenseSite, dice: Dice, sold: readonly Sold[], steps: number): Promise<string[]> {
+  const violations: string[] = [];
+  const revoked = new Set<string>();
+  const member = async (machine: string, mine: Dice): Promise<void> => {
+    for (let step = 0; step < steps; step += 1) {
+      const { id, key } = mine.pick(sold);
+      const wasRevoked = revoked.has(id);
+      const chance = mine.next();
+      if (chance < 0.5) {
+        const { status } = await site.activate(key, machine);
+        if (wasRevoked && status !== 403)
+          violations.push(`a license that was revoked before was answered ${status}`);
+      } else if (chance < 0.75) {
+        await site.post('/api/activate/release', { licenseKey: key, machineId: machine });
+      } else if (chance < 0.86) {
+        await site.operate('licenses/release', { id, all: true });
+      } else if (chance < 0.97) {
+        await site.operate('licenses/transfer', { id, machineId: mine.pick(machines), slot: 1, force: true });
+      } else {
+        await site.operate('licenses/revoke', { id });
+        revoked.add(id);
+      }
+    }
+  };
+  await Promise.all(machines.map((machine) => member(machine, dice.another())));
+  return violations;
+}
+
+/**
+ * Whether the trail tells of lives that can have been: epochs are the order of what was given up and moved, and what was taken
+ * with an epoch came after that.
+ */
+async function wrongInTrail(site: LicenseSite): Promise<string[]> {
+  const { rows } = await site.owner.query<{ id: string; kinds: string[]; limit: number; held: number }>(
+    `select l.id, l.machine_limit as limit,
+       (select count(*)::int from licenses.held_machines h where h.license_id = l.id) as held,
+       array(select e.kind from licenses.license_events e where e.license_id = l.id
+         and e.kind in ('activated', 'released', 'transferred') order by e.epoch, e.kind = 'activated') as kinds
+     from licenses.licenses l`,
+  );
+  return rows.flatMap(({ id, kinds, limit, held: now }) => {
+    let holding = 0;
+    let most = 0;
+    let least = 0;
+    for (const kind of kinds) {
+      holding += kind === 'activated' ? 1 : kind === 'released' ? -1 : 0;
+      most = Math.max(most, holding);
+      least = Math.min(least, holding);
+    }
+    return least < 0 || most > limit || holding !== now
+      ? [
+          `license ${id} has ${limit} slots, ${now} machines, and by its trail from ${least} to ${most}, then ${holding}`,
+        ]
+      : [];
+  });
+}
+
+type Scene = (site: LicenseSite, sold: Sold) => Promise<string[]>;
+/** Each with the plan of its license. */
+const allScenes: readonly (readonly [string, Scene])[] = [
+  ['one', revokedFirst],
+  ['moved', budgetOnce],
+  ['one', movedOnce],
+];
+
+async function run(
+  setting: Setting,
+  extent: Extent,
+  removals: readonly Removal[],
+  scenes = allScenes,
+): Promise<Report> {
+  const dice = new Dice(setting.seed);
+  const site = await openLicenseSite(setting.services, removals);
+  await site.makePlan({ name: 'one' });
+  await site.makePlan({ name: 'moved', machines: machines.length, transfers: budget });
+  await site.makePlan({ name: 'crowd', machines: slots });
+  const violations: string[] = [];
+  for (const [plan, scene] of scenes) {
+    for (const sold of await site.issue(plan, extent.scenes)) violations.push(...(await scene(site, sold)));
+  }
+  if (extent.licenses > 0) {
+    const sold = await site.issue('crowd', extent.licenses);
+    const breaking = site.breakThings(dice.another());
+    try {
+      violations.push(...(await crowd(site, dice, sold, extent.steps)));
+    } finally {
+      await breaking.end();
+      await site.service.startAgain();
+    }
+  }
+  site.requireMet();
+  violations.push(...site.strange, ...(await wrongInTrail(site)));
+  const { connections, kills } = site.broken();
+  return {
+    violations,
+    figures: {
+      ...{ scenes: extent.scenes * scenes.length, steps: extent.steps * machines.length },
+      ...{ 'service kills': kills, 'broken connections': connections },
+    },
+  };
+}
+
+const unlocked = without('the license is locked');
+const alone = { scenes: 1, licenses: 0, steps: 0 };
+
+export const licenseChanges: Property = {
+  name: 'license changes',
+  promise:
+    'While licenses are transferred, released and revoked no machine is let in that should not be, and the trail tells what happened.',
+  run: (setting) => run(setting, extents[setting.scale], []),
+  controls: [
+    {
+      name: 'a machine reads the license without a lock',
+      run: (setting) => run(setting, alone, [unlocked], [['moved', budgetOnce]]),
+    },
+  ],
+};

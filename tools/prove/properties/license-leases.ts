@@ -1,0 +1,139 @@
+/**
+ * Machines hold lent slots, renew them and go silent, while another one asks for a slot all the time, the service is killed and its
+ * connections break: it gets in when a slot's time is over, and never before.
+ */
+import { setTimeout as pause } from 'node:timers/promises';
+import { Dice } from '../../dev/dice.ts';
+import { type Answered, type LicenseSite, openLicenseSite, redefine, type Sold } from '../license-site.ts';
+import { type Property, type Report, type Scale, type Setting } from '../property.ts';
+
+interface Extent {
+  readonly licenses: number;
+  readonly renewals: number;
+  readonly breaks: boolean;
+}
+
+const extents: Readonly<Record<Scale, Extent>> = {
+  short: { licenses: 4, renewals: 1, breaks: true },
+  long: { licenses: 20, renewals: 20, breaks: true },
+};
+
+const leaseSeconds = 2;
+const slots = 2;
+const asksEveryMillis = 80;
+/** After so long without a slot there is none to be had. */
+const patienceMillis = 20_000;
+
+interface Span {
+  readonly iat: number;
+  readonly exp: number;
+}
+
+function spanOf({ headers }: Answered): Span {
+  const [, payload = ''] = (headers.get('license-certificate') ?? '').split('.');
+  return JSON.parse(Buffer.from(payload, 'base64url').toString()) as Span;
+}
+
+/** Holds its slot, renews it so often, and is not heard of again; the last end that it was told. */
+async function hold(site: LicenseSite, key: string, machine: string, renewals: number): Promise<number> {
+  let end = 0;
+  for (let nth = 0; nth <= renewals; nth += 1) {
+    const answer = await site.activate(key, machine);
+    // While nothing answered its time was over, and another has the slot.
+    if (answer.status !== 200) return end;
+    end = spanOf(answer).exp;
+    if (nth < renewals) await pause((leaseSeconds * 1_000) / 2);
+  }
+  return end;
+}
+
+/** Slots that no certificate holds from then on, by what Postgres keeps: those only grow. */
+async function freeSince({ owner }: LicenseSite, { id }: Sold, since: number): Promise<number> {
+  const { rows } = await owner.query<{ count: number }>(
+    `select count(*)::int as count from licenses.license_machines
+     where license_id = $1 and released_at is null and offline_until > to_timestamp($2)`,
+    [id, since / 1_000],
+  );
+  return slots - (rows[0]?.count ?? 0);
+}
+
+/** Asks until it has a slot; when that began, in seconds. */
+async function challenge(
+  site: LicenseSite,
+  sold: Sold,
+  violations: string[],
+  signal: AbortSignal,
+): Promise<number | undefined> {
+  for (const end = performance.now() + patienceMillis; performance.now() < end && !signal.aborted;) {
+    const asked = Date.now();
+    const answer = await site.activate(sold.key, 'challenger-000001');
+    if (answer.status === 200) return spanOf(answer).iat;
+    if ((await freeSince(site, sold, asked)) > 0) {
+      violations.push('a slot whose time was over was not given to the one that asked');
+      return undefined;
+    }
+    await pause(asksEveryMillis);
+  }
+  violations.push('no slot came free');
+  return undefined;
+}
+
+async function contest(site: LicenseSite, sold: Sold, renewals: number): Promise<string[]> {
+  const violations: string[] = [];
+  const machines = Array.from({ length: slots }, (_, nth) => `holder-${nth}-000001`);
+  // All slots are taken before anybody else asks.
+  await Promise.all(machines.map((machine) => site.activate(sold.key, machine)));
+  const over = new AbortController();
+  const challenged = challenge(site, sold, violations, over.signal);
+  const ends = await Promise.all(machines.map((machine) => hold(site, sold.key, machine, renewals)));
+  const began = await challenged;
+  over.abort();
+  if (began === undefined) return violations;
+  // Who was told of an end later than that has a slot until then.
+  const holding = ends.filter((end) => end > began).length;
+  if (holding >= slots)
+    violations.push(`a machine was let in at ${began}, and certificates hold until ${ends.join(', ')}`);
+  return violations;
+}
+
+type Without = readonly [string, string];
+
+async function run(setting: Setting, extent: Extent, without?: Without): Promise<Report> {
+  const dice = new Dice(setting.seed);
+  const site = await openLicenseSite(setting.services);
+  if (without !== undefined) await redefine(site.owner, { view: 'licenses.held_machines' }, without);
+  await site.makePlan({ name: 'lent', machines: slots, leaseSeconds });
+  const sold = await site.issue('lent', extent.licenses);
+  const breaking = extent.breaks ? site.breakThings(dice.another()) : undefined;
+  const outcomes = await Promise.all(sold.map((one) => contest(site, one, extent.renewals)));
+  await breaking?.end();
+  const { connections, kills } = site.broken();
+  return {
+    violations: [...outcomes.flat(), ...site.strange],
+    figures: {
+      ...{ licenses: extent.licenses, slots: extent.licenses * slots },
+      ...{ 'service kills': kills, 'broken connections': connections },
+    },
+  };
+}
+
+const alone = { licenses: 1, renewals: 0, breaks: false };
+const stillLent = 'm.offline_until > clock_timestamp()';
+
+export const licenseLeases: Property = {
+  name: 'license leases',
+  promise: 'A lent slot is free when its time is over, and nobody loses one earlier.',
+  run: (setting) => run(setting, extents[setting.scale]),
+  controls: [
+    {
+      name: 'a slot is held for ever',
+      onlyLong: true,
+      run: (setting) => run(setting, alone, [stillLent, 'm.offline_until is not null']),
+    },
+    {
+      name: 'a slot is given away a second early',
+      run: (setting) =>
+        run(setting, alone, [stillLent, `m.offline_until > clock_timestamp() + interval '1 second'`]),
+    },
+  ],
+};
