@@ -55,6 +55,7 @@ export const pages = [
   ['/audit?outcome=denied', 'Nothing fits'],
   ['/p/WEB/health', 'Nine of ten took at most'],
   ['/p/WEB/epics', 'Sign up'],
+  ['/new-project', 'Make the project'],
   ['/settings/members', 'noor@example.com'],
   ['/settings/teams', 'Mobile'],
   ['/settings/tokens', 'Laptop'],

@@ -6,6 +6,7 @@ import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../texts/index.ts';
 
 interface Choice {
@@ -25,6 +26,7 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const [at, setAt] = useState(0);
   const query = useDeferredValue(text.trim());
   const projects = useQuery(projectsQuery(client));
+  const mayMakeProjects = useMayMakeProjects();
   const found = useQuery({
     queryKey: ['found', query],
     queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
@@ -44,6 +46,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       ...{ id: 'settings', name: t.nav.settings },
       run: () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
     },
+    ...(mayMakeProjects
+      ? [{ id: 'new-project', name: t.nav.newProject, run: () => void navigate({ to: '/new-project' }) }]
+      : []),
     ...(projects.data ?? []).map(({ id, key, name }) => ({
       ...{ id, name, mark: key },
       run: () => void navigate({ to: '/p/$projectKey', params: { projectKey: key } }),

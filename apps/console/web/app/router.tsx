@@ -54,6 +54,12 @@ const story = createRoute({
   },
 });
 
+const newProject = createRoute({
+  getParentRoute: () => root,
+  path: '/new-project',
+  component: lazyRouteComponent(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
+});
+
 const settings = createRoute({
   getParentRoute: () => root,
   path: '/settings/$section',
@@ -92,7 +98,7 @@ const audit = createRoute({
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...[now, inbox, agents, activity, board, story],
+    ...[now, inbox, agents, activity, board, story, newProject],
     ...[settings, projectSettings, epics, health, audit],
   ]),
   basepath: '/console',

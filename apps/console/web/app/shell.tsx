@@ -12,6 +12,7 @@ import { Menu } from '../parts/menu.tsx';
 import { Notices } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
 import { ProofDialog } from '../parts/proof-dialog.tsx';
+import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../texts/index.ts';
 import { Help } from './help.tsx';
 import { Palette } from './palette.tsx';
@@ -181,6 +182,7 @@ export function Shell() {
     return () => document.removeEventListener('keydown', hear);
   }, []);
   const projects = useQuery(projectsQuery(session.client));
+  const mayMakeProjects = useMayMakeProjects();
   const isInSettings = useRouterState({
     select: ({ location }) => location.pathname.startsWith('/settings/'),
   });
@@ -224,6 +226,13 @@ export function Shell() {
               </li>
             ))}
             {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+            {mayMakeProjects && (
+              <li>
+                <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
+                  <Entry icon="plus" name={t.nav.newProject} />
+                </Link>
+              </li>
+            )}
           </ul>
         </div>
         <Foot onHelp={() => setOpen('help')} />

@@ -4,12 +4,13 @@ import { Link } from '@tanstack/react-router';
 import { type ListedExecution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { isToldAlone } from '../data/needs.ts';
-import { inboxQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
+import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
 import { Icon } from '../parts/icons.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useMayMakeProjects } from '../settings/rights.ts';
 import { ago, t } from '../texts/index.ts';
 
 const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
@@ -52,6 +53,8 @@ export function NowPage() {
   const client = useClient();
   const { member, agent } = useIdentity();
   const work = useQuery(workQuery(client));
+  const projects = useQuery(projectsQuery(client));
+  const mayMakeProjects = useMayMakeProjects();
   const rework = useQuery(reworkQuery(client));
   const reviews = useQuery(reviewsQuery(client));
   // An agent is told nothing here.
@@ -82,6 +85,11 @@ export function NowPage() {
           {failed === undefined && isEmpty && (
             <Empty title={t.now.empty}>
               <p>{t.now.emptyWhy}</p>
+              {projects.data?.length === 0 && mayMakeProjects && (
+                <Link to="/new-project" className="button" data-kind="main">
+                  {t.nav.newProject}
+                </Link>
+              )}
             </Empty>
           )}
           {questions.length > 0 && (

@@ -25,6 +25,7 @@ export const en = {
     activity: 'Activity',
     unread: (count: number) => `${count.toLocaleString()} unread`,
     noBoards: 'No project yet',
+    newProject: 'New project',
     settings: 'Settings',
   },
   gate: {
