@@ -24,7 +24,8 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const listId = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const query = useDeferredValue(text.trim());
+  const wanted = text.trim();
+  const query = useDeferredValue(wanted);
   const projects = useQuery(projectsQuery(client));
   const mayMakeProjects = useMayMakeProjects();
   const found = useQuery({
@@ -55,17 +56,19 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
     })),
   ];
   const fits = places.filter(({ name, mark }) =>
-    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(query.toLocaleLowerCase()),
+    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
-  const stories = (query.length >= fewestLetters ? (found.data ?? []) : []).flatMap(({ id, key, title }) =>
-    key === null
-      ? []
-      : [
-          {
-            ...{ id, name: title, mark: key },
-            run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: key } }),
-          },
-        ],
+  // Of words that were typed before, none is offered: Enter takes what fits those that stand there.
+  const stories = (query === wanted && query.length >= fewestLetters ? (found.data ?? []) : []).flatMap(
+    ({ id, key, title }) =>
+      key === null
+        ? []
+        : [
+            {
+              ...{ id, name: title, mark: key },
+              run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: key } }),
+            },
+          ],
   );
   const choices: readonly Choice[] = [...fits, ...stories];
   const chosen = Math.min(at, Math.max(0, choices.length - 1));
@@ -116,7 +119,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {choices.length === 0 && !found.isFetching && <p className="column-empty">{t.palette.none}</p>}
+      {choices.length === 0 && query === wanted && !found.isFetching && (
+        <p className="column-empty">{t.palette.none}</p>
+      )}
     </Dialog>
   );
 }
