@@ -16,6 +16,7 @@ import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { useConsole } from '../data/context.ts';
 import { type Place } from '../data/lanes.ts';
+import { useRoleIn } from '../data/roles.ts';
 import { Icon } from '../parts/icons.tsx';
 import { usePageKeys, isSingle } from '../parts/keys.ts';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
@@ -77,7 +78,7 @@ function BoardView({ board }: { readonly board: Board }) {
     () => (activeId === null ? undefined : lanes[spotOf(lanes, activeId)?.lane ?? -1]),
     [lanes, activeId],
   );
-  const canWrite = project !== null && project.archivedAt === null && project.myRole !== 'viewer';
+  const { mayWrite: canWrite } = useRoleIn(project);
 
   // A card that another moves keeps the focus of whoever is on it.
   useLayoutEffect(() => {

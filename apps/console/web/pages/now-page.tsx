@@ -6,6 +6,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { isToldAlone } from '../data/needs.ts';
 import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
 import { Icon } from '../parts/icons.tsx';
+import { OfferAct, OfferFact } from '../parts/offer.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
@@ -44,6 +45,32 @@ function Waiting({
         .filter((part) => part !== undefined)
         .join(' · ')}
       act={<Look storyKey={story?.key} name={act} />}
+    />
+  );
+}
+
+function Offered({ execution }: { readonly execution: ListedExecution }) {
+  const { story, group, offer } = execution;
+  return (
+    <Row
+      lead={
+        <span className="state" data-tone="wait">
+          <Icon name="inbox" />
+        </span>
+      }
+      storyKey={story?.key ?? null}
+      title={story?.title ?? group?.name ?? ''}
+      fact={offer !== null && <OfferFact offer={offer} namesAddressee={false} />}
+      act={
+        <>
+          <Look storyKey={story?.key} name={t.now.look} />
+          <OfferAct
+            execution={execution}
+            storyKey={story?.key ?? null}
+            name={story?.key ?? group?.name ?? ''}
+          />
+        </>
+      }
     />
   );
 }
@@ -125,12 +152,7 @@ export function NowPage() {
           {offers.length > 0 && (
             <Group id="offers" title={t.now.offers}>
               {offers.map((one) => (
-                <Waiting
-                  key={one.id}
-                  execution={one}
-                  why={one.offer?.note ?? t.now.offered}
-                  act={t.now.look}
-                />
+                <Offered key={one.id} execution={one} />
               ))}
             </Group>
           )}

@@ -4,6 +4,7 @@ import { getRouteApi, Link } from '@tanstack/react-router';
 import { type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery, storyQuery } from '../data/queries.ts';
+import { useRoleIn } from '../data/roles.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -24,10 +25,9 @@ export function StoryPage() {
   const projects = useQuery(projectsQuery(client));
   const story = context.data?.story ?? null;
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
-  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
   const [projectKey = ''] = storyKey.split('-');
-  const project = projects.data?.find(({ key }) => key === projectKey);
-  const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
+  const { mayWrite: canWrite } = useRoleIn(projects.data?.find(({ key }) => key === projectKey));
+  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
   if (story === null || context.data === undefined)
     return (
       <>

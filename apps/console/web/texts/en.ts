@@ -315,7 +315,6 @@ export const en = {
     answer: 'Answer',
     told: 'Said to you',
     offers: 'Offered to you',
-    offered: 'reserved for you for a while',
     reviews: 'For you to review',
     asked: (when: string) => `asked ${when}`,
     review: 'Review',

@@ -5,6 +5,7 @@ import { useState } from 'react';
 import { type Epic, type Group } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { useRoleIn } from '../data/roles.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Met } from '../parts/met.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
@@ -211,8 +212,7 @@ export function EpicsPage() {
   const groups = useQuery(groupsQuery(client, projectKey));
   useTitle(`${v.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
-  const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
-  const canDelete = canWrite && project.myRole === 'lead';
+  const { mayWrite: canWrite, isLead: canDelete } = useRoleIn(project);
   const run: Run = async (work) => {
     try {
       await work();
