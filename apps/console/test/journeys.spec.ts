@@ -10,6 +10,7 @@ import { projectsJourneys } from './projects.journeys.ts';
 import { settingsJourneys } from './settings.journeys.ts';
 import { statesJourneys } from './states.journeys.ts';
 import { storyJourneys } from './story.journeys.ts';
+import { trailsJourneys } from './trails.journeys.ts';
 
 const house = useHouse();
 
@@ -19,6 +20,7 @@ describe('what is said', () => editJourneys(house));
 describe('the pages', () => pagesJourneys(house));
 describe('offers', () => offersJourneys(house));
 describe('projects', () => projectsJourneys(house));
+describe('trails', () => trailsJourneys(house));
 describe('settings', () => settingsJourneys(house));
 describe('access', () => accessJourneys(house));
 describe('states', () => statesJourneys(house));

@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { BoardPage } from '../board/board-page.tsx';
 import { boardSearchOf } from '../board/filter.ts';
+import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { Failed } from '../parts/states.tsx';
 import { Shell } from './shell.tsx';
@@ -34,6 +35,7 @@ const activity = createRoute({
   getParentRoute: () => root,
   path: '/activity',
   component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+  validateSearch: activityFilterOf,
 });
 const board = createRoute({
   getParentRoute: () => root,
@@ -87,13 +89,7 @@ const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   component: lazyRouteComponent(() => import('../views/audit-page.tsx'), 'AuditPage'),
-  validateSearch: ({
-    outcome,
-    operation,
-  }: Record<string, unknown>): { outcome?: 'allowed' | 'denied'; operation?: string } => ({
-    ...((outcome === 'allowed' || outcome === 'denied') && { outcome }),
-    ...(typeof operation === 'string' && operation !== '' && { operation }),
-  }),
+  validateSearch: auditFilterOf,
 });
 
 export const router = createRouter({

@@ -216,6 +216,11 @@ function BoardView({ board }: { readonly board: Board }) {
             items={[
               { id: 'epics', name: t.board.epics, run: open('epics') },
               { id: 'health', name: t.board.health, run: open('health') },
+              {
+                id: 'activity',
+                name: t.nav.activity,
+                run: () => void navigate({ to: '/activity', search: { project: project.key } }),
+              },
               { id: 'settings', name: t.board.settings, run: open('settings/people') },
             ]}
           >

@@ -207,6 +207,11 @@ export function Side({
           <Fact name={t.story.created}>
             {nameOf(story.createdBy)}, {ago(story.createdAt)}
           </Fact>
+          <Fact name={t.nav.activity}>
+            <Link to="/activity" search={{ story: story.key }} className="side-link">
+              {t.activity.ofStory}
+            </Link>
+          </Fact>
         </dl>
       </Part>
     </aside>

@@ -337,6 +337,7 @@ export const en = {
   activity: {
     loading: 'Loading what happened',
     empty: 'Nothing happened yet',
+    ofStory: 'All that happened',
     audit: 'Audit trail',
     older: 'Show older',
     times: (count: number) => `${count.toLocaleString()} times`,
