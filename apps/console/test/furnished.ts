@@ -61,6 +61,7 @@ export const pages = [
   ['/settings/tokens', 'Laptop'],
   ['/settings/connections', 'No program is let in'],
   ['/settings/sessions', 'No browser is signed in'],
+  ['/settings/notifications', 'someone mentions you'],
   ['/settings/policy', 'Limits of columns'],
   ['/settings/prompts', 'Review a story'],
   ['/settings/webhooks', 'nothing delivered yet'],

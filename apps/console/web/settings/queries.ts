@@ -77,6 +77,12 @@ export const sessionsQuery = (client: Client) =>
     queryFn: () => Array.fromAsync(client.sessions.list.all({ limit })),
   });
 
+export const preferencesQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'preferences'],
+    queryFn: () => Array.fromAsync(client.notifications.listPreferences.all({ limit })),
+  });
+
 export const webhooksQuery = (client: Client, projectId?: string) =>
   queryOptions({
     queryKey: ['settings', 'webhooks', projectId ?? null],

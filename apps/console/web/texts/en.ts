@@ -333,6 +333,7 @@ export const en = {
     done: 'Done',
     allDone: 'All done',
     notDone: 'This could not be marked as done',
+    settings: 'Choose what you are told of',
   },
   activity: {
     loading: 'Loading what happened',

@@ -12,6 +12,7 @@ export const s = {
     teams: 'Teams',
     tokens: 'Tokens and agents',
     connections: 'Connections',
+    notifications: 'Notifications',
     sessions: 'Sessions',
     passkeys: 'Passkeys',
     providers: 'Identity providers',
