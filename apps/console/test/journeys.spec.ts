@@ -4,6 +4,7 @@ import { accessJourneys } from './access.journeys.ts';
 import { boardJourneys } from './board.journeys.ts';
 import { editJourneys } from './edit.journeys.ts';
 import { useHouse } from './house.ts';
+import { keysJourneys } from './keys.journeys.ts';
 import { offersJourneys } from './offers.journeys.ts';
 import { pagesJourneys } from './pages.journeys.ts';
 import { projectsJourneys } from './projects.journeys.ts';
@@ -15,6 +16,7 @@ import { trailsJourneys } from './trails.journeys.ts';
 const house = useHouse();
 
 describe('the board', () => boardJourneys(house));
+describe('keys', () => keysJourneys(house));
 describe('a story', () => storyJourneys(house));
 describe('what is said', () => editJourneys(house));
 describe('the pages', () => pagesJourneys(house));

@@ -1,7 +1,7 @@
 /** The frame of every page: where one can go, how the wire is, who is looking. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { useConsole, useIdentity, useWire } from '../data/context.ts';
 import { projectsQuery, unreadQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
@@ -14,9 +14,10 @@ import { Avatar } from '../parts/people.tsx';
 import { ProofDialog } from '../parts/proof-dialog.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../texts/index.ts';
-import { Help } from './help.tsx';
 import { Palette } from './palette.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+
+const Help = lazy(() => import('./help.tsx'));
 
 const Entry = ({
   icon,
@@ -163,11 +164,25 @@ export function Shell() {
   const unread = useQuery({ ...unreadQuery(session.client), enabled: agent === null });
   const [open, setOpen] = useState<'palette' | 'help' | null>(null);
   const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
+  const projects = useQuery(projectsQuery(session.client));
+  const here = useRouterState({
+    select: ({ location }) => /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(location.pathname)?.[1]?.toUpperCase(),
+  });
+  /** The project that one was at last. */
+  const lastKey = useRef<string>(undefined);
+  if (here !== undefined) lastKey.current = here;
+  const goTo = (page: '' | '/epics' | '/health'): void => {
+    const projectKey = lastKey.current ?? projects.data?.[0]?.key;
+    if (projectKey !== undefined) void navigate({ to: `/p/$projectKey${page}`, params: { projectKey } });
+  };
   usePageKeys({
     '?': () => setOpen('help'),
     'g n': () => void navigate({ to: '/' }),
     'g i': () => void navigate({ to: '/inbox' }),
     'g w': () => void navigate({ to: '/agents' }),
+    'g b': () => goTo(''),
+    'g e': () => goTo('/epics'),
+    'g h': () => goTo('/health'),
     'g a': () => void navigate({ to: '/activity' }),
     'g s': () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
   });
@@ -181,7 +196,6 @@ export function Shell() {
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);
   }, []);
-  const projects = useQuery(projectsQuery(session.client));
   const mayMakeProjects = useMayMakeProjects();
   const isInSettings = useRouterState({
     select: ({ location }) => location.pathname.startsWith('/settings/'),
@@ -241,7 +255,11 @@ export function Shell() {
         <Outlet />
       </main>
       {open === 'palette' && <Palette onClose={() => closed('palette')} />}
-      {open === 'help' && <Help onClose={() => closed('help')} />}
+      {open === 'help' && (
+        <Suspense fallback={null}>
+          <Help onClose={() => closed('help')} />
+        </Suspense>
+      )}
       <ProofDialog />
       <Notices />
     </div>

@@ -4,7 +4,7 @@ import { useState } from 'react';
 import { type Execution, type Offer } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { useRole } from '../data/roles.ts';
-import { agentsQuery, membersQuery } from '../settings/queries.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { span, t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { useNow } from './clock.tsx';

@@ -1,7 +1,7 @@
 /** Who may have done something: members, and agents as far as whoever looks may know them. */
 import { useQuery } from '@tanstack/react-query';
 import { useClient } from '../data/context.ts';
-import { agentsQuery, membersQuery } from '../settings/queries.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 
 export interface Doer {
   readonly id: string;
