@@ -9,7 +9,7 @@ import { useNow } from '../parts/clock.tsx';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
 import { Menu } from '../parts/menu.tsx';
-import { Notices } from '../parts/notices.tsx';
+import { announceQuietly, Notices } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
 import { ProofDialog } from '../parts/proof-dialog.tsx';
 import { useMayMakeProjects } from '../settings/rights.ts';
@@ -77,21 +77,42 @@ const Place = ({
   </li>
 );
 
-function WireState() {
+function useWireText(): string {
   const wire = useWire();
   const now = useNow();
-  const text =
-    wire.state === 'lost'
-      ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
-      : t.wire[wire.state];
+  return wire.state === 'lost'
+    ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
+    : t.wire[wire.state];
+}
+
+function WireState() {
+  const { state } = useWire();
+  const text = useWireText();
   return (
-    <div className="wire" data-state={wire.state} title={text}>
-      <span className="state" data-tone={wire.state === 'live' ? 'good' : 'wait'}>
-        <span className="pulse" data-state={wire.state} />
+    <div className="wire" data-state={state} title={text}>
+      <span className="state" data-tone={state === 'live' ? 'good' : 'wait'}>
+        <span className="pulse" data-state={state} />
       </span>
       <span className="word">{text}</span>
     </div>
   );
+}
+
+/** Where the rail has no room for words: that what is shown may be old. */
+function WireLine() {
+  const { state } = useWire();
+  const text = useWireText();
+  const isBehind = state === 'lost' || state === 'crowded';
+  const wasBehind = useRef(false);
+  useEffect(() => {
+    if (isBehind || wasBehind.current) announceQuietly(isBehind ? t.wire.behind : t.wire.caughtUp);
+    wasBehind.current = isBehind;
+  }, [isBehind]);
+  return isBehind ? (
+    <p className="wire-line" data-state={state}>
+      {text}
+    </p>
+  ) : null;
 }
 
 function Foot({ onHelp }: { readonly onHelp: () => void }) {
@@ -197,6 +218,14 @@ export function Shell() {
     return () => document.removeEventListener('keydown', hear);
   }, []);
   const mayMakeProjects = useMayMakeProjects();
+  const rail = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // Where the rail is one line, the page that one is on may be beyond its end.
+  useEffect(() => {
+    rail.current
+      ?.querySelector('[aria-current="page"]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  }, [path, projects.data]);
   const isInSettings = useRouterState({
     select: ({ location }) => location.pathname.startsWith('/settings/'),
   });
@@ -205,7 +234,7 @@ export function Shell() {
       <a className="skip button" data-kind="main" href="#main">
         {t.skip}
       </a>
-      <nav className="rail" aria-label={t.nav.main}>
+      <nav ref={rail} className="rail" aria-label={t.nav.main}>
         <OrganizationPart />
         <ul>
           <Place to="/" icon="now" name={t.nav.now} />
@@ -253,6 +282,7 @@ export function Shell() {
       </nav>
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
+        <WireLine />
       </main>
       {open === 'palette' && <Palette onClose={() => closed('palette')} />}
       {open === 'help' && (

@@ -52,6 +52,8 @@ export const en = {
     live: 'Live',
     opening: 'Connecting…',
     lost: (seconds: number) => `Reconnecting, as of ${seconds} s ago`,
+    behind: 'The connection is lost. What is shown may be old.',
+    caughtUp: 'The connection is back. What is shown is as it is now.',
     crowded: 'Not live here: you are live in too many other places',
     signOut: 'Sign out',
     organizations: 'Organizations',
