@@ -1,8 +1,8 @@
-/** A project is made where people look for it. */
+/** A project is made where people look for it, and groups of its stories. */
 import { beforeEach, expect } from '@jest/globals';
-import { type People } from '@muster/testing';
+import { type People, until } from '@muster/testing';
 import { journey } from './browser.ts';
-import { type House } from './house.ts';
+import { arrange, type House } from './house.ts';
 import { useWindows } from './windows.ts';
 
 export function projectsJourneys(house: House): void {
@@ -89,5 +89,56 @@ export function projectsJourneys(house: House): void {
     await page.keyboard.press('Control+k');
     await page.getByRole('combobox', { name: 'Go to' }).fill('new pro');
     await page.getByText('Nothing fits.').waitFor();
+  });
+
+  journey('makes a delivery group, changes what is in it, and ends it', async () => {
+    await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: ['Gamma'], in_progress: [] });
+    const { deliveryGroups, stories } = house.client(people.chloe.me.token);
+    const group = async () => (await deliveryGroups.list({ projectId: 'WEB' })).items[0];
+    const keys = async (): Promise<string[]> => {
+      const { items } = await stories.list({ projectId: 'WEB' });
+      return ((await group())?.storyIds ?? []).map((id) => items.find((one) => one.id === id)?.key ?? '');
+    };
+    const page = await open(people.chloe.me.token, '/p/WEB/epics');
+    await page.getByRole('button', { name: 'Make a delivery group' }).click();
+    await page.getByLabel('Name of the group').fill('Passkeys');
+    const add = page.getByRole('combobox', { name: 'Add a story' });
+    const make = page.getByRole('button', { name: 'Make a delivery group' });
+    expect(await make.isDisabled()).toBe(true);
+    await add.fill('WEB-99');
+    await add.press('Enter');
+    await page.getByRole('alert').getByText('No story of this project is WEB-99').waitFor();
+    for (const key of ['web-1', 'WEB-2']) {
+      await add.fill(key);
+      await add.press('Enter');
+      await page.getByRole('button', { name: `Take ${key.toUpperCase()} out` }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Move WEB-2 up' }).click();
+    await make.click();
+    const row = page.getByRole('listitem').filter({ hasText: 'Passkeys' });
+    await row.getByText('0 of 2 done').first().waitFor();
+    expect(await keys()).toEqual(['WEB-2', 'WEB-1']);
+    // Another renames it while one takes a story out: neither is lost.
+    await row.getByRole('button', { name: 'Edit Passkeys' }).click();
+    await page.getByRole('button', { name: 'Take WEB-2 out' }).click();
+    await house
+      .client(people.ben.me.token)
+      .deliveryGroups.update({ groupId: (await group())?.id ?? '', name: 'Keys' });
+    await until(async () => (await page.getByLabel('Name of the group').inputValue()) === 'Keys');
+    await page.getByRole('button', { name: 'Save' }).click();
+    await page.getByRole('button', { name: 'Edit Keys' }).waitFor();
+    expect(await keys()).toEqual(['WEB-1']);
+    const state = page.getByLabel('State of Keys');
+    for (const to of ['under way', 'in review']) {
+      await state.selectOption(to);
+      await page.locator('.row-fact .state', { hasText: to }).waitFor();
+    }
+    await page.getByRole('button', { name: 'Abandon Keys' }).click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Abandon' }).click();
+    await page.locator('.row-fact .state', { hasText: 'abandoned' }).waitFor();
+    expect(await page.getByRole('button', { name: 'Edit Keys' }).count()).toBe(0);
+    const theirs = await open(people.dan.me.token, '/p/WEB/epics');
+    await theirs.getByText('Keys').waitFor();
+    expect(await theirs.getByRole('button', { name: 'Make a delivery group' }).count()).toBe(0);
   });
 }

@@ -236,47 +236,49 @@ export function Shell() {
       </a>
       <nav ref={rail} className="rail" aria-label={t.nav.main}>
         <OrganizationPart />
-        <ul>
-          <Place to="/" icon="now" name={t.nav.now} />
-          {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
-          <Place to="/agents" icon="agents" name={t.nav.agents} />
-          <Place to="/activity" icon="activity" name={t.nav.activity} />
-          <li>
-            <Link
-              to="/settings/$section"
-              params={{ section: 'members' }}
-              className="rail-link"
-              aria-current={isInSettings ? 'page' : undefined}
-            >
-              <Entry icon="settings" name={t.nav.settings} />
-            </Link>
-          </li>
-        </ul>
-        <div>
-          <h2 className="rail-title">{t.nav.boards}</h2>
+        <div className="rail-places">
           <ul>
-            {projects.data?.map((project) => (
-              <li key={project.id}>
-                <Link
-                  to="/p/$projectKey"
-                  params={{ projectKey: project.key }}
-                  className="rail-link"
-                  activeProps={{ 'aria-current': 'page' }}
-                  activeOptions={{ includeSearch: false }}
-                >
-                  <Entry name={project.name} mark={project.key} />
-                </Link>
-              </li>
-            ))}
-            {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
-            {mayMakeProjects && (
-              <li>
-                <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
-                  <Entry icon="plus" name={t.nav.newProject} />
-                </Link>
-              </li>
-            )}
+            <Place to="/" icon="now" name={t.nav.now} />
+            {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
+            <Place to="/agents" icon="agents" name={t.nav.agents} />
+            <Place to="/activity" icon="activity" name={t.nav.activity} />
+            <li>
+              <Link
+                to="/settings/$section"
+                params={{ section: 'members' }}
+                className="rail-link"
+                aria-current={isInSettings ? 'page' : undefined}
+              >
+                <Entry icon="settings" name={t.nav.settings} />
+              </Link>
+            </li>
           </ul>
+          <div>
+            <h2 className="rail-title">{t.nav.boards}</h2>
+            <ul>
+              {projects.data?.map((project) => (
+                <li key={project.id}>
+                  <Link
+                    to="/p/$projectKey"
+                    params={{ projectKey: project.key }}
+                    className="rail-link"
+                    activeProps={{ 'aria-current': 'page' }}
+                    activeOptions={{ includeSearch: false }}
+                  >
+                    <Entry name={project.name} mark={project.key} />
+                  </Link>
+                </li>
+              ))}
+              {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+              {mayMakeProjects && (
+                <li>
+                  <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
+                    <Entry icon="plus" name={t.nav.newProject} />
+                  </Link>
+                </li>
+              )}
+            </ul>
+          </div>
         </div>
         <Foot onHelp={() => setOpen('help')} />
       </nav>
