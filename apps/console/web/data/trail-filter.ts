@@ -26,16 +26,16 @@ export interface AuditFilter {
 type Search = Readonly<Record<string, unknown>>;
 
 /** The fields that fit, of what an address says, whoever wrote it. */
-const fitting = <Filter>(
+function fitting<Filter>(
   search: Search,
   tests: Readonly<Record<keyof Filter, (text: string) => boolean>>,
-): Filter =>
-  Object.fromEntries(
-    Object.entries<(text: string) => boolean>(tests).flatMap(([field, fits]) => {
-      const value = search[field];
-      return typeof value === 'string' && fits(value) ? [[field, value]] : [];
-    }),
-  ) as Filter;
+): Filter {
+  const found = Object.entries<(text: string) => boolean>(tests).flatMap(([field, fits]) => {
+    const value = search[field];
+    return typeof value === 'string' && fits(value) ? [[field, value]] : [];
+  });
+  return Object.fromEntries(found) as Filter;
+}
 
 const like = (pattern: RegExp) => (text: string) => pattern.test(text);
 const isId = like(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
@@ -68,14 +68,14 @@ export const auditFilterOf = (search: Search): AuditFilter =>
   });
 
 /** A filter with one field set, or without it. */
-export const narrowed = <Filter extends object, Field extends keyof Filter>(
+export function narrowed<Filter extends object, Field extends keyof Filter>(
   filter: Filter,
   field: Field,
   value: Filter[Field] | undefined,
-): Filter => {
+): Filter {
   const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
   return value === undefined || value === '' ? rest : { ...rest, [field]: value };
-};
+}
 
 /** When a day begins where the reader is; so many days later. */
 export function dayStart(day: string, later = 0): string {
