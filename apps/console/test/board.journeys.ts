@@ -177,12 +177,21 @@ export function boardJourneys(house: House): void {
     await page.getByText('Live', { exact: true }).waitFor();
     await card(page, 'Beta').focus();
     await house.whileApiIsAway(async () => {
-      await page.getByText('Reconnecting').waitFor();
+      await page.locator('.wire', { hasText: 'Reconnecting' }).waitFor();
+      // Also where the rail has no room for words.
+      const line = page.locator('.wire-line', { hasText: 'Reconnecting' });
+      expect(await line.isVisible()).toBe(false);
+      for (const width of [1_024, 320]) {
+        await page.setViewportSize({ width, height: 800 });
+        expect(await line.isVisible()).toBe(true);
+      }
+      await page.setViewportSize({ width: 1_440, height: 900 });
       expect(await titles(page, 'Backlog')).toEqual(['Alpha', 'Beta', 'Gamma']);
     });
     await house.client(people.ben.me.token).stories.updateStatus({ storyId: 'WEB-2', status: 'in_progress' });
     await shows(page, 'In progress', ['Beta']);
     await page.getByText('Live', { exact: true }).waitFor();
+    expect(await page.locator('.wire-line').count()).toBe(0);
     // The reader who stood on the card still does.
     await page.locator('[data-card]:focus', { hasText: 'Beta' }).waitFor();
   });

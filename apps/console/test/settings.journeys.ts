@@ -60,6 +60,55 @@ export function settingsJourneys(house: House): void {
     await until(async () => (await ana.billing.seatUsage()).usage.purchased === 30);
   });
 
+  journey('chooses by which ways one is told, and says where that could not be saved', async () => {
+    const { notifications } = house.client(people.chloe.me.token);
+    const of = async (kind: string) =>
+      (await notifications.listPreferences({})).items.find((one) => one.kind === kind)?.channels;
+    const page = await open(people.chloe.me.token, '/inbox');
+    await page.getByRole('link', { name: 'Choose what you are told of' }).click();
+    const replies = page.getByRole('row', { name: /someone replies to you/ });
+    const box = (channel: string) => replies.getByRole('checkbox', { name: channel });
+    expect(await box('E-mail').isChecked()).toBe(false);
+    await box('E-mail').check();
+    await replies.getByText('Saved').waitFor();
+    expect(await of('comment_reply')).toEqual({ inbox: true, email: true, push: false });
+    // What is chosen twice in a row ends as it was chosen last.
+    for (const channel of ['E-mail', 'Inbox', 'Inbox', 'Inbox']) await box(channel).click();
+    await replies.getByText('Saved').waitFor();
+    await until(async () => (await of('comment_reply'))?.inbox === false);
+    expect(await of('comment_reply')).toEqual({ inbox: false, email: false, push: false });
+    await page
+      .getByRole('row', { name: /someone mentions you/ })
+      .getByRole('checkbox', { name: 'Push' })
+      .press(' ');
+    await replies.getByText('you are not told').waitFor();
+    // Taken back where it is refused.
+    await page.route('**/api/notifications/setPreference', (route) =>
+      route.fulfill({
+        ...{ status: 403, contentType: 'application/json' },
+        body: JSON.stringify({
+          code: 'forbidden',
+          message: 'Not now.',
+          status: 403,
+          requestId: 'r',
+          details: {},
+        }),
+      }),
+    );
+    await box('Push').click();
+    await replies.getByText('This could not be saved. Not now.').waitFor();
+    expect(await box('Push').isChecked()).toBe(false);
+  });
+
+  journey('changes no way to be told by a token that may read alone', async () => {
+    const { secret } = await house
+      .client(people.ana.me.token)
+      .tokens.create({ name: 'Look', scopes: ['read'] });
+    const page = await open(secret, '/settings/notifications');
+    await page.getByText('This token may read alone').waitFor();
+    expect(await page.getByRole('checkbox', { disabled: false }).count()).toBe(0);
+  });
+
   journey('changes the columns of a board, which an open board shows', async () => {
     const [settings, board] = [
       await open(people.ana.me.token, '/p/WEB/settings/columns'),

@@ -9,7 +9,7 @@ import { useWindows } from './windows.ts';
 /** What the frame of all pages reads. */
 const frame = /\/api\/(session|events|projects\/list|notifications\/unreadCount)/;
 /** What these show is known to the frame: who is looking, and by what. */
-const asksNothing: readonly string[] = ['/settings/sessions', '/settings/general'];
+const asksNothing: readonly string[] = ['/settings/sessions', '/settings/general', '/new-project'];
 const refusal = (status: number, code: string) => (route: Route) =>
   route.fulfill({
     ...{ status, contentType: 'application/json' },

@@ -1,19 +1,20 @@
 import { Dialog } from '../parts/dialog.tsx';
 import { switchKeys, useKeysOn } from '../parts/keys.ts';
+import { help } from '../texts/help.ts';
 import { t } from '../texts/index.ts';
 
 /** How the key is written on it that goes with others. */
 const modifier = /Mac|iP(hone|ad|od)/.test(navigator.userAgent) ? '⌘' : 'Ctrl';
 
 /** Which keys do what, and the switch for those without a modifier. */
-export function Help({ onClose }: { readonly onClose: () => void }) {
+export default function Help({ onClose }: { readonly onClose: () => void }) {
   const isOn = useKeysOn();
   return (
-    <Dialog label={t.help.title} onClose={onClose}>
+    <Dialog label={help.title} onClose={onClose}>
       <div className="dialog-body">
-        <h2>{t.help.title}</h2>
+        <h2>{help.title}</h2>
         <dl className="keys">
-          {t.help.keys.map(([keys, meaning]) => (
+          {help.keys.map(([keys, meaning]) => (
             <div key={meaning} className="fact">
               <dt>
                 {keys.split(' ').map((key) => (
@@ -26,7 +27,7 @@ export function Help({ onClose }: { readonly onClose: () => void }) {
         </dl>
         <label className="switch">
           <input type="checkbox" checked={isOn} onChange={({ target }) => switchKeys(target.checked)} />
-          {t.help.single}
+          {help.single}
         </label>
         <div className="dialog-foot">
           <button type="button" className="button" onClick={onClose}>

@@ -6,6 +6,7 @@ import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
 import { Dialog } from '../parts/dialog.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../texts/index.ts';
 
 interface Choice {
@@ -23,8 +24,10 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
   const listId = useId();
   const [text, setText] = useState('');
   const [at, setAt] = useState(0);
-  const query = useDeferredValue(text.trim());
+  const wanted = text.trim();
+  const query = useDeferredValue(wanted);
   const projects = useQuery(projectsQuery(client));
+  const mayMakeProjects = useMayMakeProjects();
   const found = useQuery({
     queryKey: ['found', query],
     queryFn: async () => (await client.search.find({ query, kinds: ['story'], limit: 12 })).items,
@@ -44,23 +47,28 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
       ...{ id: 'settings', name: t.nav.settings },
       run: () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
     },
+    ...(mayMakeProjects
+      ? [{ id: 'new-project', name: t.nav.newProject, run: () => void navigate({ to: '/new-project' }) }]
+      : []),
     ...(projects.data ?? []).map(({ id, key, name }) => ({
       ...{ id, name, mark: key },
       run: () => void navigate({ to: '/p/$projectKey', params: { projectKey: key } }),
     })),
   ];
   const fits = places.filter(({ name, mark }) =>
-    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(query.toLocaleLowerCase()),
+    `${mark ?? ''} ${name}`.toLocaleLowerCase().includes(wanted.toLocaleLowerCase()),
   );
-  const stories = (query.length >= fewestLetters ? (found.data ?? []) : []).flatMap(({ id, key, title }) =>
-    key === null
-      ? []
-      : [
-          {
-            ...{ id, name: title, mark: key },
-            run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: key } }),
-          },
-        ],
+  // Of words that were typed before, none is offered: Enter takes what fits those that stand there.
+  const stories = (query === wanted && query.length >= fewestLetters ? (found.data ?? []) : []).flatMap(
+    ({ id, key, title }) =>
+      key === null
+        ? []
+        : [
+            {
+              ...{ id, name: title, mark: key },
+              run: () => void navigate({ to: '/s/$storyKey', params: { storyKey: key } }),
+            },
+          ],
   );
   const choices: readonly Choice[] = [...fits, ...stories];
   const chosen = Math.min(at, Math.max(0, choices.length - 1));
@@ -111,7 +119,9 @@ export function Palette({ onClose }: { readonly onClose: () => void }) {
           </li>
         ))}
       </ul>
-      {choices.length === 0 && !found.isFetching && <p className="column-empty">{t.palette.none}</p>}
+      {choices.length === 0 && query === wanted && !found.isFetching && (
+        <p className="column-empty">{t.palette.none}</p>
+      )}
     </Dialog>
   );
 }

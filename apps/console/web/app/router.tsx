@@ -1,6 +1,7 @@
 import { createRootRoute, createRoute, createRouter, lazyRouteComponent } from '@tanstack/react-router';
 import { BoardPage } from '../board/board-page.tsx';
 import { boardSearchOf } from '../board/filter.ts';
+import { activityFilterOf, auditFilterOf } from '../data/trail-filter.ts';
 import { NotFoundError } from '@muster/client';
 import { Failed } from '../parts/states.tsx';
 import { Shell } from './shell.tsx';
@@ -34,6 +35,7 @@ const activity = createRoute({
   getParentRoute: () => root,
   path: '/activity',
   component: lazyRouteComponent(() => import('../pages/activity-page.tsx'), 'ActivityPage'),
+  validateSearch: activityFilterOf,
 });
 const board = createRoute({
   getParentRoute: () => root,
@@ -52,6 +54,12 @@ const story = createRoute({
     const [from, to] = [versionIn(search['from']), versionIn(search['to'])];
     return { ...(from !== undefined && { from }), ...(to !== undefined && { to }) };
   },
+});
+
+const newProject = createRoute({
+  getParentRoute: () => root,
+  path: '/new-project',
+  component: lazyRouteComponent(() => import('../projects/new-project-page.tsx'), 'NewProjectPage'),
 });
 
 const settings = createRoute({
@@ -81,18 +89,12 @@ const audit = createRoute({
   getParentRoute: () => root,
   path: '/audit',
   component: lazyRouteComponent(() => import('../views/audit-page.tsx'), 'AuditPage'),
-  validateSearch: ({
-    outcome,
-    operation,
-  }: Record<string, unknown>): { outcome?: 'allowed' | 'denied'; operation?: string } => ({
-    ...((outcome === 'allowed' || outcome === 'denied') && { outcome }),
-    ...(typeof operation === 'string' && operation !== '' && { operation }),
-  }),
+  validateSearch: auditFilterOf,
 });
 
 export const router = createRouter({
   routeTree: root.addChildren([
-    ...[now, inbox, agents, activity, board, story],
+    ...[now, inbox, agents, activity, board, story, newProject],
     ...[settings, projectSettings, epics, health, audit],
   ]),
   basepath: '/console',

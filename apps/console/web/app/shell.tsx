@@ -1,7 +1,7 @@
 /** The frame of every page: where one can go, how the wire is, who is looking. */
 import { useQuery } from '@tanstack/react-query';
 import { Link, Outlet, useNavigate, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, useEffect, useState } from 'react';
+import { lazy, type ReactNode, Suspense, useEffect, useRef, useState } from 'react';
 import { useConsole, useIdentity, useWire } from '../data/context.ts';
 import { projectsQuery, unreadQuery } from '../data/queries.ts';
 import { switchOrganization } from '../data/sign-in.ts';
@@ -9,13 +9,15 @@ import { useNow } from '../parts/clock.tsx';
 import { Icon, type IconName, Mark } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
 import { Menu } from '../parts/menu.tsx';
-import { Notices } from '../parts/notices.tsx';
+import { announceQuietly, Notices } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
 import { ProofDialog } from '../parts/proof-dialog.tsx';
+import { useMayMakeProjects } from '../settings/rights.ts';
 import { t } from '../texts/index.ts';
-import { Help } from './help.tsx';
 import { Palette } from './palette.tsx';
 import { setTheme, type Theme, themeNow, themes } from './theme.ts';
+
+const Help = lazy(() => import('./help.tsx'));
 
 const Entry = ({
   icon,
@@ -75,21 +77,42 @@ const Place = ({
   </li>
 );
 
-function WireState() {
+function useWireText(): string {
   const wire = useWire();
   const now = useNow();
-  const text =
-    wire.state === 'lost'
-      ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
-      : t.wire[wire.state];
+  return wire.state === 'lost'
+    ? t.wire.lost(Math.max(0, Math.round((now - wire.since) / 1_000)))
+    : t.wire[wire.state];
+}
+
+function WireState() {
+  const { state } = useWire();
+  const text = useWireText();
   return (
-    <div className="wire" data-state={wire.state} title={text}>
-      <span className="state" data-tone={wire.state === 'live' ? 'good' : 'wait'}>
-        <span className="pulse" data-state={wire.state} />
+    <div className="wire" data-state={state} title={text}>
+      <span className="state" data-tone={state === 'live' ? 'good' : 'wait'}>
+        <span className="pulse" data-state={state} />
       </span>
       <span className="word">{text}</span>
     </div>
   );
+}
+
+/** Where the rail has no room for words: that what is shown may be old. */
+function WireLine() {
+  const { state } = useWire();
+  const text = useWireText();
+  const isBehind = state === 'lost' || state === 'crowded';
+  const wasBehind = useRef(false);
+  useEffect(() => {
+    if (isBehind || wasBehind.current) announceQuietly(isBehind ? t.wire.behind : t.wire.caughtUp);
+    wasBehind.current = isBehind;
+  }, [isBehind]);
+  return isBehind ? (
+    <p className="wire-line" data-state={state}>
+      {text}
+    </p>
+  ) : null;
 }
 
 function Foot({ onHelp }: { readonly onHelp: () => void }) {
@@ -162,11 +185,25 @@ export function Shell() {
   const unread = useQuery({ ...unreadQuery(session.client), enabled: agent === null });
   const [open, setOpen] = useState<'palette' | 'help' | null>(null);
   const closed = (which: 'palette' | 'help'): void => setOpen((last) => (last === which ? null : last));
+  const projects = useQuery(projectsQuery(session.client));
+  const here = useRouterState({
+    select: ({ location }) => /^\/(?:p|s)\/([a-z][a-z\d]*)/i.exec(location.pathname)?.[1]?.toUpperCase(),
+  });
+  /** The project that one was at last. */
+  const lastKey = useRef<string>(undefined);
+  if (here !== undefined) lastKey.current = here;
+  const goTo = (page: '' | '/epics' | '/health'): void => {
+    const projectKey = lastKey.current ?? projects.data?.[0]?.key;
+    if (projectKey !== undefined) void navigate({ to: `/p/$projectKey${page}`, params: { projectKey } });
+  };
   usePageKeys({
     '?': () => setOpen('help'),
     'g n': () => void navigate({ to: '/' }),
     'g i': () => void navigate({ to: '/inbox' }),
     'g w': () => void navigate({ to: '/agents' }),
+    'g b': () => goTo(''),
+    'g e': () => goTo('/epics'),
+    'g h': () => goTo('/health'),
     'g a': () => void navigate({ to: '/activity' }),
     'g s': () => void navigate({ to: '/settings/$section', params: { section: 'members' } }),
   });
@@ -180,7 +217,15 @@ export function Shell() {
     document.addEventListener('keydown', hear);
     return () => document.removeEventListener('keydown', hear);
   }, []);
-  const projects = useQuery(projectsQuery(session.client));
+  const mayMakeProjects = useMayMakeProjects();
+  const rail = useRef<HTMLElement>(null);
+  const path = useRouterState({ select: ({ location }) => location.pathname });
+  // Where the rail is one line, the page that one is on may be beyond its end.
+  useEffect(() => {
+    rail.current
+      ?.querySelector('[aria-current="page"]')
+      ?.scrollIntoView({ block: 'nearest', inline: 'nearest', behavior: 'instant' });
+  }, [path, projects.data]);
   const isInSettings = useRouterState({
     select: ({ location }) => location.pathname.startsWith('/settings/'),
   });
@@ -189,50 +234,64 @@ export function Shell() {
       <a className="skip button" data-kind="main" href="#main">
         {t.skip}
       </a>
-      <nav className="rail" aria-label={t.nav.main}>
+      <nav ref={rail} className="rail" aria-label={t.nav.main}>
         <OrganizationPart />
-        <ul>
-          <Place to="/" icon="now" name={t.nav.now} />
-          {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
-          <Place to="/agents" icon="agents" name={t.nav.agents} />
-          <Place to="/activity" icon="activity" name={t.nav.activity} />
-          <li>
-            <Link
-              to="/settings/$section"
-              params={{ section: 'members' }}
-              className="rail-link"
-              aria-current={isInSettings ? 'page' : undefined}
-            >
-              <Entry icon="settings" name={t.nav.settings} />
-            </Link>
-          </li>
-        </ul>
-        <div>
-          <h2 className="rail-title">{t.nav.boards}</h2>
+        <div className="rail-places">
           <ul>
-            {projects.data?.map((project) => (
-              <li key={project.id}>
-                <Link
-                  to="/p/$projectKey"
-                  params={{ projectKey: project.key }}
-                  className="rail-link"
-                  activeProps={{ 'aria-current': 'page' }}
-                  activeOptions={{ includeSearch: false }}
-                >
-                  <Entry name={project.name} mark={project.key} />
-                </Link>
-              </li>
-            ))}
-            {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+            <Place to="/" icon="now" name={t.nav.now} />
+            {agent === null && <Place to="/inbox" icon="inbox" name={t.nav.inbox} count={unread.data ?? 0} />}
+            <Place to="/agents" icon="agents" name={t.nav.agents} />
+            <Place to="/activity" icon="activity" name={t.nav.activity} />
+            <li>
+              <Link
+                to="/settings/$section"
+                params={{ section: 'members' }}
+                className="rail-link"
+                aria-current={isInSettings ? 'page' : undefined}
+              >
+                <Entry icon="settings" name={t.nav.settings} />
+              </Link>
+            </li>
           </ul>
+          <div>
+            <h2 className="rail-title">{t.nav.boards}</h2>
+            <ul>
+              {projects.data?.map((project) => (
+                <li key={project.id}>
+                  <Link
+                    to="/p/$projectKey"
+                    params={{ projectKey: project.key }}
+                    className="rail-link"
+                    activeProps={{ 'aria-current': 'page' }}
+                    activeOptions={{ includeSearch: false }}
+                  >
+                    <Entry name={project.name} mark={project.key} />
+                  </Link>
+                </li>
+              ))}
+              {projects.data?.length === 0 && <li className="rail-title">{t.nav.noBoards}</li>}
+              {mayMakeProjects && (
+                <li>
+                  <Link to="/new-project" className="rail-link" activeProps={{ 'aria-current': 'page' }}>
+                    <Entry icon="plus" name={t.nav.newProject} />
+                  </Link>
+                </li>
+              )}
+            </ul>
+          </div>
         </div>
         <Foot onHelp={() => setOpen('help')} />
       </nav>
       <main id="main" className="main" tabIndex={-1}>
         <Outlet />
+        <WireLine />
       </main>
       {open === 'palette' && <Palette onClose={() => closed('palette')} />}
-      {open === 'help' && <Help onClose={() => closed('help')} />}
+      {open === 'help' && (
+        <Suspense fallback={null}>
+          <Help onClose={() => closed('help')} />
+        </Suspense>
+      )}
       <ProofDialog />
       <Notices />
     </div>

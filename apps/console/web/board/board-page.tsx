@@ -3,6 +3,8 @@ import { getRouteApi, useNavigate } from '@tanstack/react-router';
 import {
   type FocusEvent,
   type KeyboardEvent,
+  lazy,
+  Suspense,
   useDeferredValue,
   useEffect,
   useLayoutEffect,
@@ -16,6 +18,8 @@ import { type StoryCard } from '@muster/registry';
 import { type Board } from '../data/boards.ts';
 import { useConsole } from '../data/context.ts';
 import { type Place } from '../data/lanes.ts';
+import { useRoleIn } from '../data/roles.ts';
+import { choosingOf } from '../parts/choosing.ts';
 import { Icon } from '../parts/icons.tsx';
 import { usePageKeys, isSingle } from '../parts/keys.ts';
 import { Menu, type MenuItem } from '../parts/menu.tsx';
@@ -25,14 +29,15 @@ import { useSteady } from '../parts/steady.ts';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
 import { Column } from './column.tsx';
+import { useChoosing } from './choosing.tsx';
 import { useDragging } from './drag.ts';
 import { fits, isFiltered } from './filter.ts';
 import { FilterBar } from './filter-bar.tsx';
 import { useLeasesKept } from './leases.ts';
 import { useMoving } from './moving.ts';
-import { SelectionBar } from './selection-bar.tsx';
 import { spotOf, stepOf, stepTo } from './walk.ts';
 
+const SelectionBar = lazy(() => import('./selection-bar.tsx'));
 const route = getRouteApi('/p/$projectKey');
 
 export function BoardPage() {
@@ -77,7 +82,7 @@ function BoardView({ board }: { readonly board: Board }) {
     () => (activeId === null ? undefined : lanes[spotOf(lanes, activeId)?.lane ?? -1]),
     [lanes, activeId],
   );
-  const canWrite = project !== null && project.archivedAt === null && project.myRole !== 'viewer';
+  const { mayWrite: canWrite } = useRoleIn(project);
 
   // A card that another moves keeps the focus of whoever is on it.
   useLayoutEffect(() => {
@@ -112,6 +117,7 @@ function BoardView({ board }: { readonly board: Board }) {
     flushSync(() => setActiveId(id));
     area.current?.querySelector<HTMLElement>(`[data-card="${id}"]`)?.focus();
   };
+  const { isChoosing, choose, giveUp: giveUpChoosing, chooser } = useChoosing(board, move, focusCard);
   const menuOf = useSteady((card: StoryCard): MenuItem[] => {
     const lane = view.lanes.find(({ column }) => column.id === card.columnId);
     const to = (place: Place) => () => void move(card, place);
@@ -128,6 +134,10 @@ function BoardView({ board }: { readonly board: Board }) {
         ...{ id: 'select', name: selected.has(card.id) ? t.select.not : t.select.one },
         run: () => toggle(card.id),
       },
+      ...(['assignee', 'priority', 'reviewer'] as const).map((what) => ({
+        ...{ id: what, name: t.choose[what] },
+        run: () => choose(what, card),
+      })),
       { id: 'top', name: t.board.moveTop, run: to({ columnId, beforeId: first }) },
       { id: 'bottom', name: t.board.moveBottom, run: to({ columnId, beforeId: null }) },
       ...view.lanes
@@ -152,7 +162,16 @@ function BoardView({ board }: { readonly board: Board }) {
   const onKeyDown = (event: KeyboardEvent): void => {
     const id = event.target instanceof HTMLElement ? event.target.dataset['card'] : undefined;
     const card = id === undefined ? undefined : board.card(id);
-    if (card === undefined || !isSingle(event)) return;
+    if (card === undefined) return;
+    // The menu is on its way: what is typed meanwhile is for it, and does nothing to the card.
+    if (isChoosing) {
+      if (event.key === 'Escape') giveUpChoosing();
+      event.preventDefault();
+      event.stopPropagation();
+      return;
+    }
+    if (!isSingle(event)) return;
+    const choice = choosingOf(event.key);
     const to = stepOf(event.key);
     if (moving !== null) {
       if (to !== undefined) step(lanes, to);
@@ -166,6 +185,7 @@ function BoardView({ board }: { readonly board: Board }) {
       if (found !== undefined) focusCard(found.id);
     } else if (event.key === 'm' && canWrite) begin(lanes, card);
     else if (event.key === 'x' && canWrite) toggle(card.id);
+    else if (choice !== undefined && canWrite) choose(choice, card);
     else if (event.key === 'Escape' && selected.size > 0) setSelected(new Set());
     else return;
     event.preventDefault();
@@ -215,6 +235,11 @@ function BoardView({ board }: { readonly board: Board }) {
             items={[
               { id: 'epics', name: t.board.epics, run: open('epics') },
               { id: 'health', name: t.board.health, run: open('health') },
+              {
+                id: 'activity',
+                name: t.nav.activity,
+                run: () => void navigate({ to: '/activity', search: { project: project.key } }),
+              },
               { id: 'settings', name: t.board.settings, run: open('settings/people') },
             ]}
           >
@@ -223,7 +248,9 @@ function BoardView({ board }: { readonly board: Board }) {
         )}
       </header>
       {selected.size > 0 && (
-        <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
+        <Suspense fallback={null}>
+          <SelectionBar board={board} lanes={view.lanes} selected={selected} onSelect={setSelected} />
+        </Suspense>
       )}
       {project?.archivedAt != null && <p className="banner">{t.board.archived}</p>}
       {view.state === 'loading' ? (
@@ -265,6 +292,7 @@ function BoardView({ board }: { readonly board: Board }) {
           ))}
         </div>
       )}
+      {chooser(view.lanes, () => area.current)}
     </>
   );
 }

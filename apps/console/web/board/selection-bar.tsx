@@ -8,7 +8,7 @@ import { notify, reasonFor } from '../parts/notices.tsx';
 import { t } from '../texts/index.ts';
 import { priorityNames } from './filter.ts';
 
-export function SelectionBar({
+export default function SelectionBar({
   board,
   lanes,
   selected,

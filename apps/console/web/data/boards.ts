@@ -28,6 +28,12 @@ export type Outcome =
   | { readonly type: 'conflict' }
   | { readonly type: 'refused'; readonly error: unknown };
 
+export type Changed =
+  | { readonly type: 'changed' }
+  /** Another wrote the same field meanwhile. */
+  | { readonly type: 'met'; readonly theirs: StoryCard }
+  | { readonly type: 'refused'; readonly error: unknown };
+
 /** Between two reads of cards at least so long; what is said to have changed meanwhile is read together. */
 const gatherMillis = 100;
 /** More changed cards than that are read with their board. */
@@ -269,11 +275,69 @@ export class Board {
     return this.#cards.get(story.id);
   }
 
-  async setStatus(id: string, status: Story['status']): Promise<readonly string[]> {
-    const { story, warnings } = await this.#client.stories.updateStatus({ storyId: id, status });
+  /** Off the board. Throws where that is refused. */
+  async cancel({ id, version }: StoryCard): Promise<void> {
+    const { story } = await this.#client.stories.updateStatus({
+      ...{ storyId: id, status: 'canceled', expectedVersion: version },
+    });
     this.#adopt(story);
     this.#show({});
-    return warnings.map(({ message }) => message);
+  }
+
+  /** Shown at once, and taken back where it is refused. A version that another wrote is overwritten where it is the one that is known. */
+  async setPriority(
+    { id, priority: was, version }: StoryCard,
+    priority: StoryCard['priority'],
+  ): Promise<Changed> {
+    this.#patch(id, { priority });
+    const ask = (expectedVersion: number) =>
+      this.#client.stories.update({ storyId: id, priority, expectedVersion });
+    try {
+      const { story } = await ask(version).catch(async (error: unknown) => {
+        if (!isRefusal(error, 'version_mismatch')) throw error;
+        const theirs = await this.#readOne(id);
+        // What they changed is something else: both changes have room.
+        if (theirs?.priority === was || theirs?.priority === priority) return ask(theirs.version);
+        throw error;
+      });
+      this.#adopt(story);
+      return { type: 'changed' };
+    } catch (error) {
+      const theirs = this.#cards.get(id);
+      if (isRefusal(error, 'version_mismatch') && theirs !== undefined) return { type: 'met', theirs };
+      this.ask([id]);
+      return { type: 'refused', error };
+    } finally {
+      this.#asked.delete(id);
+      this.#show({});
+    }
+  }
+
+  /** To a person or an agent, or to none; the other stays. */
+  async assign({ id, assignees }: StoryCard, who: Partial<StoryCard['assignees']>): Promise<Changed> {
+    this.#patch(id, { assignees: { ...assignees, ...who } });
+    try {
+      await this.#client.assignments.set({
+        ...{ targetType: 'story', targetId: id },
+        ...(who.member !== undefined && { memberId: who.member?.id ?? null }),
+        ...(who.agent !== undefined && { agentId: who.agent?.id ?? null }),
+      });
+      return { type: 'changed' };
+    } catch (error) {
+      return { type: 'refused', error };
+    } finally {
+      this.#asked.delete(id);
+      this.ask([id]);
+    }
+  }
+
+  #patch(id: string, patch: Partial<StoryCard>): void {
+    const card = this.#cards.get(id);
+    if (card === undefined) return;
+    this.#asked.add(id);
+    this.#cards.set(id, { ...card, ...patch });
+    this.#isStirred = true;
+    this.#show({});
   }
 }
 

@@ -12,7 +12,7 @@ const toldAlone: ReadonlySet<Kind> = new Set<Kind>([
 ]);
 const seenElsewhere: ReadonlySet<Kind> = new Set<Kind>(['review_requested', 'handoff', 'lease_expired']);
 
-export const needsAnswer = ({ kind }: Notification): boolean =>
+export const needsAnswer = ({ kind }: Pick<Notification, 'kind'>): boolean =>
   toldAlone.has(kind) || seenElsewhere.has(kind);
 
 export const isToldAlone = ({ kind, readAt }: Notification): boolean =>

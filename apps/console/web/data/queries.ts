@@ -1,5 +1,5 @@
 /** What pages read, each under one key; events of the stream say which keys are old. */
-import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
+import { queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
 import { type Project } from '@muster/registry';
 
@@ -132,17 +132,4 @@ export const unreadQuery = (client: Client) =>
   queryOptions({
     queryKey: ['unread'],
     queryFn: async () => (await client.notifications.unreadCount()).unread,
-  });
-
-export const activityQuery = (client: Client, projectId?: string) =>
-  infiniteQueryOptions({
-    queryKey: ['activity', projectId ?? null],
-    queryFn: ({ pageParam }) =>
-      client.activity.list({
-        limit: 50,
-        ...(projectId !== undefined && { projectId }),
-        ...(pageParam !== null && { cursor: pageParam }),
-      }),
-    initialPageParam: null as string | null,
-    getNextPageParam: ({ nextCursor }) => nextCursor,
   });

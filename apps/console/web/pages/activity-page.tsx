@@ -1,14 +1,20 @@
 import { useInfiniteQuery } from '@tanstack/react-query';
 import { type ActivityItem, type StoryStatus } from '@muster/registry';
-import { Link } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { useClient } from '../data/context.ts';
-import { activityQuery } from '../data/queries.ts';
+import { type ActivityFilter, narrowed } from '../data/trail-filter.ts';
+import { Icon } from '../parts/icons.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useIsAdmin } from '../settings/rights.ts';
 import { useTitle } from '../parts/title.ts';
-import { happened, movedTo } from '../texts/activity.ts';
+import { doerId } from '../parts/whose.ts';
+import { a, happened, movedTo } from '../texts/activity.ts';
 import { ago, exactly, t } from '../texts/index.ts';
+import { ActivityBar } from './activity-bar.tsx';
+import { activityQuery } from './activity-query.ts';
+
+const route = getRouteApi('/activity');
 
 interface Happened {
   readonly item: ActivityItem;
@@ -32,12 +38,38 @@ function together(items: readonly ActivityItem[]): Happened[] {
 
 const isStatus = (value: unknown): value is StoryStatus => typeof value === 'string' && value in t.status;
 
+/** Words of a line that lead to all lines with the same. */
+const Narrow = ({
+  filter,
+  title,
+  isQuiet = false,
+  children,
+}: {
+  readonly filter: ActivityFilter;
+  readonly title: string;
+  readonly isQuiet?: boolean;
+  readonly children: string;
+}) => (
+  <Link
+    to="/activity"
+    search={filter}
+    className={isQuiet ? 'trail-link muted' : 'trail-link'}
+    activeProps={{ 'aria-current': undefined }}
+    title={title}
+  >
+    {children}
+  </Link>
+);
+
 /** What happened, newest first. */
 export function ActivityPage() {
   useTitle(t.nav.activity);
-  const activity = useInfiniteQuery(activityQuery(useClient()));
+  const filter = route.useSearch();
+  const activity = useInfiniteQuery(activityQuery(useClient(), filter));
   const isAdmin = useIsAdmin();
   const items = activity.data?.pages.flatMap((page) => page.items) ?? [];
+  const isNarrowed = Object.keys(filter).length > 0;
+  const actorName = items.find(({ actor }) => doerId(actor) === filter.actor)?.actor.name;
   return (
     <>
       <header className="page-head">
@@ -51,9 +83,21 @@ export function ActivityPage() {
       </header>
       <div className="page">
         <div className="page-column">
+          <ActivityBar filter={filter} actorName={actorName} />
           {activity.isError && <Failed error={activity.error} again={() => void activity.refetch()} />}
           {activity.isPending && <Loading label={t.activity.loading} />}
-          {activity.isSuccess && items.length === 0 && <Empty title={t.activity.empty} />}
+          {activity.isSuccess && items.length === 0 && (
+            <Empty title={isNarrowed ? a.none : t.activity.empty}>
+              {isNarrowed && (
+                <>
+                  <p>{a.noneWhy}</p>
+                  <Link to="/activity" search={{}} className="button">
+                    {a.clear}
+                  </Link>
+                </>
+              )}
+            </Empty>
+          )}
           <ol className="rows">
             {together(items).map(({ item: { id, kind, actor, subject, data, at }, times }) => (
               <li key={id} className="row row-slim">
@@ -61,7 +105,12 @@ export function ActivityPage() {
                   <Avatar name={actor.name} kind={actor.kind} />
                 </span>
                 <p className="row-words">
-                  {nameOf(actor)} <span className="muted">{happened(kind)}</span>{' '}
+                  <Narrow filter={narrowed(filter, 'actor', doerId(actor))} title={a.onlyBy(nameOf(actor))}>
+                    {nameOf(actor)}
+                  </Narrow>{' '}
+                  <Narrow filter={narrowed(filter, 'kind', kind)} title={a.only(happened(kind))} isQuiet>
+                    {happened(kind)}
+                  </Narrow>{' '}
                   {subject.type === 'story' && subject.key !== null ? (
                     <Link to="/s/$storyKey" params={{ storyKey: subject.key }} className="row-title">
                       <span className="key">{subject.key}</span> {subject.title}
@@ -74,6 +123,17 @@ export function ActivityPage() {
                   )}
                   {times > 1 && <span className="muted"> · {t.activity.times(times)}</span>}
                 </p>
+                {subject.type === 'story' && subject.key !== null && filter.story === undefined && (
+                  <Link
+                    to="/activity"
+                    search={narrowed(filter, 'story', subject.key)}
+                    className="icon-button trail-only"
+                    aria-label={a.onlyOf(subject.key)}
+                    title={a.onlyOf(subject.key)}
+                  >
+                    <Icon name="search" size={13} />
+                  </Link>
+                )}
                 <time className="muted tabular" dateTime={at} title={exactly(at)}>
                   {ago(at)}
                 </time>

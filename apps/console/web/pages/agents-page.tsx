@@ -7,6 +7,7 @@ import { collisionsQuery, projectsQuery, stoppedQuery, workQuery } from '../data
 import { LeaseClock, useNow } from '../parts/clock.tsx';
 import { Collisions } from '../parts/collisions.tsx';
 import { Icon } from '../parts/icons.tsx';
+import { OfferAct, OfferFact } from '../parts/offer.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
@@ -23,7 +24,8 @@ const route = getRouteApi('/agents');
 const mostProjects = 5;
 
 function Work({ execution }: { readonly execution: ListedExecution }) {
-  const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested } = execution;
+  const { lease, story, group, state, phase, progress, checkpoint, needsRework, stopRequested, offer } =
+    execution;
   const now = useNow();
   const collisions = useQuery({
     ...collisionsQuery(useClient(), story?.key ?? ''),
@@ -45,7 +47,7 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
       lead={
         holder === null ? (
           <span className="state" data-tone={state === 'stalled' ? 'bad' : 'none'}>
-            <Icon name={stopRequested === null ? 'warn' : 'stop'} />
+            <Icon name={state === 'offered' ? 'inbox' : stopRequested === null ? 'warn' : 'stop'} />
           </span>
         ) : (
           <Avatar name={holder.name} kind={holder.kind} />
@@ -57,6 +59,7 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
         <>
           <WorkState state={state} needsRework={needsRework} isStopAsked={stopRequested !== null} />
           {lease !== null && <LeaseClock expiresAt={lease.expiresAt} />}
+          {state === 'offered' && offer !== null && <OfferFact offer={offer} />}
           <span>{facts.filter((fact) => fact !== undefined).join(' · ')}</span>
           {checkpoint !== null && <p className="row-quote">{checkpoint.summary}</p>}
           {story !== null && (collisions.data?.length ?? 0) > 0 && (
@@ -74,6 +77,11 @@ function Work({ execution }: { readonly execution: ListedExecution }) {
               <span className="sr-only"> {story.key}</span>
             </Link>
           )}
+          <OfferAct
+            execution={execution}
+            storyKey={story?.key ?? null}
+            name={story?.key ?? group?.name ?? ''}
+          />
           <StopButton execution={execution} name={story?.key ?? group?.name ?? ''} />
           {story !== null && <Steer execution={execution} storyKey={story.key} />}
         </>

@@ -1,10 +1,12 @@
 /** What one was told: what needs an answer before what is good to know. */
 import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { Link } from '@tanstack/react-router';
 import { useRef } from 'react';
 import { type Notification } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { needsAnswer } from '../data/needs.ts';
 import { inboxQuery } from '../data/queries.ts';
+import { Icon } from '../parts/icons.tsx';
 import { usePageKeys } from '../parts/keys.ts';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
@@ -74,6 +76,15 @@ export function InboxPage() {
       <header className="page-head">
         <h1>{t.nav.inbox}</h1>
         <span className="grow" />
+        <Link
+          to="/settings/$section"
+          params={{ section: 'notifications' }}
+          className="icon-button"
+          aria-label={t.inbox.settings}
+          title={t.inbox.settings}
+        >
+          <Icon name="settings" />
+        </Link>
         {unread.length > 0 && (
           <button type="button" className="button" onClick={() => void done(unread)}>
             {t.inbox.allDone}

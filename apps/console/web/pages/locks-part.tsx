@@ -11,7 +11,8 @@ import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { Tree } from '../parts/tree.tsx';
-import { span, t } from '../texts/index.ts';
+import { span } from '../texts/index.ts';
+import { l } from '../texts/locks.ts';
 
 function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }) {
   const { locks } = useClient();
@@ -23,7 +24,7 @@ function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }
     try {
       await locks.release({ lockId });
     } catch (error) {
-      notify({ tone: 'bad', title: t.locks.notFreed, body: reasonFor(error) });
+      notify({ tone: 'bad', title: l.notFreed, body: reasonFor(error) });
     }
     await queries.invalidateQueries({ queryKey: ['work', 'locks'] });
   };
@@ -31,18 +32,18 @@ function One({ lock, isLead }: { readonly lock: Lock; readonly isLead: boolean }
     <span className="lock lock-line">
       <Avatar name={holder.name} kind={holder.kind} />
       <span>
-        {t.locks.of(nameOf(holder), span(Date.parse(expiresAt) - now))}
-        {mode === 'shared' && ` · ${t.locks.shared}`}
+        {l.of(nameOf(holder), span(Date.parse(expiresAt) - now))}
+        {mode === 'shared' && ` · ${l.shared}`}
         {reason !== null && ` · ${reason}`}
       </span>
       {storyId !== null && (
         <Link to="/s/$storyKey" params={{ storyKey: storyId }} className="side-link">
-          {t.locks.story}
+          {l.story}
         </Link>
       )}
       {(isLead || holder.memberId === member.id) && (
         <button type="button" className="button" data-kind="quiet" onClick={() => void free()}>
-          {t.locks.free}
+          {l.free}
           <span className="sr-only"> {lock.resources.join(', ')}</span>
         </button>
       )}
@@ -62,10 +63,8 @@ function Probe({ projectId }: { readonly projectId: string }) {
     } catch (error) {
       setFound(null);
       const body =
-        error instanceof MusterError && isRefusal(error, 'invalid_params')
-          ? t.locks.noPath
-          : reasonFor(error);
-      notify({ tone: 'bad', title: t.locks.notAsked, body });
+        error instanceof MusterError && isRefusal(error, 'invalid_params') ? l.noPath : reasonFor(error);
+      notify({ tone: 'bad', title: l.notAsked, body });
     }
   };
   return (
@@ -78,33 +77,33 @@ function Probe({ projectId }: { readonly projectId: string }) {
     >
       <input
         className="field mono grow"
-        aria-label={t.locks.path}
-        placeholder={t.locks.pathHint}
+        aria-label={l.path}
+        placeholder={l.pathHint}
         maxLength={512}
         value={resource}
         onChange={({ target }) => setResource(target.value)}
       />
       <button type="submit" className="button">
-        {t.locks.ask}
+        {l.ask}
       </button>
       <div className="lock-answer" role="status">
         {found?.conflicts.length === 0 && (
           <p className="state" data-tone="good">
-            {t.locks.isFree(found.of)}
+            {l.isFree(found.of)}
           </p>
         )}
         {found !== null && found.conflicts.length > 0 && (
           <>
             <p className="state" data-tone="wait">
-              {t.locks.isHeld(found.of)}
+              {l.isHeld(found.of)}
             </p>
             <ul className="side-list">
               {found.conflicts.map(({ lock, heldResource, witness }) => (
                 <li key={`${lock.id} ${heldResource}`}>
-                  {t.locks.witness(nameOf(lock.holder))} <code>{witness}</code>
+                  {l.witness(nameOf(lock.holder))} <code>{witness}</code>
                   <span className="muted">
                     {' '}
-                    {t.locks.by} <code>{heldResource}</code>
+                    {l.by} <code>{heldResource}</code>
                   </span>
                 </li>
               ))}
@@ -122,10 +121,10 @@ export function Locks({ project }: { readonly project: Project }) {
   const id = `locks-${project.key}`;
   return (
     <section className="group" aria-labelledby={id}>
-      <h2 id={id}>{t.locks.title(project.name)}</h2>
+      <h2 id={id}>{l.title(project.name)}</h2>
       {locks.isError && <Failed error={locks.error} again={() => void locks.refetch()} />}
-      {locks.isPending && <Loading label={t.locks.loading} rows={2} />}
-      {locks.data?.length === 0 && <p className="muted">{t.locks.none}</p>}
+      {locks.isPending && <Loading label={l.loading} rows={2} />}
+      {locks.data?.length === 0 && <p className="muted">{l.none}</p>}
       {locks.data !== undefined && locks.data.length > 0 && (
         <Tree
           locks={locks.data}

@@ -4,12 +4,14 @@ import { Link } from '@tanstack/react-router';
 import { type ListedExecution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
 import { isToldAlone } from '../data/needs.ts';
-import { inboxQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
+import { inboxQuery, projectsQuery, reviewsQuery, reworkQuery, workQuery } from '../data/queries.ts';
 import { Icon } from '../parts/icons.tsx';
+import { OfferAct, OfferFact } from '../parts/offer.tsx';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Group, Row } from '../parts/row.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
+import { useMayMakeProjects } from '../settings/rights.ts';
 import { ago, t } from '../texts/index.ts';
 
 const Look = ({ storyKey, name }: { readonly storyKey: string | undefined; readonly name: string }) =>
@@ -47,11 +49,39 @@ function Waiting({
   );
 }
 
+function Offered({ execution }: { readonly execution: ListedExecution }) {
+  const { story, group, offer } = execution;
+  return (
+    <Row
+      lead={
+        <span className="state" data-tone="wait">
+          <Icon name="inbox" />
+        </span>
+      }
+      storyKey={story?.key ?? null}
+      title={story?.title ?? group?.name ?? ''}
+      fact={offer !== null && <OfferFact offer={offer} namesAddressee={false} />}
+      act={
+        <>
+          <Look storyKey={story?.key} name={t.now.look} />
+          <OfferAct
+            execution={execution}
+            storyKey={story?.key ?? null}
+            name={story?.key ?? group?.name ?? ''}
+          />
+        </>
+      }
+    />
+  );
+}
+
 export function NowPage() {
   useTitle(t.nav.now);
   const client = useClient();
   const { member, agent } = useIdentity();
   const work = useQuery(workQuery(client));
+  const projects = useQuery(projectsQuery(client));
+  const mayMakeProjects = useMayMakeProjects();
   const rework = useQuery(reworkQuery(client));
   const reviews = useQuery(reviewsQuery(client));
   // An agent is told nothing here.
@@ -82,6 +112,11 @@ export function NowPage() {
           {failed === undefined && isEmpty && (
             <Empty title={t.now.empty}>
               <p>{t.now.emptyWhy}</p>
+              {projects.data?.length === 0 && mayMakeProjects && (
+                <Link to="/new-project" className="button" data-kind="main">
+                  {t.nav.newProject}
+                </Link>
+              )}
             </Empty>
           )}
           {questions.length > 0 && (
@@ -117,12 +152,7 @@ export function NowPage() {
           {offers.length > 0 && (
             <Group id="offers" title={t.now.offers}>
               {offers.map((one) => (
-                <Waiting
-                  key={one.id}
-                  execution={one}
-                  why={one.offer?.note ?? t.now.offered}
-                  act={t.now.look}
-                />
+                <Offered key={one.id} execution={one} />
               ))}
             </Group>
           )}

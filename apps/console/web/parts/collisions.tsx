@@ -1,7 +1,7 @@
 /** Where others are at the same files: a path that both are about, who, and what they do with it. */
 import { type StoryContext } from '@muster/registry';
 import { Link } from '@tanstack/react-router';
-import { t } from '../texts/index.ts';
+import { l } from '../texts/locks.ts';
 import { nameOf } from './people.tsx';
 
 export const Collisions = ({
@@ -13,18 +13,18 @@ export const Collisions = ({
 }) => (
   <>
     <p className="state" data-tone="wait">
-      {t.locks.collides}
+      {l.collides}
     </p>
     <ul className="side-list">
       {collisions.map(({ id, path, kind, holder, storyId: other }) => (
         <li key={`${id} ${path}`}>
           <code>{path}</code>{' '}
           <span className="muted">
-            {holder === null ? '' : nameOf(holder)} {t.locks.collision[kind]}
+            {holder === null ? '' : nameOf(holder)} {l.collision[kind]}
           </span>
           {other !== null && other !== storyId && (
             <Link to="/s/$storyKey" params={{ storyKey: other }} className="side-link">
-              {t.locks.theirStory}
+              {l.theirStory}
             </Link>
           )}
         </li>

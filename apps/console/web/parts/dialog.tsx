@@ -1,4 +1,4 @@
-import { type ReactNode, useEffect, useRef } from 'react';
+import { type ReactNode, useLayoutEffect, useRef } from 'react';
 
 /** A modal of the browser's own: it keeps the focus, Escape closes it, and the focus goes back to where it was. */
 export function Dialog({
@@ -13,7 +13,8 @@ export function Dialog({
   readonly children: ReactNode;
 }) {
   const dialog = useRef<HTMLDialogElement>(null);
-  useEffect(() => {
+  // Closed before what comes in its place has the focus: the browser gives it back to where it was, and later would take it away.
+  useLayoutEffect(() => {
     const element = dialog.current;
     element?.showModal();
     return () => element?.close();

@@ -27,38 +27,56 @@ export const isTyping = (target: EventTarget | null): boolean =>
 /** Where a key really went: an editor in a shadow root shows itself to the page as a plain element. */
 export const targetOf = (event: Event): EventTarget | null => event.composedPath()[0] ?? event.target;
 
-/** Whether the key is one by itself that may act here. */
-export const isSingle = (event: {
+/** The first of two keys that belong together, until the second has come. */
+let first = '';
+let forget: ReturnType<typeof setTimeout> | undefined;
+const begin = (key: string): void => {
+  first = key;
+  clearTimeout(forget);
+  if (key !== '') forget = setTimeout(() => (first = ''), 1_500);
+};
+
+interface Pressed {
   readonly metaKey: boolean;
   readonly ctrlKey: boolean;
   readonly altKey: boolean;
   readonly target: EventTarget | null;
-}): boolean => isOn && !event.metaKey && !event.ctrlKey && !event.altKey && !isTyping(event.target);
+}
+const isPlain = ({ metaKey, ctrlKey, altKey, target }: Pressed): boolean =>
+  isOn && !metaKey && !ctrlKey && !altKey && !isTyping(target);
+
+/** Whether the key is one by itself that may act here: not the second of two. */
+export const isSingle = (event: Pressed): boolean => isPlain(event) && first === '';
+
+type Acts = Readonly<Record<string, () => void>>;
+/** Of the frame and of the page in it. */
+const heard: { readonly current: Acts }[] = [];
+
+function hear(event: KeyboardEvent): void {
+  if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
+  const { metaKey, ctrlKey, altKey, key } = event;
+  // Keys that are held beside others are none of their own.
+  if (['Shift', 'Control', 'Alt', 'Meta'].includes(key)) return;
+  const isMeant = isPlain({ metaKey, ctrlKey, altKey, target: targetOf(event) });
+  const wanted = first === '' ? key : `${first} ${key}`;
+  const act = isMeant ? heard.findLast(({ current }) => wanted in current)?.current[wanted] : undefined;
+  begin(isMeant && first === '' && act === undefined && key === 'g' ? 'g' : '');
+  if (act === undefined) return;
+  event.preventDefault();
+  act();
+}
 
 /** Keys of the whole page: `g i` is one after the other. What a dialog or a menu is open for, it gets. */
-export function usePageKeys(acts: Readonly<Record<string, () => void>>): void {
+export function usePageKeys(acts: Acts): void {
   const latest = useRef(acts);
   latest.current = acts;
   // Before it is painted: a key that is pressed at what is seen is heard.
   useLayoutEffect(() => {
-    let first = '';
-    let forget: ReturnType<typeof setTimeout> | undefined;
-    const hear = (event: KeyboardEvent): void => {
-      if (event.defaultPrevented || document.querySelector('dialog[open]') !== null) return;
-      const { metaKey, ctrlKey, altKey } = event;
-      if (!isSingle({ metaKey, ctrlKey, altKey, target: targetOf(event) })) return;
-      clearTimeout(forget);
-      const act = latest.current[first === '' ? event.key : `${first} ${event.key}`];
-      first = first === '' && act === undefined && event.key === 'g' ? 'g' : '';
-      forget = setTimeout(() => (first = ''), 1_500);
-      if (act === undefined) return;
-      event.preventDefault();
-      act();
-    };
-    document.addEventListener('keydown', hear);
+    if (heard.length === 0) document.addEventListener('keydown', hear);
+    heard.push(latest);
     return () => {
-      document.removeEventListener('keydown', hear);
-      clearTimeout(forget);
+      heard.splice(heard.indexOf(latest), 1);
+      if (heard.length === 0) document.removeEventListener('keydown', hear);
     };
   }, []);
 }

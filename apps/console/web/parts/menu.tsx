@@ -1,5 +1,5 @@
 /** A menu of acts or choices: opened by a button, walked by arrows, closed by Escape and by whatever else is done. */
-import { type KeyboardEvent, type ReactNode, useEffect, useRef, useState } from 'react';
+import { type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import { Icon } from './icons.tsx';
 
 export interface MenuItem {
@@ -24,28 +24,39 @@ interface MenuProps {
 
 const edge = 8;
 
-export function Menu({ label, items, children, className, staysOpen = false, tabIndex }: MenuProps) {
-  const [isOpen, setOpen] = useState(false);
-  const button = useRef<HTMLButtonElement>(null);
-  const list = useRef<HTMLDivElement>(null);
+interface MenuListProps {
+  readonly label: string;
+  readonly items: readonly MenuItem[];
+  /** What it opens at. */
+  readonly anchor: () => HTMLElement | null;
+  readonly staysOpen?: boolean;
+  /** One of the choices holds: it begins at that one, so that Enter alone changes nothing. */
+  readonly isOneOf?: boolean;
+  /** Whether the focus goes back to where it was. */
+  readonly onClose: (isBack: boolean) => void;
+}
 
-  useEffect(() => {
+function startAt(menu: HTMLElement, isOneOf: boolean): void {
+  const chosen = isOneOf ? menu.querySelector<HTMLElement>('[aria-checked="true"]') : null;
+  (chosen ?? menu.querySelector<HTMLElement>('button'))?.focus();
+}
+
+/** The list of a menu, open as long as it is there. */
+export function MenuList({ label, items, anchor, staysOpen, isOneOf = false, onClose }: MenuListProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const latest = useRef({ anchor, onClose });
+  latest.current = { anchor, onClose };
+
+  useLayoutEffect(() => {
     const menu = list.current;
-    const from = button.current?.getBoundingClientRect();
-    if (!isOpen || menu === null || from === undefined) return undefined;
+    if (menu === null) return undefined;
     // On top of everything, also of what it is in.
     menu.showPopover();
-    const { offsetWidth: width, offsetHeight: height } = menu;
-    const below = from.bottom + 4;
-    const top = below + height > innerHeight - edge ? Math.max(edge, from.top - height - 4) : below;
-    menu.style.top = `${top}px`;
-    menu.style.left = `${Math.max(edge, Math.min(from.left, innerWidth - width - edge))}px`;
-    menu.querySelector<HTMLElement>('button')?.focus();
-    const leave = (event: Event): void => {
-      const { target } = event;
-      if (target instanceof Node && (menu.contains(target) || button.current?.contains(target) === true))
-        return;
-      setOpen(false);
+    startAt(menu, isOneOf);
+    const leave = ({ target }: Event): void => {
+      const at = latest.current.anchor();
+      if (target instanceof Node && (menu.contains(target) || at?.contains(target) === true)) return;
+      latest.current.onClose(false);
     };
     document.addEventListener('pointerdown', leave);
     document.addEventListener('scroll', leave, true);
@@ -53,12 +64,22 @@ export function Menu({ label, items, children, className, staysOpen = false, tab
       document.removeEventListener('pointerdown', leave);
       document.removeEventListener('scroll', leave, true);
     };
-  }, [isOpen]);
+  }, [isOneOf]);
+  // An entry that had the focus may be gone, such as the one that says that others are on their way.
+  useLayoutEffect(() => {
+    if (list.current !== null && document.activeElement === document.body) startAt(list.current, isOneOf);
+  });
+  useLayoutEffect(() => {
+    const menu = list.current;
+    const from = latest.current.anchor()?.getBoundingClientRect();
+    if (menu === null || from === undefined) return;
+    const { offsetWidth: width, offsetHeight: height } = menu;
+    const below = from.bottom + 4;
+    const top = below + height > innerHeight - edge ? Math.max(edge, from.top - height - 4) : below;
+    menu.style.top = `${top}px`;
+    menu.style.left = `${Math.max(edge, Math.min(from.left, innerWidth - width - edge))}px`;
+  }, [items.length]);
 
-  const close = (): void => {
-    setOpen(false);
-    button.current?.focus();
-  };
   const walk = (event: KeyboardEvent): void => {
     const entries = [...(list.current?.querySelectorAll<HTMLElement>('button') ?? [])];
     const at = entries.findIndex((entry) => entry === document.activeElement);
@@ -70,8 +91,8 @@ export function Menu({ label, items, children, className, staysOpen = false, tab
     };
     const next = steps[event.key];
     if (next !== undefined) entries[next]?.focus();
-    else if (event.key === 'Escape') close();
-    else if (event.key === 'Tab') setOpen(false);
+    else if (event.key === 'Escape') onClose(true);
+    else if (event.key === 'Tab') onClose(isOneOf);
     else if (event.key.length === 1 && event.key !== ' ') {
       const letter = event.key.toLocaleLowerCase();
       const named = (entry: HTMLElement): boolean =>
@@ -82,6 +103,47 @@ export function Menu({ label, items, children, className, staysOpen = false, tab
     if (event.key !== 'Tab') event.preventDefault();
   };
 
+  const role = isOneOf ? 'menuitemradio' : 'menuitemcheckbox';
+  return (
+    // Keys go to the entry that has the focus; the list only hands them on.
+    <div
+      ref={list}
+      popover="manual"
+      className="menu"
+      role="menu"
+      aria-label={label}
+      tabIndex={-1}
+      onKeyDown={walk}
+    >
+      {items.map((item) => (
+        <button
+          key={item.id}
+          type="button"
+          className="menu-item"
+          role={item.isChosen === undefined ? 'menuitem' : role}
+          aria-checked={item.isChosen}
+          tabIndex={-1}
+          onClick={() => {
+            if (staysOpen !== true) onClose(true);
+            item.run();
+          }}
+        >
+          {item.icon}
+          <span className="grow cut">{item.name}</span>
+          {item.isChosen !== undefined && (
+            <span className="tick">
+              <Icon name="tick" size={14} />
+            </span>
+          )}
+        </button>
+      ))}
+    </div>
+  );
+}
+
+export function Menu({ label, items, children, className, staysOpen = false, tabIndex }: MenuProps) {
+  const [isOpen, setOpen] = useState(false);
+  const button = useRef<HTMLButtonElement>(null);
   return (
     <span className="menu-holder">
       <button
@@ -97,39 +159,16 @@ export function Menu({ label, items, children, className, staysOpen = false, tab
         {children}
       </button>
       {isOpen && (
-        // Keys go to the entry that has the focus; the list only hands them on.
-        <div
-          ref={list}
-          popover="manual"
-          className="menu"
-          role="menu"
-          aria-label={label}
-          tabIndex={-1}
-          onKeyDown={walk}
-        >
-          {(typeof items === 'function' ? items() : items).map((item) => (
-            <button
-              key={item.id}
-              type="button"
-              className="menu-item"
-              role={item.isChosen === undefined ? 'menuitem' : 'menuitemcheckbox'}
-              aria-checked={item.isChosen}
-              tabIndex={-1}
-              onClick={() => {
-                if (!staysOpen) close();
-                item.run();
-              }}
-            >
-              {item.icon}
-              <span className="grow cut">{item.name}</span>
-              {item.isChosen !== undefined && (
-                <span className="tick">
-                  <Icon name="tick" size={14} />
-                </span>
-              )}
-            </button>
-          ))}
-        </div>
+        <MenuList
+          label={label}
+          items={typeof items === 'function' ? items() : items}
+          anchor={() => button.current}
+          staysOpen={staysOpen}
+          onClose={(isBack) => {
+            setOpen(false);
+            if (isBack) button.current?.focus();
+          }}
+        />
       )}
     </span>
   );

@@ -1,23 +1,24 @@
 /** What a person does about work that another holds: take it over, hand it to somebody, let go of it. */
-import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useQuery } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
 import { useClient, useIdentity } from '../data/context.ts';
-import { agentsQuery, membersQuery } from '../settings/queries.ts';
+import { useRole } from '../data/roles.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Dialog } from './dialog.tsx';
-import { notify, reasonFor } from './notices.tsx';
 import { nameOf } from './people.tsx';
+import { useWorkWrite, type WorkWrite } from './work-write.ts';
 
 interface SteerProps {
-  readonly execution: Pick<Execution, 'id' | 'state' | 'lease' | 'checkpoint'>;
+  readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'lease' | 'checkpoint'>;
   readonly storyKey: string;
 }
 
 type Doing = 'handOff' | 'takeOver';
 
-function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: Run }) {
+function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: WorkWrite }) {
   const client = useClient();
   const { member } = useIdentity();
   const members = useQuery(membersQuery(client));
@@ -27,7 +28,7 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: R
   const people = (members.data ?? []).filter(({ id, role }) => id !== member.id && role !== 'viewer');
   const name = [...people, ...(agents.data ?? [])].find(({ id }) => id === to)?.name ?? '';
   const isAgent = agents.data?.some(({ id }) => id === to) === true;
-  const handOff = (): Promise<void> =>
+  const handOff = (): Promise<boolean> =>
     run(
       async () => {
         const { execution, leaseToken } = await client.deliveryExecutions.acquire({
@@ -97,36 +98,33 @@ function HandOff({ storyKey, run }: { readonly storyKey: string; readonly run: R
   );
 }
 
-type Run = (work: () => Promise<unknown>, done: string) => Promise<void>;
-
-/** For whoever may: the API refuses what a lead alone does, and says so. */
+/** For whoever may: a live lease is taken from another by leads alone. */
 export function Steer({ execution, storyKey }: SteerProps) {
   const { deliveryExecutions } = useClient();
-  const queries = useQueryClient();
   const { member, agent } = useIdentity();
+  const { mayWrite, isLead } = useRole(execution.projectId);
+  const write = useWorkWrite(storyKey);
   const [doing, setDoing] = useState<Doing | null>(null);
   const { lease, state, checkpoint } = execution;
-  if (lease === null || agent !== null || !['leased', 'waiting_input', 'stalled'].includes(state))
+  if (
+    lease === null ||
+    agent !== null ||
+    !mayWrite ||
+    !['leased', 'waiting_input', 'stalled'].includes(state)
+  )
     return null;
   const isMine = lease.holder.kind === 'member' && lease.holder.memberId === member.id;
-  const run: Run = async (work, done) => {
-    try {
-      await work();
-      notify({ tone: 'good', title: done });
-      setDoing(null);
-    } catch (error) {
-      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
-    }
-    await Promise.all([
-      queries.invalidateQueries({ queryKey: ['work'] }),
-      queries.invalidateQueries({ queryKey: ['story', storyKey] }),
-    ]);
+  if (!isMine && !isLead && state !== 'stalled') return null;
+  const run: WorkWrite = async (work, done) => {
+    const isDone = await write(work, done);
+    if (isDone) setDoing(null);
+    return isDone;
   };
   const target = { targetType: 'story', targetId: storyKey } as const;
-  const takeOver = (): Promise<void> =>
+  const takeOver = (): Promise<boolean> =>
     run(() => deliveryExecutions.acquire({ ...target, takeOver: true }), w.takenOver(storyKey));
   // Whoever holds it gets a fresh token of the same lease, which is what lets go of it.
-  const letGo = (): Promise<void> =>
+  const letGo = (): Promise<boolean> =>
     run(async () => {
       const { execution: held, leaseToken } = await deliveryExecutions.acquire(target);
       await deliveryExecutions.release({ executionId: held.id, leaseToken });

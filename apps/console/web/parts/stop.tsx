@@ -2,6 +2,7 @@ import { useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Execution } from '@muster/registry';
 import { useClient } from '../data/context.ts';
+import { useRole } from '../data/roles.ts';
 import { awaitStop, forgetStop } from '../data/stops.ts';
 import { t } from '../texts/index.ts';
 import { Icon } from './icons.tsx';
@@ -13,14 +14,20 @@ export function StopButton({
   execution,
   name,
 }: {
-  readonly execution: Pick<Execution, 'id' | 'state' | 'stopRequested' | 'lease'>;
+  readonly execution: Pick<Execution, 'id' | 'projectId' | 'state' | 'stopRequested' | 'lease'>;
   readonly name: string;
 }) {
   const client = useClient();
   const queries = useQueryClient();
+  const { mayWrite } = useRole(execution.projectId);
   const [isBusy, setBusy] = useState(false);
   const { id: executionId, state, lease, stopRequested } = execution;
-  if ((state !== 'leased' && state !== 'waiting_input') || lease === null || stopRequested !== null)
+  if (
+    (state !== 'leased' && state !== 'waiting_input') ||
+    lease === null ||
+    stopRequested !== null ||
+    !mayWrite
+  )
     return null;
   const stop = async (): Promise<void> => {
     setBusy(true);

@@ -7,7 +7,8 @@ import { Avatar } from '../parts/people.tsx';
 import { ago, ending } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, facts, Item, Listed, Section, useWrite } from './parts.tsx';
-import { connectionsQuery, membersQuery } from './queries.ts';
+import { membersQuery } from '../data/people-queries.ts';
+import { connectionsQuery } from './queries.ts';
 import { widestOf } from './rights.ts';
 
 function One({

@@ -8,7 +8,8 @@ import { Avatar } from '../parts/people.tsx';
 import { ending, t } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, facts, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
-import { invitationsQuery, membersQuery } from './queries.ts';
+import { membersQuery } from '../data/people-queries.ts';
+import { invitationsQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
 type Given = Invitation['role'];

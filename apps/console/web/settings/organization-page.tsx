@@ -6,6 +6,7 @@ import { Forges } from './forges.tsx';
 import { Frame, type Place } from './frame.tsx';
 import { OrganizationGeneral } from './general.tsx';
 import { Members } from './members.tsx';
+import { Notifications } from './notifications.tsx';
 import { Passkeys } from './passkeys.tsx';
 import { PolicyPart } from './policy.tsx';
 import { Prompts } from './prompts.tsx';
@@ -30,6 +31,7 @@ export function OrganizationPage() {
       ? [
           { section: 'tokens', children: <Tokens /> },
           { section: 'connections', children: <Connections /> },
+          { section: 'notifications', children: <Notifications /> },
           { section: 'sessions', children: <Sessions /> },
           // Who came in by a token has no account here to sign in with.
           ...(session.signedIn === null ? [] : ([{ section: 'passkeys', children: <Passkeys /> }] as const)),

@@ -115,22 +115,39 @@ export function useWrite(): Write {
 export function Label({
   name,
   hint,
+  wrong,
   children,
 }: {
   readonly name: string;
   readonly hint?: string;
-  readonly children: ReactElement<{ id?: string; 'aria-describedby'?: string | undefined }>;
+  /** What is wrong with what is in it, in place of the hint. */
+  readonly wrong?: string | undefined;
+  readonly children: ReactElement<{
+    id?: string;
+    'aria-describedby'?: string | undefined;
+    'aria-invalid'?: true | undefined;
+  }>;
 }) {
   const id = useId();
   const hintId = `${id}-hint`;
   return (
     <div className="label">
       <label htmlFor={id}>{name}</label>
-      {cloneElement(children, { id, 'aria-describedby': hint === undefined ? undefined : hintId })}
-      {hint !== undefined && (
-        <span id={hintId} className="hint">
-          {hint}
+      {cloneElement(children, {
+        id,
+        'aria-describedby': hint === undefined && wrong === undefined ? undefined : hintId,
+        'aria-invalid': wrong === undefined ? undefined : true,
+      })}
+      {wrong !== undefined ? (
+        <span id={hintId} className="hint form-error" role="alert">
+          {wrong}
         </span>
+      ) : (
+        hint !== undefined && (
+          <span id={hintId} className="hint">
+            {hint}
+          </span>
+        )
       )}
     </div>
   );

@@ -6,13 +6,8 @@ import { useClient } from '../data/context.ts';
 import { Avatar } from '../parts/people.tsx';
 import { s } from '../texts/settings.ts';
 import { Choice, facts, Form, Item, Listed, Section, useWrite } from './parts.tsx';
-import {
-  accessRequestsQuery,
-  membersQuery,
-  participantsQuery,
-  projectTeamsQuery,
-  teamsQuery,
-} from './queries.ts';
+import { membersQuery } from '../data/people-queries.ts';
+import { accessRequestsQuery, participantsQuery, projectTeamsQuery, teamsQuery } from './queries.ts';
 
 type Role = Participant['role'];
 interface Of {

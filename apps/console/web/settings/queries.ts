@@ -5,12 +5,6 @@ import { type Client } from '@muster/client';
 /** Lists here are of people and what they set up: short enough to be read whole. */
 const limit = 200;
 
-export const membersQuery = (client: Client) =>
-  queryOptions({
-    queryKey: ['settings', 'members'],
-    queryFn: () => Array.fromAsync(client.members.list.all({ limit })),
-  });
-
 export const invitationsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'invitations'],
@@ -65,16 +59,16 @@ export const providersQuery = (client: Client) =>
       state.data?.items.some(({ check }) => check === null) === true ? 2_000 : 30_000,
   });
 
-export const agentsQuery = (client: Client) =>
-  queryOptions({
-    queryKey: ['settings', 'agents'],
-    queryFn: () => Array.fromAsync(client.agents.list.all({ limit })),
-  });
-
 export const sessionsQuery = (client: Client) =>
   queryOptions({
     queryKey: ['settings', 'sessions'],
     queryFn: () => Array.fromAsync(client.sessions.list.all({ limit })),
+  });
+
+export const preferencesQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'preferences'],
+    queryFn: () => Array.fromAsync(client.notifications.listPreferences.all({ limit })),
   });
 
 export const webhooksQuery = (client: Client, projectId?: string) =>

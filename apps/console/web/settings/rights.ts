@@ -8,6 +8,12 @@ export function useIsAdmin(): boolean {
   );
 }
 
+/** Members of the organization make projects; a token that is bound to some makes no others. */
+export function useMayMakeProjects(): boolean {
+  const { member, token } = useIdentity();
+  return member.role !== 'viewer' && widestOf(token.scopes) !== 'read' && token.projectIds === null;
+}
+
 /** Of what a token or a connection may, the widest, which has the others in it. */
 export const widestOf = (scopes: readonly string[]): 'admin' | 'write' | 'read' =>
   (['admin', 'write'] as const).find((one) => scopes.includes(one)) ?? 'read';

@@ -6,7 +6,8 @@ import { Avatar } from '../parts/people.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, Form, Item, Label, Listed, Opener, Section, useWrite } from './parts.tsx';
-import { membersQuery, teamMembersQuery, teamsQuery } from './queries.ts';
+import { membersQuery } from '../data/people-queries.ts';
+import { teamMembersQuery, teamsQuery } from './queries.ts';
 import { useIsAdmin } from './rights.ts';
 
 function Make({ onClose }: { readonly onClose: () => void }) {

@@ -8,7 +8,8 @@ import { Avatar } from '../parts/people.tsx';
 import { ago, ending } from '../texts/index.ts';
 import { s } from '../texts/settings.ts';
 import { Ask, Choice, facts, Form, Item, Label, Listed, Once, Opener, Section, useWrite } from './parts.tsx';
-import { agentsQuery, membersQuery, tokensQuery } from './queries.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
+import { tokensQuery } from './queries.ts';
 import { useIsAdmin, widestOf } from './rights.ts';
 
 interface Made {

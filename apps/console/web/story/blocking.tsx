@@ -7,7 +7,7 @@ import { useClient } from '../data/context.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify } from '../parts/notices.tsx';
-import { membersQuery } from '../settings/queries.ts';
+import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { Fact, OwnFact } from './fact.tsx';

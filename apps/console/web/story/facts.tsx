@@ -3,11 +3,11 @@ import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { useState } from 'react';
 import { type Assignment, type Story } from '@muster/registry';
 import { useClient } from '../data/context.ts';
-import { notify, reasonFor } from '../parts/notices.tsx';
-import { agentsQuery, membersQuery } from '../settings/queries.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 import { epicsQuery } from '../views/queries.ts';
+import { assignStory } from './assigning.ts';
 import { Blocked, Blockers } from './blocking.tsx';
 import { Fact, OwnFact } from './fact.tsx';
 import { Labels } from './labels.tsx';
@@ -71,25 +71,13 @@ function Estimate({ edits }: { readonly edits: StoryEdits }) {
   );
 }
 
-function Assigned({
-  story: { id: storyId, key },
-  assignment,
-}: {
-  readonly story: Story;
-  readonly assignment: Assignment | null;
-}) {
+function Assigned({ story, assignment }: { readonly story: Story; readonly assignment: Assignment | null }) {
   const client = useClient();
   const queries = useQueryClient();
   const members = useQuery(membersQuery(client));
   const agents = useQuery(agentsQuery(client));
-  const assign = async (who: { memberId: string | null } | { agentId: string | null }): Promise<void> => {
-    try {
-      await client.assignments.set({ targetType: 'story', targetId: storyId, ...who });
-    } catch (error) {
-      notify({ tone: 'bad', title: w.notDone, body: reasonFor(error) });
-    }
-    await queries.invalidateQueries({ queryKey: ['story', key] });
-  };
+  const assign = (who: { memberId: string | null } | { agentId: string | null }): Promise<void> =>
+    assignStory(client, queries, story, who);
   type Known = { readonly id: string; readonly name: string };
   const people = (all: readonly Known[] | undefined, now: Known | null): Known[] => [
     { id: '', name: t.people.unassigned },

@@ -4,7 +4,8 @@ import { useNow } from '../parts/clock.tsx';
 import { Collisions } from '../parts/collisions.tsx';
 import { nameOf } from '../parts/people.tsx';
 import { Tree } from '../parts/tree.tsx';
-import { span, t } from '../texts/index.ts';
+import { span } from '../texts/index.ts';
+import { l } from '../texts/locks.ts';
 
 export function LockTree({
   storyId,
@@ -22,8 +23,8 @@ export function LockTree({
         locks={locks}
         say={(lock) => (
           <span key={lock.id} className="lock" data-mine={lock.storyId === storyId || undefined}>
-            {t.locks.of(nameOf(lock.holder), span(Date.parse(lock.expiresAt) - now))}
-            {lock.mode === 'shared' && ` · ${t.locks.shared}`}
+            {l.of(nameOf(lock.holder), span(Date.parse(lock.expiresAt) - now))}
+            {lock.mode === 'shared' && ` · ${l.shared}`}
           </span>
         )}
       />

@@ -6,7 +6,7 @@ import { useClient, useIdentity } from '../data/context.ts';
 import { Icon } from '../parts/icons.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
 import { Avatar } from '../parts/people.tsx';
-import { membersQuery } from '../settings/queries.ts';
+import { membersQuery } from '../data/people-queries.ts';
 import { t } from '../texts/index.ts';
 import { w } from '../texts/story.ts';
 

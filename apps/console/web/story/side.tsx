@@ -8,6 +8,7 @@ import { timelineQuery } from '../data/queries.ts';
 import { LeaseClock } from '../parts/clock.tsx';
 import { Icon, PriorityIcon } from '../parts/icons.tsx';
 import { nameOf } from '../parts/people.tsx';
+import { OfferAct, OfferFact } from '../parts/offer.tsx';
 import { Steer } from '../parts/steer.tsx';
 import { StopButton } from '../parts/stop.tsx';
 import { WorkState } from '../parts/work.tsx';
@@ -77,7 +78,7 @@ function Timeline({ storyKey, execution }: { readonly storyKey: string; readonly
 }
 
 function Work({ story, execution }: { readonly story: Story; readonly execution: Execution }) {
-  const { lease, checkpoint, state, phase, progress, attempt, stopRequested, needsRework } = execution;
+  const { lease, checkpoint, state, phase, progress, attempt, stopRequested, needsRework, offer } = execution;
   return (
     <div className="side-work">
       <div className="card-row">
@@ -96,6 +97,11 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
           .filter((part) => part !== undefined)
           .join(' · ')}
       </p>
+      {state === 'offered' && offer !== null && (
+        <div className="muted">
+          <OfferFact offer={offer} />
+        </div>
+      )}
       {checkpoint !== null && (
         <div className="checkpoint">
           <p>{checkpoint.summary}</p>
@@ -117,6 +123,7 @@ function Work({ story, execution }: { readonly story: Story; readonly execution:
         </p>
       )}
       <div className="form-foot">
+        <OfferAct execution={execution} storyKey={story.key} name={story.key} />
         <StopButton execution={execution} name={story.key} />
         <Steer execution={execution} storyKey={story.key} />
       </div>
@@ -199,6 +206,11 @@ export function Side({
           {git?.checks != null && <Fact name={t.story.checks}>{git.checks}</Fact>}
           <Fact name={t.story.created}>
             {nameOf(story.createdBy)}, {ago(story.createdAt)}
+          </Fact>
+          <Fact name={t.nav.activity}>
+            <Link to="/activity" search={{ story: story.key }} className="side-link">
+              {t.activity.ofStory}
+            </Link>
           </Fact>
         </dl>
       </Part>

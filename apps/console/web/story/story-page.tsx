@@ -1,15 +1,18 @@
 /** One story: what is to be built, what was said of it, who works on it, and why it can or cannot start. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
+import { type RefObject, useRef } from 'react';
 import { type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery, storyQuery } from '../data/queries.ts';
+import { useRoleIn } from '../data/roles.ts';
 import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
 import { Side } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
+import { useStoryChooser } from './story-chooser.tsx';
 import { useStoryEdits } from './story-edits.ts';
 import { Threads } from './threads.tsx';
 import { Description, Title } from './title.tsx';
@@ -24,10 +27,9 @@ export function StoryPage() {
   const projects = useQuery(projectsQuery(client));
   const story = context.data?.story ?? null;
   useTitle(story === null ? storyKey : `${story.key} ${story.title}`);
-  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
   const [projectKey = ''] = storyKey.split('-');
-  const project = projects.data?.find(({ key }) => key === projectKey);
-  const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
+  const { mayWrite: canWrite } = useRoleIn(projects.data?.find(({ key }) => key === projectKey));
+  if (context.isError) return <Failed error={context.error} again={() => void context.refetch()} />;
   if (story === null || context.data === undefined)
     return (
       <>
@@ -45,10 +47,13 @@ const Head = ({
   storyKey,
   projectKey,
   status,
+  place,
 }: {
   readonly storyKey: string;
   readonly projectKey: string;
   readonly status?: Story['status'];
+  /** Where menus open that keys ask for. */
+  readonly place?: RefObject<HTMLElement | null>;
 }) => (
   <header className="page-head">
     <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={t.story.toBoard}>
@@ -56,7 +61,7 @@ const Head = ({
     </Link>
     <span className="key">{storyKey}</span>
     {status !== undefined && (
-      <span className="story-status">
+      <span ref={place} className="story-status">
         <StatusIcon status={status} />
         {t.status[status]}
       </span>
@@ -77,9 +82,12 @@ function Whole({
 }) {
   const edits = useStoryEdits(story);
   const { key: storyKey, status } = edits.shown;
+  const place = useRef<HTMLElement>(null);
+  const chooser = useStoryChooser({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>
-      <Head {...{ storyKey, projectKey, status }} />
+      <Head {...{ storyKey, projectKey, status, place }} />
+      {chooser}
       <div className="page">
         <div className="story">
           <article className="story-main">

@@ -112,6 +112,40 @@ const words: Readonly<Record<EventKind, string>> = {
   'lease.expired': 'ended an expired lease on',
 };
 
+export const kinds = Object.keys(words) as readonly EventKind[];
+
+/** What activity is narrowed by. */
+export const a = {
+  filters: 'Narrow the activity',
+  clear: 'Show all',
+  none: 'Nothing fits',
+  noneWhy: 'Nothing of this happened, or none that you may see.',
+  who: 'Who',
+  anyone: 'Anyone',
+  formerly: 'Somebody who left',
+  what: 'What',
+  anything: 'Anything',
+  groups: {
+    stories: 'Stories and epics',
+    specs: 'Specs and prompts',
+    comments: 'Comments',
+    reviews: 'Reviews and assignments',
+    work: 'Work of people and agents',
+    people: 'People and access',
+    setup: 'Projects and connections',
+  },
+  only: (words: string) => `Only “${words}”`,
+  where: 'Where',
+  anywhere: 'All projects',
+  when: 'Since',
+  ever: 'Any time',
+  spans: { day: 'The last day', week: 'The last week', month: 'The last month' },
+  since: (day: string) => `Since ${day}`,
+  onlyBy: (name: string) => `Only what ${name} did`,
+  onlyOf: (key: string) => `Only ${key}`,
+  notOf: (key: string) => `Not only ${key}`,
+};
+
 /** Of what has no words yet, such as what a newer server tells, its name. */
 export const happened = (kind: string): string =>
   (words as Readonly<Record<string, string>>)[kind] ?? `${kind}:`;

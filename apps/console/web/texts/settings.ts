@@ -12,6 +12,7 @@ export const s = {
     teams: 'Teams',
     tokens: 'Tokens and agents',
     connections: 'Connections',
+    notifications: 'Notifications',
     sessions: 'Sessions',
     passkeys: 'Passkeys',
     providers: 'Identity providers',
@@ -374,9 +375,6 @@ export const s = {
     archive: 'Archive the project',
     archiveWhy: 'It can be read then, not changed, until it is brought back.',
     unarchive: 'Bring the project back',
-    key: 'Key',
-    make: 'Make a project',
-    makeHint: 'The key is how its stories begin, such as WEB; it cannot change.',
   },
   people: {
     intro: 'Who has a role here, and where it comes from. The highest counts.',

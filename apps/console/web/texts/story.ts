@@ -80,6 +80,16 @@ export const w = {
   takeOverWhy: (name: string) =>
     `${name} loses the lease at once, and what they write with it is refused from then on. You go on from the last checkpoint.`,
   takenOver: (key: string) => `You hold ${key} now`,
+  offeredTo: (name: string) => `to ${name}`,
+  offeredToYou: 'to you',
+  offerLeft: (left: string) => `${left} left`,
+  offerOver: 'the offer is over',
+  somebody: 'Somebody else',
+  accept: 'Accept',
+  takeOffer: 'Take it',
+  takeOfferTitle: (name: string) => `Take ${name}?`,
+  takeOfferWhy: (name: string) =>
+    `It is reserved for ${name}, who then cannot accept it. You go on from the last checkpoint.`,
   letGo: 'Let go',
   letGoDone: (key: string) => `${key} can be taken by others`,
   notDone: 'This could not be done',

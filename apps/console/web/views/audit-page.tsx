@@ -1,10 +1,12 @@
 /** Who did what, and what was refused: for admins. */
 import { useInfiniteQuery, useQuery } from '@tanstack/react-query';
-import { getRouteApi, Link, useNavigate } from '@tanstack/react-router';
+import { getRouteApi, Link } from '@tanstack/react-router';
 import { Fragment } from 'react';
 import { type AuditEntry, type Project } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { type AuditFilter, narrowed } from '../data/trail-filter.ts';
+import { doerId } from '../parts/whose.ts';
 import { Avatar, nameOf } from '../parts/people.tsx';
 import { Empty, Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
@@ -12,24 +14,40 @@ import { ago, exactly } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
 import { detailsOf } from './audit-details.ts';
 import { auditQuery } from './queries.ts';
+import { AuditBar } from './audit-bar.tsx';
 
 const route = getRouteApi('/audit');
 
 const Entry = ({
   entry,
+  filter,
   projects,
 }: {
   readonly entry: AuditEntry;
+  readonly filter: AuditFilter;
   readonly projects: readonly Project[];
 }) => {
   const { actor, operation, target, outcome, reason, at, ip, details } = entry;
   return (
     <tr>
       <td className="table-who">
-        <Avatar name={actor.name} kind={actor.kind} /> {nameOf(actor)}
+        <Avatar name={actor.name} kind={actor.kind} />{' '}
+        <Link
+          to="/audit"
+          search={narrowed(filter, 'actor', doerId(actor))}
+          className="trail-link"
+          title={v.audit.onlyBy(nameOf(actor))}
+        >
+          {nameOf(actor)}
+        </Link>
       </td>
       <td>
-        <code>
+        <Link
+          to="/audit"
+          search={narrowed(filter, 'operation', operation)}
+          className="trail-link mono"
+          title={v.audit.onlyOperation(operation)}
+        >
           {operation.split('.').map((part, at) => (
             <Fragment key={at}>
               {at > 0 && (
@@ -40,7 +58,7 @@ const Entry = ({
               {part}
             </Fragment>
           ))}
-        </code>
+        </Link>
         {target !== null && <span className="muted mono table-target">{target}</span>}
         {details !== null && <span className="muted table-details">{detailsOf(details, projects)}</span>}
       </td>
@@ -62,13 +80,13 @@ const Entry = ({
 export function AuditPage() {
   useTitle(v.audit.title);
   const filter = route.useSearch();
-  const navigate = useNavigate({ from: '/audit' });
   const client = useClient();
   const audit = useInfiniteQuery(auditQuery(client, filter));
   const projects = useQuery(projectsQuery(client)).data ?? [];
   const items = audit.data?.pages.flatMap((page) => page.items) ?? [];
-  const { operation, outcome } = filter;
-  const named = operation === undefined ? {} : { operation };
+  const { outcome } = filter;
+  const isNarrowed = Object.keys(filter).length > 0;
+  const actorName = items.find(({ actor }) => doerId(actor) === filter.actor)?.actor.name;
   return (
     <>
       <header className="page-head">
@@ -77,7 +95,7 @@ export function AuditPage() {
         <nav className="tabs" aria-label={v.audit.outcome}>
           <Link
             to="/audit"
-            search={{ ...named, outcome: 'denied' }}
+            search={narrowed(filter, 'outcome', 'denied')}
             className="tab"
             aria-current={outcome === 'denied' ? 'page' : undefined}
           >
@@ -85,7 +103,7 @@ export function AuditPage() {
           </Link>
           <Link
             to="/audit"
-            search={named}
+            search={narrowed(filter, 'outcome', undefined)}
             activeOptions={{ exact: true, includeSearch: true }}
             className="tab"
             aria-current={outcome === undefined ? 'page' : undefined}
@@ -93,28 +111,23 @@ export function AuditPage() {
             {v.audit.all}
           </Link>
         </nav>
-        <input
-          className="field audit-field"
-          type="search"
-          aria-label={v.audit.operation}
-          placeholder={v.audit.placeholder}
-          defaultValue={operation ?? ''}
-          onChange={({ target }) => {
-            const wanted = target.value.trim();
-            void navigate({
-              search: {
-                ...(outcome !== undefined && { outcome }),
-                ...(wanted !== '' && { operation: wanted }),
-              },
-              replace: true,
-            });
-          }}
-        />
       </header>
       <div className="page">
+        <AuditBar filter={filter} actorName={actorName} />
         {audit.isError && <Failed error={audit.error} again={() => void audit.refetch()} />}
         {audit.isPending && <Loading label={v.audit.loading} />}
-        {audit.isSuccess && items.length === 0 && <Empty title={v.audit.empty} />}
+        {audit.isSuccess && items.length === 0 && (
+          <Empty title={v.audit.empty}>
+            {isNarrowed && (
+              <>
+                <p>{v.audit.emptyWhy}</p>
+                <Link to="/audit" search={{}} className="button">
+                  {v.audit.clear}
+                </Link>
+              </>
+            )}
+          </Empty>
+        )}
         {items.length > 0 && (
           // What is scrolled sideways on a small screen is reached by keys.
           <div className="wide" tabIndex={0} role="region" aria-label={v.audit.title}>
@@ -133,7 +146,7 @@ export function AuditPage() {
               </thead>
               <tbody>
                 {items.map((entry) => (
-                  <Entry key={entry.id} entry={entry} projects={projects} />
+                  <Entry key={entry.id} entry={entry} filter={filter} projects={projects} />
                 ))}
               </tbody>
             </table>

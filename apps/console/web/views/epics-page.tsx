@@ -2,9 +2,10 @@
 import { useQuery, useQueryClient } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
 import { useState } from 'react';
-import { type Epic, type Group } from '@muster/registry';
+import { type Epic } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery } from '../data/queries.ts';
+import { useRoleIn } from '../data/roles.ts';
 import { useFocusBack } from '../parts/focus.ts';
 import { Met } from '../parts/met.tsx';
 import { notify, reasonFor } from '../parts/notices.tsx';
@@ -13,33 +14,14 @@ import { useTitle } from '../parts/title.ts';
 import { Ask } from '../settings/parts.tsx';
 import { exactDay } from '../texts/index.ts';
 import { v } from '../texts/views.ts';
+import { Bar } from './bar.tsx';
 import { EpicForm, useEpicEdits } from './epic-form.tsx';
+import { Groups } from './groups.tsx';
 import { ProjectHead } from './project-head.tsx';
 import { epicsQuery, groupsQuery } from './queries.ts';
 
 const route = getRouteApi('/p/$projectKey/epics');
 type Run = (work: () => Promise<unknown>) => Promise<boolean>;
-
-/** Done is the fill, landed is its solid part. */
-const Bar = ({
-  total,
-  done,
-  landed,
-  label,
-}: {
-  readonly total: number;
-  readonly done: number;
-  readonly landed?: number;
-  readonly label: string;
-}) => {
-  const share = (count: number): string => `${total === 0 ? 0 : (100 * count) / total}%`;
-  return (
-    <div className="share" role="img" aria-label={label}>
-      <span style={{ inlineSize: share(done) }} />
-      {landed !== undefined && <span data-solid style={{ inlineSize: share(landed) }} />}
-    </div>
-  );
-};
 
 function EpicRow({
   epic,
@@ -135,31 +117,6 @@ function EpicRow({
   );
 }
 
-const GroupRow = ({ group }: { readonly group: Group }) => {
-  const { name, state, progress } = group;
-  const { total, done, landed, blocked } = progress;
-  const label = [v.epics.done(done, total), v.epics.landed(landed, total)].join(', ');
-  return (
-    <li className="row set-row">
-      <div className="row-words">
-        <p className="row-line">{name}</p>
-        <div className="row-fact">
-          <span className="state" data-tone={state === 'landed' ? 'good' : 'none'}>
-            {v.epics.states[state]}
-          </span>
-          <span>{label}</span>
-          {blocked > 0 && (
-            <span className="state" data-tone="wait">
-              {v.epics.blocked(blocked)}
-            </span>
-          )}
-        </div>
-        <Bar total={total} done={done} landed={landed} label={label} />
-      </div>
-    </li>
-  );
-};
-
 function Make({ projectKey, run }: { readonly projectKey: string; readonly run: Run }) {
   const { epics } = useClient();
   const [title, setTitle] = useState('');
@@ -211,8 +168,7 @@ export function EpicsPage() {
   const groups = useQuery(groupsQuery(client, projectKey));
   useTitle(`${v.epics.title} ${projectKey}`);
   const project = projects.data?.find(({ key }) => key === projectKey);
-  const canWrite = project !== undefined && project.archivedAt === null && project.myRole !== 'viewer';
-  const canDelete = canWrite && project.myRole === 'lead';
+  const { mayWrite: canWrite, isLead: canDelete } = useRoleIn(project);
   const run: Run = async (work) => {
     try {
       await work();
@@ -250,19 +206,7 @@ export function EpicsPage() {
                   </ul>
                 )}
               </section>
-              <section className="group" aria-labelledby="groups">
-                <h2 id="groups">{v.epics.groups}</h2>
-                <p className="muted">{v.epics.groupsIntro}</p>
-                {groups.data.length === 0 ? (
-                  <p className="muted">{v.epics.noGroups}</p>
-                ) : (
-                  <ul className="rows">
-                    {groups.data.map((group) => (
-                      <GroupRow key={group.id} group={group} />
-                    ))}
-                  </ul>
-                )}
-              </section>
+              <Groups groups={groups.data} projectKey={projectKey} canWrite={canWrite} />
             </>
           )}
         </div>

@@ -1,5 +1,6 @@
 import { infiniteQueryOptions, queryOptions } from '@tanstack/react-query';
 import { type Client } from '@muster/client';
+import { type AuditFilter, dayStart } from '../data/trail-filter.ts';
 
 const limit = 200;
 
@@ -33,18 +34,22 @@ export const healthQuery = (client: Client, projectId: string, weeks: number) =>
     staleTime: 60_000,
   });
 
-export interface AuditFilter {
-  readonly outcome?: 'allowed' | 'denied';
-  readonly operation?: string;
-}
-
-export const auditQuery = (client: Client, filter: AuditFilter) =>
-  infiniteQueryOptions({
-    queryKey: ['audit', filter.outcome ?? null, filter.operation ?? null],
+export const auditQuery = (client: Client, filter: AuditFilter) => {
+  const { actor, outcome, operation, from, to } = filter;
+  return infiniteQueryOptions({
+    queryKey: ['audit', filter],
     queryFn: ({ pageParam }) =>
-      client.audit.list({ ...filter, limit: 50, ...(pageParam !== null && { cursor: pageParam }) }),
+      client.audit.list({
+        ...(outcome !== undefined && { outcome }),
+        ...(operation !== undefined && { operation: operation.trim() }),
+        ...(actor !== undefined && { actorId: actor }),
+        ...(from !== undefined && { from: dayStart(from) }),
+        ...(to !== undefined && { to: dayStart(to, 1) }),
+        ...{ limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
+      }),
     initialPageParam: null as string | null,
     getNextPageParam: ({ nextCursor }) => nextCursor,
     // A denied attempt is no event.
     staleTime: 0,
   });
+};

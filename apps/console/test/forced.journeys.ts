@@ -1,0 +1,114 @@
+/** Colours that are the reader's own, and the smallest screens: what a tint says elsewhere is to be seen there too. */
+import { beforeEach, expect } from '@jest/globals';
+import { type Locator } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function forcedJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: [], in_progress: [] });
+  });
+
+  const names = [
+    'outlineStyle',
+    'outlineWidth',
+    'borderTopStyle',
+    'borderTopWidth',
+    'backgroundColor',
+  ] as const;
+  const styleOf = (element: Locator): Promise<Record<string, string>> =>
+    element.evaluate((node: unknown, wanted) => {
+      const page = globalThis as unknown as { getComputedStyle(node: unknown): Record<string, string> };
+      const style = page.getComputedStyle(node);
+      return Object.fromEntries(wanted.map((name) => [name, style[name] ?? '']));
+    }, names);
+  /** The lines around an element: what is drawn whatever colours are forced. */
+  async function lines(element: Locator): Promise<string> {
+    const style = await styleOf(element);
+    const line = (name: string): string => `${style[`${name}Style`]} ${style[`${name}Width`]}`;
+    const outline = style['outlineStyle'] === 'none' ? '' : `outline ${line('outline')} `;
+    return `${outline}border ${line('borderTop')}`;
+  }
+  const background = async (element: Locator): Promise<string> =>
+    (await styleOf(element))['backgroundColor'] ?? '';
+
+  journey(
+    'shows focus, selection, what is moved and where it would go by lines, where colours are forced',
+    async () => {
+      const page = await open(people.ana.me.token, '/p/WEB', { forcedColors: 'active' });
+      const [alpha, beta] = [
+        page.getByRole('link', { name: 'Alpha' }),
+        page.getByRole('link', { name: 'Beta' }),
+      ];
+      await alpha.waitFor();
+      expect(await lines(beta)).toBe('border solid 1px');
+      await page.keyboard.press('ArrowDown');
+      await page.locator(':focus').and(alpha).waitFor();
+      expect(await lines(alpha)).toBe('outline solid 2px border solid 1px');
+      await page.keyboard.press('x');
+      await page.locator('.card[data-selected]').waitFor();
+      await page.keyboard.press('ArrowDown');
+      expect(await lines(alpha)).toBe('border solid 2px');
+      await page.keyboard.press('m');
+      await page.locator('.card[data-moving]').waitFor();
+      expect(await lines(beta)).toBe('outline dashed 3px border solid 1px');
+      await page.keyboard.press('Escape');
+      // The page that one is on, in the rail and in a list, stands on another ground than those beside it.
+      const [here, other] = [
+        page.getByRole('link', { name: 'Web shop' }),
+        page.getByRole('link', { name: 'Agents at work' }),
+      ];
+      expect(await background(here)).not.toBe(await background(other));
+      const target = page.getByRole('region', { name: 'Ready', exact: true });
+      const [from, over] = [await alpha.boundingBox(), await target.boundingBox()];
+      if (from === null || over === null) throw new Error('what is dragged, or where to, is not on the page');
+      await page.mouse.move(from.x + 40, from.y + 20);
+      await page.mouse.down();
+      await page.mouse.move(over.x + 60, over.y + 200, { steps: 8 });
+      const line = target.locator('.drop-line');
+      for (let step = 0; step < 100 && (await line.count()) === 0; step += 1)
+        await page.mouse.move(over.x + 60 + (step % 2), over.y + 200);
+      expect(await lines(target)).toBe('outline solid 2px border none 0px');
+      expect(await background(line)).not.toBe(await background(page.locator('body')));
+      await page.mouse.up();
+      await page.keyboard.press('Control+k');
+      const options = page.getByRole('dialog').getByRole('option');
+      await options.first().waitFor();
+      const [chosen, next] = [options.first(), options.nth(1)];
+      expect(await background(chosen)).not.toBe(await background(next));
+    },
+  );
+
+  journey('keeps the way to every page and to one’s own things in a rail of 320 px', async () => {
+    const ana = house.client(people.ana.me.token);
+    for (const key of ['AAA', 'BBB', 'CCC', 'DDD']) await ana.projects.create({ key, name: key });
+    const page = await open(people.ana.me.token, '/p/DDD', { viewport: { width: 320, height: 568 } });
+    const inView = async (element: Locator): Promise<boolean> => {
+      const box = await element.boundingBox();
+      return box !== null && box.x >= 0 && box.x + box.width <= 320;
+    };
+    const [here, mine] = [page.getByRole('link', { name: 'DDD' }), page.getByRole('button', { name: 'Ana' })];
+    await here.waitFor();
+    await until(() => inView(here));
+    expect(await inView(mine)).toBe(true);
+    // It is not below what stays at the end.
+    await here.click({ trial: true, timeout: 2_000 });
+    const at = await mine.boundingBox();
+    if (at === null) throw new Error('it is not on the page');
+    // As a hand does it, which does not scroll before.
+    await page.mouse.click(at.x + at.width / 2, at.y + at.height / 2);
+    await page.getByRole('menuitem', { name: 'Sign out' }).waitFor();
+    await page.keyboard.press('Escape');
+    await page.getByRole('link', { name: 'Now', exact: true }).click();
+    await page.getByRole('heading', { name: 'Now' }).waitFor();
+    expect([await inView(page.getByRole('link', { name: 'Now', exact: true })), await inView(mine)]).toEqual([
+      true,
+      true,
+    ]);
+  });
+}

@@ -1,0 +1,213 @@
+/** What a hand that stays on the keyboard does to a card and a story, and what it does not do by mistake. */
+import { beforeEach, expect } from '@jest/globals';
+import { type Locator, type Page } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function keysJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: ['Gamma'], in_progress: [] });
+  });
+
+  const focused = (page: Page, name: string | RegExp): Locator =>
+    page.locator(':focus').and(page.getByRole('link', { name }));
+  /** The board, with the focus on its first card. */
+  async function openBoard(): Promise<Page> {
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.getByRole('link', { name: 'Alpha' }).waitFor();
+    await page.keyboard.press('ArrowDown');
+    await focused(page, 'Alpha').waitFor();
+    return page;
+  }
+  async function press(page: Page, ...keys: string[]): Promise<void> {
+    for (const key of keys) await page.keyboard.press(key);
+  }
+  const menu = (page: Page): Locator => page.getByRole('menu');
+  const story = async (storyId = 'WEB-1') =>
+    (await house.client(people.ana.me.token).stories.get({ storyId })).story;
+  /** Calls that change something, from now on. */
+  function writesOf(page: Page): string[] {
+    const found: string[] = [];
+    page.on('request', (request) => {
+      const { pathname } = new URL(request.url());
+      if (/\/api\/(stories|assignments|reviewers)\/(?!list|get)/.test(pathname)) found.push(pathname);
+    });
+    return found;
+  }
+
+  journey('sets the priority, the assignee, the reviewers and the status of a card by keys', async () => {
+    const page = await openBoard();
+    const card = page.locator('.card', { hasText: 'Alpha' });
+    await press(page, 'p');
+    await menu(page).getByText('Urgent').waitFor();
+    await press(page, 'u', 'Enter');
+    await card.getByText('Urgent').waitFor({ state: 'attached' });
+    await focused(page, 'Alpha').waitFor();
+    await until(async () => (await story()).priority === 'urgent');
+    await press(page, 'a');
+    await menu(page).getByText('Ben').waitFor();
+    await press(page, 'b', 'Enter');
+    await card.getByText('Ben').waitFor({ state: 'attached' });
+    await press(page, 'r');
+    await menu(page).getByText('Chloé').waitFor();
+    await press(page, 'c', 'Enter');
+    await card.getByText('1 reviewer').waitFor({ state: 'attached' });
+    await press(page, 's');
+    await menu(page).getByText('In review').waitFor();
+    await press(page, 'i', 'i', 'Enter');
+    await page.getByRole('region', { name: 'In review', exact: true }).getByText('Alpha').waitFor();
+    await focused(page, 'Alpha').waitFor();
+    await until(async () => (await story()).status === 'in_review');
+    // Off the board, with the focus on the next card of the column.
+    await press(page, 'h');
+    await focused(page, 'Gamma').waitFor();
+    await press(page, 'h');
+    await focused(page, 'Beta').waitFor();
+    await press(page, 's', 'End', 'Enter');
+    await page.getByText('Beta').waitFor({ state: 'detached' });
+    expect((await story('WEB-2')).status).toBe('canceled');
+    const { reviewers, assignments } = house.client(people.ana.me.token);
+    expect((await reviewers.list({ storyId: 'WEB-1' })).items.map((one) => one.reviewer.name)).toEqual([
+      'Chloé',
+    ]);
+    expect(
+      (await assignments.listForProject({ projectId: 'WEB' })).items.map((one) => one.member?.name),
+    ).toEqual(['Ben']);
+  });
+
+  journey('writes nothing where a choice is given up, or is what holds already', async () => {
+    const page = await openBoard();
+    const writes = writesOf(page);
+    for (const key of ['s', 'a', 'p', 'r']) {
+      await press(page, key);
+      await menu(page).waitFor();
+      await press(page, 'ArrowDown', 'Escape');
+      await menu(page).waitFor({ state: 'detached' });
+      await focused(page, 'Alpha').waitFor();
+    }
+    // Enter takes what it begins at, which is what holds.
+    for (const key of ['s', 'a', 'p']) {
+      await press(page, key);
+      await menu(page).waitFor();
+      await press(page, 'Enter');
+      await menu(page).waitFor({ state: 'detached' });
+    }
+    await press(page, 'p', 'ArrowUp');
+    await page.getByRole('heading', { name: 'Web shop' }).click();
+    await menu(page).waitFor({ state: 'detached' });
+    expect(page.url()).toMatch(/\/p\/WEB$/);
+    expect(writes).toEqual([]);
+    expect((await story()).version).toBe(1);
+  });
+
+  journey(
+    'leaves keys to the field they are typed in, and does nothing by them where they are off',
+    async () => {
+      const page = await openBoard();
+      const writes = writesOf(page);
+      await press(page, '/');
+      await page.keyboard.type('spar');
+      expect(await page.getByRole('searchbox', { name: 'Filter stories' }).inputValue()).toBe('spar');
+      expect(await menu(page).count()).toBe(0);
+      await page.getByRole('searchbox', { name: 'Filter stories' }).fill('');
+      await press(page, 'Escape', '?');
+      await page.getByRole('checkbox', { name: 'Keys without Ctrl or ⌘' }).uncheck();
+      await press(page, 'Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+      await page.getByRole('link', { name: 'Alpha' }).focus();
+      await press(page, 's', 'a', 'p', 'r', 'x', 'm');
+      expect(await menu(page).count()).toBe(0);
+      expect(writes).toEqual([]);
+    },
+  );
+
+  journey('takes the second of two keys for no command of the card it is pressed on', async () => {
+    const page = await openBoard();
+    await press(page, 'g', 'p');
+    await press(page, 'g', 'x');
+    await page.waitForTimeout(100);
+    expect(await menu(page).count()).toBe(0);
+    expect(await page.getByText('1 selected').count()).toBe(0);
+    await press(page, 'g', 's');
+    await page.getByRole('heading', { name: 'Members', exact: true }).waitFor();
+    // The board, its epics and its health are those of the project that one was at last.
+    await press(page, 'g', 'e');
+    await page.getByRole('heading', { name: 'Epics and groups' }).waitFor();
+    await press(page, 'g', 'h');
+    await page.getByRole('heading', { name: 'Health' }).waitFor();
+    await press(page, 'g', 'b');
+    await page.getByRole('link', { name: 'Alpha' }).waitFor();
+  });
+
+  journey('does nothing to a card by what is typed before the menu is there', async () => {
+    const page = await open(people.ana.me.token, '/');
+    let letGo = (): void => undefined;
+    const held = new Promise<void>((resolve) => (letGo = resolve));
+    await page.route('**/assets/chooser-*', async (route) => {
+      await held;
+      await route.continue();
+    });
+    await page.evaluate(
+      `history.pushState(null, '', '/console/p/WEB'); dispatchEvent(new PopStateEvent('popstate'))`,
+    );
+    await page.getByRole('link', { name: 'Alpha' }).waitFor();
+    await press(page, 'ArrowDown', 'p', 'x', 'm', 'Enter', 'j');
+    expect(page.url()).toMatch(/\/p\/WEB$/);
+    await focused(page, 'Alpha').waitFor();
+    letGo();
+    await menu(page).waitFor();
+    await press(page, 'Escape');
+    await focused(page, 'Alpha').waitFor();
+    expect(await page.getByText('1 selected').count()).toBe(0);
+  });
+
+  journey('shows a priority that another set beside mine, and overwrites neither', async () => {
+    const page = await openBoard();
+    await press(page, 'p');
+    await menu(page).waitFor();
+    await page.route('**/api/stories/list', (route) => route.abort(), { times: 1 });
+    await house.client(people.ben.me.token).stories.update({ storyId: 'WEB-1', priority: 'low' });
+    await press(page, 'u', 'Enter');
+    const notice = page.locator('.notice', { hasText: 'WEB-1 was changed meanwhile' });
+    await notice.getByText('Theirs: Low · Yours: Urgent').waitFor();
+    expect((await story()).priority).toBe('low');
+    await notice.getByRole('button', { name: 'Keep theirs' }).click();
+    await page.locator('.card', { hasText: 'Alpha' }).getByText('Low').waitFor({ state: 'attached' });
+    expect((await story()).priority).toBe('low');
+  });
+
+  journey('opens the same menus on the page of a story', async () => {
+    const page = await open(people.ana.me.token, '/s/WEB-1');
+    await page.getByRole('heading', { name: 'Alpha' }).waitFor();
+    await press(page, 'p');
+    await menu(page).waitFor();
+    await press(page, 'h', 'Enter');
+    await until(async () => (await story()).priority === 'high');
+    await press(page, 's');
+    await menu(page).waitFor();
+    await press(page, 'r', 'Enter');
+    await until(async () => (await story()).status === 'ready');
+    await press(page, 'a');
+    await menu(page).getByText('Robo').waitFor();
+    await press(page, 'r', 'Enter');
+    await until(
+      async () =>
+        (await page.getByRole('combobox', { name: 'Agent' }).locator('option:checked').textContent()) ===
+        'Robo',
+    );
+    await press(page, 'r');
+    await menu(page).getByText('Ben').waitFor();
+    await press(page, 'b', 'Enter');
+    await page.locator('.reviewer', { hasText: 'Ben' }).waitFor();
+    // One who reads alone has none of them.
+    const theirs = await open(people.dan.me.token, '/s/WEB-1');
+    await theirs.getByRole('heading', { name: 'Alpha' }).waitFor();
+    await press(theirs, 's', 'a', 'p', 'r');
+    expect(await menu(theirs).count()).toBe(0);
+  });
+}

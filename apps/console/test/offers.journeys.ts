@@ -1,0 +1,97 @@
+/** Work that is offered: those who may accept or take it do so where they see it. */
+import { beforeEach, expect } from '@jest/globals';
+import { type People } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function offersJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha'], ready: [], in_progress: [] });
+  });
+
+  /** Robo leaves off at a checkpoint, and offers what is left. */
+  async function offer(to: { toMemberId: string } | { toAgentId: string }): Promise<void> {
+    const { deliveryExecutions } = house.client(people.robo.me.token);
+    const { execution, leaseToken } = await deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1', runId: 'run-1' },
+    });
+    const held = { executionId: execution.id, leaseToken };
+    await deliveryExecutions.checkpoint({ ...held, summary: 'Half done' });
+    await deliveryExecutions.handoff({ ...held, ...to, note: 'The rest is yours' });
+  }
+  const holder = async (): Promise<string | undefined> => {
+    const { execution } = await house.client(people.ana.me.token).deliveryExecutions.getForTarget({
+      ...{ targetType: 'story', targetId: 'WEB-1' },
+    });
+    return execution?.lease?.holder.name;
+  };
+  const buttons = /^(Accept|Take it|Take over|Hand off|Ask to stop|Let go)/;
+
+  journey('accepts what is offered to one, from what waits for one', async () => {
+    await offer({ toMemberId: people.chloe.me.memberId });
+    const page = await open(people.chloe.me.token, '/');
+    const offered = page.getByRole('region', { name: 'Offered to you' });
+    await offered.getByText('The rest is yours').waitFor();
+    await offered.getByText(/^\d+m left/).waitFor();
+    await offered.getByRole('button', { name: 'Accept WEB-1' }).click();
+    await page.locator('.notice', { hasText: 'You hold WEB-1 now' }).waitFor();
+    await offered.waitFor({ state: 'detached' });
+    expect(await holder()).toBe('Chloé');
+  });
+
+  journey('lets a lead take what is offered to another, and asks first', async () => {
+    await offer({ toMemberId: people.chloe.me.memberId });
+    const page = await open(people.ana.me.token, '/agents');
+    await page.getByText(/^to Chloé · .+ left/).waitFor();
+    await page.getByRole('button', { name: 'Take it WEB-1' }).click();
+    const dialog = page.getByRole('dialog', { name: 'Take WEB-1?' });
+    await dialog.getByText('It is reserved for Chloé').waitFor();
+    await dialog.getByRole('button', { name: 'Cancel' }).click();
+    expect(await holder()).toBeUndefined();
+    await page.getByRole('button', { name: 'Take it WEB-1' }).click();
+    await dialog.getByRole('button', { name: 'Take it' }).click();
+    await page.locator('.notice', { hasText: 'You hold WEB-1 now' }).waitFor();
+    await page.getByRole('button', { name: 'Let go WEB-1' }).waitFor();
+    expect(await holder()).toBe('Ana');
+  });
+
+  journey('shows an offer to an agent on its story, which a lead may take', async () => {
+    await offer({ toAgentId: people.robo.me.agentId ?? '' });
+    const page = await open(people.ana.me.token, '/s/WEB-1');
+    await page.getByText(/^to Robo · .+ left/).waitFor();
+    await page.getByRole('button', { name: 'Take it WEB-1' }).waitFor();
+  });
+
+  journey('says why an offer cannot be accepted any more', async () => {
+    await offer({ toMemberId: people.chloe.me.memberId });
+    const page = await open(people.chloe.me.token, '/s/WEB-1');
+    const accept = page.getByRole('button', { name: 'Accept WEB-1' });
+    await accept.waitFor();
+    // It is taken by another, which this page has not heard yet.
+    await page.route('**/api/storyCollaboration/context', () => new Promise(() => undefined));
+    await house.client(people.ana.me.token).deliveryExecutions.acquire({
+      ...{ targetType: 'story', targetId: 'WEB-1', takeOver: true },
+    });
+    await accept.click();
+    await page.locator('.notice', { hasText: 'This could not be done' }).waitFor();
+    expect(await holder()).toBe('Ana');
+  });
+
+  journey('offers nothing to those who may not: other contributors, and readers', async () => {
+    await offer({ toMemberId: people.ana.me.memberId });
+    const { tokens } = house.client(people.ana.me.token);
+    const { secret } = await tokens.create({ name: 'Look', scopes: ['read'] });
+    for (const token of [people.chloe.me.token, people.dan.me.token, secret]) {
+      const page = await open(token, '/agents');
+      for (const address of ['/agents', '/s/WEB-1']) {
+        await house.go(page, address);
+        await page.getByText(/^to (Ana|you) · .+ left/).waitFor();
+        expect(await page.getByRole('button', { name: buttons }).count()).toBe(0);
+      }
+    }
+  });
+}

@@ -1,0 +1,113 @@
+/** What happened, narrowed by links that can be sent to others. */
+import { beforeEach, expect } from '@jest/globals';
+import { type Page } from 'playwright-core';
+import { type People, until } from '@muster/testing';
+import { journey } from './browser.ts';
+import { arrange, type House } from './house.ts';
+import { useWindows } from './windows.ts';
+
+export function trailsJourneys(house: House): void {
+  let people: People;
+  const { open } = useWindows(house);
+  beforeEach(async () => {
+    people = await house.world.org();
+    await arrange(house, people, { backlog: ['Alpha', 'Beta'], ready: [], in_progress: [] });
+    const chloe = house.client(people.chloe.me.token);
+    await chloe.comments.create({ storyId: 'WEB-1', body: 'First' });
+    await chloe.stories.updateStatus({ storyId: 'WEB-2', status: 'ready' });
+  });
+
+  /** All lines, once they are so many. */
+  async function lines(page: Page, count: number): Promise<string[]> {
+    const rows = page.locator('main .row-words');
+    await until(async () => (await rows.count()) === count);
+    return rows.allTextContents();
+  }
+  const addressOf = (page: Page): string => decodeURIComponent(new URL(page.url()).search);
+
+  journey('narrows the activity by who, what and which story, by links of its lines', async () => {
+    const page = await open(people.ana.me.token, '/activity');
+    await lines(page, 5);
+    await page.getByRole('link', { name: 'Chloé', exact: true }).first().click();
+    expect(await lines(page, 2)).toEqual([
+      expect.stringMatching(/^Chloé moved WEB-2 Beta/),
+      expect.stringMatching(/^Chloé commented on WEB-1 Alpha/),
+    ]);
+    await page.getByRole('link', { name: 'Only WEB-1' }).click();
+    await lines(page, 1);
+    await page.getByRole('link', { name: 'commented on' }).click();
+    await until(() => addressOf(page).includes('kind=comment.created'));
+    expect(addressOf(page)).toBe(`?actor=${people.chloe.me.memberId}&story=WEB-1&kind=comment.created`);
+    // Whoever is sent the address sees the same.
+    const theirs = await open(people.ben.me.token, `/activity${new URL(page.url()).search}`);
+    expect(await lines(theirs, 1)).toEqual([expect.stringMatching(/^Chloé commented on WEB-1 Alpha/)]);
+    expect(await theirs.getByLabel('Who').locator('option:checked').textContent()).toBe('Chloé');
+    expect(await theirs.getByLabel('What').locator('option:checked').textContent()).toBe(
+      'Only “commented on”',
+    );
+    await theirs.getByRole('link', { name: 'Not only WEB-1' }).click();
+    await until(() => !addressOf(theirs).includes('story'));
+    await theirs.getByRole('link', { name: 'Show all' }).click();
+    await lines(theirs, 5);
+    expect(addressOf(theirs)).toBe('');
+    // One step back is the filter before.
+    await page.goBack();
+    await until(() => !addressOf(page).includes('kind'));
+  });
+
+  journey('narrows the activity by project, group and time, and says where nothing fits', async () => {
+    const ana = house.client(people.ana.me.token);
+    await ana.projects.create({ key: 'APP', name: 'App' });
+    await house.world.rows(
+      `update activity set at = now() - interval '3 days' where org_id = $1 and kind = 'comment.created'`,
+      people.orgId,
+    );
+    const page = await open(people.ana.me.token, '/p/WEB');
+    await page.getByRole('button', { name: 'More of the project' }).click();
+    await page.getByRole('menuitem', { name: 'Activity' }).click();
+    await lines(page, 5);
+    expect(addressOf(page)).toBe('?project=WEB');
+    await page.getByLabel('What').selectOption('Comments');
+    expect(await lines(page, 1)).toEqual([expect.stringMatching(/commented on/)]);
+    await page.getByLabel('Since').selectOption('The last day');
+    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    expect(addressOf(page)).toBe('?project=WEB&kind=comments&since=day');
+    await page.getByLabel('Since').selectOption('The last week');
+    await lines(page, 1);
+    await page.getByLabel('Where').selectOption('App');
+    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    await page.locator('.empty').getByRole('link', { name: 'Show all' }).click();
+    await lines(page, 6);
+  });
+
+  journey('leads from a story to all that happened to it', async () => {
+    const page = await open(people.ana.me.token, '/s/WEB-1');
+    await page.getByRole('link', { name: 'All that happened' }).click();
+    const shown = await lines(page, 2);
+    expect(shown.every((line) => line.includes('WEB-1'))).toBe(true);
+  });
+
+  journey('narrows the audit trail by who, operation and days', async () => {
+    const page = await open(people.ana.me.token, '/audit');
+    const rows = page.locator('tbody tr');
+    await until(async () => (await rows.count()) >= 5);
+    await page.getByRole('link', { name: 'Chloé', exact: true }).first().click();
+    await until(async () => (await rows.count()) === 2);
+    await page.getByRole('link', { name: 'comments.create' }).click();
+    await until(async () => (await rows.count()) === 1);
+    await page.getByLabel('To the day').fill('2020-01-01');
+    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    expect(addressOf(page)).toBe(
+      `?actor=${people.chloe.me.memberId}&operation=comments.create&to=2020-01-01`,
+    );
+    await page.getByLabel('To the day').fill('');
+    await page.getByLabel('From the day').fill('2020-01-01');
+    await until(async () => (await rows.count()) === 1);
+    await page.getByRole('link', { name: 'Denied' }).click();
+    await page.getByRole('heading', { name: 'Nothing fits' }).waitFor();
+    expect(addressOf(page)).toContain('from=2020-01-01');
+    await page.getByRole('link', { name: 'Show all' }).first().click();
+    await until(async () => (await rows.count()) >= 5);
+    expect(await page.getByRole('searchbox').inputValue()).toBe('');
+  });
+}

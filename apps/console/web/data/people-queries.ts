@@ -1,0 +1,17 @@
+/** Who there is. Read anew with all settings. */
+import { queryOptions } from '@tanstack/react-query';
+import { type Client } from '@muster/client';
+
+const limit = 200;
+
+export const membersQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'members'],
+    queryFn: () => Array.fromAsync(client.members.list.all({ limit })),
+  });
+
+export const agentsQuery = (client: Client) =>
+  queryOptions({
+    queryKey: ['settings', 'agents'],
+    queryFn: () => Array.fromAsync(client.agents.list.all({ limit })),
+  });

@@ -1,0 +1,27 @@
+/** What whoever looks may do in a project: the API decides, and what it would refuse is not offered. */
+import { useQuery } from '@tanstack/react-query';
+import { type Project } from '@muster/registry';
+import { widestOf } from '../settings/rights.ts';
+import { useClient, useIdentity } from './context.ts';
+import { projectsQuery } from './queries.ts';
+
+export interface Role {
+  readonly mayWrite: boolean;
+  readonly isLead: boolean;
+}
+
+export function useRole(projectId: string): Role {
+  const projects = useQuery(projectsQuery(useClient()));
+  return useRoleIn(projects.data?.find(({ id }) => id === projectId));
+}
+
+/** Undefined for a project that is not known yet. */
+export function useRoleIn(project: Pick<Project, 'archivedAt' | 'myRole'> | null | undefined): Role {
+  const { token } = useIdentity();
+  const mayWrite =
+    project != null &&
+    project.archivedAt === null &&
+    project.myRole !== 'viewer' &&
+    widestOf(token.scopes) !== 'read';
+  return { mayWrite, isLead: mayWrite && project.myRole === 'lead' };
+}

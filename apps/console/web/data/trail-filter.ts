@@ -1,0 +1,89 @@
+/** What of the activity and of the audit trail is asked for, as addresses say it. */
+
+export const spans = ['day', 'week', 'month'] as const;
+export type Span = (typeof spans)[number];
+
+export interface ActivityFilter {
+  /** Id of a member or an agent. */
+  readonly actor?: string;
+  /** A kind of event, or several by the name of their group. */
+  readonly kind?: string;
+  readonly project?: string;
+  readonly story?: string;
+  /** Reaches back so far, or to a day. */
+  readonly since?: string;
+}
+
+export interface AuditFilter {
+  readonly actor?: string;
+  readonly outcome?: 'allowed' | 'denied';
+  readonly operation?: string;
+  /** Days, both of them within. */
+  readonly from?: string;
+  readonly to?: string;
+}
+
+type Search = Readonly<Record<string, unknown>>;
+
+/** The fields that fit, of what an address says, whoever wrote it. */
+function fitting<Filter>(
+  search: Search,
+  tests: Readonly<Record<keyof Filter, (text: string) => boolean>>,
+): Filter {
+  const found = Object.entries<(text: string) => boolean>(tests).flatMap(([field, fits]) => {
+    const value = search[field];
+    return typeof value === 'string' && fits(value) ? [[field, value]] : [];
+  });
+  return Object.fromEntries(found) as Filter;
+}
+
+const like = (pattern: RegExp) => (text: string) => pattern.test(text);
+const isId = like(/^[\da-f]{8}(-[\da-f]{4}){3}-[\da-f]{12}$/i);
+const isSome = like(/\S/);
+
+/** A day that there is, such as no 31st of June. */
+export function isDay(text: string): boolean {
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return false;
+  const millis = Date.parse(`${text}T00:00:00Z`);
+  return !Number.isNaN(millis) && new Date(millis).toISOString().startsWith(text);
+}
+const isSpan = (text: string): text is Span => (spans as readonly string[]).includes(text);
+
+export const activityFilterOf = (search: Search): ActivityFilter =>
+  fitting<ActivityFilter>(search, {
+    actor: isId,
+    kind: like(/^[a-z]+(\.[a-z]+)?$/i),
+    project: like(/^[A-Z][A-Z\d]{1,9}$/i),
+    story: like(/^[A-Z][A-Z\d]{1,9}-\d+$/i),
+    since: (text) => isSpan(text) || isDay(text),
+  });
+
+export const auditFilterOf = (search: Search): AuditFilter =>
+  fitting<AuditFilter>(search, {
+    actor: isId,
+    outcome: like(/^(allowed|denied)$/),
+    operation: isSome,
+    from: isDay,
+    to: isDay,
+  });
+
+/** A filter with one field set, or without it. */
+export function narrowed<Filter extends object, Field extends keyof Filter>(
+  filter: Filter,
+  field: Field,
+  value: Filter[Field] | undefined,
+): Filter {
+  const rest = Object.fromEntries(Object.entries(filter).filter(([name]) => name !== field)) as Filter;
+  return value === undefined || value === '' ? rest : { ...rest, [field]: value };
+}
+
+/** When a day begins where the reader is; so many days later. */
+export function dayStart(day: string, later = 0): string {
+  const [year = 0, month = 1, date = 1] = day.split('-').map(Number);
+  return new Date(year, month - 1, date + later).toISOString();
+}
+
+const days: Readonly<Record<Span, number>> = { day: 1, week: 7, month: 30 };
+
+export const sinceOf = (since: string, now: number): string =>
+  isSpan(since) ? new Date(now - days[since] * 86_400_000).toISOString() : dayStart(since);

@@ -1,0 +1,87 @@
+/** What the activity is narrowed by: each choice is an address. */
+import { useQuery } from '@tanstack/react-query';
+import { Link, useNavigate } from '@tanstack/react-router';
+import { useClient } from '../data/context.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { type ActivityFilter, narrowed, spans } from '../data/trail-filter.ts';
+import { Icon } from '../parts/icons.tsx';
+import { useDoers } from '../parts/whose.ts';
+import { a, happened } from '../texts/activity.ts';
+import { exactDay } from '../texts/index.ts';
+import { kindsOf } from './activity-query.ts';
+
+type Options = readonly (readonly [value: string, name: string])[];
+
+export function ActivityBar({
+  filter,
+  actorName,
+}: {
+  readonly filter: ActivityFilter;
+  /** Of who is chosen, as what happened tells it. */
+  readonly actorName: string | undefined;
+}) {
+  const navigate = useNavigate({ from: '/activity' });
+  const projects = useQuery(projectsQuery(useClient())).data ?? [];
+  const { actor, kind, project, story, since } = filter;
+  const doers = useDoers(actor, actorName ?? a.formerly);
+  const select = (field: keyof ActivityFilter, label: string, all: string, options: Options) => {
+    const value = filter[field] ?? '';
+    return (
+      <select
+        className="field trail-field"
+        aria-label={label}
+        data-chosen={value !== '' || undefined}
+        value={value}
+        onChange={({ target }) => void navigate({ search: narrowed(filter, field, target.value) })}
+      >
+        <option value="">{all}</option>
+        {options.map(([id, name]) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+    );
+  };
+  const isOneKind = kind !== undefined && !(kind in a.groups) && kindsOf(kind).length > 0;
+  const isDay = since !== undefined && !(since in a.spans);
+  const isKey = project !== undefined && !projects.some(({ key }) => key === project);
+  return (
+    <div className="trail-bar" role="search" aria-label={a.filters}>
+      {select(
+        'actor',
+        a.who,
+        a.anyone,
+        doers.map(({ id, name }) => [id, name]),
+      )}
+      {select('kind', a.what, a.anything, [
+        ...(isOneKind ? [[kind, a.only(happened(kind))] as const] : []),
+        ...Object.entries(a.groups),
+      ])}
+      {select('project', a.where, a.anywhere, [
+        ...(isKey ? [[project, project] as const] : []),
+        ...projects.map(({ key, name }) => [key, name] as const),
+      ])}
+      {select('since', a.when, a.ever, [
+        ...(isDay ? [[since, a.since(exactDay(`${since}T12:00:00`))] as const] : []),
+        ...spans.map((span) => [span, a.spans[span]] as const),
+      ])}
+      {story !== undefined && (
+        <Link
+          to="/activity"
+          search={narrowed(filter, 'story', undefined)}
+          className="button trail-chip"
+          aria-label={a.notOf(story.toUpperCase())}
+        >
+          <span className="key">{story.toUpperCase()}</span>
+          <Icon name="close" size={12} />
+        </Link>
+      )}
+      {Object.keys(filter).length > 0 && (
+        <Link to="/activity" search={{}} className="button" data-kind="quiet">
+          {a.clear}
+        </Link>
+      )}
+    </div>
+  );
+}

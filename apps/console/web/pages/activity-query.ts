@@ -1,0 +1,42 @@
+import { infiniteQueryOptions } from '@tanstack/react-query';
+import { type Client } from '@muster/client';
+import { type EventKind } from '@muster/registry';
+import { type ActivityFilter, sinceOf } from '../data/trail-filter.ts';
+import { timeNow } from '../data/time.ts';
+import { a, kinds } from '../texts/activity.ts';
+
+export type KindGroup = keyof typeof a.groups;
+
+/** By what a kind of event is about. */
+const groupOf: Readonly<Record<string, KindGroup>> = {
+  ...{ story: 'stories', epic: 'stories', spec: 'specs', contract: 'specs', prompt: 'specs' },
+  ...{ comment: 'comments', reviewer: 'reviews', review: 'reviews', assignment: 'reviews' },
+  ...{ execution: 'work', run: 'work', lock: 'work', lease: 'work', group: 'work' },
+  ...{ member: 'people', invitation: 'people', team: 'people', access: 'people', broadcast: 'people' },
+};
+
+/** The kinds that are meant: one, those of a group, or none that there is. */
+export function kindsOf(kind: string): readonly EventKind[] {
+  if (!(kind in a.groups)) return kinds.filter((one) => one === kind);
+  return kinds.filter((one) => (groupOf[one.split('.')[0] ?? ''] ?? 'setup') === kind);
+}
+
+/** What is no kind narrows nothing. */
+export const activityQuery = (client: Client, filter: ActivityFilter) => {
+  const { actor, kind, project, story, since } = filter;
+  const chosen = kind === undefined ? [] : kindsOf(kind);
+  return infiniteQueryOptions({
+    queryKey: ['activity', filter],
+    queryFn: ({ pageParam }) =>
+      client.activity.list({
+        ...(actor !== undefined && { actorId: actor }),
+        ...(chosen.length > 0 && { kinds: [...chosen] }),
+        ...(project !== undefined && { projectId: project.toUpperCase() }),
+        ...(story !== undefined && { storyId: story.toUpperCase() }),
+        ...(since !== undefined && { since: sinceOf(since, timeNow()) }),
+        ...{ limit: 50, ...(pageParam !== null && { cursor: pageParam }) },
+      }),
+    initialPageParam: null as string | null,
+    getNextPageParam: ({ nextCursor }) => nextCursor,
+  });
+};

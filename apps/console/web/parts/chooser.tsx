@@ -1,0 +1,150 @@
+/** A menu that a key opens at a card or a story: its status, who it is assigned to, its priority, who reviews it. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { type StoryCard, type StoryStatus } from '@muster/registry';
+import { priorityNames } from '../board/filter.ts';
+import { useClient } from '../data/context.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
+import { c } from '../texts/choosing.ts';
+import { t } from '../texts/index.ts';
+import { type Choosing } from './choosing.ts';
+import { PriorityIcon, StatusIcon } from './icons.tsx';
+import { MenuList, type MenuItem } from './menu.tsx';
+import { announce, notify, reasonFor } from './notices.tsx';
+import { Avatar } from './people.tsx';
+
+export type Chosen = Pick<StoryCard, 'id' | 'key' | 'status' | 'priority' | 'assignees'>;
+
+export interface ChooserProps {
+  readonly what: Choosing;
+  readonly story: Chosen;
+  readonly statuses: readonly StoryStatus[];
+  readonly anchor: () => HTMLElement | null;
+  /** What holds already is not asked for. */
+  readonly onStatus: (status: StoryStatus) => void;
+  readonly onPriority: (priority: StoryCard['priority']) => void;
+  readonly onAssign: (who: Partial<StoryCard['assignees']>) => void;
+  readonly onClose: (isBack: boolean) => void;
+}
+
+export default function Chooser(props: ChooserProps) {
+  const { what, story, statuses, onStatus, onPriority } = props;
+  if (what === 'assignee') return <Assignees {...props} />;
+  if (what === 'reviewer') return <Reviewers {...props} />;
+  const items: readonly MenuItem[] =
+    what === 'status'
+      ? statuses.map((status) => ({
+          ...{ id: status, name: t.status[status], icon: <StatusIcon status={status} /> },
+          isChosen: status === story.status,
+          run: () => {
+            if (status !== story.status) onStatus(status);
+          },
+        }))
+      : priorityNames.map((priority) => ({
+          ...{ id: priority, name: t.priority[priority], icon: <PriorityIcon priority={priority} /> },
+          isChosen: priority === story.priority,
+          run: () => {
+            if (priority !== story.priority) onPriority(priority);
+          },
+        }));
+  return <List {...props} items={items} isOneOf />;
+}
+
+const List = ({
+  what,
+  story,
+  anchor,
+  onClose,
+  items,
+  isOneOf = false,
+}: ChooserProps & { readonly items: readonly MenuItem[]; readonly isOneOf?: boolean }) => (
+  <MenuList
+    label={c.titles[what](story.key)}
+    items={items}
+    anchor={anchor}
+    isOneOf={isOneOf}
+    onClose={onClose}
+  />
+);
+
+interface Person {
+  readonly id: string;
+  readonly name: string;
+}
+const loading: MenuItem = { id: 'loading', name: c.loading, run: () => undefined };
+
+function Assignees(props: ChooserProps) {
+  const { story, onAssign } = props;
+  const client = useClient();
+  const members = useQuery(membersQuery(client));
+  const agents = useQuery(agentsQuery(client));
+  const { member, agent } = story.assignees;
+  const choice = (
+    kind: 'member' | 'agent',
+    { id, name }: Person,
+    isChosen: boolean,
+    run: () => void,
+  ): MenuItem => ({
+    ...{ id, name, icon: <Avatar name={name} kind={kind} />, isChosen, run },
+  });
+  const among = <One extends Person>(all: readonly One[] | undefined, now: One | null): readonly One[] =>
+    now === null || all?.some(({ id }) => id === now.id) === true ? (all ?? []) : [now, ...(all ?? [])];
+  const items: readonly MenuItem[] = [
+    {
+      ...{ id: 'none', name: t.people.unassigned, isChosen: member === null },
+      run: () => {
+        if (member !== null) onAssign({ member: null });
+      },
+    },
+    ...among<NonNullable<typeof member>>(members.data, member).map((one) =>
+      choice('member', one, one.id === member?.id, () => {
+        const { id, name, handle } = one;
+        if (id !== member?.id) onAssign({ member: { id, name, handle } });
+      }),
+    ),
+    ...among<Person>(agents.data, agent).map(({ id, name }) =>
+      choice('agent', { id, name }, id === agent?.id, () =>
+        onAssign({ agent: id === agent?.id ? null : { id, name } }),
+      ),
+    ),
+    ...(members.isPending ? [loading] : []),
+  ];
+  return <List {...props} items={items} isOneOf />;
+}
+
+function Reviewers(props: ChooserProps) {
+  const { id: storyId, key } = props.story;
+  const client = useClient();
+  const queries = useQueryClient();
+  const members = useQuery(membersQuery(client));
+  const reviewers = useQuery({
+    queryKey: ['story', key, 'reviewers'],
+    queryFn: () => Array.fromAsync(client.reviewers.list.all({ storyId, limit: 200 })),
+    staleTime: 0,
+  });
+  const asked = new Map(
+    reviewers.data?.flatMap(({ reviewer, verdict }) =>
+      reviewer.kind === 'member' ? [[reviewer.memberId, verdict] as const] : [],
+    ),
+  );
+  const ask = async ({ id: memberId, name }: Person): Promise<void> => {
+    try {
+      if (asked.has(memberId)) await client.reviewers.remove({ storyId, memberId });
+      else await client.reviewers.add({ storyId, memberId });
+      announce(asked.has(memberId) ? c.notAsked(key, name) : c.asked(key, name));
+    } catch (error) {
+      notify({ tone: 'bad', title: c.failed(key), body: reasonFor(error) });
+    }
+    await queries.invalidateQueries({ queryKey: ['story', key] });
+  };
+  const isThere = members.data !== undefined && reviewers.data !== undefined && !reviewers.isFetching;
+  const items: readonly MenuItem[] = isThere
+    ? // A verdict that was given stays.
+      members.data
+        .filter(({ id }) => (asked.get(id) ?? 'pending') === 'pending')
+        .map(({ id, name }) => ({
+          ...{ id, name, icon: <Avatar name={name} kind="member" />, isChosen: asked.has(id) },
+          run: () => void ask({ id, name }),
+        }))
+    : [loading];
+  return <List {...props} items={items} />;
+}

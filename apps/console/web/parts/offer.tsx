@@ -1,0 +1,136 @@
+/** Work that its holder offered to somebody: to whom, for how long, and that it is accepted, or taken by a lead. */
+import { useQuery } from '@tanstack/react-query';
+import { useState } from 'react';
+import { type Execution, type Offer } from '@muster/registry';
+import { useClient, useIdentity } from '../data/context.ts';
+import { useRole } from '../data/roles.ts';
+import { agentsQuery, membersQuery } from '../data/people-queries.ts';
+import { span, t } from '../texts/index.ts';
+import { w } from '../texts/story.ts';
+import { useNow } from './clock.tsx';
+import { Dialog } from './dialog.tsx';
+import { useWorkWrite } from './work-write.ts';
+
+type Offered = Pick<Execution, 'state' | 'offer' | 'projectId' | 'targetType' | 'targetId'>;
+
+/** Undefined while it is not known. */
+function useAddressee({ toMemberId, toAgentId }: Offer): string | undefined {
+  const client = useClient();
+  const members = useQuery({ ...membersQuery(client), enabled: toMemberId !== null });
+  const agents = useQuery({ ...agentsQuery(client), enabled: toAgentId !== null });
+  return (toMemberId === null ? agents.data : members.data)?.find(
+    ({ id }) => id === (toMemberId ?? toAgentId),
+  )?.name;
+}
+
+export function OfferFact({
+  offer,
+  namesAddressee = true,
+}: {
+  readonly offer: Offer;
+  readonly namesAddressee?: boolean;
+}) {
+  const { member } = useIdentity();
+  const name = useAddressee(offer);
+  const left = Date.parse(offer.expiresAt) - useNow();
+  const whose =
+    offer.toMemberId === member.id ? w.offeredToYou : name === undefined ? undefined : w.offeredTo(name);
+  const facts = [namesAddressee ? whose : undefined, left > 0 ? w.offerLeft(span(left)) : w.offerOver];
+  return (
+    <>
+      <span>{facts.filter((fact) => fact !== undefined).join(' · ')}</span>
+      {offer.note !== null && <p className="row-quote">{offer.note}</p>}
+    </>
+  );
+}
+
+export function OfferAct({
+  execution,
+  storyKey,
+  name,
+}: {
+  readonly execution: Offered;
+  readonly storyKey: string | null;
+  readonly name: string;
+}) {
+  const { state, offer } = execution;
+  return state === 'offered' && offer !== null ? (
+    <Act execution={execution} offer={offer} storyKey={storyKey} name={name} />
+  ) : null;
+}
+
+function Act({
+  execution,
+  offer,
+  storyKey,
+  name,
+}: {
+  readonly execution: Offered;
+  readonly offer: Offer;
+  readonly storyKey: string | null;
+  readonly name: string;
+}) {
+  const { deliveryExecutions } = useClient();
+  const { member, agent } = useIdentity();
+  const { mayWrite, isLead } = useRole(execution.projectId);
+  const addressee = useAddressee(offer);
+  const write = useWorkWrite(storyKey);
+  const [isAsking, setAsking] = useState(false);
+  const [isBusy, setBusy] = useState(false);
+  const isMine = offer.toMemberId === member.id;
+  if (agent !== null || !(isMine ? mayWrite : isLead)) return null;
+  const acquire = async (takeOver: boolean): Promise<void> => {
+    const { targetType, targetId } = execution;
+    setBusy(true);
+    await write(
+      () => deliveryExecutions.acquire({ targetType, targetId, ...(takeOver && { takeOver }) }),
+      w.takenOver(name),
+    );
+    setBusy(false);
+    setAsking(false);
+  };
+  const hidden = <span className="sr-only"> {name}</span>;
+  if (isMine)
+    return (
+      <button
+        type="button"
+        className="button"
+        data-kind="main"
+        disabled={isBusy}
+        onClick={() => void acquire(false)}
+      >
+        {w.accept}
+        {hidden}
+      </button>
+    );
+  return (
+    <>
+      <button type="button" className="button" onClick={() => setAsking(true)}>
+        {w.takeOffer}
+        {hidden}
+      </button>
+      {isAsking && (
+        <Dialog label={w.takeOfferTitle(name)} onClose={() => setAsking(false)}>
+          <div className="dialog-body">
+            <h2>{w.takeOfferTitle(name)}</h2>
+            <p>{w.takeOfferWhy(addressee ?? w.somebody)}</p>
+            <div className="dialog-foot">
+              <button type="button" className="button" onClick={() => setAsking(false)}>
+                {t.cancel}
+              </button>
+              <button
+                type="button"
+                className="button"
+                data-kind="stop"
+                disabled={isBusy}
+                onClick={() => void acquire(true)}
+              >
+                {w.takeOffer}
+              </button>
+            </div>
+          </div>
+        </Dialog>
+      )}
+    </>
+  );
+}

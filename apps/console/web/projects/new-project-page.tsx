@@ -1,0 +1,130 @@
+/** A project is made: a name, and the key by which its stories are called. */
+import { useQuery, useQueryClient } from '@tanstack/react-query';
+import { useNavigate } from '@tanstack/react-router';
+import { useRef, useState } from 'react';
+import { ForbiddenError, isRefusal } from '@muster/client';
+import { useClient } from '../data/context.ts';
+import { projectsQuery } from '../data/queries.ts';
+import { notify, reasonFor } from '../parts/notices.tsx';
+import { Failed } from '../parts/states.tsx';
+import { useTitle } from '../parts/title.ts';
+import { Choice, Form, Label } from '../settings/parts.tsx';
+import { useMayMakeProjects } from '../settings/rights.ts';
+import { n } from '../texts/projects.ts';
+import { t } from '../texts/index.ts';
+import { keyOf, suggestKey } from './key.ts';
+
+const forbidden = new ForbiddenError({ code: 'forbidden', message: '', status: 403, requestId: '' });
+
+export function NewProjectPage() {
+  useTitle(t.nav.newProject);
+  const mayMake = useMayMakeProjects();
+  return (
+    <>
+      <header className="page-head">
+        <h1>{t.nav.newProject}</h1>
+      </header>
+      <div className="page">
+        <div className="page-column">{mayMake ? <Make /> : <Failed error={forbidden} />}</div>
+      </div>
+    </>
+  );
+}
+
+function Make() {
+  const client = useClient();
+  const queries = useQueryClient();
+  const navigate = useNavigate();
+  const projects = useQuery(projectsQuery(client));
+  const [name, setName] = useState('');
+  /** Null while it follows the name. */
+  const [ownKey, setOwnKey] = useState<string | null>(null);
+  const [description, setDescription] = useState('');
+  const [visibility, setVisibility] = useState<keyof typeof n.visibilities>('org');
+  /** Of projects that whoever looks may not see. */
+  const [refused, setRefused] = useState<readonly string[]>([]);
+  const [failure, setFailure] = useState<unknown>(null);
+  const [isBusy, setBusy] = useState(false);
+  const keyField = useRef<HTMLInputElement>(null);
+  const taken = new Set([...(projects.data ?? []).map(({ key }) => key), ...refused]);
+  const key = ownKey ?? suggestKey(name, taken);
+  // While it is being made, and when it is, the key is its own.
+  const isTaken = !isBusy && taken.has(key);
+
+  const make = async (): Promise<void> => {
+    if (isTaken) {
+      keyField.current?.focus();
+      return;
+    }
+    setBusy(true);
+    setFailure(null);
+    try {
+      const wish = { key, name: name.trim(), visibility };
+      const about = description.trim();
+      const { project } = await client.projects.create(about === '' ? wish : { ...wish, description: about });
+      await queries.invalidateQueries({ queryKey: ['projects'] });
+      notify({ tone: 'good', title: n.made(project.name) });
+      await navigate({ to: '/p/$projectKey', params: { projectKey: project.key } });
+    } catch (error) {
+      if (isRefusal(error, 'already_exists')) {
+        setRefused((last) => [...last, key]);
+        // What was asked for stays, so that one sees what is refused.
+        setOwnKey(key);
+        keyField.current?.focus();
+      } else setFailure(error);
+      setBusy(false);
+    }
+  };
+
+  return (
+    <Form act={n.make} isBusy={isBusy} onSubmit={() => void make()}>
+      <p className="muted">{n.intro}</p>
+      <div className="form-row">
+        <Label name={n.name} hint={n.nameHint}>
+          <input
+            className="field"
+            required
+            autoFocus
+            maxLength={120}
+            autoComplete="off"
+            value={name}
+            onChange={({ target }) => setName(target.value)}
+          />
+        </Label>
+        <Label
+          name={n.key}
+          hint={key === '' ? n.keyRule : n.keyHint(key)}
+          wrong={isTaken ? n.keyTaken(key) : undefined}
+        >
+          <input
+            ref={keyField}
+            className="field mono"
+            required
+            pattern="[A-Z][A-Z0-9]{1,9}"
+            title={n.keyRule}
+            maxLength={10}
+            autoComplete="off"
+            spellCheck={false}
+            value={key}
+            onChange={({ target }) => setOwnKey(target.value === '' ? null : keyOf(target.value))}
+          />
+        </Label>
+      </div>
+      <Label name={n.description} hint={n.optional}>
+        <textarea
+          className="field"
+          rows={3}
+          maxLength={20_000}
+          value={description}
+          onChange={({ target }) => setDescription(target.value)}
+        />
+      </Label>
+      <Choice label={n.visibility} value={visibility} words={n.visibilities} onChange={setVisibility} />
+      {failure !== null && (
+        <p className="form-error" role="alert">
+          <strong>{n.failed}.</strong> {reasonFor(failure)}
+        </p>
+      )}
+    </Form>
+  );
+}

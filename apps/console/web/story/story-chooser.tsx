@@ -1,0 +1,69 @@
+/** The menus that keys open on the page of a story: the same as at its card. */
+import { useQueryClient } from '@tanstack/react-query';
+import { type ReactNode, type RefObject, Suspense, useEffect, useState } from 'react';
+import { type Assignment, type Story } from '@muster/registry';
+import { useClient } from '../data/context.ts';
+import { Chooser, type Choosing, loadChooser } from '../parts/choosing.ts';
+import { usePageKeys } from '../parts/keys.ts';
+import { assignStory } from './assigning.ts';
+import { type StoryEdits } from './story-edits.ts';
+import { t } from '../texts/index.ts';
+
+interface Chosen {
+  readonly what: Choosing;
+  /** As it was when the menu opened. */
+  readonly base: Story;
+  /** What had the focus. */
+  readonly from: Element | null;
+}
+
+export function useStoryChooser({
+  edits,
+  assignment,
+  canWrite,
+  place,
+}: {
+  readonly edits: StoryEdits;
+  readonly assignment: Assignment | null;
+  readonly canWrite: boolean;
+  readonly place: RefObject<HTMLElement | null>;
+}): ReactNode {
+  const client = useClient();
+  const queries = useQueryClient();
+  const [chosen, setChosen] = useState<Chosen | null>(null);
+  useEffect(loadChooser, []);
+  const open = (what: Choosing) => () => setChosen({ what, base: edits.shown, from: document.activeElement });
+  usePageKeys(
+    !canWrite
+      ? {}
+      : chosen === null
+        ? { s: open('status'), a: open('assignee'), p: open('priority'), r: open('reviewer') }
+        : { Escape: () => setChosen(null) },
+  );
+  if (chosen === null) return null;
+  const { what, base, from } = chosen;
+  const assignees = { member: assignment?.member ?? null, agent: assignment?.agent ?? null };
+  return (
+    <Suspense fallback={null}>
+      <Chooser
+        key={what}
+        what={what}
+        story={{ ...base, assignees }}
+        statuses={Object.keys(t.status) as Story['status'][]}
+        anchor={() => place.current}
+        onStatus={(status) => void edits.save({ status }, base)}
+        onPriority={(priority) => void edits.save({ priority }, base)}
+        onAssign={({ member, agent }) =>
+          void assignStory(client, queries, base, {
+            ...(member !== undefined && { memberId: member?.id ?? null }),
+            ...(agent !== undefined && { agentId: agent?.id ?? null }),
+          })
+        }
+        onClose={(isBack) => {
+          setChosen(null);
+          if (isBack && from instanceof HTMLElement) from.focus();
+        }}
+      />
+    </Suspense>
+  );
+}

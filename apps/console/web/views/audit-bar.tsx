@@ -1,0 +1,65 @@
+/** What the audit trail is narrowed by: each choice is an address. */
+import { Link, useNavigate } from '@tanstack/react-router';
+import { type AuditFilter, narrowed } from '../data/trail-filter.ts';
+import { useDoers } from '../parts/whose.ts';
+import { a } from '../texts/activity.ts';
+import { v } from '../texts/views.ts';
+
+export function AuditBar({
+  filter,
+  actorName,
+}: {
+  readonly filter: AuditFilter;
+  /** Of who is chosen, as the trail tells it. */
+  readonly actorName: string | undefined;
+}) {
+  const navigate = useNavigate({ from: '/audit' });
+  const { actor, operation, from, to } = filter;
+  const doers = useDoers(actor, actorName ?? a.formerly);
+  const go = (field: keyof AuditFilter, value: string, replace = false): void =>
+    void navigate({ search: narrowed(filter, field, value), replace });
+  const day = (field: 'from' | 'to', label: string, value: string | undefined) => (
+    <label className="trail-day">
+      <span className="muted">{label}</span>
+      <input
+        className="field trail-field"
+        type="date"
+        value={value ?? ''}
+        onChange={({ target }) => go(field, target.value, true)}
+      />
+    </label>
+  );
+  return (
+    <div className="trail-bar" role="search" aria-label={v.audit.filters}>
+      <input
+        className="field trail-field audit-field"
+        type="search"
+        aria-label={v.audit.operation}
+        placeholder={v.audit.placeholder}
+        value={operation ?? ''}
+        onChange={({ target }) => go('operation', target.value, true)}
+      />
+      <select
+        className="field trail-field"
+        aria-label={v.audit.who}
+        data-chosen={actor !== undefined || undefined}
+        value={actor ?? ''}
+        onChange={({ target }) => go('actor', target.value)}
+      >
+        <option value="">{v.audit.anyone}</option>
+        {doers.map(({ id, name }) => (
+          <option key={id} value={id}>
+            {name}
+          </option>
+        ))}
+      </select>
+      {day('from', v.audit.from, from)}
+      {day('to', v.audit.to, to)}
+      {Object.keys(filter).length > 0 && (
+        <Link to="/audit" search={{}} className="button" data-kind="quiet">
+          {v.audit.clear}
+        </Link>
+      )}
+    </div>
+  );
+}

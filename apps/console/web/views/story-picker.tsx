@@ -1,0 +1,117 @@
+/** Stories of a project, chosen one after the other, in an order. */
+import { useQuery } from '@tanstack/react-query';
+import { useDeferredValue, useId, useState } from 'react';
+import { useClient } from '../data/context.ts';
+import { Icon } from '../parts/icons.tsx';
+import { g } from '../texts/groups.ts';
+
+export interface Picked {
+  readonly id: string;
+  readonly key: string;
+  readonly title: string;
+}
+
+const fewestLetters = 2;
+
+export function StoryPicker({
+  projectKey,
+  picked,
+  onPick,
+}: {
+  readonly projectKey: string;
+  readonly picked: readonly Picked[];
+  readonly onPick: (picked: readonly Picked[]) => void;
+}) {
+  const client = useClient();
+  const listId = useId();
+  const [text, setText] = useState('');
+  const [unknown, setUnknown] = useState('');
+  const query = useDeferredValue(text.trim());
+  const found = useQuery({
+    queryKey: ['found', projectKey, query],
+    queryFn: async () =>
+      (await client.search.find({ query, projectId: projectKey, kinds: ['story'], limit: 12 })).items,
+    enabled: query.length >= fewestLetters,
+    staleTime: 5_000,
+  });
+  const add = async (): Promise<void> => {
+    const wanted = text.trim().toUpperCase();
+    if (wanted === '') return;
+    const story = wanted.startsWith(`${projectKey}-`)
+      ? await client.stories.get({ storyId: wanted }).then(
+          (answer) => answer.story,
+          () => undefined,
+        )
+      : undefined;
+    setUnknown(story === undefined ? text.trim() : '');
+    if (story === undefined) return;
+    setText('');
+    const { id, key, title } = story;
+    if (!picked.some((one) => one.id === id)) onPick([...picked, { id, key, title }]);
+  };
+  const up = (at: number): void =>
+    onPick(
+      picked.flatMap((one, index) =>
+        index === at - 1 ? [picked[at] ?? one, one] : index === at ? [] : [one],
+      ),
+    );
+  return (
+    <div className="picker">
+      <ol aria-label={g.stories}>
+        {picked.map(({ id, key, title }, at) => (
+          <li key={id} className="blocker">
+            <span className="grow cut">
+              <span className="key">{key}</span> {title}
+            </span>
+            <button
+              type="button"
+              className="chip-button"
+              aria-label={g.up(key)}
+              disabled={at === 0}
+              onClick={() => up(at)}
+            >
+              <span aria-hidden="true">↑</span>
+            </button>
+            <button
+              type="button"
+              className="chip-button"
+              aria-label={g.remove(key)}
+              onClick={() => onPick(picked.filter((one) => one.id !== id))}
+            >
+              <Icon name="close" size={12} />
+            </button>
+          </li>
+        ))}
+      </ol>
+      <input
+        className="field"
+        aria-label={g.add}
+        placeholder={g.addHint}
+        list={listId}
+        maxLength={100}
+        value={text}
+        onChange={({ target }) => {
+          setText(target.value);
+          setUnknown('');
+        }}
+        onKeyDown={(event) => {
+          if (event.key !== 'Enter') return;
+          event.preventDefault();
+          void add();
+        }}
+      />
+      <datalist id={listId}>
+        {found.data?.map(({ id, key, title }) => (
+          <option key={id} value={key ?? ''}>
+            {title}
+          </option>
+        ))}
+      </datalist>
+      {unknown !== '' && (
+        <p className="form-error" role="alert">
+          {g.notFound(unknown)}
+        </p>
+      )}
+    </div>
+  );
+}
