@@ -112,7 +112,7 @@ it('has no link that leads nowhere', () => {
 });
 
 it('names no file of the repository where a paragraph begins', () => {
-  expect(pages.get('/states')).toContain('<p>The moves there are;');
+  expect(pages.get('/states')).toContain('<p>The moves that the workflow has.');
 });
 
 it('asks nothing of another origin, and has a mark', () => {
