@@ -95,13 +95,18 @@ function readLock(file) {
 }
 
 async function install(why) {
-  process.stderr.write(`Installing packages with npm ci (${why}); the first time takes about a minute\n`);
+  process.stderr.write(
+    `Installing packages with npm ci (${why}); the first time takes one to three minutes\n`,
+  );
   const started = Date.now();
   const seconds = () => Math.round((Date.now() - started) / 1000);
-  // npm draws its own progress on a terminal; elsewhere a line now and then shows that it still works.
-  const ticker = setInterval(() => {
-    if (!process.stderr.isTTY) process.stderr.write(`  … still installing (${seconds()} s)\n`);
-  }, 10_000);
+  // A terminal shows the seconds in one line, anything else a line now and then; npm's own progress has no time.
+  const { isTTY } = process.stderr;
+  const ticker = setInterval(
+    () =>
+      process.stderr.write(`${isTTY ? '\r' : ''}  … still installing (${seconds()} s)${isTTY ? '' : '\n'}`),
+    isTTY ? 1_000 : 10_000,
+  );
   // `include` outweighs a NODE_ENV=production or an omit=optional of the machine, which drop what is needed here.
   const npmArgs = [
     'ci',
@@ -110,6 +115,7 @@ async function install(why) {
     '--no-audit',
     '--no-fund',
     '--loglevel=error',
+    '--no-progress',
   ];
   const npm = process.env['npm_execpath'];
   const [program, first] =
@@ -119,6 +125,7 @@ async function install(why) {
     shell: process.platform === 'win32',
   });
   clearInterval(ticker);
+  if (isTTY) process.stderr.write('\r\x1b[K');
   if (exit.interrupted) process.exit(130);
   if (exit.code !== 0) fail(`npm ci failed; its message is above (tried: npm ${npmArgs.join(' ')})`);
   process.stderr.write(`Installed in ${seconds()} s\n`);

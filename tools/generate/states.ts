@@ -153,19 +153,19 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
   [
     'A story',
     'libs/board/src/rules/workflow.ts',
-    "The moves there are; whether one is let through is up to the organization's policy and the column's limit besides.",
+    "The moves that the workflow has. The organization's policy and the column's limit can refuse a move, too.",
     drawMoves(workflow),
   ],
   [
     'An invitation',
     'libs/organizations/src/rules/invitation-states.ts',
-    `What has no arrow is refused; but inviting an address whose invitation is ${anotherFrom.join(' or ')} makes another invitation.`,
+    `A move without an arrow is refused; but inviting an address whose invitation is ${anotherFrom.join(' or ')} makes another invitation.`,
     { ...invitation, arrows: [...invitation.arrows, expiry] },
   ],
   [
     'A request for access',
     'libs/board/src/rules/access-request-states.ts',
-    'It waits, and is decided once: what has no arrow is refused.',
+    'A request waits, and is decided once: a move without an arrow is refused.',
     drawEvents('pending', accessRequestLife),
   ],
   [
@@ -177,19 +177,19 @@ const parts: readonly (readonly [title: string, source: string, sentence: string
   [
     'An execution',
     'libs/delivery/src/leases/states.ts',
-    'Work on a story or a delivery group, under a lease; stalled is seen, never stored. What has no arrow is refused.',
+    'Work on a story or a delivery group, under a lease. stalled is computed when it is read, never stored. A move without an arrow is refused.',
     execution,
   ],
   [
     'A delivery group',
     'libs/delivery/src/rules/group-states.ts',
-    "What has no arrow is refused. Landing may ask for an observed merge besides, by the organization's policy; a merge alone lands no group.",
+    "A move without an arrow is refused. By the organization's policy, landing may need an observed merge, too; a merge alone lands no group.",
     { ...drawMoves(groupMoves), first: 'draft' },
   ],
   [
     'A run',
     'libs/delivery/src/rules/run-states.ts',
-    `What an agent says of itself; any event may be the first. Stalled is seen, never stored: ${stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
+    `What an agent reports of its run; any event may be the first. Stalled is computed when it is read, never stored: ${stalledAfterSeconds} seconds without an event and without a live lease. After the end only the same end is accepted, and changes nothing.`,
     run,
   ],
 ];

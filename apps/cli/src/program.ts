@@ -1,18 +1,40 @@
 /** The whole command line as a tree; what a command needs is loaded when it is used. */
-import { Command } from 'commander';
+import { Command, Help } from 'commander';
 import { operators, type OperatorsWord } from './admin/words.ts';
 import { exitCodes } from './failures.ts';
 import { addCall, addOperations } from './operations/commands.ts';
 import { onOpening, openAll } from './opening.ts';
+import { wrapped } from './output/lines.ts';
 import { addSession } from './session/commands.ts';
 import { versionText } from './version.ts';
 
 const afterHelp = `
-Tables are for people; --json prints the same for scripts, errors too (on stderr).
-Exit codes: 0 done, ${exitCodes.failed} an operators' command failed, ${exitCodes.usage} the command line is wrong, ${exitCodes.refused} the API refused (4xx),
-${exitCodes.unreachable} no answer or a fault of the API (5xx).
-Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN, else what muster login kept,
-else, by npm run muster, the instance that runs here, as the owner of its demo organization.`;
+Tables are for people; --json prints the same for scripts, errors on stderr too.
+
+Exit codes: 0 done, ${exitCodes.failed} an operators' command failed, ${exitCodes.usage} the command line is wrong,
+${exitCodes.refused} the API refused (4xx), ${exitCodes.unreachable} no answer or a fault of the API (5xx).
+
+Where calls go: --base-url and --token, else MUSTER_BASE_URL and MUSTER_TOKEN,
+else what muster login kept; else, by npm run muster, the instance that runs
+here, as the owner of its demo organization.`;
+
+/** Commander's own width, where nothing says another. */
+const helpWidth = 80;
+
+/** Help that fits a terminal of 80 columns: commander itself breaks neither usages nor narrow second columns. */
+const help = {
+  showGlobalOptions: false,
+  minWidthToWrap: 24,
+  subcommandTerm: (command: Command) => command.name(),
+  commandUsage: (command: Command) =>
+    wrapped(
+      [`Usage: ${new Help().commandUsage(command)}`],
+      command.configureOutput().getOutHelpWidth?.() ?? helpWidth,
+      'Usage: '.length,
+    )
+      .join('\n')
+      .slice('Usage: '.length),
+};
 
 /** They work on the database itself: its drivers are loaded for them alone. */
 async function fillOperators(parent: Command, word?: OperatorsWord): Promise<void> {
@@ -85,7 +107,7 @@ export function createProgram(): Command {
     .version(versionText())
     .enablePositionalOptions()
     .exitOverride()
-    .configureHelp({ showGlobalOptions: false })
+    .configureHelp(help)
     .showHelpAfterError('(--help says more)')
     .addHelpText('after', afterHelp);
   program.commandsGroup('Commands:');

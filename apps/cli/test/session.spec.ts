@@ -1,4 +1,7 @@
+import { once } from 'node:events';
 import { readFile, stat, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import { type AddressInfo } from 'node:net';
 import path from 'node:path';
 import { beforeAll, describe, expect, it } from '@jest/globals';
 import { type People } from '@muster/testing';
@@ -58,6 +61,26 @@ describe('muster login', () => {
     });
     expect(refused).toMatchObject({ code: 3, out: '', err: expect.stringContaining('401') });
     expect(await readFile(file(muster.home()), 'utf8')).toBe(before);
+  });
+
+  it('says that an address has no API of Muster', async () => {
+    // Another service answers there, as all of Muster's do.
+    const details = { reason: 'no_such_path', retryable: false };
+    const error = { code: 'not_found', message: 'Nothing answers POST here.', status: 404, details };
+    const other = createServer((_request, response) => {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end(JSON.stringify({ ...error, requestId: 'one' }));
+    }).listen(0, '127.0.0.1');
+    await once(other, 'listening');
+    const baseUrl = `http://127.0.0.1:${(other.address() as AddressInfo).port}`;
+    const refused = await muster.run(['login', '--base-url', baseUrl, '--token', '-'], {
+      input: people.ana.me.token,
+    });
+    other.close();
+    expect(refused).toMatchObject({
+      ...{ code: 2, out: '' },
+      err: `muster: there is no Muster API at ${baseUrl}: look at the address\n`,
+    });
   });
 
   onTerminal('asks for the address and the token, and does not show what is typed', async () => {

@@ -4,7 +4,7 @@ import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
-  /** Where it listens. */
+  /** The port it listens on. */
   PORT: commonEnvironment.PORT.default(4106),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4116),
   /** Where the built pages are, if not beside the program. */

@@ -15,6 +15,7 @@ import { createService, type Metrics, redisCheck, type Service, sessionCookieOf 
 import { type Logger } from 'pino';
 import { type Config } from './config.ts';
 import { addressesOf } from './http/discovery/addresses.ts';
+import { missingPageOf } from './http/discovery/missing.ts';
 import { addDiscoveryRoutes } from './http/discovery/routes.ts';
 import { type Authenticate, createAuthenticate } from './http/authenticate.ts';
 import { addConsoleForward } from './http/console.ts';
@@ -105,6 +106,7 @@ export function createApp(config: Config, logger: Logger): CoordinationApi {
     mostInFlight: config.DATABASE_POOL * inFlightPerConnection,
     trustProxy: config.TRUST_PROXY ?? false,
     toApiError,
+    missingPage: missingPageOf(addressesOf(config)),
   });
   const limits = createCallLimits({
     token: config.LIMIT_TOKEN,

@@ -18,7 +18,7 @@ const hardlyAny = '1000000/0.001';
 
 export const environment = {
   ...commonEnvironment,
-  /** Where it listens. */
+  /** The port it listens on. */
   PORT: commonEnvironment.PORT.default(4100),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4110),
   /** A login that may become muster_app. */
@@ -30,7 +30,7 @@ export const environment = {
    * so far. All copies of the API need the same.
    */
   DATABASE_REPLICA_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
-  /** Where the standby has not answered a read by then, the primary does. */
+  /** After this the primary answers a read that the standby has not answered. */
   DATABASE_REPLICA_TIMEOUT_MILLIS: z.coerce.number().int().min(10).max(60_000).default(1_000),
   /**
    * For counting calls over all processes; without it each counts for itself. Several hosts with commas between are a
@@ -62,8 +62,8 @@ export const environment = {
   /** Whose X-Forwarded-For is believed: a list of addresses or networks, or a number of hops. */
   TRUST_PROXY: TrustProxy.optional(),
   /**
-   * Calls per token: `1000/0.01` is a thousand at once, and one more every hundredth of a second. As good as none unless
-   * set; Compose and the manifests for Kubernetes set it.
+   * Calls per token: `1000/0.01` is a thousand at once, and one more every hundredth of a second. Practically no
+   * limit unless set; Compose and the manifests for Kubernetes set it.
    */
   LIMIT_TOKEN: rateVariable(hardlyAny),
   /** Calls per organization, with all its tokens. */
@@ -78,7 +78,7 @@ export const environment = {
    * opens them. The API, the worker and sign-in need the same.
    */
   SECRETS_KEY: parsedVariable(parseSecretKeys),
-  /** After this Redis is taken for away, and calls are counted in memory. */
+  /** After this Redis counts as away, and calls are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
   /**
    * Networks besides the public ones that webhooks may be sent to, and forges and identity providers called in, such as

@@ -46,6 +46,46 @@ describe('a page', () => {
     expect((await get('/reference', { accept: 'text/html', 'if-none-match': etag })).status).toBe(200);
   });
 
+  it('is shown to a browser where there is none, and to programs as an error', async () => {
+    const accept = 'text/html,application/xhtml+xml,*/*;q=0.8';
+    const shown = await get('/nope', { accept });
+    expect([shown.status, shown.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
+    expect(shown.headers.get('content-security-policy')).toContain("default-src 'none'");
+    const html = await shown.text();
+    for (const way of ['href="/"', 'href="/reference"', 'href="https://docs.muster.example"'])
+      expect(html).toContain(way);
+    for (const [path, headers] of [
+      ['/nope', {}],
+      ['/nope', { accept: 'application/json' }],
+      ['/api/nope', { accept }],
+    ] as const) {
+      const told = await get(path, headers);
+      expect([path, told.status, await told.json()]).toMatchObject([path, 404, { status: 404 }]);
+    }
+  });
+
+  it('goes out in a fraction of its bytes where the caller can unpack it', async () => {
+    for (const path of ['/openapi.json', '/llms-full.txt', '/reference/stories']) {
+      const sizes = await Promise.all(
+        ['gzip, br', 'identity'].map(async (encoding) => {
+          const response = await get(path, { 'accept-encoding': encoding });
+          expect(response.headers.get('content-encoding')).toBe(encoding === 'identity' ? null : 'gzip');
+          expect(response.headers.get('vary')).toContain('Accept-Encoding');
+          return [
+            Number(response.headers.get('content-length')),
+            response.headers.get('etag'),
+            await response.text(),
+          ] as const;
+        }),
+      );
+      const [[small = 0, gzipTag, unpacked] = [], [large = 0, plainTag, plain] = []] = sizes;
+      expect(unpacked).toBe(plain);
+      expect(small).toBeGreaterThan(0);
+      expect(small).toBeLessThan(large / 3);
+      expect(gzipTag).not.toBe(plainTag);
+    }
+  });
+
   it('has every operation on the page of its namespace, and no link that leads nowhere', async () => {
     const known = new Set(pages);
     for (const path of pages) {

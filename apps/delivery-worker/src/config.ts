@@ -32,7 +32,7 @@ const list = (text: string): string[] => text.split(',').map((part) => part.trim
 
 export const environment = {
   ...commonEnvironment,
-  /** Where its health is, and the dashboard of queues. */
+  /** The port of its health and of the dashboard of queues. */
   PORT: commonEnvironment.PORT.default(4103),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4113),
   /** A login that may become muster_app and muster_worker. */

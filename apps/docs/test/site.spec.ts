@@ -112,7 +112,7 @@ it('has no link that leads nowhere', () => {
 });
 
 it('names no file of the repository where a paragraph begins', () => {
-  expect(pages.get('/states')).toContain('<p>The moves there are;');
+  expect(pages.get('/states')).toContain('<p>The moves that the workflow has.');
 });
 
 it('asks nothing of another origin, and has a mark', () => {
@@ -175,4 +175,26 @@ inBrowser('in a browser', () => {
     },
     180_000,
   );
+
+  it('shows what each parameter means on the narrowest page, without scrolling to the side', async () => {
+    const page = await browser?.newPage({ viewport: { width: 320, height: 900 } });
+    if (page === undefined) throw new Error('there is no page');
+    await page.goto(`${address}/reference/stories`);
+    await page.locator('.VPContent td').first().waitFor();
+    const [cells = 0, outside = -1] = (await page.evaluate(`(() => {
+      const cells = [...document.querySelectorAll('.vp-doc td:not(:empty)')];
+      return [cells.length, cells.filter((cell) => cell.getBoundingClientRect().right > innerWidth).length];
+    })()`)) as number[];
+    expect(cells).toBeGreaterThan(100);
+    expect(outside).toBe(0);
+    await page.close();
+  });
+
+  it('leads to each alert from the side of its guide', async () => {
+    const page = await browser?.newPage({ viewport: { width: 1440, height: 900 } });
+    if (page === undefined) throw new Error('there is no page');
+    await page.goto(`${address}/guides/monitoring`);
+    await page.locator('.VPDocOutlineItem a[href="#musterslow"]').waitFor();
+    await page.close();
+  });
 });

@@ -44,7 +44,7 @@ export const environment = {
    * BASE_URL/support/callback.
    */
   OPERATORS_ISSUER: z.url({ protocol: /^https?$/ }).optional(),
-  /** As the issuer knows this service. */
+  /** The client id that the issuer gave this service. */
   OPERATORS_CLIENT_ID: z.string().max(500).optional(),
   /** None for a public client. */
   OPERATORS_CLIENT_SECRET: z.string().max(1_000).optional(),
@@ -68,7 +68,7 @@ export const environment = {
   LIMIT_IP_FAIL: rateVariable('20/60'),
   /** Failures per key. */
   LIMIT_KEY_FAIL: rateVariable('20/360'),
-  /** After this Redis is taken for away, and attempts are counted in memory. */
+  /** After this Redis counts as away, and attempts are counted in memory. */
   LIMIT_TIMEOUT_MILLIS: z.coerce.number().int().min(1).max(5_000).default(50),
 };
 

@@ -18,7 +18,7 @@ export const environment = {
   API_CONNECTIONS: z.coerce.number().int().min(1).max(1_000).default(128),
   /** How long a call is tried again while the API is away; clients give up on their own after a minute or so. */
   RETRY_SECONDS: z.coerce.number().min(0).max(30).default(5),
-  /** How often a token may ask for what no call of the API answers, such as lists of tools: burst/seconds for one more. */
+  /** Requests per token that need no call of the API, such as lists of tools: burst/seconds for one more. */
   LIMIT_LISTS: rateVariable('300/0.05'),
   /** Pages whose scripts may call, as origins with commas between; none unless named. */
   ALLOWED_ORIGINS: z.string().default('').transform(list),

@@ -14,7 +14,7 @@ import { z } from 'zod';
 
 export const environment = {
   ...commonEnvironment,
-  /** Where it listens. */
+  /** The port it listens on. */
   PORT: commonEnvironment.PORT.default(4105),
   METRICS_PORT: commonEnvironment.METRICS_PORT.default(4115),
   /** A login that may become muster_sign_in. */
@@ -36,7 +36,7 @@ export const environment = {
     .regex(/^\/(?![/\\])/)
     .default('/sign-in'),
   /**
-   * Who may sign in that is no member yet: `open`, any person who proves an address; `invited`, who is invited; `closed`, none, so
+   * Who may sign in besides members: `open`, any person who proves an address; `invited`, who is invited; `closed`, none, so
    * invitations are accepted without an account.
    */
   SIGN_UP: z.enum(['open', 'invited', 'closed']).default('invited'),

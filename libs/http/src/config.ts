@@ -30,15 +30,15 @@ export const RedisUrl = z.string().superRefine((text, context) => {
 
 /** What each app's configuration has. */
 export const commonEnvironment = {
-  /** Where it listens. */
+  /** The port it listens on. */
   PORT: Port,
-  /** The port of /metrics: monitoring reaches it, and no caller. */
+  /** The port of /metrics, for monitoring alone. */
   METRICS_PORT: Port,
   /** The address it listens on. */
   HOST: z.string().default('0.0.0.0'),
   /** How long a balancer may need to see that a stopping service is not ready any more. */
   DRAIN_NOTICE_MILLIS: z.coerce.number().int().min(0).max(120_000).default(0),
-  /** The least that is logged. */
+  /** The lowest level that is logged. */
   LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']).default('info'),
   /** Where traces go, as OTLP over HTTP in JSON, such as `http://collector:4318`; without it none are made. */
   OTEL_EXPORTER_OTLP_ENDPOINT: z.url({ protocol: /^https?$/ }).optional(),

@@ -1,7 +1,7 @@
 /** What is done with a body that still comes when its request is refused. */
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 
-/** Long enough for some MiB on a slow line; whoever sends more is cut off. */
+/** Long enough for some MiB on a slow line; a caller who sends more is cut off. */
 const readOnMillis = 5_000;
 
 /**

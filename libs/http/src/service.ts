@@ -24,6 +24,7 @@ import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
 import { isJsonContentType, type MostValues, parseJsonBody } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
+import { type RenderedPage } from './page.ts';
 import { Places } from './places.ts';
 import { readRest } from './rest-of-body.ts';
 import { requestIdOf } from './request-id.ts';
@@ -56,6 +57,8 @@ export interface ServiceOptions {
   readonly trustProxy: string[] | number | false;
   /** Any error → what the caller is told. */
   readonly toApiError: (error: unknown) => ApiError;
+  /** What a browser is shown at a path that is not there; undefined for a request that gets the error as JSON. */
+  readonly missingPage?: (request: FastifyRequest) => RenderedPage | undefined;
 }
 
 export interface Service {
@@ -132,7 +135,14 @@ function challengeOf({ headers, routeOptions }: FastifyRequest, { message }: Api
     : `${realm}, error="invalid_token", error_description="${message}"`;
 }
 
-export function sendError(reply: FastifyReply, error: ApiError, requestId: string): FastifyReply {
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
+
+export function sendError(
+  reply: FastifyReply,
+  error: ApiError,
+  requestId: string,
+  page: RenderedPage = { headers: jsonHeaders, body: JSON.stringify(error.toBody(requestId)) },
+): FastifyReply {
   reply.request.error = error;
   // Where the framework refuses a request itself, no hook has set it.
   reply.header('x-request-id', requestId);
@@ -140,8 +150,8 @@ export function sendError(reply: FastifyReply, error: ApiError, requestId: strin
   if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
   return reply
     .code(error.status)
-    .header('content-type', 'application/json; charset=utf-8')
-    .send(JSON.stringify(error.toBody(requestId)));
+    .headers({ ...page.headers })
+    .send(page.body);
 }
 
 const rawRefusals: Readonly<Record<string, () => ApiError>> = {
@@ -299,7 +309,12 @@ export function createService(options: ServiceOptions): Service {
   closeUnused(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
-    sendError(reply, missing('no_such_path', `Nothing answers ${request.method} here.`), request.id),
+    sendError(
+      reply,
+      missing('no_such_path', `Nothing answers ${request.method} here.`),
+      request.id,
+      options.missingPage?.(request),
+    ),
   );
 
   const readiness = addHealth(app, options.checks, {

@@ -1,5 +1,5 @@
 /** What goes into a call and comes out of it, in words: made from the schemas themselves. */
-import { Id } from '@muster/registry';
+import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
 import { type JsonSchema as Json } from './json-schema.ts';
 
@@ -24,6 +24,11 @@ const toJson = (schema: z.ZodType, io: Direction): Json =>
 /** The fields of an object, those of objects inside it behind it. */
 export const fieldsOf = (schema: z.ZodObject, io: Direction): Field[] => [...walk(toJson(schema, io), '')];
 
+/** The parameters of an operation; all of them have a meaning. */
+export const parametersOf = (operation: Operation): Field[] => [
+  ...walk(toJson(operation.params, 'input'), '', (path) => meaningOfParameter(operation, path)),
+];
+
 /** The records that a result names, each with its fields, as deep as they go. */
 export function recordsOf(schema: z.ZodObject): Map<string, Field[]> {
   const { $defs = {} } = toJson(schema, 'output');
@@ -40,7 +45,12 @@ export function simpleRecordsOf(schema: z.ZodObject): Map<string, string> {
   );
 }
 
-function* walk(json: Json, prefix: string): Generator<Field> {
+/** What a field means whose schema does not say. */
+type Meaning = (path: string) => string | undefined;
+
+const noMeaning: Meaning = () => undefined;
+
+function* walk(json: Json, prefix: string, meaning: Meaning = noMeaning): Generator<Field> {
   for (const [word, property] of Object.entries(json.properties ?? {})) {
     const name = `${prefix}${word}`;
     yield {
@@ -48,17 +58,17 @@ function* walk(json: Json, prefix: string): Generator<Field> {
       type: typeOf(property),
       required: json.required?.includes(word) === true,
       default: property.default === undefined ? null : JSON.stringify(property.default),
-      description: wordsOf(property),
+      description: wordsOf(property, meaning(name)),
     };
-    yield* inside(property, name);
+    yield* inside(property, name, meaning);
   }
 }
 
 /** Of an object, or of the objects of an array, that has no name of its own. */
-function* inside(json: Json, name: string): Generator<Field> {
+function* inside(json: Json, name: string, meaning: Meaning): Generator<Field> {
   for (const option of [json, ...(json.anyOf ?? [])]) {
-    if (option.properties !== undefined) yield* walk(option, `${name}.`);
-    if (option.items?.properties !== undefined) yield* walk(option.items, `${name}[].`);
+    if (option.properties !== undefined) yield* walk(option, `${name}.`, meaning);
+    if (option.items?.properties !== undefined) yield* walk(option.items, `${name}[].`, meaning);
   }
 }
 
@@ -85,12 +95,16 @@ function typeOf(json: Json): string {
 }
 
 /** What it means, and then its limits, where its meaning does not say them. */
-function wordsOf(json: Json): string {
-  const meaning = meaningOf(json)?.replace(/[.;]$/, '');
+function wordsOf(json: Json, otherwise: string | undefined): string {
+  const meaning = (meaningOf(json) ?? otherwise)?.replace(/[.;]$/, '');
   const limits = limitsOf(json);
   if (meaning === undefined || limits === undefined) return capital(meaning ?? limits ?? '');
   const numbers = limits.match(/\d+/g) ?? [];
-  const isSaid = numbers.every((number) => meaning.replaceAll(/(?<=\d),(?=\d{3})/g, '').includes(number));
+  const isSaid = numbers.every(
+    (number) =>
+      meaning.replaceAll(/(?<=\d),(?=\d{3})/g, '').includes(number) ||
+      meaning.includes(`${Number(number) / 1024} KiB`),
+  );
   return capital(isSaid ? meaning : `${meaning}; ${limits}`);
 }
 
@@ -109,9 +123,9 @@ function stringOf(format: string | undefined): string {
 const meaningOf = ({ description, format }: Json): string | undefined =>
   format === 'uuid' && description === Id.meta()?.description ? undefined : description;
 
-/** Numbers of JSON that mean no limit: what an integer can hold. */
+/** Numbers that mean no limit: what an integer of PostgreSQL or of JSON can hold. */
 const isLimit = (value: number | undefined): value is number =>
-  value !== undefined && Math.abs(value) < Number.MAX_SAFE_INTEGER;
+  value !== undefined && Math.abs(value) < 2_147_483_647;
 
 function limitsOf(json: Json): string | undefined {
   const [bare = json] = json.anyOf?.filter(({ type }) => type !== 'null') ?? [];

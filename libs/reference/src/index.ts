@@ -9,10 +9,11 @@ export {
   quoted,
   wordsOf,
 } from './command-line/words.ts';
-export { type Field, fieldsOf } from './fields.ts';
+export { type Field, fieldsOf, parametersOf } from './fields.ts';
 export {
   describe,
   type Example,
+  commandLines,
   examplesOf,
   type OperationPage,
   operationsByNamespace,
@@ -21,6 +22,6 @@ export {
   whoMay,
 } from './operations.ts';
 export { namespaceGroups } from './groups.ts';
-export { type Json, schemaIn } from './schemas.ts';
+export { type Json, paramsIn, schemaIn } from './schemas.ts';
 export { namespacePath, type Page, referencePages } from './pages.ts';
 export { datesOf, knownDates, lastModifiedOf, type PageDates } from './last-modified.ts';

@@ -14,7 +14,7 @@ import {
 } from '@muster/registry';
 import { answers } from './answers.generated.ts';
 import { exampleWords, quoted } from './command-line/words.ts';
-import { type Field, fieldsOf } from './fields.ts';
+import { type Field, fieldsOf, parametersOf } from './fields.ts';
 
 /** A refusal that an operation may give. */
 export interface Refusal {
@@ -99,7 +99,7 @@ export function describe(operation: Operation): OperationPage {
     byMemberOnly: operation.byMemberOnly,
     takesBoundTokens: operation.takesBoundTokens,
     isTool: operation.surfaces.includes('tool'),
-    params: fieldsOf(operation.params, 'input'),
+    params: parametersOf(operation),
     result: fieldsOf(operation.result, 'output'),
     refusals: [...operation.refusals, ...(effect === 'write' ? ofEveryWrite : [])].map(refusalOf),
     events: operation.emits,
@@ -125,14 +125,18 @@ export interface Example {
 /** From so many characters on, a body stands on lines of its own. */
 const mostColumns = 60;
 
-/** Words of a command, on lines of their own from its first flag on where one line is too long. */
-function commandLines(words: readonly string[]): string {
+/** Words of a command, each flag on a line of its own where one line is too long. */
+export function commandLines(words: readonly string[], most = mostColumns): string {
   const typed = words.map(quoted);
   const line = typed.join(' ');
-  if (line.length <= mostColumns) return line;
+  if (line.length <= most) return line;
   const parts: string[] = [];
-  for (const word of typed) {
-    if (word.startsWith('--') || parts.length === 0) parts.push(word);
+  for (const [at, word] of typed.entries()) {
+    const last = parts.at(-1) ?? '';
+    // The value of a flag stays beside it, whatever its length.
+    const isValue = typed[at - 1]?.startsWith('--') === true;
+    const fits = isValue || last.length + word.length < most - ' \\'.length - 2;
+    if (word.startsWith('--') || parts.length === 0 || !fits) parts.push(word);
     else parts.push(`${parts.pop() ?? ''} ${word}`);
   }
   return parts.join(' \\\n  ');

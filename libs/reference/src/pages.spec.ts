@@ -1,6 +1,6 @@
 import { describe as group, expect, it } from '@jest/globals';
-import { operations, registry } from '@muster/registry';
-import { fieldsOf } from './fields.ts';
+import { meaningOfParameter, operations, parameterMeanings, registry } from '@muster/registry';
+import { fieldsOf, parametersOf } from './fields.ts';
 import { datesOf, knownDates } from './last-modified.ts';
 import { describe, examplesOf } from './operations.ts';
 import { referencePages } from './pages.ts';
@@ -59,6 +59,28 @@ group('the reference', () => {
     expect(inside.find(({ name }) => name === 'git.pullRequest.state')?.type).toBe(
       '"draft" | "open" | "merged" | "closed"',
     );
+  });
+
+  it('says what each parameter of each operation means, beside its limits', () => {
+    const limits = /^(at (most|least) \d+|\d+ to \d+)( \w+)?$/i;
+    const silent = [...operations.values()].flatMap((operation) =>
+      parametersOf(operation)
+        .filter(({ description }) => description === '' || limits.test(description))
+        .map(({ name }) => `${operation.name} ${name}`),
+    );
+    expect(silent).toEqual([]);
+  });
+
+  it('keeps no meaning of a parameter that none has, or that its schema says itself', () => {
+    const used = new Set(
+      [...operations.values()].flatMap((operation) => {
+        const bare = new Map(fieldsOf(operation.params, 'input').map((field) => [field.name, field]));
+        return parametersOf(operation)
+          .filter(({ name, description }) => bare.get(name)?.description !== description)
+          .map(({ name }) => meaningOfParameter(operation, name));
+      }),
+    );
+    expect(Object.entries(parameterMeanings).filter(([, meaning]) => !used.has(meaning))).toEqual([]);
   });
 
   it('has an example for each surface, and a key for whatever writes', () => {

@@ -1,4 +1,5 @@
 /** The contract's schemas as a document of OpenAPI has them: records stand under `components` and are named elsewhere. */
+import { Id, meaningOfParameter, type Operation } from '@muster/registry';
 import { z } from 'zod';
 
 export type Json = Record<string, unknown>;
@@ -13,6 +14,32 @@ export function schemaIn(components: Json, schema: z.ZodType, io: 'input' | 'out
   for (const [name, definition] of Object.entries($defs ?? {})) components[name] ??= relink(definition);
   return relink(json) as Json;
 }
+
+/** The schema of an operation's parameters, each with its meaning. */
+export function paramsIn(components: Json, operation: Operation): Json {
+  const withMeanings = (json: Json, above: string): Json => ({
+    ...json,
+    ...(json['items'] !== undefined && { items: withMeanings(json['items'] as Json, above) }),
+    ...(Array.isArray(json['anyOf']) && {
+      anyOf: json['anyOf'].map((option: Json) => withMeanings(option, above)),
+    }),
+    ...(json['properties'] !== undefined && {
+      properties: Object.fromEntries(
+        Object.entries(json['properties'] as Record<string, Json>).map(([name, property]) => {
+          const path = above === '' ? name : `${above}.${name}`;
+          return [name, described(withMeanings(property, path), meaningOfParameter(operation, path))];
+        }),
+      ),
+    }),
+  });
+  return withMeanings(schemaIn(components, operation.params, 'input'), '');
+}
+
+/** A meaning of its own stays; that of every id says nothing of this one. */
+const described = (json: Json, meaning: string | undefined): Json =>
+  meaning === undefined || ![undefined, Id.meta()?.description].includes(json['description'] as string)
+    ? json
+    : { ...json, description: meaning };
 
 function relink(node: unknown): unknown {
   if (Array.isArray(node)) return node.map(relink);

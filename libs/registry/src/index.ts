@@ -52,4 +52,5 @@ export * from './records/trail.ts';
 export * from './records/webhook.ts';
 export * from './registry.ts';
 export { mark } from './mark.ts';
+export { meaningOfParameter, parameterMeanings } from './meanings.ts';
 export { productVersion } from './version.generated.ts';

@@ -65,8 +65,13 @@ const about: Readonly<Record<FileFormat, { summary: string; file: string; exampl
     summary: 'Issues of GitHub, or the items of a project',
     file: 'what gh issue list, the REST API or gh project item-list print as JSON',
     examples: [
-      'gh issue list --state all --limit 1000 --json number,title,body,labels,state,stateReason,url,comments,milestone,assignees,createdAt,updatedAt | muster import github - --project WEB',
-      'gh project item-list 1 --owner acme --limit 1000 --format json | muster import github - --project WEB',
+      [
+        'gh issue list --state all --limit 1000 \\',
+        '    --json number,title,body,labels,state,stateReason,url,comments \\',
+        '    --json milestone,assignees,createdAt,updatedAt |',
+        '    muster import github - --project WEB',
+      ].join('\n'),
+      'gh project item-list 1 --owner acme --limit 1000 --format json |\n    muster import github - --project WEB',
     ],
   },
   plane: {

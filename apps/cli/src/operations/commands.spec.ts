@@ -65,6 +65,48 @@ describe('every operation', () => {
   });
 });
 
+describe('the help of every command', () => {
+  /** Those that people see, the program itself first. */
+  function* visible(command: Command, words: readonly string[] = []): Generator<[string, Command]> {
+    yield [[...words, command.name()].join(' '), command];
+    for (const inner of command.createHelp().visibleCommands(command))
+      // Commander's own `help` says nothing of its argument.
+      if (inner.name() !== 'help') yield* visible(inner, [...words, command.name()]);
+  }
+  const commands = async (): Promise<[string, Command][]> => {
+    const program = createProgram();
+    await openAll(program);
+    return [...visible(program)];
+  };
+
+  it('says of each option and each argument what it means, not only its limits', async () => {
+    const limits = /^(at (most|least) \d+|\d+ to \d+)( \w+)?$/i;
+    const says = (words: string) => words !== '' && !limits.test(words.split(';')[0] ?? '');
+    const silent = (await commands()).flatMap(([path, command]) => [
+      ...command.options
+        .filter(({ hidden, description }) => !hidden && !says(description))
+        .map(({ flags }) => `${path} ${flags}`),
+      ...command.registeredArguments
+        .filter(({ description }) => !says(description))
+        .map((argument) => `${path} ${argument.name()}`),
+    ]);
+    expect(silent).toEqual([]);
+  });
+
+  it('fits 80 columns, but for a value of an example that is longer by itself', async () => {
+    const long = (await commands()).flatMap(([path, command]) => {
+      let help = '';
+      command.configureOutput({ writeOut: (text) => (help += text), getOutHelpWidth: () => 80 });
+      command.outputHelp();
+      return help
+        .split('\n')
+        .filter((line) => line.length > 80 && !/^ {2}--\S+ '/.test(line))
+        .map((line) => `${path}: ${line}`);
+    });
+    expect(long).toEqual([]);
+  });
+});
+
 describe('flags', () => {
   it('take numbers, switches, choices and lists', () => {
     expect(

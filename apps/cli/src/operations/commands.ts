@@ -48,7 +48,7 @@ function fill(command: Command, operation: Operation): void {
       '[params...]',
       positionals.length === 0 ? 'the same as --params' : 'in place of these, the same as --params',
     )
-    .addHelpText('after', () => afterFlags(operation))
+    .addHelpText('after', () => afterFlags(operation, command.configureOutput().getOutHelpWidth?.()))
     .action((...all: unknown[]) =>
       runOperation({ operation, flags, command: all.at(-1) as Command, given: (all.at(-1) as Command).args }),
     );

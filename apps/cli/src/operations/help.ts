@@ -1,28 +1,33 @@
 /** What --help says about an operation, from the contract alone. */
-import { describe, exampleWords, quoted } from '@muster/reference';
+import { commandLines, describe, exampleWords } from '@muster/reference';
 import { type Operation } from '@muster/registry';
+import { wrapped } from '../output/lines.ts';
 
-const columns = (rows: readonly (readonly [string, string])[]): string[] => {
-  const width = Math.max(...rows.map(([first]) => first.length));
-  return rows.map(([first, second]) => `  ${first.padEnd(width)}  ${second}`);
+/** Two columns, of which the second goes on below itself. */
+const columns = (rows: readonly (readonly [string, string])[], width: number): string[] => {
+  const first = Math.max(...rows.map(([words]) => words.length));
+  return rows.flatMap(([words, text]) => wrapped([`  ${words.padEnd(first)}  ${text}`], width, first + 9));
 };
 
 /** Below the flags: who may, what it may be refused with, how it looks. */
-export function afterFlags(operation: Operation): string {
+export function afterFlags(operation: Operation, width = 80): string {
   const { access, scope, refusals, events } = describe(operation);
   return [
     '',
-    `Who may: ${access}, with a token of scope ${scope}`,
+    ...wrapped([`Who may: ${access}, with a token of scope ${scope}`], width),
     ...(refusals.length === 0
       ? []
       : [
           '',
           'Refusals:',
-          ...columns(refusals.map(({ reason, status, meaning }) => [reason, `${status}  ${meaning}`])),
+          ...columns(
+            refusals.map(({ reason, status, meaning }) => [reason, `${status}  ${meaning}`] as const),
+            width,
+          ),
         ]),
-    ...(events.length === 0 ? [] : ['', `Emits: ${events.join(', ')}`]),
+    ...(events.length === 0 ? [] : ['', ...wrapped([`Emits: ${events.join(', ')}`], width)]),
     '',
     'Example:',
-    `  ${exampleWords(operation).map(quoted).join(' ')}`,
+    `  ${commandLines(exampleWords(operation), width - 2)}`,
   ].join('\n');
 }

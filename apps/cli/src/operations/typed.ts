@@ -79,8 +79,8 @@ export const negationOf = ({ kind, repeated, nullable }: Flag): string | undefin
 function meaningOf(flag: Flag): string {
   const negation = negationOf(flag);
   return [
-    flag.required && 'needed',
     flag.meaning,
+    flag.required && 'required',
     flag.repeated && 'may be repeated',
     flag.fromFile && '@file and - (stdin) are read',
     flag.default !== null && flag.default !== '[]' && `default ${flag.default}`,

@@ -1,6 +1,7 @@
 /** muster login, logout, whoami, profiles. */
 import { createInterface } from 'node:readline/promises';
 import { text as readAll } from 'node:stream/consumers';
+import { MusterError } from '@muster/client';
 import { jsonText, onOneLine, plain } from '@muster/terminal';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { UsageError } from '../failures.ts';
@@ -93,13 +94,23 @@ async function signIn(baseUrl: string, { scope, device = false }: LoginFlags): P
   return here ?? signInAnywhere(metadata, scopes[scope]);
 }
 
+/** Whose the token is; where the address has no such operation, such as that of the docs, it is said to be wrong. */
+async function identityThere(made: Profile) {
+  try {
+    return await identityOf({ ...made, from: 'what was typed' });
+  } catch (error) {
+    if (!(error instanceof MusterError) || error.reason !== 'no_such_path') throw error;
+    throw new UsageError(`there is no Muster API at ${made.baseUrl}: look at the address`);
+  }
+}
+
 async function login(address: string | undefined, flags: LoginFlags): Promise<void> {
   const { profile = firstProfile } = flags;
   const baseUrl = await addressTyped(address, flags);
   const signedIn = flags.token === undefined ? await signIn(baseUrl, flags) : undefined;
   const made: Profile = { baseUrl, ...(signedIn ?? { token: await askToken(flags.token) }) };
   if (made.token === '') throw new UsageError('the token is empty');
-  const { member, agent, org } = await identityOf({ ...made, from: 'what was typed' });
+  const { member, agent, org } = await identityThere(made);
   const replaced = await changeProfiles(async ({ profiles }) => ({
     after: { current: profile, profiles: { ...profiles, [profile]: made } },
     result: Object.hasOwn(profiles, profile) ? profiles[profile] : undefined,

@@ -1,5 +1,5 @@
 /** `/openapi.json`: OpenAPI 3.1.0, generated from the registry once, at start-up. */
-import { type Json, schemaIn, whoMay } from '@muster/reference';
+import { type Json, paramsIn, schemaIn, whoMay } from '@muster/reference';
 import {
   productVersion,
   type ErrorCode,
@@ -119,7 +119,7 @@ function pathItem(operation: Operation, components: Json): Json {
         required: !operation.params.safeParse({}).success,
         content: {
           'application/json': {
-            schema: schemaIn(components, operation.params, 'input'),
+            schema: paramsIn(components, operation),
             example: operation.example,
           },
         },

@@ -116,6 +116,9 @@ export default defineConfig({
       linkLabel: 'To the first page',
     },
   },
+  // In a guide the parts of a section are looked for too: each alert, each client.
+  transformPageData: ({ relativePath, frontmatter }) =>
+    relativePath.startsWith('guides/') ? { frontmatter: { ...frontmatter, outline: [2, 3] } } : undefined,
   markdown: {
     // Of the themes that come along, those whose comments can be read on the colour of a block, too.
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },

@@ -15,7 +15,10 @@ export const rateVariable = (usual: string) =>
     .transform((text, context): Rate => {
       const [burst, seconds] = text.split('/').map(Number);
       if (/^\d{1,7}\/\d{1,7}(\.\d{1,3})?$/.test(text) && burst && seconds) return { burst, seconds };
-      context.addIssue({ code: 'custom', message: 'is no rate such as 30/2 (burst/seconds for one more)' });
+      context.addIssue({
+        code: 'custom',
+        message: 'is no rate such as 30/2 (burst/seconds for one more; 0.001 is the least)',
+      });
       return z.NEVER;
     });
 

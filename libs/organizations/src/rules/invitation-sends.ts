@@ -19,7 +19,7 @@ const after = (time: string, minutes: number): string =>
 export function nextSendAfter({ count, last }: Sends, at: string, again: boolean): string | null {
   if (last === null) return null;
   if (count >= mostSends) return after(last, invitationDays * 24 * 60);
-  // The first may be asked for once more at once: it was lost, or went into a folder that nobody reads.
+  // The first may be asked for once more at once: it was lost, or went into a folder that no member reads.
   if (!again || count === 1) return null;
   const rested = after(last, pauseMinutes);
   return rested > at ? rested : null;

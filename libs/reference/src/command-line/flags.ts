@@ -1,7 +1,7 @@
 /** The flags by which the command line takes an operation's parameters, made from their schema. */
 import { type Operation } from '@muster/registry';
 import { z } from 'zod';
-import { fieldsOf } from '../fields.ts';
+import { parametersOf } from '../fields.ts';
 import { type JsonSchema as Json } from '../json-schema.ts';
 
 /** Flags of every command: where the call goes, and whose it is. */
@@ -121,7 +121,7 @@ function nameOf({ namespace }: Operation, path: readonly string[]): string {
 /** The flags of all parameters, each before those of the fields inside it. */
 export function flagsOf(operation: Operation): Flag[] {
   const schema = z.toJSONSchema(operation.params, { io: 'input', unrepresentable: 'any' }) as Json;
-  const words = new Map(fieldsOf(operation.params, 'input').map((field) => [field.name, field]));
+  const words = new Map(parametersOf(operation).map((field) => [field.name, field]));
   const walk = (object: Json, above: readonly string[]): Flag[] =>
     Object.entries(object.properties ?? {}).flatMap(([word, json]) => {
       const path = [...above, word];

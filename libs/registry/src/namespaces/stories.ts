@@ -38,7 +38,7 @@ const StoryAndWarnings = z.object({ story: Story, warnings: z.array(Warning) });
 /** The body of a story is as small as most; a longer spec is written by storySpec.update. */
 const FirstSpec = textOfBytes(192 * 1024).meta({
   maxLength: 192 * 1024,
-  description: 'At most 192 KiB; storySpec.update takes 256',
+  description: 'Its first spec, at most 192 KiB; storySpec.update takes 256',
 });
 
 export const stories = {

@@ -11,7 +11,7 @@ export const PromptTags = z
   .array(name(50))
   .max(20)
   .overwrite((tags) => [...new Set(tags)])
-  .meta({ description: 'At most 20; twice the same counts once' });
+  .meta({ description: 'Its tags, at most 20; the same twice counts once' });
 
 /** What whoever uses the prompt fills in. */
 const PromptArgument = z.strictObject({

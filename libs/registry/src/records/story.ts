@@ -14,7 +14,7 @@ export const Labels = z
   .array(Label)
   .max(20)
   .overwrite((labels) => [...new Set(labels)])
-  .meta({ description: 'At most 20; twice the same counts once' });
+  .meta({ description: 'Its labels, at most 20; the same twice counts once' });
 export const Estimate = z
   .number()
   .min(0)

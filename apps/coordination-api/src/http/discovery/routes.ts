@@ -10,16 +10,22 @@ import { buildSite, type Form, forms, once, rendering, type Rendering } from './
 /** Browsers and proxies may keep it so long; then they ask whether it is still the same. */
 const cacheControl = 'public, max-age=300';
 
-function send(
+async function send(
   request: FastifyRequest,
   reply: FastifyReply,
-  { body, etag }: Rendering,
-  headers: Readonly<Record<string, string>>,
-): FastifyReply {
-  reply.headers({ 'cache-control': cacheControl, etag, ...headers });
+  { body, etag: plainTag, gzipped }: Rendering,
+  { vary, ...headers }: Readonly<Record<string, string>>,
+): Promise<FastifyReply> {
+  const isGzipped = request.accepts().encoding(['gzip', 'identity']) === 'gzip';
+  const etag = isGzipped ? plainTag.replace(/"$/, '-gzip"') : plainTag;
+  reply.headers({
+    ...{ 'cache-control': cacheControl, etag, ...headers },
+    vary: [vary, 'Accept-Encoding'].filter((name) => name !== undefined).join(', '),
+  });
   const known = request.headers['if-none-match'];
   const isKnown = known === '*' || known?.split(',').some((one) => one.trim().replace(/^W\//, '') === etag);
-  return isKnown === true ? reply.code(304).send() : reply.send(body);
+  if (isKnown === true) return reply.code(304).send();
+  return isGzipped ? reply.header('content-encoding', 'gzip').send(await gzipped()) : reply.send(body);
 }
 
 /** A browser's `*​/*` and no Accept at all get HTML, the first of the forms. */
