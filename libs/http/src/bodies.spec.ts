@@ -185,7 +185,9 @@ it('a refused body that never ends is cut off', async () => {
   const answer = answerOn(socket);
   const headers = ['POST /echo HTTP/1.1', 'Host: trial', 'Content-Type: application/json'];
   socket.write(`${headers.join('\r\n')}\r\nContent-Length: 10485760\r\n\r\n{`);
-  await expect(answer.catch((error: NodeJS.ErrnoException) => error.code)).resolves.toMatch(/413|ECONNRESET/);
+  await expect(answer.catch((error: unknown) => (error as NodeJS.ErrnoException).code)).resolves.toMatch(
+    /413|ECONNRESET/,
+  );
   expect(socket.closed).toBe(true);
 }, 30_000);
 

@@ -148,11 +148,11 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/activity': {
-    sha256: 'b1decf8088c5b77bef7019a1dcc5e8e459880807aa83e9b5775b0335c194d596',
+    sha256: '48a35d940bfec5ab0ee56f0370da2df940cf6287aee5d9f219d429727dd5d521',
     since: '2026-11-26',
   },
   'reference/events': {
-    sha256: '0050725ddff869ac14f1bc3badab5d1b22e863d41d5ea28d67fa7e054400bd13',
+    sha256: '0b88ca91ffc44e5e97c803edcfecb34fdf7de3432861f628784b13089b074809',
     since: '2026-11-26',
   },
   'reference/forges': {
@@ -180,7 +180,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/webhooks': {
-    sha256: 'b990daec64f35b415f759465cff16d50dbc4ec4590de517b9d26d05f82f91f81',
+    sha256: 'cdf5dc66abdb71f7b5a178b3423f30e7fddccc1ade2feac301f65f008b24f4c9',
     since: '2026-11-26',
   },
   'reference/webhooks.deliveries': {

@@ -63,8 +63,11 @@ function table(head: readonly string[], rows: readonly (readonly string[])[]): s
   return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n');
 }
 
-/** A capitalized word in a type is a record; it links to its fields. */
+const everyKind = eventKinds.map((kind) => JSON.stringify(kind)).join(' | ');
+
+/** A capitalized word in a type is a record; it links to its fields. Kinds of events, over a hundred, have a page. */
 const linked = (type: string): string => {
+  if (type.includes(everyKind)) return `[${code(type.replace(`(${everyKind})`, 'kind'))}](event-kinds)`;
   const [name] = /\b[A-Z][A-Za-z]+\b/.exec(type) ?? [];
   return name === undefined || type.includes('"') ? code(type) : `[${code(type)}](records#${anchorOf(name)})`;
 };

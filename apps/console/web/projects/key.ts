@@ -8,9 +8,10 @@ const longest = 10;
 const shortest = 2;
 
 const plain = (text: string): string =>
-  [...text.normalize('NFKD').toUpperCase()]
-    .map((letter) => spelled[letter] ?? letter)
-    .join('')
+  text
+    .normalize('NFKD')
+    .toUpperCase()
+    .replaceAll(/./gu, (letter) => spelled[letter] ?? letter)
     .replaceAll(/\p{M}/gu, '');
 
 /** As far as what is typed can be part of a key. */
