@@ -65,7 +65,7 @@ function tokensTable(): string {
 function groundsTable(): string {
   const asked = [...operations.values()].filter(({ access }) => groundsOf(access).length > 0);
   return table(
-    ['Operation', 'Besides the least role, one who is'],
+    ['Operation', 'Besides the least role, the caller is'],
     asked.map(({ name, access }) => [
       `\`${name}\``,
       groundsOf(access)
@@ -78,8 +78,8 @@ function groundsTable(): string {
 export async function rightsPage(): Promise<string> {
   const text = [
     '# What each token may do',
-    'Made by `npm run generate` from the contract. The proof property *authority* calls every operation with each kind of token over HTTP and holds the answers against this.',
-    "A token never does more than its member's role allows; the role that each operation needs at least stands in its reference. `yes` means that the token is in nobody's way; otherwise the `details.reason` of the 403 is named. A `bound` token is one that was made for some projects: in all that it may do it sees and changes those alone.",
+    '`npm run generate` makes this page from the contract. The proof property *authority* calls every operation with each kind of token over HTTP and compares the answers with it.',
+    "A token never does more than its member's role allows; the reference of each operation names the least role that it needs. `yes` means that the token is enough; otherwise the table names the `details.reason` of the 403. A `bound` token was made for some projects: whatever it may do, it sees and changes only those.",
     tokensTable(),
     '## Why not',
     table(
@@ -89,7 +89,7 @@ export async function rightsPage(): Promise<string> {
         .map((reason) => [`\`${reason}\``, reasons[reason].meaning]),
     ),
     '## More than a role',
-    'The same by whatever token. An admin is one here only with the scope `admin`: an admin or owner with a token that only writes acts as a member, but for leading every project.',
+    'These hold for every kind of token. A member counts as an admin here only with the scope `admin`: an admin or owner with a token that only writes acts as a member, except that they lead every project.',
     groundsTable(),
   ].join('\n\n');
   const style = await prettier.resolveConfig(path.join(repositoryRoot, 'docs/rights.md'));

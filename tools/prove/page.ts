@@ -49,12 +49,12 @@ export function pageWith(proof: Proof, page: string): string {
   const tried = properties.filter(({ name }) => rows.has(name));
   return `# The proof set
 
-Written by \`npm run prove -- --write\`. What must hold under faults, races and bad tokens is tried on real servers, and
-every property has controls: the same with a guard taken out, by other SQL put in place of ours on its way to
-Postgres, or other code in what ships. A control that does not fail is an error as well, and so is one that found nothing
-to replace: a harness that cannot fail proves nothing.
+Written by \`npm run prove -- --write\`. Each property must hold under faults, races and bad tokens, and is tried on real
+servers. Each has controls: the same with a guard removed, by other SQL in place of ours on its way to Postgres, or by other
+code in what ships. A control that does not fail is an error as well, and so is one that found nothing to replace: a harness
+that cannot fail proves nothing.
 
-\`npm test\` runs a short form (\`tools/prove/prove.spec.ts\`). \`npm run prove\` runs the long one, \`-- --only "lease model"\`
+\`npm test\` runs a short form (\`tools/prove/prove.spec.ts\`). \`npm run prove\` runs the long one, and \`-- --only "lease model"\`
 a part of it. Each run prints its seed; \`-- --seed N\` does the same again. A property is a file in
 \`tools/prove/properties\` and a line in \`tools/prove/properties.ts\`.
 

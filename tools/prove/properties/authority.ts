@@ -299,17 +299,17 @@ const control = (name: string, kindName: string, guard: Removal<string>) => ({
 export const authority: Property = {
   name: 'authority',
   promise:
-    'What each kind of token may do, of every operation, is what the contract says: no more over HTTP, and no less.',
+    'Over HTTP each kind of token may do exactly what the contract says of each operation: no more, and no less.',
   run: (setting) => tryAll(setting, setting.scale === 'short' ? byTurns() : { kinds }, []),
   controls: [
-    control('the kind of token is not looked at', 'bound, admin', without('what a bound token may not')),
+    control('the kind of token is not checked', 'bound, admin', without('what a bound token may not')),
     control(
       "an admin's role holds in any scope",
       'member, write',
       without('the scope of an admin', 'if (mayBeAdmin) return;'),
     ),
     control(
-      'an agent is taken for its member',
+      'an agent counts as its member',
       'agent, write',
       without('an agent is not its member', 'const isAgents = false;'),
     ),

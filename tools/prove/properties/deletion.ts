@@ -175,7 +175,7 @@ async function arrange(owner: Pool, { stories, commentsPerStory }: Extent): Prom
 export const deletion: Property = {
   name: 'deletion',
   promise:
-    'What somebody deleted is removed to the last row, however large it is and however often whoever removes it is killed, and nobody else waits for it.',
+    'What a member deleted is removed to the last row, however large it is and however often the worker that removes it is killed, and no other caller waits for it.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {

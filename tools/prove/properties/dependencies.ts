@@ -224,11 +224,11 @@ const failsClosed: readonly Alteration[] = [
 export const dependencies: Property = {
   name: 'dependencies',
   promise:
-    'Whoever calls while Postgres is away is asked to come again, and soon after it is back the same process answers; while Redis is away or hangs every write succeeds.',
+    'While Postgres is away callers are asked to come again, and soon after it is back the same process answers; while Redis is away or hangs every write succeeds.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {
-      name: 'nobody listens to errors of connections',
+      name: 'errors of connections are not handled',
       run: (setting) =>
         run(setting, { ...extents.short, postgresKills: patientKills, outages: [] }, noListener),
     },

@@ -161,7 +161,7 @@ const leastWrites = { short: 300, long: 10_000 };
 export const feeds: Property = {
   name: 'feeds',
   promise:
-    'Whoever follows a stream while many write to it misses nothing, and sees nothing twice or out of order.',
+    'A caller that follows a stream while many write to it misses nothing, and sees nothing twice or out of order.',
   run: (setting) => run(setting, leastWrites[setting.scale], []),
   controls: [
     {

@@ -250,11 +250,11 @@ const takenAsVerified = without(
 export const forge: Property = {
   name: 'forge',
   promise:
-    'What a forge signs of a pull request comes to one end in any order, doubled, late and at once, and no token lands work by reporting it merged.',
+    'What a forge signs about a pull request leads to the same result in any order, doubled, late and at once, and no token lands work by reporting it merged.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {
-      name: 'the report of a token is kept as the word of the forge',
+      name: 'the report of a token is stored as verified by the forge',
       run: (setting) => run(setting, { lives: 4, oneReportedOf: 2 }, [takenAsVerified]),
     },
   ],

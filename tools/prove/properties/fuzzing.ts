@@ -169,11 +169,11 @@ const uncleanTexts = without('texts are clean', 'if (false)');
 export const fuzzing: Property = {
   name: 'fuzzing',
   promise:
-    'Whatever is sent to an operation, by its path, through the dispatcher or as a tool: the answer is within the contract, no 5xx, and Postgres is never asked to keep what it refuses.',
+    'Whatever is sent to an operation, by its path, through the dispatcher or as a tool: the answer is within the contract, no 5xx, and Postgres is never asked to store what it refuses.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {
-      name: 'texts in a body are not looked at for NUL',
+      name: 'texts in a body are not checked for NUL',
       run: (setting) => run(setting, { ...extents.short, waysOfFound: ['path'] }, { api: [uncleanTexts] }),
     },
   ],

@@ -103,11 +103,11 @@ async function missingOrDoubled({ database, orgId }: Site, tally: Tally): Promis
 export const idempotency: Property = {
   name: 'idempotency',
   promise:
-    'A write with a key that is tried until it is acknowledged happens exactly once, and every try that is answered hears the same.',
+    'A write with a key that is tried until it is acknowledged is done exactly once, and every try that is answered gets the same answer.',
   run: (setting) => run(setting, { ...extents[setting.scale], keyed: true }),
   controls: [
     {
-      name: 'no keys',
+      name: 'writes have no keys',
       run: (setting) => run(setting, { ...extents.short, writes: 60, kills: 0, keyed: false }),
     },
   ],

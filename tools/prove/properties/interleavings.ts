@@ -27,7 +27,7 @@ async function run({ services }: Setting): Promise<Report> {
 export const interleavings: Property = {
   name: 'interleavings',
   promise:
-    'Of two calls that meet over a lease at any point of their transactions, one comes after the other.',
+    'If two calls on one lease meet at any point of their transactions, the result is that of one after the other.',
   run,
   controls: scenes.flatMap((scene) =>
     (scene.guards ?? []).map(({ name, removals }) => ({

@@ -94,7 +94,7 @@ function describe({
 export const leaseModel: Property = {
   name: 'lease model',
   promise:
-    'Whatever is done to leases, in whatever order and with whatever tokens: the answers and the rows are those of a model that was written from the contract alone.',
+    'After any sequence of operations on leases, with any tokens, the answers and the rows are those of a model that was written from the contract alone.',
   run: (setting) => run(setting, { least: setting.scale === 'short' ? 1_500 : 10_000, shrinks: true }),
   controls: mutants.map(({ name, removals, onlyLong = false }) => ({
     ...{ name, onlyLong },

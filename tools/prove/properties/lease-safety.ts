@@ -148,7 +148,7 @@ const impatient: readonly Removal[] = [
 export const leaseSafety: Property = {
   name: 'lease safety',
   promise:
-    'Whatever is killed or cut off: no epoch is granted twice, nobody writes under a grant that is not the newest, what was acknowledged is there once, and no lease is given to another before its time.',
+    'Whatever is killed or cut off: no epoch is granted twice, no holder writes under a grant that is not the newest, each acknowledged write is there once, and no lease is given to another holder before its time is over.',
   run: (setting) => run(setting, setting.scale === 'short' ? short : long, []),
   controls: [
     {
@@ -157,7 +157,7 @@ export const leaseSafety: Property = {
       run: (setting) => run(setting, { ...short, kills: 0 }, unfenced),
     },
     {
-      name: 'a lease is taken for expired before it is',
+      name: 'a lease counts as expired before it is',
       run: (setting) => run(setting, { ...short, kills: 0 }, impatient),
     },
   ],

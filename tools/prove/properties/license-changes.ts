@@ -187,7 +187,7 @@ const alone = { scenes: 1, licenses: 0, steps: 0 };
 export const licenseChanges: Property = {
   name: 'license changes',
   promise:
-    'While licenses are transferred, released and revoked no machine is let in that should not be, and the trail tells what happened.',
+    'While licenses are transferred, released and revoked, no machine is let in that must not be, and the trail records what was done.',
   run: (setting) => run(setting, extents[setting.scale], []),
   controls: [
     {

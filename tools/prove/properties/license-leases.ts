@@ -122,7 +122,7 @@ const stillLent = 'm.offline_until > clock_timestamp()';
 
 export const licenseLeases: Property = {
   name: 'license leases',
-  promise: 'A lent slot is free when its time is over, and nobody loses one earlier.',
+  promise: 'A lent slot is free when its time is over, and no machine loses one earlier.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {

@@ -159,7 +159,7 @@ const anyTrials = async ({ owner }: LicenseSite): Promise<void> => {
 export const licenseOrders: Property = {
   name: 'license orders',
   promise:
-    'A sale, a renewal and a trial that are asked for several times are there once, and every call that is answered hears the same.',
+    'A sale, a renewal and a trial that are requested several times exist once, and every call that is answered gets the same answer.',
   run: (setting) => run(setting, extents[setting.scale], {}),
   controls: [
     {

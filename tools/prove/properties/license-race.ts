@@ -139,7 +139,7 @@ const unlocked = without('the license is locked');
 
 export const licenseRace: Property = {
   name: 'license race',
-  promise: 'Of many machines that activate the same license at once exactly as many get it as it has slots.',
+  promise: 'If many machines activate the same license at once, exactly as many get it as it has slots.',
   run: (setting) => race(setting, []),
   controls: [
     {

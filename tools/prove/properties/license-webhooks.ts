@@ -149,11 +149,11 @@ const deliveredWhenTaken = without(
 
 export const licenseWebhooks: Property = {
   name: 'license webhooks',
-  promise: 'Each event of a license is told, though the service dies with the message under way.',
+  promise: 'Each event of a license is delivered, even if the service dies while the message is under way.',
   run: (setting) => run(setting, extents[setting.scale], []),
   controls: [
     {
-      name: 'a message counts as delivered when it is taken up to be sent',
+      name: 'a message counts as delivered when a try reserves it',
       run: (setting) => run(setting, { licenses: 1, breaks: false }, [deliveredWhenTaken]),
     },
   ],

@@ -212,11 +212,11 @@ const anyBody: Altered['gateway'] = [
 export const memory: Property = {
   name: 'memory',
   promise:
-    'Whatever one viewer asks for that is permitted, in any number at once, API and gateway stay within the memory of their containers.',
+    'Whatever one viewer requests that is permitted, in any number at once, API and gateway stay within the memory of their containers.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {
-      name: 'bodies are read and made into values without an end',
+      name: 'bodies are read and parsed without a limit',
       run: (setting) => run(setting, { seconds: 30, texts: 0, atOnce: 24 }, { gateway: anyBody }),
     },
   ],

@@ -257,7 +257,7 @@ const markedOnAdd: readonly Removal[] = [
 export const outbox: Property = {
   name: 'outbox',
   promise:
-    'What follows from a write is done once, though Redis is killed or forgets and workers die, and soon after they are back.',
+    'The work that follows from a write is done once, even if Redis is killed or flushed and workers die, and soon after they are back.',
   run: (setting) => run(setting, extents[setting.scale], []),
   controls: [
     {

@@ -238,10 +238,13 @@ const noUrgency: readonly Alteration[] = [without('places for what is urgent', '
 export const overload: Property = {
   name: 'overload',
   promise:
-    'At twice what it can do the API answers nearly as much as before and as quickly, turns the others away with the time to come back, and has a place for whoever keeps a lease.',
+    'At twice its capacity the API answers nearly as much as before and as quickly, refuses the other calls with the time to come back, and has a place for each renewal of a lease.',
   run: (setting) => run(setting, setting.scale === 'short' ? short : long),
   controls: [
-    { name: 'there is no cap', run: (setting) => run(setting, crowdOf(2), uncapped) },
+    {
+      name: 'the number of calls at once is not limited',
+      run: (setting) => run(setting, crowdOf(2), uncapped),
+    },
     {
       name: 'a renewal waits for a place like any call',
       run: (setting) => run(setting, crowdOf(20), noUrgency),

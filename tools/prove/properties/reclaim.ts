@@ -179,15 +179,15 @@ const noteNothing: readonly Removal[] = [without('expiry is looked for in time',
 export const reclaim: Property = {
   name: 'reclaim',
   promise:
-    'What a holder held that was killed is known to have ended, and goes to whoever asks, within 10 s of the end of its time and never before, with Redis up, down or flushed.',
+    'The lease of a killed holder is known to have ended, and its work goes to the next caller that asks, within 10 s of the end of its time and never before, with Redis up, down or flushed.',
   run: (setting) => run(setting, extents[setting.scale], []),
   controls: [
     {
-      name: 'the sweep takes leases for expired before they are',
+      name: 'for the sweep leases count as expired before they are',
       run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteEarly),
     },
     {
-      name: 'nobody sweeps',
+      name: 'there is no sweep',
       onlyLong: true,
       run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteNothing),
     },

@@ -165,7 +165,7 @@ async function takeAll(
 
 /** Without one of the triggers, in that time. */
 const without = ({ trigger, on }: Change): Control => ({
-  name: `nothing notices: ${trigger}`,
+  name: `without the trigger ${trigger}`,
   run: async (setting) => {
     const { owner } = (await findPlace(setting.services)).house.database;
     await owner.query(`alter table ${on} disable trigger ${trigger}`);
@@ -184,7 +184,7 @@ const triggers = [...new Map(changes.map((change) => [change.trigger, change])).
 export const rights: Property = {
   name: 'rights',
   promise:
-    'No call that begins after a right was taken away is done by it: by whatever change, read, write or tool, at any of several processes that all remember it.',
+    'No call that begins after a right was taken away succeeds by that right: whatever change took it away, for reads, writes and tools, at any of several processes that all remember it.',
   run: (setting) => takeAll(setting, changes),
   controls: triggers.map(without),
 };

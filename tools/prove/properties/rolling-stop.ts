@@ -183,7 +183,7 @@ const noNotice: readonly Alteration[] = [without('the balancer is told')];
 export const rollingStop: Property = {
   name: 'rolling stop',
   promise:
-    'While copies of the API are stopped and started anew one after the other no call fails, and each copy ends by itself.',
+    'While copies of the API are stopped and started again one after the other no call fails, and each copy ends by itself.',
   run: (setting) => run(setting, extents[setting.scale]),
   controls: [
     {
@@ -191,12 +191,12 @@ export const rollingStop: Property = {
       run: (setting) => run(setting, { ...extents.short, noticeMillis: 0 }, { stop: killed }),
     },
     {
-      name: 'a copy goes on saying that it is ready',
+      name: 'a copy still says that it is ready',
       onlyLong: true,
       run: (setting) => run(setting, extents.short, { alterations: noNotice }),
     },
     {
-      name: 'a copy ends without finishing what it has',
+      name: 'a copy ends without finishing its calls',
       onlyLong: true,
       run: (setting) => run(setting, { ...extents.short, noticeMillis: 0 }, { alterations: noDrain }),
     },

@@ -354,7 +354,7 @@ const only = (isWanted: (life: Life) => boolean): readonly Life[] => chosen.filt
 export const runner: Property = {
   name: 'runner',
   promise:
-    'Whatever is killed of a runner, its agent and its machine: what was written is kept, a story has one owner, no process stays, and the run comes to its end.',
+    'Whatever is killed of a runner, its agent and its machine: what was written is kept, a story has one owner, no process is left, and the run reaches its end.',
   run: (setting) => {
     const { lives, atOnce } = extents[setting.scale];
     const dice = new Dice(setting.seed);
@@ -362,7 +362,7 @@ export const runner: Property = {
   },
   controls: [
     {
-      name: 'the journal goes after the deed',
+      name: 'the journal is written after the step',
       run: (setting) =>
         run(
           setting,
@@ -372,7 +372,7 @@ export const runner: Property = {
         ),
     },
     {
-      name: 'a worktree without changes is given back',
+      name: 'a worktree without uncommitted changes is given back',
       run: (setting) =>
         run(
           setting,

@@ -145,11 +145,11 @@ const keepsItsPlace: readonly Alteration[] = [
 export const slowClients: Property = {
   name: 'slow clients',
   promise:
-    'Twice as many half-sent bodies as there are places, of strangers or of somebody with a token, from one address or from 200: everybody else is answered within a second.',
+    'With twice as many half-sent bodies as there are places, of strangers or of a caller with a token, from one address or from 200, all other callers are answered within a second.',
   run: (setting) => run(setting, setting.scale === 'short' ? short : long),
   controls: [
     {
-      name: 'a body on its way has a place among those who are answered',
+      name: 'a body on its way takes a place from calls that are answered',
       run: (setting) => run(setting, short, keepsItsPlace),
     },
   ],

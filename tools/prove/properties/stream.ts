@@ -212,7 +212,7 @@ const toldOfEachLook: readonly Alteration[] = [
 export const stream: Property = {
   name: 'stream',
   promise:
-    'Those who read the stream of events miss nothing and get nothing twice while copies of the API are started anew, and see by nothing that more happens than they may see.',
+    'Readers of the stream of events miss nothing and get nothing twice while copies of the API are restarted, and nothing reveals to them that there are more events than they may see.',
   run,
   controls: [
     {
@@ -224,7 +224,7 @@ export const stream: Property = {
       run: (setting) => hideWell(setting, extents.short.traces, rawNumbers),
     },
     {
-      name: 'readers are woken by all that happens, and told where the stream stands',
+      name: 'every event wakes all readers, and they are told the position of the stream',
       run: (setting) => hideWell(setting, extents.short.traces, toldOfEachLook),
     },
   ],

@@ -31,7 +31,7 @@ const mostWaitingMillis = 90_000;
 const comeAgain = new Set(['overload', 'too_many_waiting']);
 /** The others are just coming back: a busy machine takes longer to let them all in than one of them waits. */
 const waitAtOnce = 0.98;
-/** Others may take so many times as long as with nobody there. Below this it is the machine that is measured. */
+/** Others may take so many times as long as with no waiters. Below this it is the machine that is measured. */
 const mostTimes = 2;
 const leastMillis = 5;
 
@@ -170,14 +170,14 @@ async function run(
   const before = Math.max(usualP99(idle), usualP99(idleAgain));
   const after = usualP99(meanwhile);
   if (isTimed && after > mostTimes * Math.max(before, leastMillis))
-    violations.push(`others take ${after.toFixed(1)} ms at p99, and ${before.toFixed(1)} with nobody there`);
+    violations.push(`others take ${after.toFixed(1)} ms at p99, and ${before.toFixed(1)} with no waiters`);
   return {
     violations,
     figures: {
       waiters: waiting.length,
       'calls of others': idle.length + meanwhile.length + during.length + idleAgain.length,
       ...(isTimed && {
-        'ms at p99 with nobody there': Math.round(before),
+        'ms at p99 with no waiters': Math.round(before),
         'ms at p99 while they wait': Math.round(after),
         'ms at p99 while they are woken': Math.round(usualP99(during)),
       }),
@@ -195,12 +195,12 @@ const noShare: readonly Alteration[] = [without('calls that one token lets wait'
 export const waiting: Property = {
   name: 'waiting',
   promise:
-    'However many wait for events, and however many of them one event wakes: nobody else is turned away, or takes longer than twice as long at p99, and a token waits eight times at once.',
+    'However many callers wait for events, and however many of them one event wakes: no other caller is refused, or waits more than twice as long at p99, and a token waits eight times at once.',
   run: (setting) => run(setting, setting.scale === 'short' ? short : long),
   controls: [
-    { name: 'who is woken comes back at once', run: (setting) => run(setting, crowded, allAtOnce) },
+    { name: 'woken callers come back at once', run: (setting) => run(setting, crowded, allAtOnce) },
     {
-      name: 'a token waits as often as it likes',
+      name: 'a token waits any number of times',
       run: (setting) => run(setting, { ...short, organizations: 1, tokens: 1 }, noShare),
     },
   ],

@@ -236,7 +236,7 @@ const doneWhenSent = without('a message is delivered when its receiver says so',
 export const webhooks: Property = {
   name: 'webhooks',
   promise:
-    'Each event arrives by webhook under its one id and number, in order where that was asked for, though workers, servers and receivers die.',
+    'Each event arrives by webhook under its one id and number, in order where the endpoint asks for that, even if workers, servers and receivers die.',
   run: (setting) => run(setting, extents[setting.scale], []),
   controls: [
     {

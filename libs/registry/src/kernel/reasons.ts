@@ -67,7 +67,7 @@ const catalogue = {
       remedy: 'Stay in the projects of the token, or call with a token that is bound to none.',
     },
     not_the_author: {
-      meaning: 'Somebody else wrote it.',
+      meaning: 'Another member or agent wrote it.',
       remedy: 'Leave it to its author, or ask a lead of the project.',
     },
     not_publisher: {
@@ -75,7 +75,7 @@ const catalogue = {
       remedy: 'Leave it to its publisher or an admin, or publish under another name.',
     },
     not_the_holder: {
-      meaning: 'Somebody else holds it.',
+      meaning: 'Another member or agent holds it.',
       remedy: 'Leave it to its holder, or ask a lead of the project.',
     },
     verdict_of_another: {
@@ -209,7 +209,7 @@ const catalogue = {
       retryable: true,
     },
     unknown_tokens: {
-      meaning: 'Too many tokens that nobody has, from your address.',
+      meaning: 'Too many unknown tokens from your address.',
       remedy: 'Wait as long as Retry-After says, and call with a token that is good.',
       retryable: true,
     },

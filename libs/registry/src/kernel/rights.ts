@@ -7,9 +7,9 @@ import { type ReasonOf } from './reasons.ts';
 export const grounds = {
   admin: { words: 'an admin of the organization, with the scope admin', reason: 'role' },
   teamLead: { words: 'a lead of the team', reason: 'role' },
-  sendsToFew: { words: 'who sends to a team, or to a project as a contributor of it', reason: 'role' },
+  sendsToFew: { words: 'a sender to a team, or to a project as a contributor of it', reason: 'role' },
   author: { words: 'its author', reason: 'not_the_author' },
-  publisher: { words: 'who published it first', reason: 'not_publisher' },
+  publisher: { words: 'its first publisher', reason: 'not_publisher' },
   holder: { words: 'its holder', reason: 'not_the_holder' },
   projectLead: { words: 'a lead of the project', reason: 'role' },
 } as const satisfies Record<Ground, { words: string; reason: ReasonOf<'forbidden'> }>;

@@ -24,7 +24,7 @@ export const claimScenes: readonly Interleaving[] = [
     allowed: { left: 'done', right: 'lock_held' },
     after: { 's1 expired': false, s1: { lock: 'chloe', lockLapsed: false, lockIsShort: false } },
     stream: ['acquired', 'checkpointed'],
-    guards: [{ name: 'without a hold on the work of lapsed locks', removals: [worksOfLapsedLocks] }],
+    guards: [{ name: 'without a lock on the work of lapsed locks', removals: [worksOfLapsedLocks] }],
   }),
   scene({
     name: 'a lock against the late renewal of one on the same files',
@@ -37,13 +37,13 @@ export const claimScenes: readonly Interleaving[] = [
     stream: ['acquired', 'lock_conflict'],
     guards: [
       {
-        name: 'without taking out what is passed over',
+        name: 'without removing the locks that it overrides',
         removals: [without('a grant takes out what it passes over', never)],
       },
     ],
   }),
   scene({
-    name: 'who acquires against their own removal',
+    name: 'an acquire against the removal of its member',
     arrange: (at) => at.newcomer(),
     heldBefore: grants,
     left: (hand, { newcomer, board }) =>
@@ -53,10 +53,10 @@ export const claimScenes: readonly Interleaving[] = [
     allowed: { left: 'done', right: 'done' },
     after: { 's1 holder': null, s1: { state: 'available' } },
     stream: ['acquired', 'released'],
-    guards: [{ name: 'without a hold on the membership', removals: [claimantUnlocked] }],
+    guards: [{ name: 'without a lock on the membership', removals: [claimantUnlocked] }],
   }),
   scene({
-    name: 'who locks files against their own removal',
+    name: 'a lock on files against the removal of its member',
     arrange: (at) => at.newcomer(),
     heldBefore: 'insert into locks',
     left: (hand, { newcomer, board }) =>
@@ -65,10 +65,10 @@ export const claimScenes: readonly Interleaving[] = [
       hand.call(admin, 'members.removeMember', { memberId: newcomer.memberId }),
     allowed: { left: 'done', right: 'done' },
     after: {},
-    guards: [{ name: 'without a hold on the membership', removals: [claimantUnlocked] }],
+    guards: [{ name: 'without a lock on the membership', removals: [claimantUnlocked] }],
   }),
   scene({
-    name: 'an agent that acquires against its retirement',
+    name: 'an acquire by an agent against its retirement',
     arrange: (at) => at.newcomer(),
     heldBefore: grants,
     left: (hand, { agent, board }) =>
@@ -77,10 +77,10 @@ export const claimScenes: readonly Interleaving[] = [
     allowed: { left: 'done', right: 'done' },
     after: { 's1 holder': null, s1: { state: 'available' } },
     stream: ['acquired', 'released'],
-    guards: [{ name: 'without a hold on the agent', removals: [agentUnlocked] }],
+    guards: [{ name: 'without a lock on the agent', removals: [agentUnlocked] }],
   }),
   scene({
-    name: 'an agent that locks files against its retirement',
+    name: 'a lock on files by an agent against its retirement',
     arrange: (at) => at.newcomer(),
     heldBefore: 'insert into locks',
     left: (hand, { agent, board }) =>
@@ -88,6 +88,6 @@ export const claimScenes: readonly Interleaving[] = [
     right: (hand, { agent, admin }) => hand.call(admin, 'agents.retire', { agentId: agent.agentId }),
     allowed: { left: 'done', right: 'done' },
     after: {},
-    guards: [{ name: 'without a hold on the agent', removals: [agentUnlocked] }],
+    guards: [{ name: 'without a lock on the agent', removals: [agentUnlocked] }],
   }),
 ];

@@ -54,7 +54,7 @@ const nothing = async (): Promise<null> => null;
 
 export const scenes: readonly Interleaving[] = [
   scene({
-    name: 'two acquire an expired lease',
+    name: 'two acquires of an expired lease',
     arrange: expired,
     heldBefore: grants,
     left: (hand) => hand.acquire('ana', 's1'),
@@ -65,7 +65,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [acquireUnlocked],
   }),
   scene({
-    name: 'two acquire what nobody ever had',
+    name: 'two acquires of a target that was never held',
     arrange: nothing,
     heldBefore: grants,
     left: (hand) => hand.acquire('ana', 's3'),
@@ -141,7 +141,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'a late renewal against who acquires',
+    name: 'a late renewal against an acquire',
     arrange: expired,
     heldBefore: renews,
     left: (hand, grant) => hand.hold('renew', grant),
@@ -151,7 +151,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'who acquires against a late renewal',
+    name: 'an acquire against a late renewal',
     arrange: expired,
     heldBefore: grants,
     left: (hand) => hand.acquire('ben', 's1'),
@@ -186,7 +186,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'a late completion against who acquires',
+    name: 'a late completion against an acquire',
     arrange: expired,
     heldBefore: writes,
     left: (hand, grant) => hand.hold('complete', grant, { outcome: 'failed' }),
@@ -197,7 +197,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'who acquires against a late completion',
+    name: 'an acquire against a late completion',
     arrange: expired,
     heldBefore: grants,
     left: (hand) => hand.acquire('ben', 's1'),
@@ -207,7 +207,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'a stop of what nobody holds against who acquires',
+    name: 'a stop of work without a holder against an acquire',
     arrange: released,
     heldBefore: writes,
     left: (hand, { executionId }) => hand.stop('ana', executionId),
@@ -218,7 +218,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'who acquires against a stop',
+    name: 'an acquire against a stop',
     arrange: released,
     heldBefore: grants,
     left: (hand) => hand.acquire('ben', 's1'),
@@ -244,7 +244,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'a release that is repeated against who acquires',
+    name: 'a repeated release against an acquire',
     arrange: released,
     heldBefore: grants,
     left: (hand) => hand.acquire('ben', 's1'),
@@ -290,7 +290,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [holderUnlocked],
   }),
   scene({
-    name: 'a merge against who acquires',
+    name: 'a merge against an acquire',
     policy: { completeStoryOnMerge: false },
     arrange: submitted,
     heldBefore: writes,
@@ -302,7 +302,7 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'who acquires against a merge',
+    name: 'an acquire against a merge',
     policy: { completeStoryOnMerge: false },
     arrange: submitted,
     heldBefore: grants,
@@ -314,13 +314,13 @@ export const scenes: readonly Interleaving[] = [
     guards: [bothUnlocked],
   }),
   scene({
-    name: 'a merge that finishes the story against who acquires',
+    name: 'a merge that finishes the story against an acquire',
     arrange: submitted,
     heldBefore: writes,
     left: (hand, { executionId }) => hand.observe('ana', executionId, 'pr_merged'),
     right: (hand) => hand.acquire('ben', 's1'),
     allowed: { left: 'done', right: 'invalid_transition' },
     after: { 's1 status': 'done', 's1 epoch': 1, s1: { state: 'completed', outcome: 'succeeded' } },
-    guards: [{ name: 'without a hold on the story', removals: [without('the story of an acquire is held')] }],
+    guards: [{ name: 'without a lock on the story', removals: [without('the story of an acquire is held')] }],
   }),
 ];
