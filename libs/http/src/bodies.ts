@@ -26,8 +26,6 @@ const graceMillis = 500;
 /** Larger bodies are counted by themselves, and keep no smaller body out. */
 const mostOfUsual = MiB;
 
-const tooSlow = 'body_too_slow';
-
 interface Sort {
   readonly limiter: ConcurrencyLimiter;
   readonly ofEach: number;
@@ -67,6 +65,8 @@ export interface Bodies {
 export function createBodies(): Bodies {
   const { strangers, usual, large } = createSorts();
   const onTheirWay = new WeakMap<FastifyRequest, Coming>();
+  /** Those that did not come in their time. */
+  const givenUp = new WeakSet<FastifyRequest>();
   const sortOf = (request: FastifyRequest, weight: number): Sort =>
     request.party === null ? strangers : weight > mostOfUsual ? large : usual;
 
@@ -87,7 +87,10 @@ export function createBodies(): Bodies {
         : tooMany('too_many_bodies', 1);
     clearTimeout(coming.timer);
     coming.leave = admission.leave;
-    coming.timer = setTimeout(fail, millis, malformed(tooSlow));
+    coming.timer = setTimeout(() => {
+      givenUp.add(request);
+      fail(malformed('body_too_slow'));
+    }, millis);
   };
 
   const arrived = (request: FastifyRequest): void => {
@@ -151,7 +154,6 @@ export function createBodies(): Bodies {
       return false;
     },
     arrived,
-    isComing: (request) =>
-      hasBody(request) && !request.raw.complete && request.error?.details.reason !== tooSlow,
+    isComing: (request) => hasBody(request) && !request.raw.complete && !givenUp.has(request),
   };
 }

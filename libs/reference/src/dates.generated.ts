@@ -16,7 +16,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/agents.catalog': {
-    sha256: 'cf3cc5cda11f9083f7a099496a55248919051bb3ee68491dc6223c7f97083213',
+    sha256: '5552fa86f9062b3fe2a3470dad55894070f2a9fe17ec6b4a619647be624af0e2',
     since: '2026-11-26',
   },
   'reference/locks': {
@@ -172,7 +172,7 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/broadcasts': {
-    sha256: '663a5cb0a7ec44e4a12952e5cf89632ce091a1ceed16d2304d94247893183165',
+    sha256: '0221c94e6fa8e833eb7d16efdb7fea5fff942baac2e9925a953b5c5be3a5a779',
     since: '2026-11-26',
   },
   'reference/notifications': {
@@ -204,8 +204,8 @@ export const dates = {
     since: '2026-11-26',
   },
   'reference/errors': {
-    sha256: 'b153d85a6339acffb0ae31dcb5c17ef1d712cc63119892061435850259abbddd',
-    since: '2026-11-24',
+    sha256: 'bd6697ecca5a9c4a4c5d9227623de83f2cc8cd92e26a8408a9fa5004feb6f980',
+    since: '2026-11-26',
   },
   'reference/event-kinds': {
     sha256: 'd203a53489b98d5f15efbc12fa280e388184388fb9920751e09b6381e80bed9d',
