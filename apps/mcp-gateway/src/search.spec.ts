@@ -72,6 +72,7 @@ describe('a search', () => {
     ['unseen', 60],
     ['peers', 60],
     ['drawn', 60],
+    ['strangers', 95],
   ] as const)(
     'finds the operation among the first three for three of four of each set (%s)',
     (set, count) => {
@@ -88,7 +89,10 @@ describe('a search', () => {
 
   it.each([
     ['that were read while it was changed', [...written.blind, ...written.later, ...written.tuned]],
-    ['that were measured alone', [...written.unseen, ...written.peers, ...written.drawn]],
+    [
+      'that were measured alone',
+      [...written.unseen, ...written.peers, ...written.drawn, ...written.strangers],
+    ],
   ] as const)('finds it for four of five of all questions %s', (_which, asked) => {
     const missed = asked.filter(isMissed);
     expect(missed.slice(asked.length / 5)).toEqual([]);
