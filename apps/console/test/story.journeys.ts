@@ -33,23 +33,6 @@ export function storyJourneys(house: House): void {
     });
   });
 
-  journey('says who else has the story open, until they go elsewhere', async () => {
-    const lookers = async (): Promise<number> =>
-      (await house.world.rows('select from story_selections where org_id = $1', people.orgId)).length;
-    const mine = await open(people.ana.me.token, `/s/${storyId}`);
-    await until(async () => (await lookers()) === 1);
-    const theirs = await open(people.chloe.me.token, `/s/${storyId}`);
-    await theirs.getByText('Ana is here too').waitFor();
-    /** As when a person comes back to the window: it asks at once. */
-    const comeBack = () => mine.evaluate(`window.dispatchEvent(new Event('visibilitychange'))`);
-    await comeBack();
-    await mine.getByText('Chloé is here too').waitFor();
-    await theirs.getByRole('link', { name: 'Back to the board' }).click();
-    await until(async () => (await lookers()) === 1);
-    await comeBack();
-    await mine.getByText('Chloé is here too').waitFor({ state: 'detached' });
-  });
-
   journey('shows what others write as they meant it, and runs nothing of it', async () => {
     const chloe = house.client(people.chloe.me.token);
     const content = [

@@ -1,7 +1,7 @@
 /** One story: what is to be built, what was said of it, who works on it, and why it can or cannot start. */
 import { useQuery } from '@tanstack/react-query';
 import { getRouteApi, Link } from '@tanstack/react-router';
-import { type ReactNode, type RefObject, useRef } from 'react';
+import { type RefObject, useRef } from 'react';
 import { type Story, type StoryContext } from '@muster/registry';
 import { useClient } from '../data/context.ts';
 import { projectsQuery, storyQuery } from '../data/queries.ts';
@@ -10,7 +10,6 @@ import { Icon, StatusIcon } from '../parts/icons.tsx';
 import { Failed, Loading } from '../parts/states.tsx';
 import { useTitle } from '../parts/title.ts';
 import { t } from '../texts/index.ts';
-import { AlsoHere } from './also-here.tsx';
 import { Side } from './side.tsx';
 import { SpecPart } from './spec-part.tsx';
 import { useStoryChooser } from './story-chooser.tsx';
@@ -49,14 +48,12 @@ const Head = ({
   projectKey,
   status,
   place,
-  children,
 }: {
   readonly storyKey: string;
   readonly projectKey: string;
   readonly status?: Story['status'];
   /** Where menus open that keys ask for. */
   readonly place?: RefObject<HTMLElement | null>;
-  readonly children?: ReactNode;
 }) => (
   <header className="page-head">
     <Link to="/p/$projectKey" params={{ projectKey }} className="icon-button" aria-label={t.story.toBoard}>
@@ -69,7 +66,6 @@ const Head = ({
         {t.status[status]}
       </span>
     )}
-    {children}
   </header>
 );
 
@@ -90,9 +86,7 @@ function Whole({
   const chooser = useStoryChooser({ edits, assignment: context.assignment, canWrite, place });
   return (
     <>
-      <Head {...{ storyKey, projectKey, status, place }}>
-        <AlsoHere storyKey={storyKey} />
-      </Head>
+      <Head {...{ storyKey, projectKey, status, place }} />
       {chooser}
       <div className="page">
         <div className="story">

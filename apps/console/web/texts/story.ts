@@ -1,11 +1,6 @@
 /** What a story's own page says where one writes, in English: loaded with it. */
 
-const listed = new Intl.ListFormat(undefined, { type: 'conjunction' });
-
 export const w = {
-  alsoHere: (names: readonly string[]) =>
-    names.length === 1 ? `${listed.format(names)} is here too` : `${listed.format(names)} are here too`,
-  lookingSince: (name: string, since: string) => `${name}, since ${since}`,
   edit: 'Edit',
   write: 'Write a spec',
   editor: 'Spec, in Markdown',
