@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import { cp, glob, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { build } from 'vitepress';
 import { writeReference } from './vitepress/reference.ts';
 
@@ -25,6 +26,38 @@ async function fingerprint(): Promise<string> {
   return hash.digest('hex');
 }
 
+const turn = path.join(repository, 'dist/docs-build.pid');
+const lookAgainMillis = 100;
+
+const isRunning = (pid: number): boolean => {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+};
+
+/** VitePress renders from one folder of the project, whichever the site goes to: builds of one clone take turns. */
+async function inTurn(work: () => Promise<void>): Promise<void> {
+  await mkdir(path.dirname(turn), { recursive: true });
+  while (
+    !(await writeFile(turn, String(process.pid), { flag: 'wx' }).then(
+      () => true,
+      () => false,
+    ))
+  ) {
+    const holder = Number(await readFile(turn, 'utf8').catch(() => ''));
+    // One that was killed left it behind; an empty one is being written.
+    if (holder > 0 && !isRunning(holder)) await rm(turn, { force: true });
+    await pause(lookAgainMillis);
+  }
+  try {
+    await work();
+  } finally {
+    await rm(turn, { force: true });
+  }
+}
+
 /** Into the folder, unless it has what would be made; what is there serves until the new one is whole. */
 export async function makeSite(folder: string): Promise<void> {
   const wanted = await fingerprint();
@@ -38,7 +71,7 @@ export async function makeSite(folder: string): Promise<void> {
     await writeReference(pages);
     // The configuration is read by VitePress itself, from its own folder.
     process.env['PAGES_FOLDER'] = pages;
-    await build(root, { outDir: fresh });
+    await inTurn(() => build(root, { outDir: fresh }));
   } finally {
     await rm(pages, { recursive: true, force: true });
   }
