@@ -55,7 +55,7 @@ registerHooks({
   resolve(specifier, context, next) {
     if (specifier === '@jest/globals') {
       const { parentURL: from = '' } = context;
-      if (!from.endsWith('.spec.ts') && !helpsSpecs(from))
+      if (!/\.(spec|long)\.ts$/.test(from) && !helpsSpecs(from))
         throw new Error(
           `${from} would keep the Jest of the first spec file: it belongs in test/ or libs/testing`,
         );

@@ -1,39 +1,22 @@
-// The proof set in its short form; `npm run prove` is the long one.
+// The proof set as `npm test` tries it: what takes seconds to be red is in `prove.long.ts`, the whole is `npm run prove`.
 import { afterAll, describe, expect, it } from '@jest/globals';
 import { createPool, type Pool } from '@muster/database';
 import { properties } from './properties.ts';
-import { type Setting } from './property.ts';
-import { Services } from './services.ts';
 import { type Removal } from './guards.ts';
 import { requireMet, startTap, type Tap } from './tap.ts';
+import { mostMillis, Trial } from './trial.ts';
 
-const services = new Services();
+const trial = new Trial();
+const { services } = trial;
 afterAll(() => services.stop());
 
-/** A short form takes seconds; this only ends what hangs. */
-const mostMillis = 180_000;
-/** The same every time: a red test is red again. `npm run prove` draws another one each time. */
-const seed = 1;
-
-const during = <Result>(run: (setting: Setting) => Promise<Result>): Promise<Result> =>
-  services.during((scope) => run({ seed, scale: 'short', services: scope, note: () => undefined }));
-
 describe.each(properties)('$name', (property) => {
-  it(
-    'holds',
-    async () => {
-      expect((await during((setting) => property.run(setting))).violations).toEqual([]);
-    },
-    mostMillis,
-  );
+  it('holds', async () => expect(await trial.violationsOf(property)).toEqual([]), mostMillis);
 
-  // One of a long form alone leaves none here.
-  for (const control of property.controls.filter(({ onlyLong }) => onlyLong !== true)) {
+  for (const control of property.controls.filter(({ leftTo }) => leftTo === undefined)) {
     it(
       `fails: ${control.name}`,
-      async () => {
-        expect((await during((setting) => control.run(setting))).violations).not.toEqual([]);
-      },
+      async () => expect(await trial.violationsOf(control)).not.toEqual([]),
       mostMillis,
     );
   }

@@ -76,7 +76,7 @@ async function prove(services: Services, property: Property, seed: number): Prom
   };
   say(`${property.name}: ${property.promise}`);
   const { isFine: holds, report, millis } = await attempt((setting) => property.run(setting), 'holds', false);
-  const controls = property.controls.filter(({ onlyLong }) => scale === 'long' || onlyLong !== true);
+  const controls = property.controls.filter(({ leftTo }) => scale === 'long' || leftTo !== 'the long form');
   let red = 0;
   for (const control of controls) {
     const { isFine } = await attempt((setting) => control.run(setting), `fails: ${control.name}`, true);

@@ -1,5 +1,5 @@
 // A client that asks how a call goes is told while the call waits, and no other client notices.
-import { afterEach, describe, expect, it } from '@jest/globals';
+import { afterAll, describe, expect, it } from '@jest/globals';
 import {
   Client as ModernClient,
   StreamableHTTPClientTransport as ModernTransport,
@@ -11,7 +11,7 @@ import { useGateway } from './gateway.ts';
 const gateway = useGateway();
 const about = { name: 'spec', version: '1' };
 const running: { close(): Promise<void> }[] = [];
-afterEach(async () => {
+afterAll(async () => {
   await Promise.all(running.splice(0).map((client) => client.close()));
 });
 
@@ -57,47 +57,47 @@ async function work() {
   return { token: robo.me.token, held, stop };
 }
 
-describe.each(Object.entries(clients))('%s', (_name, connect) => {
-  it.each([
-    ['the gateway', () => gateway.url()],
-    ['the API', () => `${gateway.apiUrl()}/api/mcp`],
-  ])(
-    'hears through %s that its call waits, and then the answer',
-    async (_through, place) => {
-      const { token, held, stop } = await work();
-      const wait = await connect(new URL(place()), token);
-      const heard: object[] = [];
-      const answer = await wait({ ...held, waitSeconds: 25 }, (seen) => {
-        heard.push(seen);
-        if (heard.length === 1) void stop();
-      });
-      expect(heard[0]).toMatchObject({ progress: 5, message: 'Waiting, 5 s' });
-      expect(answer).toMatchObject({ structuredContent: { signals: [{ kind: 'stop_requested' }] } });
-    },
-    60_000,
-  );
-});
+const asks = { progressToken: 'mine' };
+const both = { accept: 'application/json, text/event-stream' };
+const places: Record<string, () => string> = {
+  'the gateway': () => gateway.url(),
+  'the API': () => `${gateway.apiUrl()}/api/mcp`,
+};
 
-describe('a call', () => {
-  const asks = { progressToken: 'mine' };
-  const both = { accept: 'application/json, text/event-stream' };
-
-  it.each(['rpc', 'modern'] as const)('that is answered at once is one JSON body (%s)', async (era) => {
-    const { token } = await work();
-    const params = { name: 'session_identity', arguments: {} };
-    const answer = await gateway[era](token, 'tools/call', params, { meta: asks, headers: both });
-    expect(answer.headers.get('content-type')).toContain('application/json');
-    expect(answer.body.result).toMatchObject({ structuredContent: { member: {} } });
+/** They take seconds to wait and little else, so they go on at the same time. */
+describe('a call that waits', () => {
+  it.concurrent.each(
+    Object.entries(clients).flatMap(([name, connect]) =>
+      Object.entries(places).map(([through, place]) => ({ name, through, connect, place })),
+    ),
+  )('tells $name so through $through, and then the answer', async ({ connect, place }) => {
+    const { token, held, stop } = await work();
+    const wait = await connect(new URL(place()), token);
+    const heard: object[] = [];
+    const answer = await wait({ ...held, waitSeconds: 25 }, (seen) => {
+      heard.push(seen);
+      if (heard.length === 1) void stop();
+    });
+    expect(heard[0]).toMatchObject({ progress: 5, message: 'Waiting, 5 s' });
+    expect(answer).toMatchObject({ structuredContent: { signals: [{ kind: 'stop_requested' }] } });
   });
 
-  it.each([
+  it.concurrent.each([
     ['asks for no progress', both, {}],
     ['takes JSON alone', { accept: 'application/json' }, asks],
-  ])('that waits is one JSON body where its client %s', async (_why, headers, meta) => {
+  ])('is one JSON body where its client %s', async (_why, headers, meta) => {
     const { token, held } = await work();
     const params = { name: 'wait_for', arguments: { ...held, waitSeconds: 7 } };
     const answer = await gateway.rpc(token, 'tools/call', params, { meta, headers });
     expect(answer.headers.get('content-type')).toContain('application/json');
     expect(answer.body.result).toMatchObject({ structuredContent: { signals: [] } });
   });
+});
+
+it.each(['rpc', 'modern'] as const)('a call that is answered at once is one JSON body (%s)', async (era) => {
+  const { token } = await work();
+  const params = { name: 'session_identity', arguments: {} };
+  const answer = await gateway[era](token, 'tools/call', params, { meta: asks, headers: both });
+  expect(answer.headers.get('content-type')).toContain('application/json');
+  expect(answer.body.result).toMatchObject({ structuredContent: { member: {} } });
 });

@@ -229,11 +229,13 @@ export const dependencies: Property = {
   controls: [
     {
       name: 'errors of connections are not handled',
+      leftTo: 'nx long',
       run: (setting) =>
         run(setting, { ...extents.short, postgresKills: patientKills, outages: [] }, noListener),
     },
     {
       name: 'a call that Redis does not count is refused',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { ...extents.short, postgresKills: 0 }, failsClosed),
     },
   ],

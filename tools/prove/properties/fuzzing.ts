@@ -174,6 +174,7 @@ export const fuzzing: Property = {
   controls: [
     {
       name: 'texts in a body are not checked for NUL',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { ...extents.short, waysOfFound: ['path'] }, { api: [uncleanTexts] }),
     },
   ],

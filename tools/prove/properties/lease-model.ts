@@ -96,8 +96,8 @@ export const leaseModel: Property = {
   promise:
     'After any sequence of operations on leases, with any tokens, the answers and the rows are those of a model that was written from the contract alone.',
   run: (setting) => run(setting, { least: setting.scale === 'short' ? 1_500 : 10_000, shrinks: true }),
-  controls: mutants.map(({ name, removals, onlyLong = false }) => ({
-    ...{ name, onlyLong },
+  controls: mutants.map(({ name, removals, leftTo }) => ({
+    ...{ name, ...(leftTo !== undefined && { leftTo }) },
     run: (setting) => run(setting, { least: mutantBudget, removals, shrinks: false }),
   })),
 };

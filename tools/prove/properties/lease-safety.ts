@@ -153,11 +153,12 @@ export const leaseSafety: Property = {
   controls: [
     {
       name: 'the write of a holder is not fenced',
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) => run(setting, { ...short, kills: 0 }, unfenced),
     },
     {
       name: 'a lease counts as expired before it is',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { ...short, kills: 0 }, impatient),
     },
   ],

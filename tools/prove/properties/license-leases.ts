@@ -127,7 +127,7 @@ export const licenseLeases: Property = {
   controls: [
     {
       name: 'a slot is held for ever',
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) => run(setting, alone, [stillLent, 'm.offline_until is not null']),
     },
     {

@@ -172,7 +172,7 @@ export const licenseOrders: Property = {
     },
     {
       name: 'operators do not lock the license',
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) => run(setting, alone, { removals: [unlocked], only: 'renewal' }),
     },
     {

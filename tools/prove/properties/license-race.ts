@@ -144,6 +144,7 @@ export const licenseRace: Property = {
   controls: [
     {
       name: 'the row is read without a lock',
+      leftTo: 'nx long',
       run: (setting) => race(setting, [unlocked]),
     },
   ],

@@ -217,6 +217,7 @@ export const memory: Property = {
   controls: [
     {
       name: 'bodies are read and parsed without a limit',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { seconds: 30, texts: 0, atOnce: 24 }, { gateway: anyBody }),
     },
   ],

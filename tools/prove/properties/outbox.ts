@@ -262,6 +262,7 @@ export const outbox: Property = {
   controls: [
     {
       name: 'a row is marked done when it is added to Redis',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { ...extents.short, rows: 60, faults: ['relay crash'] }, markedOnAdd),
     },
   ],

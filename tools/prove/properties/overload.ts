@@ -243,10 +243,12 @@ export const overload: Property = {
   controls: [
     {
       name: 'the number of calls at once is not limited',
+      leftTo: 'nx long',
       run: (setting) => run(setting, crowdOf(2), uncapped),
     },
     {
       name: 'a renewal waits for a place like any call',
+      leftTo: 'nx long',
       run: (setting) => run(setting, crowdOf(20), noUrgency),
     },
   ],

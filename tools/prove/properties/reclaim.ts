@@ -184,11 +184,12 @@ export const reclaim: Property = {
   controls: [
     {
       name: 'for the sweep leases count as expired before they are',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteEarly),
     },
     {
       name: 'there is no sweep',
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) => run(setting, { rounds: ['up'], holdersPerRound: 2 }, noteNothing),
     },
   ],

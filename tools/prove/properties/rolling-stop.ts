@@ -188,16 +188,17 @@ export const rollingStop: Property = {
   controls: [
     {
       name: 'copies are killed',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { ...extents.short, noticeMillis: 0 }, { stop: killed }),
     },
     {
       name: 'a copy still says that it is ready',
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) => run(setting, extents.short, { alterations: noNotice }),
     },
     {
       name: 'a copy ends without finishing its calls',
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) => run(setting, { ...extents.short, noticeMillis: 0 }, { alterations: noDrain }),
     },
   ],

@@ -54,7 +54,7 @@ interface Extent {
 }
 
 const extents: Readonly<Record<Scale, Extent>> = {
-  short: { lives: 2, atOnce: 6 },
+  short: { lives: 2, atOnce: 7 },
   long: { lives: 500, atOnce: 6 },
 };
 
@@ -363,6 +363,7 @@ export const runner: Property = {
   controls: [
     {
       name: 'the journal is written after the step',
+      leftTo: 'nx long',
       run: (setting) =>
         run(
           setting,
@@ -373,6 +374,7 @@ export const runner: Property = {
     },
     {
       name: 'a worktree without uncommitted changes is given back',
+      leftTo: 'nx long',
       run: (setting) =>
         run(
           setting,
@@ -384,7 +386,7 @@ export const runner: Property = {
     {
       name: 'a lease is renewed in the thread of the agent',
       // It waits for a lease's end, as the property does.
-      onlyLong: true,
+      leftTo: 'the long form',
       run: (setting) =>
         run(
           setting,

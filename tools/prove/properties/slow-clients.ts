@@ -150,6 +150,7 @@ export const slowClients: Property = {
   controls: [
     {
       name: 'a body on its way takes a place from calls that are answered',
+      leftTo: 'nx long',
       run: (setting) => run(setting, short, keepsItsPlace),
     },
   ],

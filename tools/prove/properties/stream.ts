@@ -217,14 +217,17 @@ export const stream: Property = {
   controls: [
     {
       name: 'events are numbered before their place in the order of commits is taken',
+      leftTo: 'nx long',
       run: (setting) => readThroughRestarts(setting, extents.short, { removals: [drawnEarly] }),
     },
     {
       name: 'ids are the numbers of events',
+      leftTo: 'nx long',
       run: (setting) => hideWell(setting, extents.short.traces, rawNumbers),
     },
     {
       name: 'every event wakes all readers, and they are told the position of the stream',
+      leftTo: 'nx long',
       run: (setting) => hideWell(setting, extents.short.traces, toldOfEachLook),
     },
   ],

@@ -198,9 +198,14 @@ export const waiting: Property = {
     'However many callers wait for events, and however many of them one event wakes: no other caller is refused, or waits more than twice as long at p99, and a token waits eight times at once.',
   run: (setting) => run(setting, setting.scale === 'short' ? short : long),
   controls: [
-    { name: 'woken callers come back at once', run: (setting) => run(setting, crowded, allAtOnce) },
+    {
+      name: 'woken callers come back at once',
+      leftTo: 'nx long',
+      run: (setting) => run(setting, crowded, allAtOnce),
+    },
     {
       name: 'a token waits any number of times',
+      leftTo: 'nx long',
       run: (setting) => run(setting, { ...short, organizations: 1, tokens: 1 }, noShare),
     },
   ],

@@ -241,6 +241,7 @@ export const webhooks: Property = {
   controls: [
     {
       name: 'a message counts as delivered when it was sent, before its receiver answered',
+      leftTo: 'nx long',
       run: (setting) =>
         run(
           setting,

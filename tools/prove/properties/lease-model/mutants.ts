@@ -1,20 +1,21 @@
 /** Faults planted into the SQL on its way to Postgres. Each has to be noticed, or the model looks away somewhere. */
+import { type Control } from '../../property.ts';
 import { type Instead, never, type Removal, swapped, without } from '../../guards.ts';
 
 export interface Mutant {
   readonly name: string;
   readonly removals: readonly Removal[];
-  /** What has to happen first is rare. */
-  readonly onlyLong?: boolean;
+  readonly leftTo?: Control['leftTo'];
 }
 
 const mutant = (name: string, guard: string, put: Instead): Mutant => ({
   name,
   removals: [without(guard, put)],
 });
+/** What has to happen first is rare. */
 const rareMutant = (name: string, guard: string, put: Instead): Mutant => ({
   ...mutant(name, guard, put),
-  onlyLong: true,
+  leftTo: 'the long form',
 });
 
 /** What a grant writes, by its parameters. */
