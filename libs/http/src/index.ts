@@ -39,7 +39,8 @@ export {
   sessionCookieOf,
   sessionSecretOf,
 } from './session-cookie.ts';
-export { createService, sendError, type Service } from './service.ts';
+export { sendError } from './error-answers.ts';
+export { createService, type Service } from './service.ts';
 export { beginTracing } from './tracing.ts';
 export { describeSpan, inSpan, traceHeaders } from '@muster/tracing';
 // The error object is the same on every service, also on one that may not reach the contract.

@@ -1,45 +1,29 @@
 /** A Fastify app as each service needs it: errors as JSON, bodies checked, health, metrics, a cap, a graceful stop. */
 import { once } from 'node:events';
 import { type AddressInfo, isIPv6, type Socket } from 'node:net';
-import {
-  type ApiError,
-  malformed,
-  missing,
-  tooLarge,
-  unavailable,
-  unsupportedMediaType,
-} from '@muster/registry';
-import {
-  fastify,
-  type FastifyError,
-  type FastifyInstance,
-  type FastifyReply,
-  type FastifyRequest,
-} from 'fastify';
+import { type ApiError, missing, unsupportedMediaType } from '@muster/registry';
+import { fastify, type FastifyInstance, type FastifyRequest } from 'fastify';
 import { type Logger } from 'pino';
 import { createBodies, hasBody } from './bodies.ts';
 import { noteArrivals } from './elapsed.ts';
+import { createErrorHandler, refuseRaw, sendError } from './error-answers.ts';
 import { noteError } from './error-notes.ts';
 import { addHealth, type Check, refuseFaultsForGood } from './health.ts';
 import { isJsonContentType, type MostValues, parseJsonBody } from './json-body.ts';
 import { createMetrics, type Metrics } from './metrics.ts';
 import { createMetricsServer } from './metrics-server.ts';
 import { type RenderedPage } from './page.ts';
-import { Places } from './places.ts';
+import { RequestPlaces } from './request-places.ts';
 import { readRest } from './rest-of-body.ts';
 import { requestIdOf } from './request-id.ts';
 import { addRequestSpans } from './tracing.ts';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** Among those answered at once, for the first time or after it waited for something; null: not, or not any more. */
-    place: 'waiting' | 'working' | 'returned' | null;
     /** What the body had, however it was sent; 0 without one. */
     bodyBytes: number;
   }
   interface FastifyContextConfig {
-    /** There are as many places again for such requests alone. */
-    isUrgent?: boolean;
     /** What it refuses for want of a token it refuses as clients of MCP read it. */
     isForMcp?: boolean;
   }
@@ -88,26 +72,6 @@ export interface Service {
 
 const isHealth = ({ url }: FastifyRequest): boolean => url === '/livez' || url === '/readyz';
 
-/** Fastify's own refusals in the contract's words. */
-function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
-  switch (error.code) {
-    case 'FST_ERR_CTP_BODY_TOO_LARGE':
-      return tooLarge('body_too_large');
-    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
-    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
-      return unsupportedMediaType();
-    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
-    case 'FST_ERR_BAD_URL':
-      return malformed('malformed_request', 'The request is malformed.');
-    default:
-      return undefined;
-  }
-}
-
-/** The caller left before its body was complete: no fault of ours. The answer reaches no caller. */
-const endedInTheMiddle = (): ApiError =>
-  malformed('malformed_request', 'The body ended before its stated length.');
-
 /**
  * Ends at the stop the connections on which nothing was ever sent, such as those that browsers open ahead: Node takes them
  * for busy until their headers are late.
@@ -121,60 +85,6 @@ function closeUnused(app: FastifyInstance): void {
   app.addHook('preClose', async () => {
     for (const socket of connections) if (socket.bytesRead === 0) socket.destroy();
   });
-}
-
-/**
- * What a 401 asks for. Clients of MCP read more of it than its scheme (RFC 6750, section 3): whether a token was sent that
- * is no good.
- */
-function challengeOf({ headers, routeOptions }: FastifyRequest, { message }: ApiError): string {
-  if (routeOptions.config.isForMcp !== true) return 'Bearer';
-  const realm = 'Bearer realm="Muster"';
-  return headers.authorization === undefined
-    ? realm
-    : `${realm}, error="invalid_token", error_description="${message}"`;
-}
-
-const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
-
-export function sendError(
-  reply: FastifyReply,
-  error: ApiError,
-  requestId: string,
-  page: RenderedPage = { headers: jsonHeaders, body: JSON.stringify(error.toBody(requestId)) },
-): FastifyReply {
-  reply.request.error = error;
-  // Where the framework refuses a request itself, no hook has set it.
-  reply.header('x-request-id', requestId);
-  if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
-  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
-  return reply
-    .code(error.status)
-    .headers({ ...page.headers })
-    .send(page.body);
-}
-
-const rawRefusals: Readonly<Record<string, () => ApiError>> = {
-  HPE_HEADER_OVERFLOW: () => malformed('headers_too_large'),
-  ERR_HTTP_REQUEST_TIMEOUT: () => malformed('request_too_slow'),
-};
-
-/** Answers what is not even HTTP, by hand: there is no request yet. */
-function refuseRaw(
-  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
-  error: { code?: string },
-): void {
-  if (!socket.writable || error.code === 'ECONNRESET') {
-    socket.destroy();
-    return;
-  }
-  const refusal =
-    rawRefusals[error.code ?? '']?.() ?? malformed('malformed_request', 'The request is malformed.');
-  const requestId = requestIdOf({ headers: {} });
-  const body = JSON.stringify(refusal.toBody(requestId));
-  socket.end(
-    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
-  );
 }
 
 /** Given a number, Fastify believes no proxy, since it cannot know that there are any; operators know. */
@@ -202,31 +112,18 @@ const times = {
   maxRequestsPerSocket: 10_000,
 } as const;
 
-export function createService(options: ServiceOptions): Service {
-  const { logger } = options;
-  const metrics = createMetrics(options.name);
-  const places = new Places(options.mostInFlight);
-  const bodies = createBodies();
-  let waiting = 0;
-  let draining = false;
+type AnswerError = ReturnType<typeof createErrorHandler>;
 
-  const answerError = (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
-    const known =
-      ofFramework(error as Partial<FastifyError>) ??
-      (error === request.raw.errored ? endedInTheMiddle() : options.toApiError(error));
-    if (known.code === 'internal')
-      logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
-    void sendError(reply, known, request.id);
-  };
-
-  const app = fastify({
+/** Fastify with its limits, its refusals in the contract's words, and no compilers. */
+const createFrame = ({ trustProxy }: ServiceOptions, answerError: AnswerError): FastifyInstance =>
+  fastify({
     logger: false,
     genReqId: requestIdOf,
     requestIdHeader: false,
     ...times,
     http: { headersTimeout: headersMillis, connectionsCheckingInterval: 1_000 },
     bodyLimit: 256 * 1024,
-    trustProxy: trustOf(options.trustProxy),
+    trustProxy: trustOf(trustProxy),
     schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: (error, socket) => {
       refuseRaw(socket, error);
@@ -237,41 +134,36 @@ export function createService(options: ServiceOptions): Service {
     return503OnClosing: false,
   });
 
-  app.decorateRequest('place', null).decorateRequest('operation', null).decorateRequest('error', null);
-  app.decorateRequest('bodyBytes', 0).decorateRequest('party', null);
-  const leave = (request: FastifyRequest): void => {
-    if (request.place === null) return;
-    const cameBack = request.place === 'returned';
-    request.place = null;
-    places.leave(cameBack);
-  };
-  const enter = (request: FastifyRequest): ApiError | undefined => {
-    if (!places.take(request.routeOptions.config.isUrgent === true))
-      return unavailable('overload', 'Too many requests at once; try again.');
-    request.place = 'waiting';
-    return undefined;
-  };
-
+function parseJson(app: FastifyInstance, mostValues: MostValues | undefined): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, bytes, done) => {
     try {
       if (!isJsonContentType(request.headers['content-type'] ?? '')) throw unsupportedMediaType();
       request.bodyBytes = bytes.length;
-      done(null, parseJsonBody(bytes as Buffer, options.mostValues));
+      done(null, parseJsonBody(bytes as Buffer, mostValues));
     } catch (error) {
       done(error as Error, undefined);
     }
   });
+}
 
-  noteArrivals(app);
-  addRequestSpans(app, (request) => !isHealth(request));
+interface Passage {
+  readonly places: RequestPlaces;
+  readonly metrics: Metrics;
+  readonly logger: Logger;
+  readonly isDraining: () => boolean;
+}
+
+/** The way of each request: it enters, its body comes, its handler begins, its answer leaves. */
+function addPassage(app: FastifyInstance, { places, metrics, logger, isDraining }: Passage): void {
+  const bodies = createBodies();
   app.addHook('onRequest', (request, reply, done) => {
     reply.header('x-request-id', request.id);
-    if (draining) reply.header('connection', 'close');
-    const refused = isHealth(request) ? undefined : enter(request);
+    if (isDraining()) reply.header('connection', 'close');
+    const refused = isHealth(request) ? undefined : places.enter(request);
     reply.raw.once('close', () => {
       // A caller that leaves before the work began frees its place. Work that began goes on, and keeps the place.
-      if (request.place === 'waiting') leave(request);
+      if (request.place === 'waiting') places.leave(request);
     });
     done(refused);
   });
@@ -284,7 +176,7 @@ export function createService(options: ServiceOptions): Service {
     process.nextTick(() => {
       try {
         // guard: a half-sent body leaves its place
-        if (!bodies.admit(request, reply)) leave(request);
+        if (!bodies.admit(request, reply)) places.leave(request);
         done(null, payload);
       } catch (error) {
         done(error as Error);
@@ -293,19 +185,33 @@ export function createService(options: ServiceOptions): Service {
   });
   app.addHook('preHandler', (request, _reply, done) => {
     bodies.arrived(request);
-    const refused = request.place === null && !isHealth(request) ? enter(request) : undefined;
-    if (request.place === 'waiting') request.place = 'working';
-    done(refused);
+    done(isHealth(request) ? undefined : places.begin(request));
   });
   app.addHook('onSend', (request, reply, _payload, done) => {
-    leave(request);
+    places.leave(request);
     // The connection may have been opened before the stop; it must not be used again.
-    if (draining) reply.header('connection', 'close');
+    if (isDraining()) reply.header('connection', 'close');
     else if (reply.statusCode >= 400 && bodies.isComing(request)) readRest(request, reply);
     if (reply.statusCode >= 400 && !isHealth(request)) noteError(request, reply, { metrics, logger });
     done();
   });
+}
 
+export function createService(options: ServiceOptions): Service {
+  const { logger, checks } = options;
+  const metrics = createMetrics(options.name);
+  const places = new RequestPlaces(options.mostInFlight);
+  let draining = false;
+  const isDraining = (): boolean => draining;
+
+  const answerError = createErrorHandler(options.toApiError, logger);
+  const app = createFrame(options, answerError);
+  app.decorateRequest('place', null).decorateRequest('operation', null).decorateRequest('error', null);
+  app.decorateRequest('bodyBytes', 0).decorateRequest('party', null);
+  parseJson(app, options.mostValues);
+  noteArrivals(app);
+  addRequestSpans(app, (request) => !isHealth(request));
+  addPassage(app, { places, metrics, logger, isDraining });
   closeUnused(app);
   app.setErrorHandler(answerError);
   app.setNotFoundHandler((request, reply) =>
@@ -317,10 +223,7 @@ export function createService(options: ServiceOptions): Service {
     ),
   );
 
-  const readiness = addHealth(app, options.checks, {
-    isDraining: () => draining,
-    saturation: () => places.saturation(),
-  });
+  const readiness = addHealth(app, checks, { isDraining, saturation: () => places.saturation() });
   metrics.figures(
     'muster_dependency_up',
     'What the service stands on: 1 is there, 0 is away',
@@ -331,14 +234,14 @@ export function createService(options: ServiceOptions): Service {
         value: state === 'ok' ? 1 : 0,
       })),
   );
-  metrics.levels(() => ({ inFlight: places.taken, waiting }));
+  metrics.levels(() => places.levels());
   const metricsServer = createMetricsServer(metrics.registry);
 
   return {
     app,
     metrics,
     listen: async ({ HOST: host, PORT: port, METRICS_PORT: metricsPort }) => {
-      await refuseFaultsForGood(options.checks);
+      await refuseFaultsForGood(checks);
       metricsServer.listen(metricsPort, host);
       await once(metricsServer, 'listening');
       const { port: found } = metricsServer.address() as AddressInfo;
@@ -348,25 +251,10 @@ export function createService(options: ServiceOptions): Service {
     drain: () => {
       draining = true;
     },
-    leave,
-    aside: async (request, wait) => {
-      const left = new AbortController();
-      const leaving = (): void => {
-        left.abort();
-      };
-      const { socket } = request.raw;
-      socket.once('close', leaving);
-      leave(request);
-      waiting += 1;
-      try {
-        await wait(left.signal);
-      } finally {
-        waiting -= 1;
-        socket.off('close', leaving);
-      }
-      await places.comeBack();
-      request.place = 'returned';
+    leave: (request) => {
+      places.leave(request);
     },
+    aside: (request, wait) => places.aside(request, wait),
     stop: async () => {
       draining = true;
       metricsServer.close();

@@ -1,0 +1,92 @@
+/** What a caller is answered where a request fails: the error object of the contract, also of what is no request yet. */
+import { type ApiError, malformed, tooLarge, unsupportedMediaType } from '@muster/registry';
+import { type FastifyError, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type Logger } from 'pino';
+import { type RenderedPage } from './page.ts';
+import { requestIdOf } from './request-id.ts';
+
+/** Fastify's own refusals in the contract's words. */
+function ofFramework(error: Partial<FastifyError>): ApiError | undefined {
+  switch (error.code) {
+    case 'FST_ERR_CTP_BODY_TOO_LARGE':
+      return tooLarge('body_too_large');
+    case 'FST_ERR_CTP_INVALID_MEDIA_TYPE':
+    case 'FST_ERR_CTP_INVALID_CONTENT_TYPE':
+      return unsupportedMediaType();
+    case 'FST_ERR_CTP_INVALID_CONTENT_LENGTH':
+    case 'FST_ERR_BAD_URL':
+      return malformed('malformed_request', 'The request is malformed.');
+    default:
+      return undefined;
+  }
+}
+
+/** The caller left before its body was complete: no fault of ours. The answer reaches no caller. */
+const endedInTheMiddle = (): ApiError =>
+  malformed('malformed_request', 'The body ended before its stated length.');
+
+/**
+ * What a 401 asks for. Clients of MCP read more of it than its scheme (RFC 6750, section 3): whether a token was sent that
+ * is no good.
+ */
+function challengeOf({ headers, routeOptions }: FastifyRequest, { message }: ApiError): string {
+  if (routeOptions.config.isForMcp !== true) return 'Bearer';
+  const realm = 'Bearer realm="Muster"';
+  return headers.authorization === undefined
+    ? realm
+    : `${realm}, error="invalid_token", error_description="${message}"`;
+}
+
+const jsonHeaders = { 'content-type': 'application/json; charset=utf-8' };
+
+export function sendError(
+  reply: FastifyReply,
+  error: ApiError,
+  requestId: string,
+  page: RenderedPage = { headers: jsonHeaders, body: JSON.stringify(error.toBody(requestId)) },
+): FastifyReply {
+  reply.request.error = error;
+  // Where the framework refuses a request itself, no hook has set it.
+  reply.header('x-request-id', requestId);
+  if (error.code === 'unauthorized') reply.header('www-authenticate', challengeOf(reply.request, error));
+  if (error.retryAfter !== undefined) reply.header('retry-after', String(error.retryAfter));
+  return reply
+    .code(error.status)
+    .headers({ ...page.headers })
+    .send(page.body);
+}
+
+const rawRefusals: Readonly<Record<string, () => ApiError>> = {
+  HPE_HEADER_OVERFLOW: () => malformed('headers_too_large'),
+  ERR_HTTP_REQUEST_TIMEOUT: () => malformed('request_too_slow'),
+};
+
+/** Answers what is not even HTTP, by hand: there is no request yet. */
+export function refuseRaw(
+  socket: { writable: boolean; end(text: string): unknown; destroy(): unknown },
+  error: { code?: string },
+): void {
+  if (!socket.writable || error.code === 'ECONNRESET') {
+    socket.destroy();
+    return;
+  }
+  const refusal =
+    rawRefusals[error.code ?? '']?.() ?? malformed('malformed_request', 'The request is malformed.');
+  const requestId = requestIdOf({ headers: {} });
+  const body = JSON.stringify(refusal.toBody(requestId));
+  socket.end(
+    `HTTP/1.1 400 Bad Request\r\nX-Request-Id: ${requestId}\r\nContent-Type: application/json; charset=utf-8\r\nContent-Length: ${Buffer.byteLength(body)}\r\nConnection: close\r\n\r\n${body}`,
+  );
+}
+
+/** Answers whatever was thrown; `toApiError` is for what neither the framework nor the connection explains. */
+export const createErrorHandler =
+  (toApiError: (error: unknown) => ApiError, logger: Logger) =>
+  (error: unknown, request: FastifyRequest, reply: FastifyReply): void => {
+    const known =
+      ofFramework(error as Partial<FastifyError>) ??
+      (error === request.raw.errored ? endedInTheMiddle() : toApiError(error));
+    if (known.code === 'internal')
+      logger.error({ err: error, requestId: request.id, path: request.routeOptions.url }, 'fault');
+    void sendError(reply, known, request.id);
+  };
