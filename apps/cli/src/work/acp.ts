@@ -99,49 +99,142 @@ async function begin(run: ReadyRun, agent: ClientContext): Promise<Begun> {
   return { sessionId, isLoaded: false };
 }
 
-export function driveByProtocol(run: ReadyRun, group: Group, told: Told): Driver {
-  const { lease, signals, client: muster, work } = run;
-  const ear = openEar(run, group);
-  const leaving = new AbortController();
-  let [asking, current, isAtWork] = [0, '', false];
+/** An agent that hears and asks: what was said to it, and what waits for it. */
+class ProtocolDriver implements Driver {
+  readonly graceMillis = 3_000;
+  readonly over: Promise<Over>;
+  readonly #run: ReadyRun;
+  readonly #group: Group;
+  readonly #told: Told;
+  readonly #ear: ReturnType<typeof openEar>;
+  readonly #connection: ReturnType<ReturnType<typeof client>['connect']>;
+  readonly #leaving = new AbortController();
+  /** Rejects when the agent ends. */
+  readonly #died: Promise<never>;
+  #asking = 0;
+  #sessionId: string | undefined;
+  #isAtWork = false;
 
-  const leaveFor = async ({
-    toolCall,
-    options,
-  }: RequestPermissionRequest): Promise<RequestPermissionOutcome> => {
-    const decision = decide(run, toolCall);
+  constructor(run: ReadyRun, group: Group, told: Told) {
+    this.#run = run;
+    this.#group = group;
+    this.#told = told;
+    this.#ear = openEar(run, group);
+    this.#connection = this.#connect();
+    this.#died = group.exited.then(({ code }) => {
+      throw new Error(`it ended with ${code ?? 'a signal'}`);
+    });
+    this.#died.catch(() => undefined);
+    this.over = this.#drive().finally(() => {
+      group.pipes.input.end();
+    });
+  }
+
+  isWaiting(): boolean {
+    return this.#asking > 0;
+  }
+
+  async leaveOff(): Promise<void> {
+    this.#leaving.abort();
+    if (this.#sessionId !== undefined) {
+      const { agent } = this.#connection;
+      await agent.notify(methods.agent.session.cancel, { sessionId: this.#sessionId }).catch(() => undefined);
+      const enough = new AbortController();
+      const patience = pause(cancelMillis, undefined, { signal: enough.signal }).catch(() => undefined);
+      await Promise.race([this.over, patience]);
+      enough.abort();
+    }
+    this.#connection.close();
+  }
+
+  #connect() {
+    const { input, output } = this.#group.pipes;
+    return client({ name: 'muster' })
+      .onNotification(methods.client.session.update, ({ params }) => {
+        this.#ear.hear(params.update);
+      })
+      .onRequest(methods.client.session.requestPermission, async ({ params }) => ({
+        outcome: await this.#leaveFor(params),
+      }))
+      .connect(ndJsonStream(Writable.toWeb(input), Readable.toWeb(output) as ReadableStream<Uint8Array>));
+  }
+
+  async #leaveFor({ toolCall, options }: RequestPermissionRequest): Promise<RequestPermissionOutcome> {
+    const decision = decide(this.#run, toolCall);
     if (decision !== 'ask') return outcomeOf(options, decision);
-    asking += 1;
+    this.#asking += 1;
     try {
       const left = new Promise<undefined>((resolve) => {
-        leaving.signal.addEventListener('abort', () => {
+        this.#leaving.signal.addEventListener('abort', () => {
           resolve(undefined);
         });
       });
-      const answer = await Promise.race([askPeople(run, toolCall), left]);
+      const answer = await Promise.race([askPeople(this.#run, toolCall), left]);
       return answer === undefined ? { outcome: 'cancelled' } : outcomeOf(options, readAnswer(answer));
     } finally {
-      asking -= 1;
+      this.#asking -= 1;
     }
-  };
+  }
 
-  const connection = client({ name: 'muster' })
-    .onNotification(methods.client.session.update, ({ params }) => {
-      ear.hear(params.update);
-    })
-    .onRequest(methods.client.session.requestPermission, async ({ params }) => ({
-      outcome: await leaveFor(params),
-    }))
-    .connect(
-      ndJsonStream(
-        Writable.toWeb(group.pipes.input),
-        Readable.toWeb(group.pipes.output) as ReadableStream<Uint8Array>,
-      ),
-    );
-  const { agent } = connection;
+  async #drive(): Promise<Over> {
+    const late = pause(startMillis, undefined, { ref: false }).then(() => {
+      throw new Error(`it did not answer within ${startMillis / 1_000} s`);
+    });
+    late.catch(() => undefined);
+    let begun: Begun;
+    try {
+      begun = await Promise.race([begin(this.#run, this.#connection.agent), this.#died, late]);
+    } catch (error) {
+      return this.#unstarted(error);
+    }
+    try {
+      return await Promise.race([this.#talk(begun), this.#died]);
+    } catch (error) {
+      if (wantsLogin(error) && !this.#isAtWork) return this.#unstarted(error);
+      return { trouble: `The agent did not end its turn: ${await this.#whyFailed(error)}.` };
+    }
+  }
+
+  async #unstarted(error: unknown): Promise<Over> {
+    const trouble = `The agent could not begin: ${await this.#whyFailed(error)}.`;
+    return { trouble, failure: 'infra', isUnstarted: true };
+  }
+
+  /** The pipes of one that dies close before its end is known. */
+  async #whyFailed(error: unknown): Promise<string> {
+    const end = this.#died.catch((reason: unknown) => reason);
+    return wordsOf(await Promise.race([end, pause(dyingMillis, error, { ref: false })]));
+  }
+
+  async #talk({ sessionId, isLoaded }: Begun): Promise<Over> {
+    this.#sessionId = sessionId;
+    const { prompt, note, isNoteEnough } = this.#told;
+    let text = isLoaded && isNoteEnough ? note || 'Go on.' : prompt;
+    for (let times = 0; ;) {
+      this.#ear.listen();
+      const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
+      const { stopReason } = await this.#connection.agent.request(methods.agent.session.prompt, turn);
+      this.#isAtWork = true;
+      const summary = this.#ear.endTurn();
+      if (this.#leaving.signal.aborted) return { summary };
+      if (stopReason === 'end_turn') {
+        const next = await this.#nextPrompt();
+        if (next === undefined) return { summary };
+        text = next;
+        continue;
+      }
+      times += 1;
+      if (!goesOn.has(stopReason) || times > mostGoingOn) {
+        const isExhausted = stopReason === 'max_tokens';
+        return { trouble: unfinished[stopReason], ...(isExhausted && { failure: 'context_exhausted' }) };
+      }
+      text = 'Go on where you left off.';
+    }
+  }
 
   /** Undefined where nothing is new that the agent should hear before its work is looked at. */
-  const nextPrompt = async (): Promise<string | undefined> => {
+  async #nextPrompt(): Promise<string | undefined> {
+    const { lease, signals, client: muster, work } = this.#run;
     // What came in the meantime comes with the answer.
     await lease.renew().catch(() => undefined);
     if (lease.isOver() || lease.execution().state === 'waiting_input') return undefined;
@@ -150,81 +243,8 @@ export function driveByProtocol(run: ReadyRun, group: Group, told: Told): Driver
     const note = news.map(({ line }) => line).join('\n');
     if (!news.some(({ changesContext }) => changesContext)) return note;
     return promptFor(muster, work, { protocol: 'acp', note });
-  };
-
-  const talk = async ({ sessionId, isLoaded }: Begun): Promise<Over> => {
-    current = sessionId;
-    let text = isLoaded && told.isNoteEnough ? told.note || 'Go on.' : told.prompt;
-    for (let times = 0; ;) {
-      ear.listen();
-      const turn: PromptRequest = { sessionId, prompt: [{ type: 'text', text }] };
-      const { stopReason } = await agent.request(methods.agent.session.prompt, turn);
-      isAtWork = true;
-      const summary = ear.endTurn();
-      if (leaving.signal.aborted) return { summary };
-      if (stopReason !== 'end_turn') {
-        times += 1;
-        if (!goesOn.has(stopReason) || times > mostGoingOn) {
-          const isExhausted = stopReason === 'max_tokens';
-          return { trouble: unfinished[stopReason], ...(isExhausted && { failure: 'context_exhausted' }) };
-        }
-        text = 'Go on where you left off.';
-        continue;
-      }
-      const next = await nextPrompt();
-      if (next === undefined) return { summary };
-      text = next;
-    }
-  };
-
-  const died = group.exited.then(({ code }) => {
-    throw new Error(`it ended with ${code ?? 'a signal'}`);
-  });
-  died.catch(() => undefined);
-  const late = pause(startMillis, undefined, { ref: false }).then(() => {
-    throw new Error(`it did not answer within ${startMillis / 1_000} s`);
-  });
-  late.catch(() => undefined);
-  /** The pipes of one that dies close before its end is known. */
-  const whyFailed = async (error: unknown): Promise<string> =>
-    wordsOf(
-      await Promise.race([died.catch((end: unknown) => end), pause(dyingMillis, error, { ref: false })]),
-    );
-  const over = (async (): Promise<Over> => {
-    const unstarted = async (error: unknown): Promise<Over> => {
-      const trouble = `The agent could not begin: ${await whyFailed(error)}.`;
-      return { trouble, failure: 'infra', isUnstarted: true };
-    };
-    let begun: Begun;
-    try {
-      begun = await Promise.race([begin(run, agent), died, late]);
-    } catch (error) {
-      return unstarted(error);
-    }
-    try {
-      return await Promise.race([talk(begun), died]);
-    } catch (error) {
-      if (wantsLogin(error) && !isAtWork) return unstarted(error);
-      return { trouble: `The agent did not end its turn: ${await whyFailed(error)}.` };
-    }
-  })();
-
-  return {
-    over: over.finally(() => {
-      group.pipes.input.end();
-    }),
-    isWaiting: () => asking > 0,
-    leaveOff: async () => {
-      leaving.abort();
-      if (current !== '') {
-        await agent.notify(methods.agent.session.cancel, { sessionId: current }).catch(() => undefined);
-        const enough = new AbortController();
-        const patience = pause(cancelMillis, undefined, { signal: enough.signal }).catch(() => undefined);
-        await Promise.race([over, patience]);
-        enough.abort();
-      }
-      connection.close();
-    },
-    graceMillis: 3_000,
-  };
+  }
 }
+
+export const driveByProtocol = (run: ReadyRun, group: Group, told: Told): Driver =>
+  new ProtocolDriver(run, group, told);

@@ -84,138 +84,154 @@ const saidOf = ({ items, cursor }: Page): string =>
     ? `id: ${cursor}\n\n`
     : items.map(({ cursor: id, ...event }) => `id: ${id}\ndata: ${JSON.stringify(event)}\n\n`).join('');
 
-export function addEventStream(app: FastifyInstance, options: EventStreamOptions): void {
-  const { pool, authenticate, limits, handlers, surroundings, wait, followInbox, aside, leave } = options;
-  const shares = createShares(streamsAtOnce, 'stream', 'too_many_waiting', byMember);
-  const stopping = new AbortController();
-  app.addHook('preClose', async () => {
-    stopping.abort();
+/** One read by its name, for the caller of the stream. */
+function createAsk(
+  { pool, handlers, surroundings }: EventStreamOptions,
+  token: AuthenticatedToken,
+  request: FastifyRequest,
+) {
+  const userAgent = request.headers['user-agent']?.slice(0, 512) ?? null;
+  return (operation: string, params: unknown) => {
+    const handler = handlers.get(operation);
+    if (handler === undefined) throw new Error(`there is no handler of ${operation}`);
+    const call = { token, params, requestId: request.id, idempotencyKey: null, ip: request.ip, userAgent };
+    return execute(pool, handler, call, surroundings);
+  };
+}
+type Ask = ReturnType<typeof createAsk>;
+
+/** One page, and what to wait for where it is empty. */
+async function read(ask: Ask, params: Record<string, unknown>) {
+  const { json, awaits } = await ask(registry.events.list.name, params);
+  return { page: JSON.parse(json) as Page, awaits };
+}
+type Read = Awaited<ReturnType<typeof read>>;
+
+/** The first page; where its reader has missed too much, of what is from now on, and what says so. */
+async function begin(ask: Ask, params: Record<string, unknown>): Promise<{ first: Read; text: string }> {
+  try {
+    return { first: await read(ask, params), text: '' };
+  } catch (error) {
+    if (!isResync(error)) throw error;
+    const first = await read(ask, { ...params, after: 'latest' });
+    return { first, text: `event: resync\nid: ${first.page.cursor}\ndata: {}\n\n` };
+  }
+}
+
+/** The member's inbox, for as long as a stream lasts. */
+function openInbox(
+  followInbox: EventStreamOptions['followInbox'],
+  { identity }: AuthenticatedToken,
+  ask: Ask,
+) {
+  const events = createPersonalEvents(async (operation, params) => (await ask(operation, params)).json);
+  let news = new AbortController();
+  const close = followInbox(identity, () => news.abort());
+  return {
+    close,
+    /** Aborts when there is something to read. */
+    news: () => news.signal,
+    read: async (): Promise<string> => {
+      if (!news.signal.aborted) return '';
+      news = new AbortController();
+      const text = await events.read();
+      if (text === null) close();
+      return text ?? '';
+    },
+  };
+}
+
+function writeHead(request: FastifyRequest, reply: FastifyReply): ServerResponse {
+  reply.hijack();
+  return reply.raw.writeHead(200, {
+    // Those of the hooks: which pages of other origins may read it, and what is left of the limits.
+    ...(reply.getHeaders() as OutgoingHttpHeaders),
+    'content-type': 'text/event-stream; charset=utf-8',
+    // What compresses answers on the way would gather them first.
+    'cache-control': 'no-store, no-transform',
+    // A process that stops does not wait for the connection to be used again.
+    connection: 'close',
+    // A proxy that gathers answers would hold events back.
+    'x-accel-buffering': 'no',
+    'x-request-id': request.id,
   });
+}
 
-  /** One read by its name, for the caller of the stream. */
-  function asker(token: AuthenticatedToken, request: FastifyRequest) {
-    const userAgent = request.headers['user-agent']?.slice(0, 512) ?? null;
-    return (operation: string, params: unknown) => {
-      const handler = handlers.get(operation);
-      if (handler === undefined) throw new Error(`there is no handler of ${operation}`);
-      const call = { token, params, requestId: request.id, idempotencyKey: null, ip: request.ip, userAgent };
-      return execute(pool, handler, call, surroundings);
-    };
-  }
-  type Ask = ReturnType<typeof asker>;
+interface Stream {
+  readonly token: AuthenticatedToken;
+  readonly request: FastifyRequest;
+  readonly out: ServerResponse;
+  readonly params: Record<string, unknown>;
+  readonly ask: Ask;
+  readonly inbox: ReturnType<typeof openInbox> | null;
+  /** The process stops. */
+  readonly stopping: AbortSignal;
+}
 
-  /** One page, and what to wait for where it is empty. */
-  async function read(ask: Ask, params: Record<string, unknown>) {
-    const { json, awaits } = await ask(registry.events.list.name, params);
-    return { page: JSON.parse(json) as Page, awaits };
+/** Writes page after page, and waits where one is empty, until the reader, the right to it or the process is gone. */
+async function goOn(
+  { token, request, out, params, ask, inbox, stopping }: Stream,
+  { wait, aside }: Pick<EventStreamOptions, 'wait' | 'aside'>,
+  { first, text: begun }: Awaited<ReturnType<typeof begin>>,
+): Promise<void> {
+  let { page, awaits } = first;
+  let text = begun;
+  // The first id is said at once: a reader that is cut off before any event goes on from there.
+  let quietUntil = 0;
+  const isGone = (): boolean => out.destroyed;
+  while (!isGone()) {
+    // guard: an id comes with events or after quiet
+    if (page.items.length > 0 || performance.now() >= quietUntil) {
+      text += saidOf(page);
+      quietUntil = performance.now() + quietSeconds * 1_000;
+    }
+    try {
+      if (inbox !== null) text += await inbox.read();
+      const [said, awaited] = [text, awaits];
+      // A slow reader holds no place among the requests that are being answered, nor does one that waits.
+      await aside(request, async (left) => {
+        await write(out, said);
+        if (awaited === null) return;
+        // A timer is early by up to a millisecond.
+        const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
+        const signals = [left, stopping, ...(inbox === null ? [] : [inbox.news()])];
+        await wait(token.identity, { ...awaited, seconds }, AbortSignal.any(signals));
+      });
+      text = '';
+      if (isGone()) return;
+      if (stopping.aborted) {
+        await write(out, `retry: ${comeAgain()}\n\n`);
+        return;
+      }
+      ({ page, awaits } = await read(ask, { ...params, after: page.cursor }));
+    } catch (error) {
+      const known = toApiError(error);
+      await write(out, `event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`);
+      return;
+    }
   }
-  type Read = Awaited<ReturnType<typeof read>>;
+}
+
+export function addEventStream(app: FastifyInstance, options: EventStreamOptions): void {
+  const { authenticate, limits, followInbox, leave } = options;
+  const shares = createShares(streamsAtOnce, 'stream', 'too_many_waiting', byMember);
+  const stop = new AbortController();
+  app.addHook('preClose', async () => {
+    stop.abort();
+  });
 
   async function stream(token: AuthenticatedToken, request: FastifyRequest, reply: FastifyReply) {
     const { params, isPersonal } = wantedBy(request);
-    const ask = asker(token, request);
-    let first: Read;
-    let missed = false;
+    const ask = createAsk(options, token, request);
+    const begun = await begin(ask, params);
+    const out = writeHead(request, reply);
+    const inbox = isPersonal ? openInbox(followInbox, token, ask) : null;
     try {
-      first = await read(ask, params);
-    } catch (error) {
-      if (!isResync(error)) throw error;
-      missed = true;
-      first = await read(ask, { ...params, after: 'latest' });
-    }
-    reply.hijack();
-    const out = reply.raw;
-    out.writeHead(200, {
-      // Those of the hooks: which pages of other origins may read it, and what is left of the limits.
-      ...(reply.getHeaders() as OutgoingHttpHeaders),
-      'content-type': 'text/event-stream; charset=utf-8',
-      // What compresses answers on the way would gather them first.
-      'cache-control': 'no-store, no-transform',
-      // A process that stops does not wait for the connection to be used again.
-      connection: 'close',
-      // A proxy that gathers answers would hold events back.
-      'x-accel-buffering': 'no',
-      'x-request-id': request.id,
-    });
-    const inbox = isPersonal ? openInbox(token, ask) : null;
-    try {
-      const begin = missed ? `event: resync\nid: ${first.page.cursor}\ndata: {}\n\n` : '';
-      await goOn({ token, request, out, params, ask, inbox }, first, begin);
+      await goOn({ token, request, out, params, ask, inbox, stopping: stop.signal }, options, begun);
     } finally {
       inbox?.close();
     }
     out.end();
-  }
-
-  /** The member's inbox, for as long as a stream lasts. */
-  function openInbox({ identity }: AuthenticatedToken, ask: Ask) {
-    const events = createPersonalEvents(async (operation, params) => (await ask(operation, params)).json);
-    let news = new AbortController();
-    const close = followInbox(identity, () => news.abort());
-    return {
-      close,
-      /** Aborts when there is something to read. */
-      news: () => news.signal,
-      read: async (): Promise<string> => {
-        if (!news.signal.aborted) return '';
-        news = new AbortController();
-        const text = await events.read();
-        if (text === null) close();
-        return text ?? '';
-      },
-    };
-  }
-
-  interface Stream {
-    readonly token: AuthenticatedToken;
-    readonly request: FastifyRequest;
-    readonly out: ServerResponse;
-    readonly params: Record<string, unknown>;
-    readonly ask: Ask;
-    readonly inbox: ReturnType<typeof openInbox> | null;
-  }
-
-  async function goOn(
-    { token, request, out, params, ask, inbox }: Stream,
-    first: Read,
-    begin: string,
-  ): Promise<void> {
-    let { page, awaits } = first;
-    let text = begin;
-    // The first id is said at once: a reader that is cut off before any event goes on from there.
-    let quietUntil = 0;
-    const isGone = (): boolean => out.destroyed;
-    while (!isGone()) {
-      // guard: an id comes with events or after quiet
-      if (page.items.length > 0 || performance.now() >= quietUntil) {
-        text += saidOf(page);
-        quietUntil = performance.now() + quietSeconds * 1_000;
-      }
-      try {
-        if (inbox !== null) text += await inbox.read();
-        const [said, awaited] = [text, awaits];
-        // A slow reader holds no place among the requests that are being answered, nor does one that waits.
-        await aside(request, async (left) => {
-          await write(out, said);
-          if (awaited === null) return;
-          // A timer is early by up to a millisecond.
-          const seconds = Math.max(0, (quietUntil - performance.now() + 2) / 1_000);
-          const signals = [left, stopping.signal, ...(inbox === null ? [] : [inbox.news()])];
-          await wait(token.identity, { ...awaited, seconds }, AbortSignal.any(signals));
-        });
-        text = '';
-        if (isGone()) return;
-        if (stopping.signal.aborted) {
-          await write(out, `retry: ${comeAgain()}\n\n`);
-          return;
-        }
-        ({ page, awaits } = await read(ask, { ...params, after: page.cursor }));
-      } catch (error) {
-        const known = toApiError(error);
-        await write(out, `event: end\ndata: ${JSON.stringify(known.toBody(request.id))}\n\n`);
-        return;
-      }
-    }
   }
 
   app.get('/api/events/stream', {

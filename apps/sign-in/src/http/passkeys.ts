@@ -42,45 +42,67 @@ const sendJson = (reply: FastifyReply, body: object): FastifyReply =>
     .header('content-type', 'application/json; charset=utf-8')
     .send(JSON.stringify(body));
 
+const isFresh = ({ provenAt }: { readonly provenAt: string }): boolean =>
+  Date.parse(provenAt) > Date.now() - proofMinutes * 60_000;
+
+/** The site that browsers sign for. */
+interface Site extends Parts {
+  readonly rpID: string;
+  readonly expected: {
+    readonly expectedOrigin: string;
+    readonly expectedRPID: string;
+    readonly requireUserVerification: true;
+  };
+}
+
 export function addPasskeys(app: FastifyInstance, around: Parts): void {
-  const { pool, config, cookies, throttle, mailer, logger } = around;
-  const onRequest = fromOwnPage(config.cookie);
-  const rpID = relyingPartyOf(config.baseUrl);
+  const { baseUrl, cookie } = around.config;
+  const rpID = relyingPartyOf(baseUrl);
   if (rpID === undefined) return;
   const expected = {
-    expectedOrigin: config.cookie.origin,
+    expectedOrigin: cookie.origin,
     expectedRPID: rpID,
     requireUserVerification: true,
-  };
+  } as const;
+  const site: Site = { ...around, rpID, expected };
+  addPage(app, site);
+  addRegistration(app, site);
+  addProof(app, site);
+}
 
-  const sessionOf = (request: FastifyRequest) =>
-    inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
-  const isFresh = ({ provenAt }: { readonly provenAt: string }): boolean =>
-    Date.parse(provenAt) > Date.now() - proofMinutes * 60_000;
-  /** The account of a session that was proven lately. Throws 401 and 403. */
-  const freshAccount = async (request: FastifyRequest): Promise<Account> => {
-    const session = await sessionOf(request);
-    if (session === undefined) throw unauthorized();
-    if (!isFresh(session))
-      throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
-    return session.account;
-  };
+const sessionOf = ({ pool, cookies }: Site, request: FastifyRequest) =>
+  inSignIn(pool, (db) => findSession(db, cookies.read(request, 'session')));
 
-  /** The person hears of it at their address: it may not have been them. */
-  const tell = (
-    request: FastifyRequest,
-    { email: to }: Account,
-    change: 'added' | 'removed',
-    name: string,
-  ) => {
-    const mail = passkeyMail({ to, change, name, baseUrl: config.baseUrl });
-    mailer.send(mail, newId()).catch((error: unknown) => {
-      logger.error({ err: error, requestId: request.id }, 'a person could not be told of a passkey');
-    });
-  };
+/** The account of a session that was proven lately. Throws 401 and 403. */
+async function freshAccount(site: Site, request: FastifyRequest): Promise<Account> {
+  const session = await sessionOf(site, request);
+  if (session === undefined) throw unauthorized();
+  if (!isFresh(session))
+    throw forbidden('proof_needed', undefined, { at: '/sign-in?again', minutes: proofMinutes });
+  return session.account;
+}
+
+/** The person hears of it at their address: it may not have been them. */
+function tell(
+  { config, mailer, logger }: Site,
+  request: FastifyRequest,
+  { email: to }: Account,
+  change: 'added' | 'removed',
+  name: string,
+): void {
+  const mail = passkeyMail({ to, change, name, baseUrl: config.baseUrl });
+  mailer.send(mail, newId()).catch((error: unknown) => {
+    logger.error({ err: error, requestId: request.id }, 'a person could not be told of a passkey');
+  });
+}
+
+/** The page of one's own passkeys, and its forms. */
+function addPage(app: FastifyInstance, site: Site): void {
+  const { pool, config } = site;
+  const onRequest = fromOwnPage(config.cookie);
 
   app.get(passkeysPath, async (request, reply) => {
-    const session = await sessionOf(request);
+    const session = await sessionOf(site, request);
     if (session === undefined) return reply.redirect(`/sign-in?to=${passkeysPath}`, 303);
     const passkeys = await inSignIn(pool, (db) => listPasskeys(db, session.account.id));
     return sendPage(
@@ -89,47 +111,9 @@ export function addPasskeys(app: FastifyInstance, around: Parts): void {
     );
   });
 
-  app.post('/auth/passkeys/options', { onRequest }, async (request, reply) => {
-    await throttle(request);
-    const account = await freshAccount(request);
-    const excludeCredentials = await inSignIn(pool, (db) => listCredentials(db, account.id));
-    const options = await generateRegistrationOptions({
-      ...{ rpName: 'Muster', rpID, userName: account.email, userDisplayName: account.name },
-      userID: new TextEncoder().encode(account.id),
-      excludeCredentials,
-      attestationType: 'none',
-      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
-    });
-    const ceremony = { challenge: options.challenge, accountId: account.id };
-    cookies.set(reply, 'passkey', await inSignIn(pool, (db) => beginCeremony(db, ceremony)));
-    return sendJson(reply, options);
-  });
-
-  app.post('/auth/passkeys', { onRequest }, async (request, reply) => {
-    await throttle(request);
-    const account = await freshAccount(request);
-    const { name, response } = parseWith(RegisteredPasskey, request.body, doesNotFit);
-    const nonce = cookies.read(request, 'passkey');
-    const ceremony = await inSignIn(pool, (db) => endCeremony(db, nonce));
-    if (ceremony?.accountId !== account.id) throw unauthorized();
-    const verified = await verifyRegistrationResponse({
-      ...{ ...expected, response, expectedChallenge: ceremony.challenge },
-    }).catch(() => undefined);
-    if (verified?.verified !== true) throw unauthorized();
-    const { credential, credentialBackedUp } = verified.registrationInfo;
-    const { id, publicKey, counter } = credential;
-    const passkey = { credentialId: id, publicKey, counter, name, isSynced: credentialBackedUp };
-    const transports = credential.transports ?? [];
-    const isKept = await inSignIn(pool, (db) => keepPasskey(db, account.id, { ...passkey, transports }));
-    if (!isKept) throw badRequest('This passkey is known already, or there are too many.');
-    tell(request, account, 'added', name);
-    cookies.clear(reply, 'passkey');
-    return sendJson(reply, { to: passkeysPath });
-  });
-
   // The name says to the person which device it is: it asks for no fresh proof, here as at passkeys.rename.
   app.post('/auth/passkeys/rename', { onRequest }, async (request, reply) => {
-    const session = await sessionOf(request);
+    const session = await sessionOf(site, request);
     if (session === undefined) return reply.redirect('/sign-in', 303);
     const { passkey = '', name: typed = '' } = formOf(request);
     const name = PasskeyName.safeParse(typed);
@@ -147,16 +131,65 @@ export function addPasskeys(app: FastifyInstance, around: Parts): void {
   });
 
   app.post('/auth/passkeys/delete', { onRequest }, async (request, reply) => {
-    const session = await sessionOf(request);
+    const session = await sessionOf(site, request);
     if (session === undefined) return reply.redirect('/sign-in', 303);
     if (!isFresh(session)) return reply.redirect(`/sign-in?again&to=${passkeysPath}`, 303);
     const { passkey = '' } = formOf(request);
     const removed = isUuid(passkey)
       ? await inSignIn(pool, (db) => deletePasskey(db, session.account.id, passkey))
       : undefined;
-    if (removed !== undefined) tell(request, session.account, 'removed', removed);
+    if (removed !== undefined) tell(site, request, session.account, 'removed', removed);
     return reply.redirect(passkeysPath, 303);
   });
+}
+
+/** A person with a fresh session adds a passkey. */
+function addRegistration(app: FastifyInstance, site: Site): void {
+  const { pool, config, cookies, throttle, rpID, expected } = site;
+  const onRequest = fromOwnPage(config.cookie);
+
+  app.post('/auth/passkeys/options', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const account = await freshAccount(site, request);
+    const excludeCredentials = await inSignIn(pool, (db) => listCredentials(db, account.id));
+    const options = await generateRegistrationOptions({
+      ...{ rpName: 'Muster', rpID, userName: account.email, userDisplayName: account.name },
+      userID: new TextEncoder().encode(account.id),
+      excludeCredentials,
+      attestationType: 'none',
+      authenticatorSelection: { residentKey: 'required', userVerification: 'required' },
+    });
+    const ceremony = { challenge: options.challenge, accountId: account.id };
+    cookies.set(reply, 'passkey', await inSignIn(pool, (db) => beginCeremony(db, ceremony)));
+    return sendJson(reply, options);
+  });
+
+  app.post('/auth/passkeys', { onRequest }, async (request, reply) => {
+    await throttle(request);
+    const account = await freshAccount(site, request);
+    const { name, response } = parseWith(RegisteredPasskey, request.body, doesNotFit);
+    const nonce = cookies.read(request, 'passkey');
+    const ceremony = await inSignIn(pool, (db) => endCeremony(db, nonce));
+    if (ceremony?.accountId !== account.id) throw unauthorized();
+    const verified = await verifyRegistrationResponse({
+      ...{ ...expected, response, expectedChallenge: ceremony.challenge },
+    }).catch(() => undefined);
+    if (verified?.verified !== true) throw unauthorized();
+    const { credential, credentialBackedUp } = verified.registrationInfo;
+    const { id, publicKey, counter } = credential;
+    const passkey = { credentialId: id, publicKey, counter, name, isSynced: credentialBackedUp };
+    const transports = credential.transports ?? [];
+    const isKept = await inSignIn(pool, (db) => keepPasskey(db, account.id, { ...passkey, transports }));
+    if (!isKept) throw badRequest('This passkey is known already, or there are too many.');
+    tell(site, request, account, 'added', name);
+    cookies.clear(reply, 'passkey');
+    return sendJson(reply, { to: passkeysPath });
+  });
+}
+
+/** A passkey proves who its person is. */
+function addProof(app: FastifyInstance, { pool, config, cookies, throttle, rpID, expected }: Site): void {
+  const onRequest = fromOwnPage(config.cookie);
 
   // Of no account, so nothing is said of which there are: the browser knows its passkeys of this origin.
   app.post('/auth/passkey/options', { onRequest }, async (request, reply) => {
