@@ -67,8 +67,8 @@ create table public.agents (
   id uuid not null,
   member_id uuid not null,
   name text not null,
-  created_at timestamp(3) with time zone not null default now(),
   slug text not null,
+  created_at timestamp(3) with time zone not null default now(),
   retired_at timestamp(3) with time zone
 );
 create table public.assignments (
@@ -323,6 +323,7 @@ create table public.executions (
   stop_requested jsonb,
   forge jsonb not null default '{}'::jsonb,
   merged_at timestamp(3) with time zone,
+  merge_verified_at timestamp(3) with time zone,
   last_event_seq integer not null default 0,
   told_seq integer not null default 0,
   created_at timestamp(3) with time zone not null default now(),
@@ -333,8 +334,7 @@ create table public.executions (
   opened_number bigint default ((git #>> '{pullRequest,number}'::text[]))::bigint,
   opened_url_hash text default md5((git #>> '{pullRequest,url}'::text[])),
   submitted_number bigint default ((pull_request ->> 'number'::text))::bigint,
-  submitted_url_hash text default md5((pull_request ->> 'url'::text)),
-  merge_verified_at timestamp(3) with time zone
+  submitted_url_hash text default md5((pull_request ->> 'url'::text))
 );
 create table public.forge_checks (
   org_id uuid not null,
@@ -355,17 +355,17 @@ create table public.forge_connections (
   secret bytea not null,
   credentials bytea,
   credentials_kind text,
+  app_id text,
+  app_url text,
   created_by jsonb not null,
   last_delivery_at timestamp(3) with time zone,
   last_status_at timestamp(3) with time zone,
   last_error jsonb,
+  quiet_until timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  quiet_until timestamp(3) with time zone,
-  app_id text,
-  app_url text
+  version integer not null default 1
 );
 create table public.forge_deliveries (
   org_id uuid not null,
@@ -401,9 +401,9 @@ create table public.forge_observations (
   url text,
   data jsonb,
   observed_at timestamp(3) with time zone not null,
+  trust text not null default 'reported'::text,
   recorded_by jsonb not null,
-  recorded_at timestamp(3) with time zone not null default now(),
-  trust text not null default 'reported'::text
+  recorded_at timestamp(3) with time zone not null default now()
 );
 create table public.forge_pulls (
   org_id uuid not null,
@@ -468,8 +468,8 @@ create table public.identity_provider_domains (
   domain text not null,
   proof text not null,
   proven_at timestamp(3) with time zone,
-  created_at timestamp(3) with time zone not null default now(),
-  missing_since timestamp(3) with time zone
+  missing_since timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
 );
 create table public.identity_providers (
   org_id uuid not null,
@@ -478,13 +478,13 @@ create table public.identity_providers (
   issuer text not null,
   client_id text not null,
   secret bytea,
+  trusts_addresses boolean not null default false,
+  checked_at timestamp(3) with time zone,
+  problem text,
   created_by jsonb not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  trusts_addresses boolean not null default false,
-  checked_at timestamp(3) with time zone,
-  problem text
+  version integer not null default 1
 );
 create table public.import_items (
   org_id uuid not null,
@@ -587,10 +587,10 @@ create table public.members (
   handle text not null,
   role text not null,
   status text not null default 'active'::text,
+  account_id uuid,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  account_id uuid
+  version integer not null default 1
 );
 create table public.notification_counts (
   org_id uuid not null,
@@ -878,23 +878,23 @@ create table public.tokens (
   id uuid not null,
   member_id uuid not null,
   agent_id uuid,
+  kind text not null default 'api'::text,
   name text not null,
   hash bytea not null,
+  prefix text,
   last_four text not null,
   scopes text[] not null,
   project_ids uuid[],
   may_read_inbox boolean not null default false,
-  created_at timestamp(3) with time zone not null default now(),
-  expires_at timestamp(3) with time zone,
-  revoked_at timestamp(3) with time zone,
-  last_used_at timestamp(3) with time zone,
-  kind text not null default 'api'::text,
-  prefix text,
-  warned_at timestamp(3) with time zone,
   session_id uuid,
   client_id text,
   grant_id text,
-  resource text
+  resource text,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  warned_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone
 );
 create table public.webhook_deliveries (
   org_id uuid not null,
