@@ -83,7 +83,7 @@ create table stories (
   unique (org_id, project_id, id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   foreign key (org_id, project_id, column_id) references board_columns (org_id, project_id, id),
-  foreign key (org_id, project_id, epic_id) references epics (org_id, project_id, id) on delete set null (epic_id),
+  foreign key (org_id, project_id, epic_id) references epics (org_id, project_id, id), -- let go of first, see functions/let-go.sql; likewise below
   check ((column_id is null) = (status = 'canceled'))
 );
 -- A column from top to bottom, or the canceled stories; and two stories never have one place.
@@ -98,7 +98,7 @@ create index stories_next on stories (org_id, project_id, column_id, priority, r
 create unique index stories_upstream on stories
   (org_id, project_id, (upstream ->> 'provider'), (upstream ->> 'externalId')) where upstream is not null;
 call app.guard_table('stories');
-call app.open_table('stories', 'muster_door', 'select, update (blocked_by)');
+call app.open_table('stories', 'muster_door', 'select, update (blocked_by, epic_id)');
 call app.open_table('stories', 'muster_platform', 'select (org_id, project_id)');
 
 create table story_blockers (

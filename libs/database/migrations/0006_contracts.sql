@@ -48,18 +48,19 @@ create table contract_versions (
   kind text not null check (kind in ('openapi', 'json_schema', 'typescript', 'protobuf', 'graphql', 'markdown')),
   content text not null check (octet_length(content) between 1 and 262144),
   content_hash text not null,
-  -- The story it was published for, as long as there is one.
+  -- The story it was published for, as long as there is one (functions/let-go.sql). It needs no foreign key:
+  -- whoever publishes a version holds the story, and whoever deletes it sees the version.
   story_id uuid,
   note text,
   published_by jsonb not null,
   created_at timestamptz(3) not null default now(),
   primary key (org_id, contract_id, version),
-  foreign key (org_id, project_id, contract_id) references contracts (org_id, project_id, id) on delete cascade,
-  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id) on delete set null (story_id)
+  foreign key (org_id, project_id, contract_id) references contracts (org_id, project_id, id) on delete cascade
 );
 -- Which versions name a story that is deleted?
 create index contract_versions_story on contract_versions (org_id, story_id) where story_id is not null;
 call app.guard_table('contract_versions', 'select, insert');
+call app.open_table('contract_versions', 'muster_door', 'select (org_id, story_id), update (story_id)');
 
 -- The stories that a contract was published for, each once.
 create table contract_stories (

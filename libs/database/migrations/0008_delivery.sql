@@ -225,7 +225,7 @@ create table locks (
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade,
   -- Of a story of its own project; the story may go before it.
-  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id) on delete set null (story_id)
+  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id)
 );
 -- What is locked in a project, oldest first?
 create index locks_project on locks (org_id, project_id, id);
@@ -238,5 +238,5 @@ create index locks_expiry on locks (expires_at) where execution_id is null;
 create index locks_story on locks (org_id, project_id, story_id) where story_id is not null;
 -- A lock past its time is none, so whoever's it was, the worker may remove it.
 call app.guard_table('locks');
-call app.open_table('locks', 'muster_door', 'select');
+call app.open_table('locks', 'muster_door', 'select, update (story_id)');
 call app.open_table('locks', 'muster_worker', 'select (org_id, id, execution_id, expires_at), delete');
