@@ -67,8 +67,8 @@ create table public.agents (
   id uuid not null,
   member_id uuid not null,
   name text not null,
-  created_at timestamp(3) with time zone not null default now(),
   slug text not null,
+  created_at timestamp(3) with time zone not null default now(),
   retired_at timestamp(3) with time zone
 );
 create table public.assignments (
@@ -323,6 +323,7 @@ create table public.executions (
   stop_requested jsonb,
   forge jsonb not null default '{}'::jsonb,
   merged_at timestamp(3) with time zone,
+  merge_verified_at timestamp(3) with time zone,
   last_event_seq integer not null default 0,
   told_seq integer not null default 0,
   created_at timestamp(3) with time zone not null default now(),
@@ -333,8 +334,7 @@ create table public.executions (
   opened_number bigint default ((git #>> '{pullRequest,number}'::text[]))::bigint,
   opened_url_hash text default md5((git #>> '{pullRequest,url}'::text[])),
   submitted_number bigint default ((pull_request ->> 'number'::text))::bigint,
-  submitted_url_hash text default md5((pull_request ->> 'url'::text)),
-  merge_verified_at timestamp(3) with time zone
+  submitted_url_hash text default md5((pull_request ->> 'url'::text))
 );
 create table public.forge_checks (
   org_id uuid not null,
@@ -355,17 +355,17 @@ create table public.forge_connections (
   secret bytea not null,
   credentials bytea,
   credentials_kind text,
+  app_id text,
+  app_url text,
   created_by jsonb not null,
   last_delivery_at timestamp(3) with time zone,
   last_status_at timestamp(3) with time zone,
   last_error jsonb,
+  quiet_until timestamp(3) with time zone,
   deleted_at timestamp(3) with time zone,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  quiet_until timestamp(3) with time zone,
-  app_id text,
-  app_url text
+  version integer not null default 1
 );
 create table public.forge_deliveries (
   org_id uuid not null,
@@ -401,9 +401,9 @@ create table public.forge_observations (
   url text,
   data jsonb,
   observed_at timestamp(3) with time zone not null,
+  trust text not null default 'reported'::text,
   recorded_by jsonb not null,
-  recorded_at timestamp(3) with time zone not null default now(),
-  trust text not null default 'reported'::text
+  recorded_at timestamp(3) with time zone not null default now()
 );
 create table public.forge_pulls (
   org_id uuid not null,
@@ -468,8 +468,8 @@ create table public.identity_provider_domains (
   domain text not null,
   proof text not null,
   proven_at timestamp(3) with time zone,
-  created_at timestamp(3) with time zone not null default now(),
-  missing_since timestamp(3) with time zone
+  missing_since timestamp(3) with time zone,
+  created_at timestamp(3) with time zone not null default now()
 );
 create table public.identity_providers (
   org_id uuid not null,
@@ -478,13 +478,13 @@ create table public.identity_providers (
   issuer text not null,
   client_id text not null,
   secret bytea,
+  trusts_addresses boolean not null default false,
+  checked_at timestamp(3) with time zone,
+  problem text,
   created_by jsonb not null,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  trusts_addresses boolean not null default false,
-  checked_at timestamp(3) with time zone,
-  problem text
+  version integer not null default 1
 );
 create table public.import_items (
   org_id uuid not null,
@@ -587,10 +587,10 @@ create table public.members (
   handle text not null,
   role text not null,
   status text not null default 'active'::text,
+  account_id uuid,
   created_at timestamp(3) with time zone not null default now(),
   updated_at timestamp(3) with time zone not null default now(),
-  version integer not null default 1,
-  account_id uuid
+  version integer not null default 1
 );
 create table public.notification_counts (
   org_id uuid not null,
@@ -878,23 +878,23 @@ create table public.tokens (
   id uuid not null,
   member_id uuid not null,
   agent_id uuid,
+  kind text not null default 'api'::text,
   name text not null,
   hash bytea not null,
+  prefix text,
   last_four text not null,
   scopes text[] not null,
   project_ids uuid[],
   may_read_inbox boolean not null default false,
-  created_at timestamp(3) with time zone not null default now(),
-  expires_at timestamp(3) with time zone,
-  revoked_at timestamp(3) with time zone,
-  last_used_at timestamp(3) with time zone,
-  kind text not null default 'api'::text,
-  prefix text,
-  warned_at timestamp(3) with time zone,
   session_id uuid,
   client_id text,
   grant_id text,
-  resource text
+  resource text,
+  created_at timestamp(3) with time zone not null default now(),
+  expires_at timestamp(3) with time zone,
+  warned_at timestamp(3) with time zone,
+  revoked_at timestamp(3) with time zone,
+  last_used_at timestamp(3) with time zone
 );
 create table public.webhook_deliveries (
   org_id uuid not null,
@@ -1025,11 +1025,11 @@ alter table activity add constraint activity_org_id_fkey FOREIGN KEY (org_id) RE
 alter table activity add constraint activity_pkey PRIMARY KEY (org_id, seq, at);
 alter table agent_runs add constraint agent_runs_check CHECK (((state = ANY (ARRAY['completed'::text, 'failed'::text, 'canceled'::text])) = (ended_at IS NOT NULL)));
 alter table agent_runs add constraint agent_runs_org_id_agent_id_fkey FOREIGN KEY (org_id, agent_id) REFERENCES agents(org_id, id) ON DELETE CASCADE;
-alter table agent_runs add constraint agent_runs_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE SET NULL (execution_id);
+alter table agent_runs add constraint agent_runs_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id);
 alter table agent_runs add constraint agent_runs_org_id_member_id_fkey FOREIGN KEY (org_id, member_id) REFERENCES members(org_id, id) ON DELETE CASCADE;
 alter table agent_runs add constraint agent_runs_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table agent_runs add constraint agent_runs_org_id_project_id_run_id_key UNIQUE (org_id, project_id, run_id);
-alter table agent_runs add constraint agent_runs_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE SET NULL (story_id);
+alter table agent_runs add constraint agent_runs_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id);
 alter table agent_runs add constraint agent_runs_pkey PRIMARY KEY (org_id, id);
 alter table agent_runs add constraint agent_runs_recent_keys_check CHECK ((cardinality(recent_keys) <= 100));
 alter table agent_runs add constraint agent_runs_state_check CHECK ((state = ANY (ARRAY['running'::text, 'waiting'::text, 'completed'::text, 'failed'::text, 'canceled'::text])));
@@ -1098,7 +1098,7 @@ alter table contract_stories add constraint contract_stories_pkey PRIMARY KEY (o
 alter table contract_versions add constraint contract_versions_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 262144)));
 alter table contract_versions add constraint contract_versions_kind_check CHECK ((kind = ANY (ARRAY['openapi'::text, 'json_schema'::text, 'typescript'::text, 'protobuf'::text, 'graphql'::text, 'markdown'::text])));
 alter table contract_versions add constraint contract_versions_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
-alter table contract_versions add constraint contract_versions_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE SET NULL (story_id);
+alter table contract_versions add constraint contract_versions_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id);
 alter table contract_versions add constraint contract_versions_pkey PRIMARY KEY (org_id, contract_id, version);
 alter table contract_versions add constraint contract_versions_version_check CHECK ((version >= 1));
 alter table contracts add constraint contracts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -1214,7 +1214,7 @@ alter table lock_counters add constraint lock_counters_pkey PRIMARY KEY (org_id,
 alter table locks add constraint locks_mode_check CHECK ((mode = ANY (ARRAY['exclusive'::text, 'shared'::text])));
 alter table locks add constraint locks_org_id_execution_id_fkey FOREIGN KEY (org_id, execution_id) REFERENCES executions(org_id, id) ON DELETE CASCADE;
 alter table locks add constraint locks_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
-alter table locks add constraint locks_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id) ON DELETE SET NULL (story_id);
+alter table locks add constraint locks_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id);
 alter table locks add constraint locks_pkey PRIMARY KEY (org_id, id);
 alter table locks add constraint locks_resources_check CHECK (((cardinality(resources) >= 1) AND (cardinality(resources) <= 50)));
 alter table members add constraint members_email_check CHECK (((length(email) >= 3) AND (length(email) <= 320)));
@@ -1323,7 +1323,7 @@ alter table sign_in.sign_ins add constraint sign_ins_nonce_hash_check CHECK ((le
 alter table sign_in.sign_ins add constraint sign_ins_pkey PRIMARY KEY (id);
 alter table stories add constraint stories_check CHECK (((column_id IS NULL) = (status = 'canceled'::text)));
 alter table stories add constraint stories_org_id_project_id_column_id_fkey FOREIGN KEY (org_id, project_id, column_id) REFERENCES board_columns(org_id, project_id, id);
-alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIGN KEY (org_id, project_id, epic_id) REFERENCES epics(org_id, project_id, id) ON DELETE SET NULL (epic_id);
+alter table stories add constraint stories_org_id_project_id_epic_id_fkey FOREIGN KEY (org_id, project_id, epic_id) REFERENCES epics(org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
 alter table stories add constraint stories_org_id_project_id_id_key UNIQUE (org_id, project_id, id);
 alter table stories add constraint stories_org_id_project_id_number_key UNIQUE (org_id, project_id, number);
@@ -2809,6 +2809,48 @@ AS $function$
 $function$
 ;
 alter function app.lacks_proof(jsonb,text,text[]) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.let_go_of_epic()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+declare
+  counts constant text := coalesce(current_setting('muster.counts', true), '');
+begin
+  perform set_config('muster.counts', 'by hand', true);
+  update stories s set epic_id = null where s.org_id = old.org_id and s.epic_id = old.id;
+  perform set_config('muster.counts', counts, true);
+  return old;
+end $function$
+;
+alter function app.let_go_of_epic() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.let_go_of_execution()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update agent_runs r set execution_id = null where r.org_id = old.org_id and r.execution_id = old.id;
+  return old;
+end $function$
+;
+alter function app.let_go_of_execution() owner to muster_door;
+CREATE OR REPLACE FUNCTION app.let_go_of_story()
+ RETURNS trigger
+ LANGUAGE plpgsql
+ SECURITY DEFINER
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
+  update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
+  update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;
+  return old;
+end $function$
+;
+alter function app.let_go_of_story() owner to muster_door;
 CREATE OR REPLACE PROCEDURE app.let_worker_remove(IN removed regclass)
  LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
@@ -3704,9 +3746,11 @@ CREATE TRIGGER comments_not_searched AFTER DELETE ON public.comments FOR EACH RO
 CREATE TRIGGER comments_searched AFTER INSERT ON public.comments FOR EACH ROW EXECUTE FUNCTION app.keep_comment_document();
 CREATE TRIGGER comments_searched_anew AFTER UPDATE OF body ON public.comments FOR EACH ROW WHEN ((old.body IS DISTINCT FROM new.body)) EXECUTE FUNCTION app.keep_comment_document();
 CREATE TRIGGER connections_ended AFTER UPDATE OF revoked_at ON public.connections FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_connection_tokens();
+CREATE TRIGGER epics_let_go BEFORE DELETE ON public.epics FOR EACH ROW EXECUTE FUNCTION app.let_go_of_epic();
 CREATE TRIGGER epics_not_searched AFTER DELETE ON public.epics FOR EACH ROW EXECUTE FUNCTION app.drop_documents('epic');
 CREATE TRIGGER epics_searched AFTER INSERT ON public.epics FOR EACH ROW EXECUTE FUNCTION app.keep_epic_document();
 CREATE TRIGGER epics_searched_anew AFTER UPDATE OF title, description ON public.epics FOR EACH ROW WHEN (((old.title IS DISTINCT FROM new.title) OR (old.description IS DISTINCT FROM new.description))) EXECUTE FUNCTION app.keep_epic_document();
+CREATE TRIGGER executions_let_go BEFORE DELETE ON public.executions FOR EACH ROW EXECUTE FUNCTION app.let_go_of_execution();
 CREATE TRIGGER members_end_runs AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.end_runs();
 CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW EXECUTE FUNCTION app.drop_documents('member');
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
@@ -3719,6 +3763,7 @@ CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
 CREATE TRIGGER stories_counted_in AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_counted_out AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
+CREATE TRIGGER stories_let_go BEFORE DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.let_go_of_story();
 CREATE TRIGGER stories_not_searched AFTER DELETE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.drop_documents('story', 'spec');
 CREATE TRIGGER stories_recounted AFTER UPDATE ON public.stories FOR EACH ROW EXECUTE FUNCTION app.count_stories();
 CREATE TRIGGER stories_searched AFTER INSERT ON public.stories FOR EACH ROW EXECUTE FUNCTION app.keep_story_document();
@@ -3811,6 +3856,7 @@ create policy worker on access_requests for all to muster_worker using true;
 create policy door on activity for all to muster_door using true;
 create policy own_organization on activity for all to muster_app using (org_id = app.org_id());
 create policy worker on activity for all to muster_worker using true;
+create policy door on agent_runs for all to muster_door using true;
 create policy own_organization on agent_runs for all to muster_app using (org_id = app.org_id());
 create policy worker on agent_runs for all to muster_worker using true;
 create policy door on agents for all to muster_door using true;
@@ -3846,6 +3892,7 @@ create policy own_organization on connections for all to muster_app using (org_i
 create policy worker on connections for all to muster_worker using true;
 create policy own_organization on contract_stories for all to muster_app using (org_id = app.org_id());
 create policy worker on contract_stories for all to muster_worker using true;
+create policy door on contract_versions for all to muster_door using true;
 create policy own_organization on contract_versions for all to muster_app using (org_id = app.org_id());
 create policy worker on contract_versions for all to muster_worker using true;
 create policy own_organization on contracts for all to muster_app using (org_id = app.org_id());

@@ -30,23 +30,6 @@ const fromTheStart: Readonly<Record<string, readonly string[]>> = {
     ...['constrains license_events (actor)', 'constrains license_events (kind)'],
     ...['holds up writers of licenses', 'holds up writers of licenses'],
   ],
-  '0013_reads': [
-    ...Array<string>(5).fill('writes all rows of executions anew'),
-    ...Array<string>(7).fill('holds up writers of executions'),
-    ...['holds up writers of leases', 'holds up writers of stories'],
-  ],
-  '0017_tokens': [
-    'demands that agents (org_id, member_id, slug) is unique',
-    ...['holds up writers of agents', 'holds up writers of agents', 'holds up writers of tokens'],
-    ...['holds up writers of tokens', 'holds up writers of tokens', 'holds up writers of tokens'],
-  ],
-  '0022_sign_in': [
-    'demands that members (org_id, account_id, status) is unique',
-    ...['holds up writers of members', 'holds up writers of members', 'constrains tokens (kind)'],
-    ...['constrains tokens (kind, session_id)', 'constrains tokens (kind, grant_id)'],
-    ...['holds up writers of tokens', 'holds up writers of tokens'],
-  ],
-  '0025_accounts': ['holds up writers of invitations'],
 };
 
 const whatIn = async (sql: string): Promise<string[]> => (await contractingIn(sql)).map(({ what }) => what);

@@ -70,5 +70,3 @@ create or replace trigger stories_counted_out after delete on stories for each r
   execute function app.count_stories();
 create or replace trigger stories_recounted after update on stories for each row
   execute function app.count_stories();
--- contract of 0032_after_loss: the triggers above, in the same transaction, no longer ask it.
-drop function if exists app.counts_by_hand();

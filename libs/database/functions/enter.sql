@@ -82,7 +82,7 @@ $$;
 -- are ranks. It runs on every call, so it reads no table that it can do without: each costs as much as the next.
 --
 -- `known_…` is what the process remembers of the token, from an earlier answer to it: its organization, the epoch of that
--- (migration 0012), when the token expires, and the projects in which its rank is enough. It is taken only while that epoch is still
+-- (rights_epochs), when the token expires, and the projects in which its rank is enough. It is taken only while that epoch is still
 -- the organization's; its role there must be enough by that memory as well. Else everything is looked at again, and the
 -- answer has an epoch to remember it by. The epoch is read first, or together with what goes by it: what is read after it is as new
 -- or newer, and then the epoch is over. `known_reach` is what the process believes that the token reaches.

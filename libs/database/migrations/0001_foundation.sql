@@ -7,10 +7,11 @@
 --   muster_platform  owns the functions that show operators of the installation what is in all organizations.
 --   muster_worker  dispatches and purges; it reads no record of an organization, whose jobs run as muster_app
 --                  inside that organization, under the same row security as every call.
+--   muster_sign_in  what the app sign-in runs as: it has the schema sign_in, and reads no organization's content.
 do $$
 declare wanted text;
 begin
-  foreach wanted in array array['muster_app', 'muster_operator', 'muster_door', 'muster_platform', 'muster_worker'] loop
+  foreach wanted in array array['muster_app', 'muster_operator', 'muster_door', 'muster_platform', 'muster_worker', 'muster_sign_in'] loop
     begin
       if not exists (select from pg_roles where rolname = wanted) then
         execute format('create role %I nologin', wanted);
@@ -20,9 +21,9 @@ begin
   end loop;
 end $$;
 -- Whoever migrates hands functions over to the door, and may run as the services do.
-grant muster_app, muster_operator, muster_door, muster_platform, muster_worker to current_user;
+grant muster_app, muster_operator, muster_door, muster_platform, muster_worker, muster_sign_in to current_user;
 
-grant usage on schema app to muster_app, muster_door, muster_platform, muster_worker;
+grant usage on schema app to muster_app, muster_operator, muster_door, muster_platform, muster_worker, muster_sign_in;
 grant usage on schema public to muster_app, muster_operator, muster_door, muster_platform, muster_worker;
 
 -- No table of a session stands in front of one of ours. Functions that run as their owner look for such tables last
@@ -32,7 +33,7 @@ do $$ begin
 end $$;
 
 -- The migrator's books: the services look whether they are current. It has made the schema and the first book itself.
-grant select on app.applied_migrations to muster_app;
+grant select on app.applied_migrations to muster_app, muster_sign_in;
 -- What stands in functions/, as it was run last.
 create table app.function_files (
   name text primary key,
@@ -41,7 +42,7 @@ create table app.function_files (
   release text not null,
   applied_at timestamptz(3) not null default now()
 );
-grant select on app.function_files to muster_app;
+grant select on app.function_files to muster_app, muster_sign_in;
 
 -- The organization this transaction is in; null outside one, and then every policy hides every row.
 create function app.org_id() returns uuid

@@ -42,13 +42,7 @@ const laws: Readonly<Record<string, Law>> = {
     query: `select k.conname as name from pg_constraint k
       where k.contype = 'f' and k.connamespace = 'public'::regnamespace and k.conparentid = 0
         and (k.confdeltype in ('n', 'd') or k.confupdtype in ('n', 'd')) order by 1`,
-    but: [
-      'agent_runs_org_id_execution_id_fkey',
-      'agent_runs_org_id_project_id_story_id_fkey',
-      'contract_versions_org_id_project_id_story_id_fkey',
-      'locks_org_id_project_id_story_id_fkey',
-      'stories_org_id_project_id_epic_id_fkey',
-    ],
+    but: [],
   },
   'no trigger is given the rows of a whole statement': {
     query: `select tgrelid::regclass || ' ' || tgname as name from pg_trigger

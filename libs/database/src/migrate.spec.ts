@@ -108,13 +108,38 @@ describe('migrate', () => {
     // In the way of one in the middle.
     await rowsOf(url, 'create table outbox (id int)');
     await expect(migrate(url)).rejects.toThrow(
-      /^migration 0006_trail failed: relation "outbox" already exists$/,
+      /^migration 0007_trail failed: relation "outbox" already exists$/,
     );
     expect(await rowsOf(url, `select tablename from pg_tables where schemaname = 'public'`)).toEqual([
       { tablename: 'outbox' },
     ]);
     await rowsOf(url, 'drop table outbox');
     expect(await migrate(url)).toEqual(migrationNames());
+  });
+
+  it('says in one sentence what a database of before the first release is and what to do, and leaves it as it is', async () => {
+    const url = await emptyDatabase();
+    await rowsOf(
+      url,
+      `create schema app;
+       create table app.applied_migrations (name text primary key, applied_at timestamptz(3) not null default now());
+       insert into app.applied_migrations (name) values ('0001_foundation'), ('0002_people'), ('0032_after_loss');
+       create table stories (title text);
+       insert into stories values ('Kept')`,
+    );
+    await expect(migrate(url)).rejects.toThrow(
+      'the database cannot be migrated: it has the schema of another Muster, the migration 0002_people where this ' +
+        'release has 0002_organizations, and no upgrade leads from there. Nothing was changed. Start with an empty ' +
+        'database (with `npm start`: move the folder .data away); a dump (pg_dump) keeps what is in this one.',
+    );
+    expect(
+      await rowsOf(
+        url,
+        `select (select array_agg(title) from stories) as stories,
+           (select count(*)::int from pg_tables where schemaname in ('app', 'public')) as tables,
+           (select count(*)::int from app.applied_migrations) as migrations`,
+      ),
+    ).toEqual([{ stories: ['Kept'], tables: 2, migrations: 3 }]);
   });
 
   it('lets nobody but its owner make temporary tables, which could stand in front of ours', async () => {
@@ -231,6 +256,16 @@ create unique index concurrently pages_title on pages (title);`,
 
   it('refuses a database that has a migration in between which this release never had', async () => {
     await write('0006_after', 'select 1');
-    await expect(migrate(url, { folder, schema })).rejects.toThrow(/0005_next is missing$/);
+    await expect(migrate(url, { folder, schema })).rejects.toThrow(
+      /the migration 0005_next where this release has 0006_after, /,
+    );
+  });
+
+  it('refuses one that is behind a migration which came in between', async () => {
+    await write('0005_next', 'create table next (id int)');
+    await write('0003_a_late_one', 'select 1');
+    await expect(migrate(url, { folder, schema })).rejects.toThrow(
+      /the migration 0003_index where this release has 0003_a_late_one, /,
+    );
   });
 });

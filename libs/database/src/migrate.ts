@@ -199,15 +199,22 @@ async function openBooks(client: pg.Client, schema: string): Promise<Books> {
   };
 }
 
-/** What is to be applied. What a newer release has applied comes after all that this one knows. */
+/**
+ * What is to be applied. Migrations are only ever added at the end: what is present is the beginning of what this release
+ * knows, or, from a newer release, goes on after it. Anything else is the schema of another Muster, such as one from
+ * before the first release.
+ */
 function missingOf(known: readonly string[], present: readonly string[]): string[] {
-  const newest = known.at(-1) ?? '';
-  const unknown = present.find((name) => name <= newest && !known.includes(name));
-  if (unknown !== undefined) throw new Error(`its migration ${unknown} is missing`);
-  const missing = known.filter((name) => !present.includes(name));
-  const late = missing.find((name) => name < (present.at(-1) ?? ''));
-  if (late !== undefined) throw new Error(`${late} comes before ${present.at(-1) ?? ''}, which is applied`);
-  return missing;
+  const [other] = present.flatMap((name, nth) => {
+    const ours = known[nth];
+    return ours === undefined || ours === name ? [] : [`${name} where this release has ${ours}`];
+  });
+  if (other === undefined) return known.slice(present.length);
+  throw new Error(
+    `it has the schema of another Muster, the migration ${other}, and no upgrade leads from there. ` +
+      'Nothing was changed. Start with an empty database (with `npm start`: move the folder .data away); ' +
+      'a dump (pg_dump) keeps what is in this one.',
+  );
 }
 
 const sqlStateOf = (error: unknown): string | undefined => {

@@ -17,14 +17,12 @@ interface Link {
   readonly childColumns: readonly string[];
   readonly parent: string;
   readonly parentColumns: readonly string[];
-  /** The child stays, and loses its reference: that is Postgres's to do. */
-  readonly isLoose: boolean;
 }
 
 interface Table {
   readonly name: string;
   readonly primaryKey: readonly string[];
-  /** What refers to it and goes with it, what is farthest from the root first. */
+  /** What refers to it, and goes with it as everything in a project or an organization does: what is farthest from the root first. */
   readonly links: readonly Link[];
   readonly keyColumns: readonly string[];
 }
@@ -133,8 +131,7 @@ const columnNames = (relation: Part, numbers: Part): Part =>
 async function readTables(db: Db): Promise<Tables> {
   const links = await db.all(
     sql<Link>`select c.conrelid::regclass::text as child, ${columnNames(sql.part`c.conrelid`, sql.part`c.conkey`)} as "childColumns",
-         c.confrelid::regclass::text as parent, ${columnNames(sql.part`c.confrelid`, sql.part`c.confkey`)} as "parentColumns",
-         c.confdeltype in ('n', 'd') as "isLoose"
+         c.confrelid::regclass::text as parent, ${columnNames(sql.part`c.confrelid`, sql.part`c.confkey`)} as "parentColumns"
        from pg_constraint c
        where c.contype = 'f' and c.conparentid = 0 and c.connamespace = 'public'::regnamespace
        order by c.conname, 1`,
@@ -150,7 +147,7 @@ async function readTables(db: Db): Promise<Tables> {
   const depths = depthsOf(links);
   return new Map(
     primaryKeys.map(({ name, columns }) => {
-      const own = links.filter(({ parent, isLoose }) => parent === name && !isLoose);
+      const own = links.filter(({ parent }) => parent === name);
       return [
         name,
         {
@@ -164,7 +161,7 @@ async function readTables(db: Db): Promise<Tables> {
   );
 }
 
-/** How far each table is from those that refer to none; by loose links too, so that few references are lost one by one. */
+/** How far each table is from those that refer to none. */
 function depthsOf(links: readonly Link[]): ReadonlyMap<string, number> {
   const depths = new Map<string, number>();
   const depthOf = (name: string): number => {

@@ -24,7 +24,7 @@ export const namesIn = (place: string): string[] =>
 
 /** What went wrong in one of them. */
 export class FileFailed extends Error {
-  /** Such as "migration 0002_people". */
+  /** Such as "migration 0005_board". */
   readonly file: string;
 
   constructor(file: string, cause: unknown) {

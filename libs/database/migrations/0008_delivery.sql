@@ -28,12 +28,13 @@ create table leases (
   primary key (org_id, unit_type, unit_id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   check ((state = 'held') = (token_hash is not null and holder is not null and expires_at is not null))
-);
+) with (autovacuum_vacuum_max_threshold = 50000);
 -- Which leases are past their time, and nobody was told? When will the next one be? What was noted is not looked at
 -- again. A renewal pays for each index that has the time in it: there is one.
 create index leases_due on leases (expires_at) where state = 'held' and not expiry_noted;
--- What does a member hold?
+-- What does a member hold? And what an agent?
 create index leases_member on leases (org_id, member_id) where state = 'held';
+create index leases_agent on leases (org_id, agent_id) where state = 'held' and agent_id is not null;
 -- What is held in a project?
 create index leases_project on leases (org_id, project_id, unit_type, unit_id) where state = 'held';
 -- Who works under a lease now? Those past their time are noted, so few are looked at in vain; and no renewal pays for it.
@@ -41,6 +42,8 @@ create index leases_live on leases (org_id, project_id) where state = 'held' and
 -- The worker finds what is due, and how much; who holds it is read inside the organization.
 call app.guard_table('leases');
 call app.open_table('leases', 'muster_door', 'select');
+-- After a loss the epochs go on beyond those that were given out (functions/after-loss.sql); likewise below.
+call app.open_table('leases', 'muster_operator', 'select, update (epoch)');
 call app.open_table('leases', 'muster_worker', 'select (org_id, unit_type, unit_id, state, expires_at, expiry_noted)');
 
 create table executions (
@@ -73,6 +76,8 @@ create table executions (
   -- What the forge said, folded: per aspect the newest fact by its own time.
   forge jsonb not null default '{}',
   merged_at timestamptz(3),
+  -- When the forge itself said that the work was merged; merged_at is by any word.
+  merge_verified_at timestamptz(3),
   last_event_seq int not null default 0,
   -- Up to which event the holder has been told.
   told_seq int not null default 0,
@@ -80,19 +85,38 @@ create table executions (
   updated_at timestamptz(3) not null default now(),
   completed_at timestamptz(3),
   version int not null default 1,
+  -- By what people look for work. As columns, since a condition on a part of JSON is one that row security lets no index be
+  -- asked about. A URL may be longer than an index takes, so its hash is looked for, and the URL itself compared.
+  branch text generated always as (git ->> 'branch') stored,
+  opened_number bigint generated always as ((git #>> '{pullRequest,number}')::bigint) stored,
+  opened_url_hash text generated always as (md5(git #>> '{pullRequest,url}')) stored,
+  submitted_number bigint generated always as ((pull_request ->> 'number')::bigint) stored,
+  submitted_url_hash text generated always as (md5(pull_request ->> 'url')) stored,
   primary key (org_id, id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   check ((state = 'completed') = (completed_at is not null))
-);
+) with (autovacuum_vacuum_max_threshold = 50000);
 -- Who owns the work? At most one that is not completed.
 create unique index executions_open on executions (org_id, target_type, target_id) where state <> 'completed';
 -- What was the last one?
 create index executions_target on executions (org_id, target_type, target_id, id desc);
 -- What is open in a project?
 create index executions_project on executions (org_id, project_id, id) where state <> 'completed';
+-- Which are the newest of a project? Of each state, and of those that have to be taken up again?
+create index executions_newest on executions (org_id, project_id, id);
+create index executions_state on executions (org_id, project_id, state, needs_rework, id);
+-- Which are about a branch, or a pull request: as the work on it or the forge said, or as it was handed in?
+create index executions_branch on executions (org_id, project_id, branch, id) where branch is not null;
+create index executions_opened_number on executions (org_id, project_id, opened_number, id) where opened_number is not null;
+create index executions_opened_url on executions (org_id, project_id, opened_url_hash, id) where opened_url_hash is not null;
+create index executions_submitted_number on executions (org_id, project_id, submitted_number, id)
+  where submitted_number is not null;
+create index executions_submitted_url on executions (org_id, project_id, submitted_url_hash, id)
+  where submitted_url_hash is not null;
 call app.guard_table('executions');
 call app.open_table('executions', 'muster_door', 'select');
 call app.open_table('executions', 'muster_platform', 'select (org_id)');
+call app.open_table('executions', 'muster_operator', 'select, update (epoch, last_event_seq)');
 
 -- Who worked on it, attempt by attempt: they are its authors.
 create table execution_contributors (
@@ -121,25 +145,6 @@ create table execution_events (
 ) partition by range (at);
 call app.keep_by_month('execution_events');
 call app.guard_table('execution_events', 'select, insert');
-
-create table forge_observations (
-  org_id uuid not null,
-  execution_id uuid not null,
-  dedupe_key text not null,
-  kind text not null,
-  ref text,
-  sha text,
-  number int,
-  url text,
-  data jsonb,
-  observed_at timestamptz(3) not null,
-  recorded_by jsonb not null,
-  recorded_at timestamptz(3) not null default now(),
-  -- Was this fact recorded before?
-  primary key (org_id, execution_id, dedupe_key),
-  foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade
-);
-call app.guard_table('forge_observations', 'select, insert');
 
 create table delivery_groups (
   org_id uuid not null,
@@ -196,6 +201,7 @@ create table lock_counters (
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade
 );
 call app.guard_table('lock_counters');
+call app.open_table('lock_counters', 'muster_operator', 'select, update (fencing_token)');
 
 create table locks (
   org_id uuid not null,
@@ -219,7 +225,7 @@ create table locks (
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade,
   -- Of a story of its own project; the story may go before it.
-  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id) on delete set null (story_id)
+  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id)
 );
 -- What is locked in a project, oldest first?
 create index locks_project on locks (org_id, project_id, id);
@@ -232,5 +238,5 @@ create index locks_expiry on locks (expires_at) where execution_id is null;
 create index locks_story on locks (org_id, project_id, story_id) where story_id is not null;
 -- A lock past its time is none, so whoever's it was, the worker may remove it.
 call app.guard_table('locks');
-call app.open_table('locks', 'muster_door', 'select');
+call app.open_table('locks', 'muster_door', 'select, update (story_id)');
 call app.open_table('locks', 'muster_worker', 'select (org_id, id, execution_id, expires_at), delete');

@@ -1,4 +1,27 @@
--- Connections to forges: who may sign, which repositories count, what came in, and which pull request is whose.
+-- Forges: what is said of work by whom, the connections to them, which repositories count, what came in and goes out, and
+-- which pull request is whose.
+
+-- What a member, an agent or a forge said of the work of an execution.
+create table forge_observations (
+  org_id uuid not null,
+  execution_id uuid not null,
+  dedupe_key text not null,
+  kind text not null,
+  ref text,
+  sha text,
+  number int,
+  url text,
+  data jsonb,
+  observed_at timestamptz(3) not null,
+  -- A member's or an agent's token reports; only what a forge signed is verified.
+  trust text not null default 'reported' check (trust in ('reported', 'verified')),
+  recorded_by jsonb not null,
+  recorded_at timestamptz(3) not null default now(),
+  -- Was this fact recorded before?
+  primary key (org_id, execution_id, dedupe_key),
+  foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade
+);
+call app.guard_table('forge_observations', 'select, insert');
 
 create table forge_connections (
   org_id uuid not null references orgs (id) on delete cascade,
@@ -10,11 +33,17 @@ create table forge_connections (
   secret bytea not null,
   credentials bytea,
   credentials_kind text check (credentials_kind in ('token', 'app')),
+  -- Of the GitHub App that it is called as: what it says itself of a head is no check of the work.
+  app_id text,
+  -- Where the GitHub App is that was made of a manifest: people install it from there.
+  app_url text,
   created_by jsonb not null,
   last_delivery_at timestamptz(3),
   last_status_at timestamptz(3),
   -- {at, doing, message}; null: what was done last worked.
   last_error jsonb,
+  -- The forge asked for patience: nothing is sent to it or asked of it before.
+  quiet_until timestamptz(3),
   -- From here on it is none; its deliveries go on their day, and it goes with the last of them.
   deleted_at timestamptz(3),
   created_at timestamptz(3) not null default now(),
@@ -28,8 +57,7 @@ create index forge_connections_id on forge_connections (id);
 create index forge_connections_deleted on forge_connections (deleted_at) where deleted_at is not null;
 call app.guard_table('forge_connections');
 call app.open_table('forge_connections', 'muster_door', 'select (org_id, id, kind, secret, deleted_at)');
-call app.open_table('forge_connections', 'muster_worker', 'select (org_id, id, deleted_at), delete');
-call app.open_table('streams', 'muster_door', 'select (org_id, cursor_key)');
+call app.open_table('forge_connections', 'muster_worker', 'select (org_id, id, deleted_at, credentials_kind), delete');
 
 create table forge_repositories (
   org_id uuid not null,
@@ -57,6 +85,7 @@ create unique index forge_repositories_url on forge_repositories (org_id, connec
 -- What does a project have?
 create index forge_repositories_project on forge_repositories (org_id, project_id, id);
 call app.guard_table('forge_repositories');
+call app.open_table('forge_repositories', 'muster_worker', 'select (org_id, id, connection_id)');
 
 create table forge_deliveries (
   org_id uuid not null,
@@ -118,9 +147,8 @@ create table forge_pulls (
   head_at timestamptz(3),
   head_key text,
   heard_at timestamptz(3) not null default now(),
-  -- What was sent back last, of which head.
-  status_sha text,
-  status_text text,
+  -- How the forge marked its answer when it was asked last: it says whether there is another by now.
+  etag text,
   primary key (org_id, execution_id),
   foreign key (org_id, execution_id) references executions (org_id, id) on delete cascade,
   foreign key (org_id, repository_id) references forge_repositories (org_id, id) on delete cascade
@@ -130,7 +158,7 @@ create index forge_pulls_head on forge_pulls (org_id, repository_id, head_sha);
 -- Of which open ones was nothing heard for a while?
 create index forge_pulls_quiet on forge_pulls (heard_at) where is_open and number is not null;
 call app.guard_table('forge_pulls');
-call app.open_table('forge_pulls', 'muster_worker', 'select (org_id, execution_id, number, is_open, heard_at)');
+call app.open_table('forge_pulls', 'muster_worker', 'select (org_id, execution_id, repository_id, number, is_open, heard_at)');
 
 -- What was said of the checks of a commit, each word once: the newest of each name counts.
 create table forge_checks (
@@ -149,3 +177,23 @@ create index forge_checks_old on forge_checks (noted_at);
 call app.guard_table('forge_checks', 'select, insert');
 call app.open_table('forge_checks', 'muster_worker', 'select (org_id, repository_id, sha, name, at, state, trust, noted_at), delete');
 
+-- What forges are sent of the work at the head of a pull request.
+create table forge_statuses (
+  org_id uuid not null,
+  connection_id uuid not null,
+  -- The forge's own id of the repository.
+  external_id text not null,
+  sha text not null,
+  -- As it was sent last, or refused by the forge; null: nothing was yet.
+  state text check (state in ('success', 'pending', 'failure')),
+  description text,
+  -- The row of the outbox that sends to this head, and until when no other does.
+  held_by uuid,
+  held_until timestamptz(3),
+  changed_at timestamptz(3) not null default now(),
+  primary key (org_id, connection_id, external_id, sha),
+  foreign key (org_id, connection_id) references forge_connections (org_id, id) on delete cascade
+);
+create index forge_statuses_old on forge_statuses (changed_at);
+call app.guard_table('forge_statuses');
+call app.open_table('forge_statuses', 'muster_worker', 'select (org_id, connection_id, external_id, sha, changed_at), delete');

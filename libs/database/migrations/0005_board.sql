@@ -44,6 +44,8 @@ create table epics (
 );
 -- The epics of a project, oldest first (UUIDv7 sorts by time).
 create index epics_project on epics (org_id, project_id, id);
+-- Those of one status.
+create index epics_status on epics (org_id, project_id, status, id);
 call app.guard_table('epics');
 call app.open_table('epics', 'muster_door', 'select');
 
@@ -81,7 +83,7 @@ create table stories (
   unique (org_id, project_id, id),
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   foreign key (org_id, project_id, column_id) references board_columns (org_id, project_id, id),
-  foreign key (org_id, project_id, epic_id) references epics (org_id, project_id, id) on delete set null (epic_id),
+  foreign key (org_id, project_id, epic_id) references epics (org_id, project_id, id), -- let go of first, see functions/let-go.sql; likewise below
   check ((column_id is null) = (status = 'canceled'))
 );
 -- A column from top to bottom, or the canceled stories; and two stories never have one place.
@@ -90,25 +92,14 @@ create unique index stories_board on stories (org_id, project_id, column_id, ran
 create index stories_updated on stories (org_id, project_id, updated_at desc, id desc);
 -- The stories of an epic.
 create index stories_epic on stories (org_id, epic_id) where epic_id is not null;
+-- Which stories of a column come next, the most urgent first? What is finished is in no column that is asked for.
+create index stories_next on stories (org_id, project_id, column_id, priority, rank) where completed_at is null;
 -- Which story mirrors this record of another tracker?
 create unique index stories_upstream on stories
   (org_id, project_id, (upstream ->> 'provider'), (upstream ->> 'externalId')) where upstream is not null;
 call app.guard_table('stories');
-call app.open_table('stories', 'muster_door', 'select, update (blocked_by)');
+call app.open_table('stories', 'muster_door', 'select, update (blocked_by, epic_id)');
 call app.open_table('stories', 'muster_platform', 'select (org_id, project_id)');
-
--- What a story is looked for by, as app.search_keys says it: rows are found by any of them, however large the project.
--- Apart from the story, whose every move would write this index anew.
-create table story_search (
-  org_id uuid not null,
-  story_id uuid not null,
-  keys text[] not null,
-  primary key (org_id, story_id),
-  foreign key (org_id, story_id) references stories (org_id, id) on delete cascade
-);
-create index story_search_keys on story_search using gin (keys) with (fastupdate = off);
-call app.guard_table('story_search');
-call app.open_table('story_search', 'muster_door', 'select');
 
 create table story_blockers (
   org_id uuid not null,
@@ -140,6 +131,7 @@ create table story_specs (
   foreign key (org_id, story_id) references stories (org_id, id) on delete cascade
 );
 call app.guard_table('story_specs', 'select, insert, delete');
+call app.open_table('story_specs', 'muster_door', 'select (org_id, story_id, version, content)');
 
 create table story_selections (
   org_id uuid not null,

@@ -27,8 +27,8 @@ create table agent_runs (
   foreign key (org_id, project_id) references projects (org_id, id) on delete cascade,
   foreign key (org_id, member_id) references members (org_id, id) on delete cascade,
   foreign key (org_id, agent_id) references agents (org_id, id) on delete cascade,
-  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id) on delete set null (story_id),
-  foreign key (org_id, execution_id) references executions (org_id, id) on delete set null (execution_id),
+  foreign key (org_id, project_id, story_id) references stories (org_id, project_id, id),
+  foreign key (org_id, execution_id) references executions (org_id, id),
   check ((state in ('completed', 'failed', 'canceled')) = (ended_at is not null))
 );
 -- Which runs were heard of lately, and have not ended?
@@ -43,6 +43,7 @@ create index agent_runs_member on agent_runs (org_id, member_id) where ended_at 
 create index agent_runs_over on agent_runs (ended_at) where ended_at is not null;
 call app.guard_table('agent_runs', 'select, insert, update');
 call app.open_table('agent_runs', 'muster_worker', 'select (ended_at, last_seen_at)');
+call app.open_table('agent_runs', 'muster_door', 'select (org_id, story_id, execution_id), update (story_id, execution_id)');
 
 -- An agent that the organization shares. Whoever publishes or deletes a version of it has this row locked.
 create table catalog_agents (

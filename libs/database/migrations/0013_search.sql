@@ -47,16 +47,24 @@ end $$;
 
 -- The numbers of a word, and of each that is left when a letter of it is left out; with `twice`, another letter as well. Two
 -- words that share one are a slip of the fingers apart: a letter more, less, another one, or two that changed places.
+-- Some come twice, of a word with a double letter. A loop, since a query costs ten times as much to begin as what it would do here.
 create function app.slips(org uuid, word text, twice boolean default false) returns bigint[]
-language sql immutable parallel safe set search_path = pg_catalog, pg_temp as $$
-  with once as (
-    select word as left_over
-    union select overlay(word placing '' from at for 1) from generate_series(1, length(word)) as at)
-  select array_agg(distinct hashtextextended(app.search_mark(org) || s.left_over, 0))
-  from (
-    select left_over from once
-    union select overlay(left_over placing '' from at for 1) from once, generate_series(1, length(left_over)) as at where twice) s
-$$;
+language plpgsql immutable parallel safe as $$
+declare
+  mark constant text := app.search_mark(org);
+  found bigint[] := array[hashtextextended(mark || word, 0)];
+  left_over text;
+begin
+  for at in 1..length(word) loop
+    left_over := overlay(word placing '' from at for 1);
+    found := found || hashtextextended(mark || left_over, 0);
+    -- Of two letters, the one before was left out before.
+    for also in at..case when twice then length(left_over) else 0 end loop
+      found := found || hashtextextended(mark || overlay(left_over placing '' from also for 1), 0);
+    end loop;
+  end loop;
+  return found;
+end $$;
 
 -- The same words, each with a mark before it.
 create function app.marked(mark text, words text[]) returns text[]
@@ -66,13 +74,13 @@ begin
 end $$;
 
 -- Each three letters that follow one another in a text, in small letters: a text that has another in it has all of its.
-create or replace function app.grams(said text) returns text[]
+create function app.grams(said text) returns text[]
 language sql immutable parallel safe as $$
   select array(select 'g' || substr(small, at, 3) from lower(said collate pg_c_utf8) as small, generate_series(1, length(small) - 2) as at)
 $$;
 
--- What documents are found by; the words are those of app.words. In PL/pgSQL and without settings of their own, since a call
--- of a function in SQL costs more than most of this. What is written below a title:
+-- What documents are found by; the words are those of app.words. In PL/pgSQL, in loops and without settings of their own, since
+-- a call of a function in SQL costs more than most of this. What is written below a title:
 create function app.text_keys(org uuid, words text[]) returns text[]
 language plpgsql immutable parallel safe as $$
 begin
@@ -85,9 +93,12 @@ declare
   mark constant text := app.search_mark(org);
   -- Columns differ in how they compare, and so in what is a small letter.
   small constant text := lower((title || E'\n' || name) collate pg_c_utf8);
+  keys text[] := app.marked(mark || 't', words) || (mark || 'e' || left(array_to_string(words, '_'), 80));
 begin
-  return app.marked(mark || 't', words) || (mark || 'e' || left(array_to_string(words, '_'), 80))
-    || array(select mark || 'g' || substr(small, at, 3) from generate_series(1, length(small) - 2) as at);
+  for at in 1..length(small) - 2 loop
+    keys := keys || (mark || 'g' || substr(small, at, 3));
+  end loop;
+  return keys;
 end $$;
 create function app.story_keys(org uuid, project uuid, key text, labels text[], title text, title_words text[], words text[]) returns text[]
 language plpgsql immutable parallel safe as $$
@@ -114,11 +125,13 @@ create table search_documents (
   project_id uuid check ((project_id is null) = (kind = 'member')),
   -- Each begins with the organization's mark and a letter: `t` words of a title, `b` of what is written below it, `e` the
   -- whole title, `g` each three letters of title and key, `k` the key, `l` labels, `p` the project.
-  keys tsvector not null,
+  -- Most fit into a page as they are: a search looks at hundreds of them, and would unpack each.
+  keys tsvector storage external not null,
   primary key (org_id, id, kind)
 ) with (toast_tuple_target = 8160);
--- Most fit into a page as they are: a search looks at hundreds of them, and would unpack each.
-alter table search_documents alter column keys set storage external;
+-- What is new waits in a list of at most this many kilobytes, and then goes into the index all at once: the 70 or 150 keys of a
+-- document, one by one, would cost a writer more than all the rest of a write.
+create index search_documents_keys on search_documents using gin (keys) with (fastupdate = on, gin_pending_list_limit = 1024);
 call app.guard_table('search_documents', 'select');
 call app.open_table('search_documents', 'muster_door', 'select, insert, update, delete');
 
@@ -132,49 +145,6 @@ create table search_words (
   slips bigint[] not null,
   primary key (org_id, word, written_by)
 );
+create index search_words_slips on search_words using gin (slips);
 call app.guard_table('search_words', 'select');
 call app.open_table('search_words', 'muster_door', 'select, insert');
-
-call app.open_table('story_specs', 'muster_door', 'select (org_id, story_id, version, content)');
-
--- What there is. The door reads of all organizations.
-set local role muster_door;
-insert into search_documents (org_id, id, kind, project_id, keys)
-  select s.org_id, s.id, 'story', s.project_id, array_to_tsvector(app.story_keys(s.org_id, s.project_id, p.key || '-' || s.number, s.labels, s.title,
-    app.words(s.title), app.words(concat_ws(' ', s.description, array_to_string(s.labels, ' ')))))
-  from stories s join projects p on p.org_id = s.org_id and p.id = s.project_id
-  union all
-  select e.org_id, e.id, 'epic', e.project_id,
-    array_to_tsvector(app.title_keys(e.org_id, e.title, app.words(e.title), '') || app.text_keys(e.org_id, app.words(e.description)))
-  from epics e
-  union all
-  select v.org_id, v.story_id, 'spec', s.project_id, array_to_tsvector(app.text_keys(v.org_id, app.words(v.content)))
-  from stories s join story_specs v on v.org_id = s.org_id and v.story_id = s.id and v.version = s.spec_version
-  union all
-  select c.org_id, c.id, 'comment', s.project_id, array_to_tsvector(app.text_keys(c.org_id, app.words(c.body)))
-  from comments c join stories s on s.org_id = c.org_id and s.id = c.story_id where c.body is not null
-  union all
-  select m.org_id, m.id, 'member', null, array_to_tsvector(app.member_keys(m.org_id, m.name, app.words(m.name), m.handle, m.email))
-  from members m where m.status = 'active';
--- The words are those of titles and texts, without what stands before them.
-insert into search_words (org_id, word, slips)
-  select o.org_id, w.word, app.slips(o.org_id, w.word)
-  from (select distinct d.org_id from search_documents d) o
-  cross join lateral (
-    select distinct substr(s.word, 6) as word
-    from ts_stat(format('select keys from public.search_documents where org_id = %L', o.org_id)) s
-    where substr(s.word, 5, 1) in ('t', 'b')) w
-  where length(w.word) between 4 and 24 and w.word !~ '[0-9]';
-reset role;
-
--- What is new waits in a list of at most this many kilobytes, and then goes into the index all at once: the 70 or 150 keys of a
--- document, one by one, would cost a writer more than all the rest of a write.
-create index search_documents_keys on search_documents using gin (keys) with (fastupdate = on, gin_pending_list_limit = 1024);
-create index search_words_slips on search_words using gin (slips);
-
--- contract of 0004_board: nothing reads it but app.stories_with, which reads search_documents from here on.
-drop table story_search;
--- contract of 0004_board: what kept it.
-drop function if exists app.keep_search() cascade;
--- contract of 0004_board: what it held.
-drop function if exists app.search_keys(uuid, text[], text, text);

@@ -7,11 +7,19 @@ create table streams (
   activity bigint not null default 0,
   audit bigint not null default 0,
   -- Seals the cursors of the event stream, so that no caller reads a number of the stream off one.
-  cursor_key bytea not null default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))
-);
+  cursor_key bytea not null default sha256(uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid())),
+  -- A standby that took over may not have heard of the last seconds. What was numbered in them is not numbered again: the
+  -- streams go on beyond (functions/after-loss.sql). Whoever stands in between has seen what is not there any more.
+  lost_after bigint,
+  lost_until bigint,
+  constraint streams_lost_check check (lost_after < lost_until)
+  -- Every write of an organization is one to its row: half of each page is left free, so that its new version lies beside it.
+) with (fillfactor = 50, autovacuum_vacuum_max_threshold = 5000);
 call app.guard_table('streams');
 call app.open_table('streams', 'muster_operator', 'select, insert, update');
-call app.open_table('streams', 'muster_door', 'select (org_id, activity)');
+-- An organization begins with an entry of who began it; what a person lets in stands in its audit as well.
+call app.open_table('streams', 'muster_door', 'select (org_id, activity, audit, cursor_key), insert (org_id, audit), update (audit)');
+call app.open_table('streams', 'muster_worker', 'select (org_id, activity)');
 
 create table activity (
   org_id uuid not null references orgs (id) on delete cascade,
@@ -61,6 +69,8 @@ create table audit (
   ip text,
   user_agent text,
   request_id text not null,
+  -- What an entry says besides, where its target may be gone by the time that it is read.
+  details jsonb check (jsonb_typeof(details) = 'object' and octet_length(details::text) <= 65536),
   primary key (org_id, seq, at)
 ) partition by range (at);
 call app.keep_by_month('audit');
@@ -75,6 +85,8 @@ create index audit_at on audit using brin (at) with (pages_per_range = 32, autos
 create index audit_age on audit (org_id, at);
 call app.guard_table('audit', 'select, insert');
 call app.open_table('audit', 'muster_operator', 'insert');
+call app.open_table('audit', 'muster_door',
+  'insert (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id, details)');
 call app.open_table('audit', 'muster_platform', 'select (at)');
 call app.open_table('audit', 'muster_worker', 'select (org_id, seq, at), delete');
 
@@ -95,7 +107,7 @@ create table outbox (
   -- so that whatever writes a row need not.
   trace_parent text default nullif(current_setting('muster.trace_parent', true), ''),
   primary key (org_id, id)
-);
+) with (autovacuum_vacuum_max_threshold = 50000);
 -- What is to be dispatched next, of each topic by itself, so that one that waits holds up no other?
 create index outbox_due on outbox (topic, dispatch_after) where done_at is null and dead_at is null;
 -- What does a job answer that stands for all rows of its topic in an organization?
