@@ -1098,7 +1098,6 @@ alter table contract_stories add constraint contract_stories_pkey PRIMARY KEY (o
 alter table contract_versions add constraint contract_versions_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 262144)));
 alter table contract_versions add constraint contract_versions_kind_check CHECK ((kind = ANY (ARRAY['openapi'::text, 'json_schema'::text, 'typescript'::text, 'protobuf'::text, 'graphql'::text, 'markdown'::text])));
 alter table contract_versions add constraint contract_versions_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
-alter table contract_versions add constraint contract_versions_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id);
 alter table contract_versions add constraint contract_versions_pkey PRIMARY KEY (org_id, contract_id, version);
 alter table contract_versions add constraint contract_versions_version_check CHECK ((version >= 1));
 alter table contracts add constraint contracts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -1767,17 +1766,12 @@ CREATE OR REPLACE FUNCTION app.count_read()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  with marked as (
-    select f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id) as place_id, count(*) as n
-    from fresh f join was w on w.org_id = f.org_id and w.id = f.id
-    where f.in_inbox and f.read_at is not null and w.read_at is null
-    group by 1, 2, 3, 4),
-  locked as materialized (
-    select c.org_id, c.member_id, c.kind, c.place_id, m.n
-    from notification_counts c join marked m using (org_id, member_id, kind, place_id)
-    order by c.org_id, c.member_id, c.kind, c.place_id for no key update of c)
-  update notification_counts c set unread = c.unread - l.n, changes = c.changes + 1 from locked l
-    where c.org_id = l.org_id and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id;
+  if new.in_inbox and new.read_at is not null and old.read_at is null
+      and coalesce(current_setting('muster.unread', true), '') <> 'by hand' then
+    update notification_counts c set unread = c.unread - 1, changes = c.changes + 1
+      where c.org_id = new.org_id and c.member_id = new.member_id and c.kind = new.kind
+        and c.place_id = coalesce(new.project_id, new.org_id);
+  end if;
   return null;
 end $function$
 ;
@@ -1837,12 +1831,11 @@ CREATE OR REPLACE FUNCTION app.count_unread()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
-    select f.org_id, f.member_id, f.kind, f.project_id, count(*), 1
-    from fresh f where f.in_inbox and f.read_at is null
-    group by f.org_id, f.member_id, f.kind, f.project_id
-    order by f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id)
-    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread, changes = c.changes + 1;
+  if new.in_inbox and new.read_at is null and coalesce(current_setting('muster.unread', true), '') <> 'by hand' then
+    insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
+      values (new.org_id, new.member_id, new.kind, new.project_id, 1, 1)
+      on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + 1, changes = c.changes + 1;
+  end if;
   return null;
 end $function$
 ;
@@ -2818,6 +2811,7 @@ AS $function$
 declare
   counts constant text := coalesce(current_setting('muster.counts', true), '');
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   perform set_config('muster.counts', 'by hand', true);
   update stories s set epic_id = null where s.org_id = old.org_id and s.epic_id = old.id;
   perform set_config('muster.counts', counts, true);
@@ -2832,6 +2826,7 @@ CREATE OR REPLACE FUNCTION app.let_go_of_execution()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   update agent_runs r set execution_id = null where r.org_id = old.org_id and r.execution_id = old.id;
   return old;
 end $function$
@@ -2844,6 +2839,7 @@ CREATE OR REPLACE FUNCTION app.let_go_of_story()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
   update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
   update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;
@@ -3297,6 +3293,17 @@ AS $function$
 $function$
 ;
 alter function app.project_rank(uuid,uuid,text,uuid,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.project_stays(org uuid, project uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from projects p where p.org_id = org and p.id = project);
+end $function$
+;
+alter function app.project_stays(uuid,uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -3756,8 +3763,8 @@ CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW 
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
 CREATE TRIGGER members_searched AFTER INSERT ON public.members FOR EACH ROW EXECUTE FUNCTION app.keep_member_document();
 CREATE TRIGGER members_searched_anew AFTER UPDATE OF name, handle, email, status ON public.members FOR EACH ROW WHEN (((((old.name IS DISTINCT FROM new.name) OR (old.handle IS DISTINCT FROM new.handle)) OR (old.email IS DISTINCT FROM new.email)) OR (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION app.keep_member_document();
-CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
-CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
+CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_unread();
+CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
@@ -4333,6 +4340,7 @@ grant execute on function app.platform_subscriptions(text,text,integer,integer) 
 grant execute on function app.platform_teams(text,uuid,text,integer,integer) to muster_app;
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
+grant execute on function app.project_stays(uuid,uuid) to public;
 grant execute on function app.put_document(uuid,uuid,text,uuid,text[],text[]) to public;
 grant execute on function app.release_agent() to public;
 grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;
