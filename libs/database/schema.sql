@@ -1563,34 +1563,38 @@ CREATE UNIQUE INDEX webhook_deliveries_seq ON public.webhook_deliveries USING bt
 
 CREATE OR REPLACE FUNCTION app.account_of(member uuid)
  RETURNS uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active'
-$function$
+begin
+  return (select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active');
+end $function$
 ;
 alter function app.account_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[], projects uuid[], kinds text[])
  RETURNS TABLE(nth bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select w.nth
-  from unnest(orgs, members, tokens, afters, upto, projects, kinds)
-    with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
-  where exists (
-    select 1 from public.activity e
-    where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
-      and (w.project_id is null or e.project_id = w.project_id)
-      and (w.kinds is null or e.kind = any (w.kinds::text[]))
-      and (e.project_id is null
-        or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
-        -- Owners and admins see what is left of deleted projects as well.
-        or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
-          where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select w.nth
+    from unnest(orgs, members, tokens, afters, upto, projects, kinds)
+      with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
+    where exists (
+      select 1 from public.activity e
+      where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
+        and (w.project_id is null or e.project_id = w.project_id)
+        and (w.kinds is null or e.kind = any (w.kinds::text[]))
+        and (e.project_id is null
+          or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+          -- Owners and admins see what is left of deleted projects as well.
+          or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+            where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)));
+end $function$
 ;
 alter function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.address_of_account(member uuid)
@@ -1605,18 +1609,21 @@ $function$
 alter function app.address_of_account(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.asked_proofs(account uuid, organization uuid)
  RETURNS TABLE(org_name text, requires_passkey boolean, provider_id uuid, provider_name text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
-  from (select org_id, name as org_name from app.organizations_of(account)) o
-  join public.orgs r on r.id = o.org_id
-  left join public.identity_providers p on p.org_id = o.org_id
-    and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
-  where o.org_id = organization
-  order by p.name, p.id
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
+    from (select org_id, name as org_name from app.organizations_of(account)) o
+    join public.orgs r on r.id = o.org_id
+    left join public.identity_providers p on p.org_id = o.org_id
+      and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
+    where o.org_id = organization
+    order by p.name, p.id;
+end $function$
 ;
 alter function app.asked_proofs(uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.bar_of(project uuid)
@@ -1707,14 +1714,17 @@ end $function$
 alter function app.begin_organization(uuid,uuid,uuid,text,text,text,integer,uuid,jsonb) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.cancel_runs(org uuid, member uuid, agent uuid, message text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
-    last_event = jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
-      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null
-$function$
+declare
+  moment constant timestamptz := clock_timestamp();
+  event constant jsonb := jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
+    'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+begin
+  update agent_runs r set state = 'canceled', ended_at = moment, last_seen_at = moment, last_event = event
+    where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null;
+end $function$
 ;
 alter function app.cancel_runs(uuid,uuid,uuid,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.claim_key(org uuid, token uuid, op text, wanted text, print bytea)
@@ -1874,22 +1884,24 @@ end $function$
 alter function app.drop_documents() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_connection(connection uuid)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update public.connections set revoked_at = now() where id = connection and revoked_at is null
-$function$
+begin
+  update public.connections set revoked_at = now() where id = connection and revoked_at is null;
+end $function$
 ;
 alter function app.end_connection(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_connection_token(token_hash bytea)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null
-$function$
+begin
+  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null;
+end $function$
 ;
 alter function app.end_connection_token(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_connection_tokens()
@@ -1956,16 +1968,17 @@ end $function$
 alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_unproven_sessions()
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+begin
   update public.tokens t set revoked_at = now()
   from public.members m, public.orgs o, sign_in.sessions s
   where t.org_id = app.org_id() and t.kind = 'session' and t.revoked_at is null
     and m.org_id = t.org_id and m.id = t.member_id and o.id = t.org_id and s.id = t.session_id
-    and app.lacks_proof(o.policy, m.role, s.proofs)
-$function$
+    and app.lacks_proof(o.policy, m.role, s.proofs);
+end $function$
 ;
 alter function app.end_unproven_sessions() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, needs_org integer, target_kind text, target_ref text, needs_project integer, known_reach text, known_org uuid, known_epoch uuid, known_expiry timestamp with time zone, known_projects uuid[], OUT at timestamp with time zone, OUT target_id uuid, OUT project_id uuid, OUT project_rank integer, OUT org_role text, OUT epoch uuid, OUT expires_at timestamp with time zone)
@@ -2247,43 +2260,52 @@ end $function$
 alter function app.find(uuid,uuid,uuid,text[],text,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_connection_token(token_hash bytea)
  RETURNS TABLE(connection_id text, client_id text, expires_at timestamp with time zone)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select t.grant_id, t.client_id, t.expires_at from public.tokens t
-  where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now()
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select t.grant_id, t.client_id, t.expires_at from public.tokens t
+    where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now();
+end $function$
 ;
 alter function app.find_connection_token(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_forge_connection(connection uuid)
  RETURNS TABLE(org_id uuid, kind text, secret bytea, organization_key bytea)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select c.org_id, c.kind, c.secret, s.cursor_key
-  from public.forge_connections c
-  join public.orgs o on o.id = c.org_id and o.deleted_at is null
-  join public.streams s on s.org_id = c.org_id
-  where c.id = connection and c.deleted_at is null
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select c.org_id, c.kind, c.secret, s.cursor_key
+    from public.forge_connections c
+    join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    join public.streams s on s.org_id = c.org_id
+    where c.id = connection and c.deleted_at is null;
+end $function$
 ;
 alter function app.find_forge_connection(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_identity_provider(provider uuid)
  RETURNS TABLE(id uuid, org_id uuid, name text, issuer text, client_id text, secret bytea, organization_key bytea, trusts_addresses boolean, domains text[])
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
-  from public.identity_providers p
-  join public.orgs o on o.id = p.org_id and o.deleted_at is null
-  join public.streams s on s.org_id = p.org_id
-  cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
-    where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
-  where p.id = provider and proven.domains is not null
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
+    from public.identity_providers p
+    join public.orgs o on o.id = p.org_id and o.deleted_at is null
+    join public.streams s on s.org_id = p.org_id
+    cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
+      where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
+    where p.id = provider and proven.domains is not null;
+end $function$
 ;
 alter function app.find_identity_provider(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_target(org uuid, target_kind text, target_ref text, OUT target_id uuid, OUT project_id uuid)
@@ -2551,57 +2573,67 @@ end $function$
 alter function app.identify_session(bytea,uuid,bytea,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.identity_providers_of(wanted text)
  RETURNS TABLE(id uuid, name text, org_id uuid, org_name text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select p.id, p.name, o.id, o.name
-  from public.identity_provider_domains d
-  join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
-  join public.orgs o on o.id = p.org_id and o.deleted_at is null
-  where d.domain = lower(wanted) collate "C" and d.proven_at is not null
-  order by o.name, p.name, p.id limit 20
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select p.id, p.name, o.id, o.name
+    from public.identity_provider_domains d
+    join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
+    join public.orgs o on o.id = p.org_id and o.deleted_at is null
+    where d.domain = lower(wanted) collate "C" and d.proven_at is not null
+    order by o.name, p.name, p.id limit 20;
+end $function$
 ;
 alter function app.identity_providers_of(text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.inbox_positions(orgs uuid[], members uuid[])
  RETURNS TABLE(nth bigint, place text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select w.nth, concat(
-    (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
-    (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
-  from unnest(orgs, members) with ordinality as w (org_id, member_id, nth)
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select w.nth, concat(
+      (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
+      (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
+    from unnest(orgs, members) with ordinality as w (org_id, member_id, nth);
+end $function$
 ;
 alter function app.inbox_positions(uuid[],uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.invitations_of(account uuid)
  RETURNS TABLE(org_id uuid, id uuid, org_name text, role text, invited_by text, expires_at timestamp with time zone)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
-  from sign_in.accounts a
-  join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
-    and i.state = 'pending' and i.expires_at > now()
-  join public.orgs o on o.id = i.org_id and o.deleted_at is null
-  where a.id = account
-  order by i.id desc limit 50
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
+    from sign_in.accounts a
+    join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
+      and i.state = 'pending' and i.expires_at > now()
+    join public.orgs o on o.id = i.org_id and o.deleted_at is null
+    where a.id = account
+    order by i.id desc limit 50;
+end $function$
 ;
 alter function app.invitations_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_connected(connection uuid)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
-    where c.id = connection and c.revoked_at is null and c.expires_at > now())
-$function$
+begin
+  return exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    where c.id = connection and c.revoked_at is null and c.expires_at > now());
+end $function$
 ;
 alter function app.is_connected(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_counted(counted regclass)
@@ -2776,16 +2808,16 @@ end $function$
 alter function app.keep_story_document() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.known_address(address text, OUT member_name text, OUT is_invited boolean)
  RETURNS record
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select
-    (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
-      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
-    exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
-      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
-$function$
+begin
+  member_name := (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
+      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1);
+  is_invited := exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C");
+end $function$
 ;
 alter function app.known_address(text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.lacks_proof(rules jsonb, role text, proofs text[])
@@ -2940,10 +2972,11 @@ $function$
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, request jsonb)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+begin
   with made as (select c.org_id, c.id, c.member_id, m.name, jsonb_build_object(
       'client', jsonb_build_object('name', c.client_name, 'host', c.client_host),
       'agent', jsonb_build_object('id', a.id, 'name', a.name),
@@ -2957,8 +2990,8 @@ AS $function$
       jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
       made.member_id, 'connections.consent', made.id::text, 'allowed',
       request ->> 'ip', request ->> 'userAgent', request ->> 'requestId', made.details
-    from made, numbered
-$function$
+    from made, numbered;
+end $function$
 ;
 alter function app.note_connection(uuid,uuid,jsonb) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_connection(account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text, wanted text[], projects uuid[], days integer)
@@ -2996,18 +3029,21 @@ end $function$
 alter function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_executions()
  RETURNS TABLE(state text, executions bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
-  from public.executions e
-  join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
-  left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
-    and l.state = 'held'
-  where e.state <> 'completed'
-  group by shown
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
+    from public.executions e
+    join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
+    left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+      and l.state = 'held'
+    where e.state <> 'completed'
+    group by shown;
+end $function$
 ;
 alter function app.open_executions() owner to muster_door;
 CREATE OR REPLACE PROCEDURE app.open_table(IN opened regclass, IN opened_to regrole, IN rights text)
@@ -3015,7 +3051,7 @@ CREATE OR REPLACE PROCEDURE app.open_table(IN opened regclass, IN opened_to regr
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $procedure$
 begin
-  if not exists (select from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
+  if not exists (select 1 from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
     execute format('create policy %I on %s to %s using (true)', replace(opened_to::text, 'muster_', ''), opened, opened_to);
   end if;
   execute format('grant %s on %s to %s', rights, opened, opened_to);
@@ -3031,38 +3067,47 @@ RETURN (NULLIF(current_setting('muster.org_id'::text, true), ''::text))::uuid
 alter function app.org_id() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.organization_positions(orgs uuid[])
  RETURNS TABLE(org_id uuid, activity bigint, moves bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs)
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs);
+end $function$
 ;
 alter function app.organization_positions(uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.organizations_of(account uuid)
  RETURNS TABLE(org_id uuid, slug text, name text, member_id uuid, role text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select o.id, o.slug, o.name, m.id, m.role
-  from sign_in.accounts a
-  join public.members m on m.status = 'active'
-    and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
-  join public.orgs o on o.id = m.org_id and o.deleted_at is null
-  where a.id = account
-  order by o.name, o.id
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select o.id, o.slug, o.name, m.id, m.role
+    from sign_in.accounts a
+    join public.members m on m.status = 'active'
+      and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+    join public.orgs o on o.id = m.org_id and o.deleted_at is null
+    where a.id = account
+    order by o.name, o.id;
+end $function$
 ;
 alter function app.organizations_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.organizations_of_session(session uuid)
  RETURNS SETOF uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null;
+end $function$
 ;
 alter function app.organizations_of_session(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.own_membership(account uuid, organization uuid)
@@ -3421,14 +3466,15 @@ $function$
 alter function app.rename_passkey_of_account(uuid,uuid,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+begin
   update public.tokens t set hash = renewed.hash
   from unnest(organizations, hashes) renewed (org_id, hash)
-  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null
-$function$
+  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null;
+end $function$
 ;
 alter function app.renew_session_tokens(uuid,uuid[],bytea[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.require_platform()
@@ -3519,17 +3565,20 @@ $function$
 alter function app.search_term(text,boolean) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.sessions_of(member uuid, own_token uuid, before_id uuid, most integer)
  RETURNS TABLE(id uuid, is_current boolean, user_agent text, ip text, created_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
-    s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
-  from sign_in.sessions s
-  where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
-    and (before_id is null or s.id < before_id)
-  order by s.id desc limit most
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+      s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+    from sign_in.sessions s
+    where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
+      and (before_id is null or s.id < before_id)
+    order by s.id desc limit most;
+end $function$
 ;
 alter function app.sessions_of(uuid,uuid,uuid,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.shown_state(stored text, lease_expires_at timestamp with time zone, offer_expires_at timestamp with time zone, now timestamp with time zone)
@@ -3598,14 +3647,17 @@ end $function$
 alter function app.story_keys(uuid,uuid,text,text[],text,text[],text[]) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.stream_positions(orgs uuid[], wanted uuid[])
  RETURNS TABLE(execution_id uuid, last_seq integer)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select e.id, e.last_event_seq
-  from unnest(orgs, wanted) as w (org_id, id)
-  join public.executions e on e.org_id = w.org_id and e.id = w.id
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select e.id, e.last_event_seq
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.executions e on e.org_id = w.org_id and e.id = w.id;
+end $function$
 ;
 alter function app.stream_positions(uuid[],uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.target_id()
