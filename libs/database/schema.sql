@@ -844,7 +844,8 @@ create table public.streams (
   audit bigint not null default 0,
   cursor_key bytea not null default sha256((uuid_send(gen_random_uuid()) || uuid_send(gen_random_uuid()))),
   lost_after bigint,
-  lost_until bigint
+  lost_until bigint,
+  audit_lost_after bigint
 );
 create table public.subscriptions (
   org_id uuid not null,
@@ -1098,7 +1099,6 @@ alter table contract_stories add constraint contract_stories_pkey PRIMARY KEY (o
 alter table contract_versions add constraint contract_versions_content_check CHECK (((octet_length(content) >= 1) AND (octet_length(content) <= 262144)));
 alter table contract_versions add constraint contract_versions_kind_check CHECK ((kind = ANY (ARRAY['openapi'::text, 'json_schema'::text, 'typescript'::text, 'protobuf'::text, 'graphql'::text, 'markdown'::text])));
 alter table contract_versions add constraint contract_versions_org_id_project_id_contract_id_fkey FOREIGN KEY (org_id, project_id, contract_id) REFERENCES contracts(org_id, project_id, id) ON DELETE CASCADE;
-alter table contract_versions add constraint contract_versions_org_id_project_id_story_id_fkey FOREIGN KEY (org_id, project_id, story_id) REFERENCES stories(org_id, project_id, id);
 alter table contract_versions add constraint contract_versions_pkey PRIMARY KEY (org_id, contract_id, version);
 alter table contract_versions add constraint contract_versions_version_check CHECK ((version >= 1));
 alter table contracts add constraint contracts_org_id_project_id_fkey FOREIGN KEY (org_id, project_id) REFERENCES projects(org_id, id) ON DELETE CASCADE;
@@ -1413,7 +1413,6 @@ CREATE INDEX assignments_member ON public.assignments USING btree (org_id, membe
 CREATE INDEX assignments_project ON public.assignments USING btree (org_id, project_id, target_type, target_id);
 CREATE INDEX audit_age ON ONLY public.audit USING btree (org_id, at);
 CREATE INDEX audit_agent ON ONLY public.audit USING btree (org_id, agent_id, seq DESC) WHERE (agent_id IS NOT NULL);
-CREATE INDEX audit_at ON ONLY public.audit USING brin (at) WITH (pages_per_range='32', autosummarize='on');
 CREATE INDEX audit_denied ON ONLY public.audit USING btree (org_id, seq DESC) WHERE (outcome = 'denied'::text);
 CREATE INDEX audit_member ON ONLY public.audit USING btree (org_id, member_id, seq DESC);
 CREATE INDEX audit_operation ON ONLY public.audit USING btree (org_id, operation, seq DESC);
@@ -1564,34 +1563,38 @@ CREATE UNIQUE INDEX webhook_deliveries_seq ON public.webhook_deliveries USING bt
 
 CREATE OR REPLACE FUNCTION app.account_of(member uuid)
  RETURNS uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active'
-$function$
+begin
+  return (select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active');
+end $function$
 ;
 alter function app.account_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[], projects uuid[], kinds text[])
  RETURNS TABLE(nth bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select w.nth
-  from unnest(orgs, members, tokens, afters, upto, projects, kinds)
-    with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
-  where exists (
-    select 1 from public.activity e
-    where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
-      and (w.project_id is null or e.project_id = w.project_id)
-      and (w.kinds is null or e.kind = any (w.kinds::text[]))
-      and (e.project_id is null
-        or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
-        -- Owners and admins see what is left of deleted projects as well.
-        or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
-          where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select w.nth
+    from unnest(orgs, members, tokens, afters, upto, projects, kinds)
+      with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
+    where exists (
+      select 1 from public.activity e
+      where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
+        and (w.project_id is null or e.project_id = w.project_id)
+        and (w.kinds is null or e.kind = any (w.kinds::text[]))
+        and (e.project_id is null
+          or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+          -- Owners and admins see what is left of deleted projects as well.
+          or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+            where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)));
+end $function$
 ;
 alter function app.activity_seen(uuid[],uuid[],uuid[],bigint[],bigint[],uuid[],text[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.address_of_account(member uuid)
@@ -1606,18 +1609,21 @@ $function$
 alter function app.address_of_account(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.asked_proofs(account uuid, organization uuid)
  RETURNS TABLE(org_name text, requires_passkey boolean, provider_id uuid, provider_name text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
-  from (select org_id, name as org_name from app.organizations_of(account)) o
-  join public.orgs r on r.id = o.org_id
-  left join public.identity_providers p on p.org_id = o.org_id
-    and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
-  where o.org_id = organization
-  order by p.name, p.id
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
+    from (select org_id, name as org_name from app.organizations_of(account)) o
+    join public.orgs r on r.id = o.org_id
+    left join public.identity_providers p on p.org_id = o.org_id
+      and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
+    where o.org_id = organization
+    order by p.name, p.id;
+end $function$
 ;
 alter function app.asked_proofs(uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.bar_of(project uuid)
@@ -1708,14 +1714,17 @@ end $function$
 alter function app.begin_organization(uuid,uuid,uuid,text,text,text,integer,uuid,jsonb) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.cancel_runs(org uuid, member uuid, agent uuid, message text)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
-    last_event = jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
-      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null
-$function$
+declare
+  moment constant timestamptz := clock_timestamp();
+  event constant jsonb := jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
+    'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+begin
+  update agent_runs r set state = 'canceled', ended_at = moment, last_seen_at = moment, last_event = event
+    where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null;
+end $function$
 ;
 alter function app.cancel_runs(uuid,uuid,uuid,text) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.claim_key(org uuid, token uuid, op text, wanted text, print bytea)
@@ -1767,17 +1776,12 @@ CREATE OR REPLACE FUNCTION app.count_read()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  with marked as (
-    select f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id) as place_id, count(*) as n
-    from fresh f join was w on w.org_id = f.org_id and w.id = f.id
-    where f.in_inbox and f.read_at is not null and w.read_at is null
-    group by 1, 2, 3, 4),
-  locked as materialized (
-    select c.org_id, c.member_id, c.kind, c.place_id, m.n
-    from notification_counts c join marked m using (org_id, member_id, kind, place_id)
-    order by c.org_id, c.member_id, c.kind, c.place_id for no key update of c)
-  update notification_counts c set unread = c.unread - l.n, changes = c.changes + 1 from locked l
-    where c.org_id = l.org_id and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id;
+  if new.in_inbox and new.read_at is not null and old.read_at is null
+      and coalesce(current_setting('muster.unread', true), '') <> 'by hand' then
+    update notification_counts c set unread = c.unread - 1, changes = c.changes + 1
+      where c.org_id = new.org_id and c.member_id = new.member_id and c.kind = new.kind
+        and c.place_id = coalesce(new.project_id, new.org_id);
+  end if;
   return null;
 end $function$
 ;
@@ -1837,12 +1841,11 @@ CREATE OR REPLACE FUNCTION app.count_unread()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
-  insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
-    select f.org_id, f.member_id, f.kind, f.project_id, count(*), 1
-    from fresh f where f.in_inbox and f.read_at is null
-    group by f.org_id, f.member_id, f.kind, f.project_id
-    order by f.org_id, f.member_id, f.kind, coalesce(f.project_id, f.org_id)
-    on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread, changes = c.changes + 1;
+  if new.in_inbox and new.read_at is null and coalesce(current_setting('muster.unread', true), '') <> 'by hand' then
+    insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
+      values (new.org_id, new.member_id, new.kind, new.project_id, 1, 1)
+      on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + 1, changes = c.changes + 1;
+  end if;
   return null;
 end $function$
 ;
@@ -1881,22 +1884,24 @@ end $function$
 alter function app.drop_documents() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_connection(connection uuid)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update public.connections set revoked_at = now() where id = connection and revoked_at is null
-$function$
+begin
+  update public.connections set revoked_at = now() where id = connection and revoked_at is null;
+end $function$
 ;
 alter function app.end_connection(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_connection_token(token_hash bytea)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null
-$function$
+begin
+  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null;
+end $function$
 ;
 alter function app.end_connection_token(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_connection_tokens()
@@ -1963,16 +1968,17 @@ end $function$
 alter function app.end_sessions(uuid,uuid,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.end_unproven_sessions()
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+begin
   update public.tokens t set revoked_at = now()
   from public.members m, public.orgs o, sign_in.sessions s
   where t.org_id = app.org_id() and t.kind = 'session' and t.revoked_at is null
     and m.org_id = t.org_id and m.id = t.member_id and o.id = t.org_id and s.id = t.session_id
-    and app.lacks_proof(o.policy, m.role, s.proofs)
-$function$
+    and app.lacks_proof(o.policy, m.role, s.proofs);
+end $function$
 ;
 alter function app.end_unproven_sessions() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.enter(token_hash bytea, needs_org integer, target_kind text, target_ref text, needs_project integer, known_reach text, known_org uuid, known_epoch uuid, known_expiry timestamp with time zone, known_projects uuid[], OUT at timestamp with time zone, OUT target_id uuid, OUT project_id uuid, OUT project_rank integer, OUT org_role text, OUT epoch uuid, OUT expires_at timestamp with time zone)
@@ -2254,43 +2260,52 @@ end $function$
 alter function app.find(uuid,uuid,uuid,text[],text,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_connection_token(token_hash bytea)
  RETURNS TABLE(connection_id text, client_id text, expires_at timestamp with time zone)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select t.grant_id, t.client_id, t.expires_at from public.tokens t
-  where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now()
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select t.grant_id, t.client_id, t.expires_at from public.tokens t
+    where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now();
+end $function$
 ;
 alter function app.find_connection_token(bytea) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_forge_connection(connection uuid)
  RETURNS TABLE(org_id uuid, kind text, secret bytea, organization_key bytea)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select c.org_id, c.kind, c.secret, s.cursor_key
-  from public.forge_connections c
-  join public.orgs o on o.id = c.org_id and o.deleted_at is null
-  join public.streams s on s.org_id = c.org_id
-  where c.id = connection and c.deleted_at is null
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select c.org_id, c.kind, c.secret, s.cursor_key
+    from public.forge_connections c
+    join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    join public.streams s on s.org_id = c.org_id
+    where c.id = connection and c.deleted_at is null;
+end $function$
 ;
 alter function app.find_forge_connection(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_identity_provider(provider uuid)
  RETURNS TABLE(id uuid, org_id uuid, name text, issuer text, client_id text, secret bytea, organization_key bytea, trusts_addresses boolean, domains text[])
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
-  from public.identity_providers p
-  join public.orgs o on o.id = p.org_id and o.deleted_at is null
-  join public.streams s on s.org_id = p.org_id
-  cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
-    where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
-  where p.id = provider and proven.domains is not null
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
+    from public.identity_providers p
+    join public.orgs o on o.id = p.org_id and o.deleted_at is null
+    join public.streams s on s.org_id = p.org_id
+    cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
+      where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
+    where p.id = provider and proven.domains is not null;
+end $function$
 ;
 alter function app.find_identity_provider(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.find_target(org uuid, target_kind text, target_ref text, OUT target_id uuid, OUT project_id uuid)
@@ -2449,7 +2464,7 @@ begin
   update leases l set epoch = l.epoch + skipped_epochs where l.org_id = org;
   update lock_counters c set fencing_token = c.fencing_token + skipped_epochs where c.org_id = org;
   update streams s set lost_after = s.activity, lost_until = s.activity + skipped_numbers,
-      activity = s.activity + skipped_numbers, audit = s.audit + skipped_numbers
+      activity = s.activity + skipped_numbers, audit_lost_after = s.audit, audit = s.audit + skipped_numbers
     where s.org_id = org;
 end $function$
 ;
@@ -2558,57 +2573,67 @@ end $function$
 alter function app.identify_session(bytea,uuid,bytea,uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.identity_providers_of(wanted text)
  RETURNS TABLE(id uuid, name text, org_id uuid, org_name text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select p.id, p.name, o.id, o.name
-  from public.identity_provider_domains d
-  join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
-  join public.orgs o on o.id = p.org_id and o.deleted_at is null
-  where d.domain = lower(wanted) collate "C" and d.proven_at is not null
-  order by o.name, p.name, p.id limit 20
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select p.id, p.name, o.id, o.name
+    from public.identity_provider_domains d
+    join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
+    join public.orgs o on o.id = p.org_id and o.deleted_at is null
+    where d.domain = lower(wanted) collate "C" and d.proven_at is not null
+    order by o.name, p.name, p.id limit 20;
+end $function$
 ;
 alter function app.identity_providers_of(text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.inbox_positions(orgs uuid[], members uuid[])
  RETURNS TABLE(nth bigint, place text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select w.nth, concat(
-    (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
-    (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
-  from unnest(orgs, members) with ordinality as w (org_id, member_id, nth)
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select w.nth, concat(
+      (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
+      (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
+    from unnest(orgs, members) with ordinality as w (org_id, member_id, nth);
+end $function$
 ;
 alter function app.inbox_positions(uuid[],uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.invitations_of(account uuid)
  RETURNS TABLE(org_id uuid, id uuid, org_name text, role text, invited_by text, expires_at timestamp with time zone)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
-  from sign_in.accounts a
-  join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
-    and i.state = 'pending' and i.expires_at > now()
-  join public.orgs o on o.id = i.org_id and o.deleted_at is null
-  where a.id = account
-  order by i.id desc limit 50
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
+    from sign_in.accounts a
+    join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
+      and i.state = 'pending' and i.expires_at > now()
+    join public.orgs o on o.id = i.org_id and o.deleted_at is null
+    where a.id = account
+    order by i.id desc limit 50;
+end $function$
 ;
 alter function app.invitations_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_connected(connection uuid)
  RETURNS boolean
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
-    where c.id = connection and c.revoked_at is null and c.expires_at > now())
-$function$
+begin
+  return exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    where c.id = connection and c.revoked_at is null and c.expires_at > now());
+end $function$
 ;
 alter function app.is_connected(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.is_counted(counted regclass)
@@ -2783,16 +2808,16 @@ end $function$
 alter function app.keep_story_document() owner to muster_door;
 CREATE OR REPLACE FUNCTION app.known_address(address text, OUT member_name text, OUT is_invited boolean)
  RETURNS record
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select
-    (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
-      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
-    exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
-      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
-$function$
+begin
+  member_name := (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
+      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1);
+  is_invited := exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C");
+end $function$
 ;
 alter function app.known_address(text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.lacks_proof(rules jsonb, role text, proofs text[])
@@ -2818,6 +2843,7 @@ AS $function$
 declare
   counts constant text := coalesce(current_setting('muster.counts', true), '');
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   perform set_config('muster.counts', 'by hand', true);
   update stories s set epic_id = null where s.org_id = old.org_id and s.epic_id = old.id;
   perform set_config('muster.counts', counts, true);
@@ -2832,6 +2858,7 @@ CREATE OR REPLACE FUNCTION app.let_go_of_execution()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   update agent_runs r set execution_id = null where r.org_id = old.org_id and r.execution_id = old.id;
   return old;
 end $function$
@@ -2844,6 +2871,7 @@ CREATE OR REPLACE FUNCTION app.let_go_of_story()
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
 begin
+  if not app.project_stays(old.org_id, old.project_id) then return old; end if;
   update locks l set story_id = null where l.org_id = old.org_id and l.project_id = old.project_id and l.story_id = old.id;
   update agent_runs r set story_id = null where r.org_id = old.org_id and r.story_id = old.id;
   update contract_versions v set story_id = null where v.org_id = old.org_id and v.story_id = old.id;
@@ -2944,10 +2972,11 @@ $function$
 alter function app.new_id(timestamp with time zone) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.note_connection(connection uuid, entry uuid, request jsonb)
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+begin
   with made as (select c.org_id, c.id, c.member_id, m.name, jsonb_build_object(
       'client', jsonb_build_object('name', c.client_name, 'host', c.client_host),
       'agent', jsonb_build_object('id', a.id, 'name', a.name),
@@ -2961,8 +2990,8 @@ AS $function$
       jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
       made.member_id, 'connections.consent', made.id::text, 'allowed',
       request ->> 'ip', request ->> 'userAgent', request ->> 'requestId', made.details
-    from made, numbered
-$function$
+    from made, numbered;
+end $function$
 ;
 alter function app.note_connection(uuid,uuid,jsonb) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_connection(account uuid, organization uuid, connection uuid, agent uuid, client text, name text, host text, for_resource text, wanted text[], projects uuid[], days integer)
@@ -3000,18 +3029,21 @@ end $function$
 alter function app.open_connection(uuid,uuid,uuid,uuid,text,text,text,text,text[],uuid[],integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.open_executions()
  RETURNS TABLE(state text, executions bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
-  from public.executions e
-  join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
-  left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
-    and l.state = 'held'
-  where e.state <> 'completed'
-  group by shown
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
+    from public.executions e
+    join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
+    left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+      and l.state = 'held'
+    where e.state <> 'completed'
+    group by shown;
+end $function$
 ;
 alter function app.open_executions() owner to muster_door;
 CREATE OR REPLACE PROCEDURE app.open_table(IN opened regclass, IN opened_to regrole, IN rights text)
@@ -3019,7 +3051,7 @@ CREATE OR REPLACE PROCEDURE app.open_table(IN opened regclass, IN opened_to regr
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $procedure$
 begin
-  if not exists (select from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
+  if not exists (select 1 from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
     execute format('create policy %I on %s to %s using (true)', replace(opened_to::text, 'muster_', ''), opened, opened_to);
   end if;
   execute format('grant %s on %s to %s', rights, opened, opened_to);
@@ -3035,38 +3067,47 @@ RETURN (NULLIF(current_setting('muster.org_id'::text, true), ''::text))::uuid
 alter function app.org_id() owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.organization_positions(orgs uuid[])
  RETURNS TABLE(org_id uuid, activity bigint, moves bigint)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs)
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs);
+end $function$
 ;
 alter function app.organization_positions(uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.organizations_of(account uuid)
  RETURNS TABLE(org_id uuid, slug text, name text, member_id uuid, role text)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select o.id, o.slug, o.name, m.id, m.role
-  from sign_in.accounts a
-  join public.members m on m.status = 'active'
-    and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
-  join public.orgs o on o.id = m.org_id and o.deleted_at is null
-  where a.id = account
-  order by o.name, o.id
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select o.id, o.slug, o.name, m.id, m.role
+    from sign_in.accounts a
+    join public.members m on m.status = 'active'
+      and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+    join public.orgs o on o.id = m.org_id and o.deleted_at is null
+    where a.id = account
+    order by o.name, o.id;
+end $function$
 ;
 alter function app.organizations_of(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.organizations_of_session(session uuid)
  RETURNS SETOF uuid
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null;
+end $function$
 ;
 alter function app.organizations_of_session(uuid) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.own_membership(account uuid, organization uuid)
@@ -3200,7 +3241,12 @@ begin
         from (select p.topic, sum(p.waiting) as waiting, sum(p.active) as active, sum(p.delayed) as delayed,
             sum(p.failed) as failed from pending p group by 1) q),
       (select coalesce(floor(extract(epoch from greatest(now() - min(p.due_since), interval '0'))), 0)::bigint from pending p),
-      (select count(*) from audit e where e.at > now() - interval '24 hours');
+      -- By the numbers of the entries, which have no gaps: an organization with a million of them is not read for longer than one
+      -- with ten.
+      (select coalesce(sum(s.audit - e.seq + 1
+          - case when e.seq <= s.audit_lost_after then s.lost_until - s.lost_after else 0 end), 0)::bigint
+        from streams s cross join lateral (
+          select a.seq from audit a where a.org_id = s.org_id and a.at > now() - interval '24 hours' order by a.at limit 1) e);
 end $function$
 ;
 alter function app.platform_metrics() owner to muster_platform;
@@ -3297,6 +3343,17 @@ AS $function$
 $function$
 ;
 alter function app.project_rank(uuid,uuid,text,uuid,text) owner to the_migrator;
+CREATE OR REPLACE FUNCTION app.project_stays(org uuid, project uuid)
+ RETURNS boolean
+ LANGUAGE plpgsql
+ STABLE
+ SET search_path TO 'pg_catalog', 'public', 'pg_temp'
+AS $function$
+begin
+  return exists (select 1 from projects p where p.org_id = org and p.id = project);
+end $function$
+;
+alter function app.project_stays(uuid,uuid) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.put_document(org uuid, record uuid, record_kind text, project uuid, found_by text[], words text[])
  RETURNS void
  LANGUAGE plpgsql
@@ -3414,14 +3471,15 @@ $function$
 alter function app.rename_passkey_of_account(uuid,uuid,text) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[])
  RETURNS void
- LANGUAGE sql
+ LANGUAGE plpgsql
  SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
+begin
   update public.tokens t set hash = renewed.hash
   from unnest(organizations, hashes) renewed (org_id, hash)
-  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null
-$function$
+  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null;
+end $function$
 ;
 alter function app.renew_session_tokens(uuid,uuid[],bytea[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.require_platform()
@@ -3512,17 +3570,20 @@ $function$
 alter function app.search_term(text,boolean) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.sessions_of(member uuid, own_token uuid, before_id uuid, most integer)
  RETURNS TABLE(id uuid, is_current boolean, user_agent text, ip text, created_at timestamp with time zone, last_seen_at timestamp with time zone, expires_at timestamp with time zone)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
-    s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
-  from sign_in.sessions s
-  where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
-    and (before_id is null or s.id < before_id)
-  order by s.id desc limit most
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+      s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+    from sign_in.sessions s
+    where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
+      and (before_id is null or s.id < before_id)
+    order by s.id desc limit most;
+end $function$
 ;
 alter function app.sessions_of(uuid,uuid,uuid,integer) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.shown_state(stored text, lease_expires_at timestamp with time zone, offer_expires_at timestamp with time zone, now timestamp with time zone)
@@ -3591,14 +3652,17 @@ end $function$
 alter function app.story_keys(uuid,uuid,text,text[],text,text[],text[]) owner to the_migrator;
 CREATE OR REPLACE FUNCTION app.stream_positions(orgs uuid[], wanted uuid[])
  RETURNS TABLE(execution_id uuid, last_seq integer)
- LANGUAGE sql
+ LANGUAGE plpgsql
  STABLE SECURITY DEFINER
  SET search_path TO 'pg_catalog', 'public', 'pg_temp'
 AS $function$
-  select e.id, e.last_event_seq
-  from unnest(orgs, wanted) as w (org_id, id)
-  join public.executions e on e.org_id = w.org_id and e.id = w.id
-$function$
+#variable_conflict use_column
+begin
+  return query
+    select e.id, e.last_event_seq
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.executions e on e.org_id = w.org_id and e.id = w.id;
+end $function$
 ;
 alter function app.stream_positions(uuid[],uuid[]) owner to muster_door;
 CREATE OR REPLACE FUNCTION app.target_id()
@@ -3756,8 +3820,8 @@ CREATE TRIGGER members_not_searched AFTER DELETE ON public.members FOR EACH ROW 
 CREATE TRIGGER members_release_work AFTER UPDATE OF status ON public.members FOR EACH ROW WHEN ((new.status = 'removed'::text)) EXECUTE FUNCTION app.release_work();
 CREATE TRIGGER members_searched AFTER INSERT ON public.members FOR EACH ROW EXECUTE FUNCTION app.keep_member_document();
 CREATE TRIGGER members_searched_anew AFTER UPDATE OF name, handle, email, status ON public.members FOR EACH ROW WHEN (((((old.name IS DISTINCT FROM new.name) OR (old.handle IS DISTINCT FROM new.handle)) OR (old.email IS DISTINCT FROM new.email)) OR (old.status IS DISTINCT FROM new.status))) EXECUTE FUNCTION app.keep_member_document();
-CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications REFERENCING NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_unread();
-CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications REFERENCING OLD TABLE AS was NEW TABLE AS fresh FOR EACH STATEMENT EXECUTE FUNCTION app.count_read();
+CREATE TRIGGER notifications_counted AFTER INSERT ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_unread();
+CREATE TRIGGER notifications_recounted AFTER UPDATE ON public.notifications FOR EACH ROW EXECUTE FUNCTION app.count_read();
 CREATE TRIGGER orgs_deleted AFTER UPDATE OF deleted_at ON public.orgs FOR EACH ROW WHEN ((new.deleted_at IS NOT NULL)) EXECUTE FUNCTION app.revoke_tokens();
 CREATE TRIGGER orgs_first_epoch AFTER INSERT ON public.orgs FOR EACH ROW EXECUTE FUNCTION app.begin_first_epoch();
 CREATE TRIGGER sessions_ended AFTER UPDATE OF revoked_at ON sign_in.sessions FOR EACH ROW WHEN (((old.revoked_at IS NULL) AND (new.revoked_at IS NOT NULL))) EXECUTE FUNCTION app.end_session_tokens();
@@ -4039,6 +4103,7 @@ create policy worker on story_specs for all to muster_worker using true;
 create policy door on streams for all to muster_door using true;
 create policy operator on streams for all to muster_operator using true;
 create policy own_organization on streams for all to muster_app using (org_id = app.org_id());
+create policy platform on streams for all to muster_platform using true;
 create policy worker on streams for all to muster_worker using true;
 create policy door on subscriptions for all to muster_door using true;
 create policy operator on subscriptions for all to muster_operator using true;
@@ -4333,6 +4398,7 @@ grant execute on function app.platform_subscriptions(text,text,integer,integer) 
 grant execute on function app.platform_teams(text,uuid,text,integer,integer) to muster_app;
 grant execute on function app.project_id() to public;
 grant execute on function app.project_rank(uuid,uuid,text,uuid,text) to public;
+grant execute on function app.project_stays(uuid,uuid) to public;
 grant execute on function app.put_document(uuid,uuid,text,uuid,text[],text[]) to public;
 grant execute on function app.release_agent() to public;
 grant execute on function app.release_assignments(uuid,uuid,uuid[]) to public;

@@ -4,7 +4,7 @@
  * them; a purge that is stopped goes on at the next turn.
  */
 import { acrossOrganizations, inOrganizationAsSystem, of, type Part, type Pool, sql } from '@muster/database';
-import { webhookDeliveriesKeptDays } from '@muster/notifications';
+import { markRead, webhookDeliveriesKeptDays } from '@muster/notifications';
 import { planLimits } from '@muster/organizations';
 import { type Plan, plans, Policy } from '@muster/registry';
 
@@ -247,24 +247,21 @@ export async function purge(pool: Pool, signal: AbortSignal, table: string, days
   }
 }
 
-/** Unread notifications of more than a year count as read, by the triggers that keep the counts. */
+/** Unread notifications of more than a year count as read. */
 export async function readForThem(pool: Pool, signal: AbortSignal): Promise<number> {
-  const isOld = sql.part`in_inbox and read_at is null and created_at < now() - interval '365 days'`;
+  const isOld = sql.part`n.in_inbox and n.read_at is null and n.created_at < now() - interval '365 days'`;
   const orgs = await acrossOrganizations(pool, (db) =>
-    db.all(sql<{ org_id: string }>`select distinct org_id from notifications where ${isOld}`),
+    db.all(sql<{ org_id: string }>`select distinct n.org_id from notifications n where ${isOld}`),
   );
   let read = 0;
   for (const { org_id: orgId } of orgs) {
     for (;;) {
       signal.throwIfAborted();
-      const rows = await inOrganizationAsSystem(pool, orgId, (db) =>
-        db.all(
-          sql`update notifications set read_at = now() where ${of()} and id in (
-            select id from notifications where ${of()} and ${isOld} limit ${portion}) returning 1`,
-        ),
+      const { updated } = await inOrganizationAsSystem(pool, orgId, (db) =>
+        db.one(markRead(sql.part`${of('n')} and ${isOld}`, portion)),
       );
-      read += rows.length;
-      if (rows.length < portion) break;
+      read += updated;
+      if (updated < portion) break;
     }
   }
   return read;

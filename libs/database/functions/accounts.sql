@@ -3,15 +3,18 @@
 -- The pending invitations of an account's address, newest first; the organizations they lead into, and as what.
 create or replace function app.invitations_of(account uuid)
 returns table (org_id uuid, id uuid, org_name text, role text, invited_by text, expires_at timestamptz)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
-  from sign_in.accounts a
-  join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
-    and i.state = 'pending' and i.expires_at > now()
-  join public.orgs o on o.id = i.org_id and o.deleted_at is null
-  where a.id = account
-  order by i.id desc limit 50
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select i.org_id, i.id, o.name, i.role, i.invited_by ->> 'name', i.expires_at
+    from sign_in.accounts a
+    join public.invitations i on lower(i.email) collate "C" = lower(a.email) collate "C"
+      and i.state = 'pending' and i.expires_at > now()
+    join public.orgs o on o.id = i.org_id and o.deleted_at is null
+    where a.id = account
+    order by i.id desc limit 50;
+end $$;
 call app.hand_over('app.invitations_of(uuid)', 'muster_door');
 grant execute on function app.invitations_of(uuid) to muster_sign_in;
 

@@ -32,7 +32,7 @@ begin
   update leases l set epoch = l.epoch + skipped_epochs where l.org_id = org;
   update lock_counters c set fencing_token = c.fencing_token + skipped_epochs where c.org_id = org;
   update streams s set lost_after = s.activity, lost_until = s.activity + skipped_numbers,
-      activity = s.activity + skipped_numbers, audit = s.audit + skipped_numbers
+      activity = s.activity + skipped_numbers, audit_lost_after = s.audit, audit = s.audit + skipped_numbers
     where s.org_id = org;
 end $$;
 revoke all on function app.go_beyond_loss(uuid, int, bigint) from public;

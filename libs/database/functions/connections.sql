@@ -38,7 +38,8 @@ grant execute on function app.open_connection(uuid, uuid, uuid, uuid, text, text
 -- Leaves an entry in the audit of who made a connection: the person, since they consented, and what to, which can be read there when
 -- the connection is long gone. The last statement of its transaction: it holds the stream.
 create or replace function app.note_connection(connection uuid, entry uuid, request jsonb) returns void
-language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
   with made as (select c.org_id, c.id, c.member_id, m.name, jsonb_build_object(
       'client', jsonb_build_object('name', c.client_name, 'host', c.client_host),
       'agent', jsonb_build_object('id', a.id, 'name', a.name),
@@ -52,17 +53,18 @@ language sql volatile security definer set search_path = pg_catalog, public, pg_
       jsonb_build_object('kind', 'member', 'memberId', made.member_id, 'agentId', null, 'name', made.name),
       made.member_id, 'connections.consent', made.id::text, 'allowed',
       request ->> 'ip', request ->> 'userAgent', request ->> 'requestId', made.details
-    from made, numbered
-$$;
+    from made, numbered;
+end $$;
 call app.hand_over('app.note_connection(uuid, uuid, jsonb)', 'muster_door');
 grant execute on function app.note_connection(uuid, uuid, jsonb) to muster_sign_in;
 
 -- Whether a connection still lets its client in.
 create or replace function app.is_connected(connection uuid) returns boolean
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
-    where c.id = connection and c.revoked_at is null and c.expires_at > now())
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return exists (select 1 from public.connections c join public.orgs o on o.id = c.org_id and o.deleted_at is null
+    where c.id = connection and c.revoked_at is null and c.expires_at > now());
+end $$;
 call app.hand_over('app.is_connected(uuid)', 'muster_door');
 grant execute on function app.is_connected(uuid) to muster_sign_in;
 
@@ -102,25 +104,30 @@ grant execute on function app.give_connection_token(uuid, uuid, bytea, text, tex
 -- The token of a connection by its hash: whose it is, while it lets its client in.
 create or replace function app.find_connection_token(token_hash bytea)
 returns table (connection_id text, client_id text, expires_at timestamptz)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select t.grant_id, t.client_id, t.expires_at from public.tokens t
-  where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now()
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select t.grant_id, t.client_id, t.expires_at from public.tokens t
+    where t.hash = token_hash and t.kind = 'oauth' and t.revoked_at is null and t.expires_at > now();
+end $$;
 call app.hand_over('app.find_connection_token(bytea)', 'muster_door');
 grant execute on function app.find_connection_token(bytea) to muster_sign_in;
 
 -- Ends a token of a connection, and a connection: the door refuses them from the COMMIT on.
 create or replace function app.end_connection_token(token_hash bytea) returns void
-language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null
-$$;
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update public.tokens set revoked_at = now() where hash = token_hash and kind = 'oauth' and revoked_at is null;
+end $$;
 call app.hand_over('app.end_connection_token(bytea)', 'muster_door');
 grant execute on function app.end_connection_token(bytea) to muster_sign_in;
 
 create or replace function app.end_connection(connection uuid) returns void
-language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
-  update public.connections set revoked_at = now() where id = connection and revoked_at is null
-$$;
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  update public.connections set revoked_at = now() where id = connection and revoked_at is null;
+end $$;
 call app.hand_over('app.end_connection(uuid)', 'muster_door');
 grant execute on function app.end_connection(uuid) to muster_sign_in;
 

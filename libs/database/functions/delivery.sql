@@ -1,11 +1,14 @@
 -- Where the streams of executions stand, for those who wait for them: numbers alone, so any process may ask.
 create or replace function app.stream_positions(orgs uuid[], wanted uuid[])
 returns table (execution_id uuid, last_seq int)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select e.id, e.last_event_seq
-  from unnest(orgs, wanted) as w (org_id, id)
-  join public.executions e on e.org_id = w.org_id and e.id = w.id
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select e.id, e.last_event_seq
+    from unnest(orgs, wanted) as w (org_id, id)
+    join public.executions e on e.org_id = w.org_id and e.id = w.id;
+end $$;
 call app.hand_over('app.stream_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.stream_positions(uuid[], uuid[]) to muster_app;
 
@@ -48,14 +51,17 @@ $$;
 -- available past an offer's. Numbers alone, of all organizations.
 create or replace function app.open_executions()
 returns table (state text, executions bigint)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
-  from public.executions e
-  join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
-  left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
-    and l.state = 'held'
-  where e.state <> 'completed'
-  group by shown
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select app.shown_state(e.state, l.expires_at, (e.offer ->> 'expiresAt')::timestamptz, now()) as shown, count(*)
+    from public.executions e
+    join public.projects p on p.org_id = e.org_id and p.id = e.project_id and p.deleted_at is null
+    left join public.leases l on l.org_id = e.org_id and l.unit_type = e.target_type and l.unit_id = e.target_id
+      and l.state = 'held'
+    where e.state <> 'completed'
+    group by shown;
+end $$;
 call app.hand_over('app.open_executions()', 'muster_door');
 grant execute on function app.open_executions() to muster_platform, muster_worker;

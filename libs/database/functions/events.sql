@@ -2,9 +2,12 @@
 -- goes up with every write that leaves anything in the trail.
 create or replace function app.organization_positions(orgs uuid[])
 returns table (org_id uuid, activity bigint, moves bigint)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs)
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select s.org_id, s.activity, s.activity + s.audit from public.streams s where s.org_id = any (orgs);
+end $$;
 call app.hand_over('app.organization_positions(uuid[])', 'muster_door');
 grant execute on function app.organization_positions(uuid[]) to muster_app;
 
@@ -12,12 +15,15 @@ grant execute on function app.organization_positions(uuid[]) to muster_app;
 -- read, or where rights in the organization ended.
 create or replace function app.inbox_positions(orgs uuid[], members uuid[])
 returns table (nth bigint, place text)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select w.nth, concat(
-    (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
-    (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
-  from unnest(orgs, members) with ordinality as w (org_id, member_id, nth)
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select w.nth, concat(
+      (select sum(c.changes) from public.notification_counts c where c.org_id = w.org_id and c.member_id = w.member_id), ' ',
+      (select e.epoch from public.rights_epochs e where e.org_id = w.org_id))
+    from unnest(orgs, members) with ordinality as w (org_id, member_id, nth);
+end $$;
 call app.hand_over('app.inbox_positions(uuid[], uuid[])', 'muster_door');
 grant execute on function app.inbox_positions(uuid[], uuid[]) to muster_app;
 
@@ -26,20 +32,23 @@ grant execute on function app.inbox_positions(uuid[], uuid[]) to muster_app;
 create or replace function app.activity_seen(orgs uuid[], members uuid[], tokens uuid[], afters bigint[], upto bigint[],
   projects uuid[], kinds text[])
 returns table (nth bigint)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select w.nth
-  from unnest(orgs, members, tokens, afters, upto, projects, kinds)
-    with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
-  where exists (
-    select 1 from public.activity e
-    where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
-      and (w.project_id is null or e.project_id = w.project_id)
-      and (w.kinds is null or e.kind = any (w.kinds::text[]))
-      and (e.project_id is null
-        or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
-        -- Owners and admins see what is left of deleted projects as well.
-        or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
-          where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)))
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select w.nth
+    from unnest(orgs, members, tokens, afters, upto, projects, kinds)
+      with ordinality as w (org_id, member_id, token_id, after, upto, project_id, kinds, nth)
+    where exists (
+      select 1 from public.activity e
+      where e.org_id = w.org_id and e.seq > w.after and e.seq <= w.upto
+        and (w.project_id is null or e.project_id = w.project_id)
+        and (w.kinds is null or e.kind = any (w.kinds::text[]))
+        and (e.project_id is null
+          or exists (select 1 from app.visible_projects(w.org_id, w.member_id, w.token_id) v where v.project_id = e.project_id)
+          -- Owners and admins see what is left of deleted projects as well.
+          or exists (select 1 from public.members m join public.tokens t on t.org_id = m.org_id and t.id = w.token_id
+            where m.org_id = w.org_id and m.id = w.member_id and m.role in ('owner', 'admin') and t.project_ids is null)));
+end $$;
 call app.hand_over('app.activity_seen(uuid[], uuid[], uuid[], bigint[], bigint[], uuid[], text[])', 'muster_door');
 grant execute on function app.activity_seen(uuid[], uuid[], uuid[], bigint[], bigint[], uuid[], text[]) to muster_app;

@@ -4,14 +4,17 @@
 -- The issuers that speak for a domain, each with the organization that named it.
 create or replace function app.identity_providers_of(wanted text)
 returns table (id uuid, name text, org_id uuid, org_name text)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select p.id, p.name, o.id, o.name
-  from public.identity_provider_domains d
-  join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
-  join public.orgs o on o.id = p.org_id and o.deleted_at is null
-  where d.domain = lower(wanted) collate "C" and d.proven_at is not null
-  order by o.name, p.name, p.id limit 20
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select p.id, p.name, o.id, o.name
+    from public.identity_provider_domains d
+    join public.identity_providers p on p.org_id = d.org_id and p.id = d.provider_id
+    join public.orgs o on o.id = p.org_id and o.deleted_at is null
+    where d.domain = lower(wanted) collate "C" and d.proven_at is not null
+    order by o.name, p.name, p.id limit 20;
+end $$;
 call app.hand_over('app.identity_providers_of(text)', 'muster_door');
 grant execute on function app.identity_providers_of(text) to muster_sign_in;
 
@@ -19,15 +22,18 @@ grant execute on function app.identity_providers_of(text) to muster_sign_in;
 create or replace function app.find_identity_provider(provider uuid)
 returns table (id uuid, org_id uuid, name text, issuer text, client_id text, secret bytea, organization_key bytea,
   trusts_addresses boolean, domains text[])
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
-  from public.identity_providers p
-  join public.orgs o on o.id = p.org_id and o.deleted_at is null
-  join public.streams s on s.org_id = p.org_id
-  cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
-    where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
-  where p.id = provider and proven.domains is not null
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select p.id, p.org_id, p.name, p.issuer, p.client_id, p.secret, s.cursor_key, p.trusts_addresses, proven.domains
+    from public.identity_providers p
+    join public.orgs o on o.id = p.org_id and o.deleted_at is null
+    join public.streams s on s.org_id = p.org_id
+    cross join lateral (select array_agg(d.domain order by d.domain) as domains from public.identity_provider_domains d
+      where d.org_id = p.org_id and d.provider_id = p.id and d.proven_at is not null) proven
+    where p.id = provider and proven.domains is not null;
+end $$;
 call app.hand_over('app.find_identity_provider(uuid)', 'muster_door');
 grant execute on function app.find_identity_provider(uuid) to muster_sign_in;
 
@@ -44,13 +50,14 @@ $$;
 
 -- Ends what lets sessions into the organization of this transaction that lack what its policy asks for by now.
 create or replace function app.end_unproven_sessions() returns void
-language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
   update public.tokens t set revoked_at = now()
   from public.members m, public.orgs o, sign_in.sessions s
   where t.org_id = app.org_id() and t.kind = 'session' and t.revoked_at is null
     and m.org_id = t.org_id and m.id = t.member_id and o.id = t.org_id and s.id = t.session_id
-    and app.lacks_proof(o.policy, m.role, s.proofs)
-$$;
+    and app.lacks_proof(o.policy, m.role, s.proofs);
+end $$;
 call app.hand_over('app.end_unproven_sessions()', 'muster_door');
 grant execute on function app.end_unproven_sessions() to muster_app;
 
@@ -58,14 +65,17 @@ grant execute on function app.end_unproven_sessions() to muster_app;
 -- vouched for the person, and whether a passkey has to have. No row for any other account.
 create or replace function app.asked_proofs(account uuid, organization uuid)
 returns table (org_name text, requires_passkey boolean, provider_id uuid, provider_name text)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
-  from (select org_id, name as org_name from app.organizations_of(account)) o
-  join public.orgs r on r.id = o.org_id
-  left join public.identity_providers p on p.org_id = o.org_id
-    and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
-  where o.org_id = organization
-  order by p.name, p.id
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select o.org_name, coalesce((r.policy ->> 'requirePasskey')::boolean, false), p.id, p.name
+    from (select org_id, name as org_name from app.organizations_of(account)) o
+    join public.orgs r on r.id = o.org_id
+    left join public.identity_providers p on p.org_id = o.org_id
+      and coalesce(r.policy -> 'allowedIdentityProviders', '[]') ? p.id::text
+    where o.org_id = organization
+    order by p.name, p.id;
+end $$;
 call app.hand_over('app.asked_proofs(uuid, uuid)', 'muster_door');
 grant execute on function app.asked_proofs(uuid, uuid) to muster_sign_in;

@@ -78,12 +78,15 @@ end $$;
 
 -- Ends the runs of a member, or where `agent` is given those of that agent.
 create or replace function app.cancel_runs(org uuid, member uuid, agent uuid, message text) returns void
-language sql set search_path = pg_catalog, public, pg_temp as $$
-  update agent_runs r set state = 'canceled', ended_at = clock_timestamp(), last_seen_at = clock_timestamp(),
-    last_event = jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
-      'at', to_char(clock_timestamp() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))
-  where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null
-$$;
+language plpgsql set search_path = pg_catalog, public, pg_temp as $$
+declare
+  moment constant timestamptz := clock_timestamp();
+  event constant jsonb := jsonb_build_object('kind', 'canceled', 'message', message, 'data', null,
+    'at', to_char(moment at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'));
+begin
+  update agent_runs r set state = 'canceled', ended_at = moment, last_seen_at = moment, last_event = event
+    where r.org_id = org and r.member_id = member and (agent is null or r.agent_id = agent) and r.ended_at is null;
+end $$;
 
 -- Whoever is a member no more holds nothing: leases and locks are freed, and runs are over, in the transaction that removes
 -- them, and the work is there for others.

@@ -73,54 +73,62 @@ create or replace trigger sessions_ended after update of revoked_at on sign_in.s
 
 -- Gives a session another secret, and its tokens the hashes that go with it.
 create or replace function app.renew_session_tokens(session uuid, organizations uuid[], hashes bytea[]) returns void
-language sql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+language plpgsql volatile security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
   update public.tokens t set hash = renewed.hash
   from unnest(organizations, hashes) renewed (org_id, hash)
-  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null
-$$;
+  where t.session_id = session and t.org_id = renewed.org_id and t.revoked_at is null;
+end $$;
 call app.hand_over('app.renew_session_tokens(uuid, uuid[], bytea[])', 'muster_door');
 grant execute on function app.renew_session_tokens(uuid, uuid[], bytea[]) to muster_sign_in;
 
 -- The organizations in which a session has a token.
 create or replace function app.organizations_of_session(session uuid) returns setof uuid
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select t.org_id from public.tokens t where t.session_id = session and t.revoked_at is null;
+end $$;
 call app.hand_over('app.organizations_of_session(uuid)', 'muster_door');
 grant execute on function app.organizations_of_session(uuid) to muster_sign_in;
 
 -- The organizations that an account is in, by name, those whose membership was made for its address among them.
 create or replace function app.organizations_of(account uuid)
 returns table (org_id uuid, slug text, name text, member_id uuid, role text)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select o.id, o.slug, o.name, m.id, m.role
-  from sign_in.accounts a
-  join public.members m on m.status = 'active'
-    and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
-  join public.orgs o on o.id = m.org_id and o.deleted_at is null
-  where a.id = account
-  order by o.name, o.id
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select o.id, o.slug, o.name, m.id, m.role
+    from sign_in.accounts a
+    join public.members m on m.status = 'active'
+      and (m.account_id = a.id or (m.account_id is null and lower(m.email) collate "C" = lower(a.email) collate "C"))
+    join public.orgs o on o.id = m.org_id and o.deleted_at is null
+    where a.id = account
+    order by o.name, o.id;
+end $$;
 call app.hand_over('app.organizations_of(uuid)', 'muster_door');
 grant execute on function app.organizations_of(uuid) to muster_sign_in;
 
 -- What is known of an address in all organizations: whether a member has it, how they are called, and whether it is invited.
 create or replace function app.known_address(address text, out member_name text, out is_invited boolean)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select
-    (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
-      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1),
-    exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
-      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C")
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  member_name := (select m.name from public.members m join public.orgs o on o.id = m.org_id and o.deleted_at is null
+      where m.status = 'active' and lower(m.email) collate "C" = lower(address) collate "C" order by m.created_at limit 1);
+  is_invited := exists (select 1 from public.invitations i join public.orgs o on o.id = i.org_id and o.deleted_at is null
+      where i.state = 'pending' and i.expires_at > now() and lower(i.email) collate "C" = lower(address) collate "C");
+end $$;
 call app.hand_over('app.known_address(text)', 'muster_door');
 grant execute on function app.known_address(text) to muster_sign_in;
 
 -- The account of a member of the organization that this transaction is in.
 create or replace function app.account_of(member uuid) returns uuid
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active'
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+begin
+  return (select m.account_id from public.members m where m.org_id = app.org_id() and m.id = member and m.status = 'active');
+end $$;
 call app.hand_over('app.account_of(uuid)', 'muster_door');
 
 -- The sessions of a member's person that are not over, newest first, those of other organizations too: they are the person's.
@@ -128,14 +136,17 @@ call app.hand_over('app.account_of(uuid)', 'muster_door');
 create or replace function app.sessions_of(member uuid, own_token uuid, before_id uuid, most int)
 returns table (id uuid, is_current boolean, user_agent text, ip text, created_at timestamptz, last_seen_at timestamptz,
   expires_at timestamptz)
-language sql stable security definer set search_path = pg_catalog, public, pg_temp as $$
-  select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
-    s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
-  from sign_in.sessions s
-  where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
-    and (before_id is null or s.id < before_id)
-  order by s.id desc limit most
-$$;
+language plpgsql stable security definer set search_path = pg_catalog, public, pg_temp as $$
+#variable_conflict use_column
+begin
+  return query
+    select s.id, exists (select 1 from public.tokens t where t.org_id = app.org_id() and t.id = own_token and t.session_id = s.id),
+      s.user_agent, s.ip, s.created_at, s.last_seen_at, s.expires_at
+    from sign_in.sessions s
+    where s.account_id = app.account_of(member) and s.revoked_at is null and s.expires_at > now()
+      and (before_id is null or s.id < before_id)
+    order by s.id desc limit most;
+end $$;
 call app.hand_over('app.sessions_of(uuid, uuid, uuid, int)', 'muster_door');
 grant execute on function app.sessions_of(uuid, uuid, uuid, int) to muster_app;
 

@@ -76,7 +76,7 @@ end $$;
 create procedure app.open_table(opened regclass, opened_to regrole, rights text)
 language plpgsql set search_path = pg_catalog, public, pg_temp as $$
 begin
-  if not exists (select from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
+  if not exists (select 1 from pg_policy p where p.polrelid = opened and p.polname = replace(opened_to::text, 'muster_', '')) then
     execute format('create policy %I on %s to %s using (true)', replace(opened_to::text, 'muster_', ''), opened, opened_to);
   end if;
   execute format('grant %s on %s to %s', rights, opened, opened_to);

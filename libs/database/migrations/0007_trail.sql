@@ -12,6 +12,8 @@ create table streams (
   -- streams go on beyond (functions/after-loss.sql). Whoever stands in between has seen what is not there any more.
   lost_after bigint,
   lost_until bigint,
+  -- The audit went on beyond as many numbers, after this one.
+  audit_lost_after bigint,
   constraint streams_lost_check check (lost_after < lost_until)
   -- Every write of an organization is one to its row: half of each page is left free, so that its new version lies beside it.
 ) with (fillfactor = 50, autovacuum_vacuum_max_threshold = 5000);
@@ -20,6 +22,8 @@ call app.open_table('streams', 'muster_operator', 'select, insert, update');
 -- An organization begins with an entry of who began it; what a person lets in stands in its audit as well.
 call app.open_table('streams', 'muster_door', 'select (org_id, activity, audit, cursor_key), insert (org_id, audit), update (audit)');
 call app.open_table('streams', 'muster_worker', 'select (org_id, activity)');
+-- How many entries an organization has since some time, its numbers say: none of them is counted.
+call app.open_table('streams', 'muster_platform', 'select (org_id, audit, lost_after, lost_until, audit_lost_after)');
 
 create table activity (
   org_id uuid not null references orgs (id) on delete cascade,
@@ -79,15 +83,13 @@ create index audit_member on audit (org_id, member_id, seq desc);
 create index audit_agent on audit (org_id, agent_id, seq desc) where agent_id is not null;
 create index audit_operation on audit (org_id, operation, seq desc);
 create index audit_denied on audit (org_id, seq desc) where outcome = 'denied';
--- How many operations since yesterday? Entries lie in the order in which they came.
-create index audit_at on audit using brin (at) with (pages_per_range = 32, autosummarize = on);
--- Which entries of an organization are past its retention?
+-- Which entries of an organization are past its retention? Which was the first since yesterday?
 create index audit_age on audit (org_id, at);
 call app.guard_table('audit', 'select, insert');
 call app.open_table('audit', 'muster_operator', 'insert');
 call app.open_table('audit', 'muster_door',
   'insert (org_id, seq, id, actor, member_id, operation, target, outcome, ip, user_agent, request_id, details)');
-call app.open_table('audit', 'muster_platform', 'select (at)');
+call app.open_table('audit', 'muster_platform', 'select (org_id, seq, at)');
 call app.open_table('audit', 'muster_worker', 'select (org_id, seq, at), delete');
 
 -- Work that follows from a write, written with it and marked done by the transaction that does it.

@@ -204,7 +204,7 @@ export interface StorySelections { device_id: Generated<string>; member_id: stri
 
 export interface StorySpecs { author: Actor; content: string; content_hash: string; created_at: Generated<string>; lines_added: number; lines_removed: number; note: string | null; org_id: string; story_id: string; version: number; }
 
-export interface Streams { activity: Generated<number>; audit: Generated<number>; cursor_key: Generated<Buffer>; lost_after: number | null; lost_until: number | null; org_id: string; }
+export interface Streams { activity: Generated<number>; audit: Generated<number>; audit_lost_after: number | null; cursor_key: Generated<Buffer>; lost_after: number | null; lost_until: number | null; org_id: string; }
 
 export interface Subscriptions { created_at: Generated<string>; current_period_end: Generated<string>; current_period_start: Generated<string>; org_id: string; plan: Plan; seats: number; status: 'trialing' | 'active' | 'past_due' | 'canceled'; updated_at: Generated<string>; version: Generated<number>; }
 

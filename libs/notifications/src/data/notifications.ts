@@ -20,6 +20,7 @@ import {
 } from '@muster/registry';
 import { type Caller } from '@muster/runtime';
 import { z } from 'zod';
+import { countsByHand } from './unread-counts.ts';
 import { maySee } from './visible.ts';
 
 type List = Registry['notifications']['list'];
@@ -89,7 +90,7 @@ export async function getUnread(db: Db, caller: Caller): Promise<Unread> {
 }
 
 /**
- * A call that marks locks the counts of the member first, in the order of their key as the triggers do, and then the
+ * A call that marks locks the counts of the member first, in the order of their key, and then the
  * notifications: so calls that mark for one member take turns, however much they mark.
  */
 const lockCounts = (caller: Caller): Query<unknown> =>
@@ -104,20 +105,34 @@ export interface Marked {
   readonly last: string | null;
 }
 
-/** Marks what of the inbox the condition is true of, the oldest first. */
+/**
+ * Marks what of inboxes the condition is true of, the oldest first, and counts it: each count is written once, and they in
+ * the order of their key.
+ */
+export const markRead = (condition: Part, most: number): Query<Marked> =>
+  sql<Marked>`with by_hand as materialized (${countsByHand}),
+     found as materialized (
+       select n.id from notifications n where ${condition}
+       order by n.id limit ${most}),
+     marked as (
+       update notifications n set read_at = now() from found f, by_hand
+       where ${of('n')} and n.id = f.id and n.read_at is null
+       returning n.member_id, n.kind, coalesce(n.project_id, n.org_id) as place_id),
+     fewer as (select m.member_id, m.kind, m.place_id, count(*)::int as n from marked m group by 1, 2, 3),
+     locked as materialized (
+       select c.member_id, c.kind, c.place_id, w.n
+       from notification_counts c join fewer w using (member_id, kind, place_id)
+       where ${of('c')} order by c.member_id, c.kind, c.place_id for no key update of c),
+     counted as (
+       update notification_counts c set unread = c.unread - l.n, changes = c.changes + 1 from locked l
+       where ${of('c')} and c.member_id = l.member_id and c.kind = l.kind and c.place_id = l.place_id)
+     select (select count(*) from found) as found, (select count(*) from marked) as updated,
+       (select id from found order by id desc limit 1) as last`;
+
 async function mark(db: Db, caller: Caller, condition: Part, most: number): Promise<Marked> {
   const [, marked] = await Promise.all([
     db.all(lockCounts(caller)),
-    db.one(
-      sql<Marked>`with found as materialized (
-           select n.id from notifications n where ${isInInbox(caller)} and ${condition}
-           order by n.id limit ${most}),
-         marked as (
-           update notifications n set read_at = now() from found f
-           where ${of('n')} and n.id = f.id and n.read_at is null returning n.id)
-         select (select count(*) from found) as found, (select count(*) from marked) as updated,
-           (select id from found order by id desc limit 1) as last`,
-    ),
+    db.one(markRead(sql.part`${isInInbox(caller)} and ${condition}`, most)),
   ]);
   return marked;
 }

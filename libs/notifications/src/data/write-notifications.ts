@@ -4,6 +4,7 @@ import { type Actor } from '@muster/registry';
 import { defaultChannels } from '../rules/channels.ts';
 import { longestBody, type NotificationDraft } from '../rules/notification-rules.ts';
 import { recipientQueries } from './recipients.ts';
+import { countsByHand } from './unread-counts.ts';
 
 /** The drafts of one event, in the order in which they count. */
 export type OfEvent = readonly NotificationDraft[];
@@ -61,11 +62,17 @@ export function writeNotifications(actor: Actor, events: readonly OfEvent[]): Qu
      timed as materialized (
        select t.*, date_trunc('milliseconds', clock_timestamp()) as at from told t
        where t.in_inbox or t.goes_out order by t.event, t.member_id),
+     by_hand as materialized (${countsByHand}),
      numbered as materialized (select t.*, app.new_id(t.at) as id from timed t),
      written as (
        insert into notifications (org_id, id, member_id, project_id, kind, title, body, subject, actor, in_inbox, created_at)
        select ${organization}, n.id, n.member_id, n.project_id, n.kind, n.title, n.body, n.subject, ${actor}::jsonb, n.in_inbox, n.at
-       from numbered n)
+       from numbered n, by_hand),
+     counted as (
+       insert into notification_counts as c (org_id, member_id, kind, project_id, unread, changes)
+       select ${organization}, n.member_id, n.kind, n.project_id, count(*), 1 from numbered n where n.in_inbox
+       group by n.member_id, n.kind, n.project_id order by n.member_id, n.kind, coalesce(n.project_id, ${organization})
+       on conflict (org_id, member_id, kind, place_id) do update set unread = c.unread + excluded.unread, changes = c.changes + 1)
      insert into outbox (org_id, id, topic, payload)
      select ${organization}, app.new_id(n.at), 'notification.deliver', jsonb_build_object('notificationId', n.id)
      from numbered n where n.goes_out`;

@@ -217,8 +217,10 @@ describe('operators of the installation', () => {
     await outbox('invitation.mail', 'dispatch_after, attempts', `now() + interval '10 s', 1`);
     await outbox('invitation.mail', 'dead_at', 'now()');
     await world.rows(
-      `insert into audit (org_id, seq, id, at, actor, operation, outcome, request_id)
-       values ($1, 1, $2, now(), '{}', 'x', 'allowed', 'x'), ($1, 2, $3, now() - interval '25 h', '{}', 'x', 'allowed', 'x')`,
+      `with entries as (
+         insert into audit (org_id, seq, id, at, actor, operation, outcome, request_id)
+         values ($1, 1, $2, now() - interval '25 h', '{}', 'x', 'allowed', 'x'), ($1, 2, $3, now(), '{}', 'x', 'allowed', 'x'))
+       update streams set audit = 2 where org_id = $1`,
       more.orgId,
       newId(),
       newId(),
@@ -256,6 +258,37 @@ describe('operators of the installation', () => {
     });
     expect(metrics.outboxLagSeconds).toBeGreaterThanOrEqual(90);
     expect(metrics.outboxLagSeconds).toBeLessThan(600);
+  });
+
+  it('count the entries of the last 24 hours by their numbers: no older ones, and none that a loss passed over', async () => {
+    const operator = await operatorOf(await world.org());
+    const last24h = async () => (await operator.admin.platform.metrics()).metrics.operationsLast24h;
+    const before = await last24h();
+    const busy = await world.org();
+    const quiet = await world.org();
+    const leave = (orgId: string, first: number, last: number, age: string) =>
+      world.rows(
+        `with entries as (
+           insert into audit (org_id, seq, id, at, actor, operation, outcome, request_id)
+           select $1, n, gen_random_uuid(), now() - $4::interval, '{}', 'stories.update', 'allowed', 'r'
+           from generate_series($2::int, $3::int) n)
+         update streams set audit = $3 where org_id = $1`,
+        ...[orgId, first, last, age],
+      );
+    await leave(busy.orgId, 1, 40, '25 hours');
+    await leave(busy.orgId, 41, 70, '23 hours');
+    await leave(quiet.orgId, 1, 5, '2 days');
+    expect(await last24h()).toBe(before + 30);
+    await world.rows('select app.go_beyond_loss($1, 1000, 1000000)', busy.orgId);
+    expect(await last24h()).toBe(before + 30);
+    await leave(busy.orgId, 1_000_071, 1_000_074, '1 hour');
+    expect(await last24h()).toBe(before + 34);
+    // None of what was before the loss is of the last day any more.
+    await world.rows(
+      `update audit set at = now() - interval '3 days' where org_id = $1 and seq <= 70`,
+      busy.orgId,
+    );
+    expect(await last24h()).toBe(before + 4);
   });
 
   it('take no cursor that a list did not give', async () => {

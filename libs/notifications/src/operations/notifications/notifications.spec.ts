@@ -253,6 +253,35 @@ describe('notifications.markRead', () => {
 });
 
 describe('notifications.markAllRead', () => {
+  it('writes each count once, however much it marks', async () => {
+    const { chloe, orgId } = people;
+    await tell(chloe, ['mention', 'mention', 'mention', 'mention', 'assigned', 'assigned']);
+    const counts = () =>
+      world.rows<{ kind: string; unread: number; changes: number }>(
+        'select kind, unread, changes from notification_counts where org_id = $1 and member_id = $2 order by kind',
+        ...[orgId, chloe.me.memberId],
+      );
+    expect(await counts()).toEqual([
+      { kind: 'assigned', unread: 2, changes: 2 },
+      { kind: 'mention', unread: 4, changes: 4 },
+    ]);
+    expect(await chloe.notifications.markAllRead()).toEqual({ updated: 6, unread: 0 });
+    expect(await counts()).toEqual([
+      { kind: 'assigned', unread: 0, changes: 3 },
+      { kind: 'mention', unread: 0, changes: 5 },
+    ]);
+  });
+
+  it('and whatever else marks leaves the counts right', async () => {
+    const { chloe, orgId } = people;
+    await tell(chloe, ['mention', 'mention', 'assigned']);
+    await world.rows(
+      `update notifications set read_at = now() where org_id = $1 and kind = 'mention'`,
+      orgId,
+    );
+    expect(await unread(chloe)).toBe(1);
+  });
+
   it('marks what there is, and again nothing', async () => {
     const { chloe, dan } = people;
     await tell(chloe, ['mention', 'assigned']);
