@@ -61,7 +61,7 @@ class SharedConnection {
     this.reads.push(read);
     if (this.reads.length === 1) this.begin(read.burst);
     else if (this.written === this.reads.length - 1 && read.burst.isKnownTo(this.wire)) {
-      this.writeAhead(read.burst);
+      this.write(read.burst);
     }
   }
 
@@ -74,11 +74,7 @@ class SharedConnection {
 
   private begin(burst: Burst): void {
     this.since = performance.now();
-    if (this.written === 0) {
-      this.written = 1;
-      this.unsent.push(...burst.messages(this.wire));
-    }
-    this.flush();
+    if (this.written === 0) this.write(burst);
     const { callback } = burst;
     burst.callback = (error, outcome) => {
       const fault = error ?? (outcome !== undefined && 'error' in outcome ? outcome.error : null);
@@ -100,9 +96,9 @@ class SharedConnection {
     this.onChange(this);
   }
 
-  private writeAhead(burst: Burst): void {
+  /** What the process asks for in one turn of its loop goes out in one system call. */
+  private write(burst: Burst): void {
     this.written += 1;
-    // What the process asks for in one turn of its loop goes out in one system call.
     if (this.unsent.length === 0) {
       setImmediate(() => {
         this.flush();
