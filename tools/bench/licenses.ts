@@ -1,6 +1,6 @@
 /**
  * Activations and checks beside bare servers that do a step more each: from a constant answer to the least that the
- * promises take, which is the bare statement, the signatures, and a count in Redis. What the service costs beyond
+ * promises take, which is a statement that knows several machines, the signatures, and a count in Redis. What the service costs beyond
  * that is its own. Compared in processor time, of the server and of Postgres, which other work on the machine moves less than rates.
  */
 import { execFile } from 'node:child_process';
@@ -36,6 +36,7 @@ const bareTables = `
   create table bare.licenses (like licenses.licenses including all);
   alter table bare.licenses add column machine_hash bytea, add column bound_at timestamptz(3);
   insert into bare.licenses select * from licenses.licenses;
+  create table bare.machines (like licenses.license_machines including all);
   analyze bare.licenses;
   analyze licenses.licenses`;
 
@@ -172,7 +173,7 @@ export function renderLicenses(summaries: readonly LicenseSummary[]): string {
       ...costs.map(({ side, serverMicros, postgresMicros, rate, p50 }) =>
         line([nameOf(side), ...[whole(serverMicros), whole(postgresMicros ?? 0), whole(rate), two(p50)]]),
       ),
-      `of the bare statement in processor time: at most ${two(least)} with signatures and counts, the service ${two(service)}`,
+      `of the bare statement in processor time: at most ${two(least)} with all of them, the service ${two(service)}`,
       `of what they take at least: ${two(share.median)} (${two(share.min)}–${two(share.max)}), goal ≥ ${two(goal)} ${verdict(share.median >= goal)}`,
       '',
     ])
