@@ -12,6 +12,7 @@ import {
   type Pool,
   commandConnectMillis,
   sendRead,
+  sendShortWrite,
 } from '@muster/database';
 import { seal, unseal } from './signing/seal.ts';
 import { newSigningKey } from './signing/signing-key.ts';
@@ -189,12 +190,19 @@ export async function ask<Row extends object>(
   }
 }
 
+const shared =
+  (send: typeof sendRead) =>
+  async <Row extends object>(pool: Pool, { text, values }: Question): Promise<Row[]> => {
+    try {
+      const [result] = await send(pool, [{ sql: text, parameters: values }]);
+      return (result?.rows ?? []) as Row[];
+    } catch (error) {
+      throw faultOf(pool, error);
+    }
+  };
+
 /** The same for what only reads and waits for no lock: over the few connections that such questions share. */
-export async function look<Row extends object>(pool: Pool, { text, values }: Question): Promise<Row[]> {
-  try {
-    const [result] = await sendRead(pool, [{ sql: text, parameters: values }]);
-    return (result?.rows ?? []) as Row[];
-  } catch (error) {
-    throw faultOf(pool, error);
-  }
-}
+export const look = shared(sendRead);
+
+/** The same for what changes one license and can be repeated: over the few connections that such changes share. */
+export const changeOne = shared(sendShortWrite);

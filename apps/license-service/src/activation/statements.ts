@@ -3,7 +3,7 @@
  * statements, or a count of another table beside the lock, let several machines win the same key.
  */
 import { type Pool } from '@muster/database';
-import { ask, look } from '../database.ts';
+import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Ask } from '../operators/transaction.ts';
 
@@ -155,13 +155,6 @@ const releasing = `with ${decided},
     greatest(o.transfer_limit - coalesce(f.transfers, o.transfers), 0) as "transfersLeft"
   from outcome o left join freed f on f.id = o.id`;
 
-const first = async <Row extends object>(
-  pool: Pool,
-  name: string,
-  text: string,
-  values: unknown[],
-): Promise<Row | undefined> => (await ask<Row>(pool, { name, text, values }))[0];
-
 /** What the license is; changes nothing. Undefined where no license has this key. */
 export const checkLicense = async (
   pool: Pool,
@@ -182,15 +175,18 @@ const valuesOf = (activation: Activation): unknown[] => {
 };
 
 /** Gives the machine a free slot, or lets it go on in its own; of many that race as many are let in as slots are free. */
-export const activateLicense = (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
-  first(pool, 'activate', activating, valuesOf(activation));
+export const activateLicense = async (pool: Pool, activation: Activation): Promise<Granted | undefined> =>
+  (await changeOne<Granted>(pool, { text: activating, values: valuesOf(activation) }))[0];
 
 /** The same in a transaction of the operators'. */
 export const activateWithin = async (within: Ask, activation: Activation): Promise<Granted | undefined> =>
   (await within<Granted>(activating, valuesOf(activation)))[0];
 
 /** Frees the slot of the machine, within the plan's transfers. The same machine again: the same. */
-export const releaseLicense = (
+export const releaseLicense = async (
   pool: Pool,
   { keyHash, machineHashes, eventId }: Claim & { readonly eventId: string },
-): Promise<Released | undefined> => first(pool, 'release', releasing, [keyHash, ...machineHashes, eventId]);
+): Promise<Released | undefined> => {
+  const values = [keyHash, ...machineHashes, eventId];
+  return (await ask<Released>(pool, { name: 'release', text: releasing, values }))[0];
+};
