@@ -80,6 +80,26 @@ const giveBackWithinMillis = 10;
 
 const owing = (costs: readonly Cost[], owed: number): OwedCost[] => costs.map((cost) => ({ ...cost, owed }));
 
+const inParts = <Item>(items: readonly Item[]): Item[][] =>
+  Array.from({ length: Math.ceil(items.length / mostAtOnce) }, (_, part) =>
+    items.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
+  );
+
+/** The script's keys and arguments. */
+function callOf(batch: readonly Asked[]): { keys: string[]; args: (string | number)[] } {
+  const buckets = new Map<string, { readonly place: number; readonly rate: Rate }>();
+  const placeOfBucket = ({ key, rate }: Cost): number => {
+    const known = buckets.get(key) ?? { place: buckets.size + 1, rate };
+    if (known.place > buckets.size) buckets.set(key, known);
+    return known.place;
+  };
+  const questions = batch.map(({ wanted, costs, optional }) =>
+    costs.reduce((line, cost) => `${line} ${placeOfBucket(cost)} ${cost.owed}`, `${wanted} ${optional}`),
+  );
+  const rates = Array.from(buckets.values(), ({ rate }) => [rate.burst, intervalMillis(rate)]).flat();
+  return { keys: [...buckets.keys()], args: [...rates, ...questions] };
+}
+
 /** Each call rejects where Redis does not answer in time. */
 export function createRedisStore(url: string, timeoutMillis: number): RedisStore {
   const script = redisScript(url, lua, timeoutMillis);
@@ -92,18 +112,9 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
 
   /** Rejects after it has told all of the batch. */
   const send = async (batch: readonly Asked[]): Promise<void> => {
-    const buckets = new Map<string, { readonly place: number; readonly rate: Rate }>();
-    const placeOfBucket = ({ key, rate }: Cost): number => {
-      const known = buckets.get(key) ?? { place: buckets.size + 1, rate };
-      if (known.place > buckets.size) buckets.set(key, known);
-      return known.place;
-    };
-    const questions = batch.map(({ wanted, costs, optional }) =>
-      costs.reduce((line, cost) => `${line} ${placeOfBucket(cost)} ${cost.owed}`, `${wanted} ${optional}`),
-    );
-    const rates = Array.from(buckets.values(), ({ rate }) => [rate.burst, intervalMillis(rate)]).flat();
+    const { keys, args } = callOf(batch);
     try {
-      const answer = await script.run([...buckets.keys()], [...rates, ...questions]);
+      const answer = await script.run(keys, args);
       if (!Array.isArray(answer)) throw new Error('Redis answered something else');
       let place = 0;
       const next = (): number => Number(answer[place++]);
@@ -124,9 +135,7 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
    */
   const sendAll = (place: string, batch: readonly Asked[]): void => {
     busy.add(place);
-    const parts = Array.from({ length: Math.ceil(batch.length / mostAtOnce) }, (_, part) =>
-      send(batch.slice(part * mostAtOnce, (part + 1) * mostAtOnce)),
-    );
+    const parts = inParts(batch).map(send);
     const done = (): void => {
       busy.delete(place);
       if (waiting.length > 0) flushSoon();
@@ -145,12 +154,8 @@ export function createRedisStore(url: string, timeoutMillis: number): RedisStore
     const costs = [...back.values()];
     back = new Map();
     return grouped(costs, ({ key }) => script.placeOf(key)).flatMap((there) =>
-      Array.from({ length: Math.ceil(there.length / mostAtOnce) }, (_, part) => ({
-        ...{
-          wanted: 0 as const,
-          costs: there.slice(part * mostAtOnce, (part + 1) * mostAtOnce),
-          optional: 0,
-        },
+      inParts(there).map((part) => ({
+        ...{ wanted: 0 as const, costs: part, optional: 0 },
         ...{ resolve: () => undefined, reject: () => undefined },
       })),
     );
