@@ -46,7 +46,7 @@ describe('checks at once', () => {
   it('are each answered for their own key and machine, and want no connection each', async () => {
     const licenses = await world.issueMany(many);
     await Promise.all(licenses.slice(0, many / 2).map(({ key }) => service.activate(key, machine)));
-    // With the only connection taken for a while, whoever wants one of his own has to wait for it.
+    // With the only connection taken for a while, a check that wants one of its own has to wait for it.
     const slow = await activated();
     await before(slow.id, 'perform pg_sleep(1)');
     const only = createPool({ url: world.url, role: 'muster_licenses', max: 1, connectWithinMillis: 20_000 });
@@ -102,7 +102,7 @@ describe('checks at once', () => {
       )
       .catch(() => undefined);
     for (const { status } of await Promise.all(lost)) expect([200, 503]).toContain(status);
-    // One that nobody used is met by the next check, which is asked to come again too.
+    // One that was not in use is met by the next check, which is asked to come again too.
     await until(async () => (await service.check(key, machine)).status === 200);
     expect(said(await service.check(key, machine))).toEqual([200, true, true]);
   });

@@ -32,7 +32,7 @@ export interface LicenseClient {
    */
   trial(): Promise<Standing>;
   /**
-   * For a machine that never comes online: a text to carry to whoever sells the license, who answers it. Another request
+   * For a machine that never comes online: a text to carry to the seller of the license, who answers it. Another request
    * takes the place of this one. Needs `publicKeys`, by which the answer is believed.
    */
   requestOffline(licenseKey: string): Promise<string>;

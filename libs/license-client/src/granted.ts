@@ -46,7 +46,7 @@ export async function activateIn(session: Session, licenseKey: string): Promise<
   const license = licenseIn(heard, { licenseKey, machineId });
   const text = heard.header('license-certificate') ?? '';
   const certificate = readCertificate(text, ring());
-  // A yes to this very question has all three; one that has not is somebody else's.
+  // A yes to this very question has all three; one that has not was made for another caller.
   if (license === undefined || certificate === undefined || !isOfMachine(certificate, machineId))
     return untrusted;
   await keep(folder, {

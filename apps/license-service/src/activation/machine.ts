@@ -42,5 +42,5 @@ export function createMachineHasher(pepper: string | Buffer, before: string | Bu
 export const hintOfMachine = (machineId: string): string =>
   machineId.length >= 12 ? `…${machineId.slice(-4)}` : '…';
 
-/** How a certificate names its machine: whoever has the id can see that it is meant, and nobody else. */
+/** How a certificate names its machine: only a program that has the id can see that it is meant. */
 export const machineMark = (machineId: string): string => hash('sha256', machineId, 'base64url');

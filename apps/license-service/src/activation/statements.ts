@@ -7,7 +7,7 @@ import { ask, changeOne, look } from '../database.ts';
 import { type Features } from '../features.ts';
 import { type Ask } from '../operators/transaction.ts';
 
-/** What a license is to whoever asks with a key and a machine, in the words of the header License-State. */
+/** What a license is to a caller who asks with a key and a machine, in the words of the header License-State. */
 export type State = 'unactivated' | 'active' | 'other_machine' | 'expired' | 'suspended' | 'revoked';
 
 export interface Seen {
