@@ -1,7 +1,8 @@
 /**
- * Activations and checks beside bare servers that do a step more each: from a constant answer to the least that the
- * promises take, which is a statement that knows several machines, the signatures, and a count in Redis. What the service costs beyond
- * that is its own. Compared in processor time, of the server and of Postgres, which other work on the machine moves less than rates.
+ * Activations and checks beside bare servers that do a step more each: from a constant answer to all that the promises
+ * take, which is a statement that knows several machines, the signatures, and a count in Redis. What the service costs
+ * beyond that is its own. Compared in processor time, of the server and of Postgres, which other work on the machine
+ * moves less than rates.
  */
 import { execFile } from 'node:child_process';
 import path from 'node:path';
@@ -27,8 +28,8 @@ type Path = (typeof paths)[number];
 type Side = Step | 'service';
 const sides: readonly Side[] = [...steps, 'service'];
 
-/** The least share of what the promises take at least, in processor time (docs/decisions/licenses.md). */
-const goals: Readonly<Record<Path, number>> = { check: 0.6, activate: 0.55 };
+/** The least share of the bare server that does all of it, in processor time (docs/decisions/licenses.md). */
+const goals: Readonly<Record<Path, number>> = { check: 0.8, activate: 0.5 };
 
 /** As the bare server has it: the same columns and indexes, one machine beside them, the key's hash made by Postgres. */
 const bareTables = `
@@ -82,10 +83,10 @@ export interface LicenseCost {
 export interface LicenseSummary {
   readonly path: Path;
   readonly costs: readonly LicenseCost[];
-  /** Shares of the bare statement, in processor time: of what the promises take at least, and of the service. */
-  readonly least: number;
+  /** Shares of the bare statement, in processor time: of the bare server that does all of it, and of the service. */
+  readonly bareWithAll: number;
   readonly service: number;
-  /** The service's share of what the promises take at least, the rounds' median and both ends. */
+  /** The service's share of the bare server that does all of it, the rounds' median and both ends. */
   readonly share: { readonly median: number; readonly min: number; readonly max: number };
   readonly goal: number;
 }
@@ -113,7 +114,7 @@ function summarizePath(path: Path, samples: ReadonlyMap<Side, readonly Sample[]>
       rate: median(of(side).map(({ rate }) => rate)),
       p50: median(of(side).map(({ p50 }) => p50)),
     })),
-    least: median(shares('statement', 'counted')),
+    bareWithAll: median(shares('statement', 'counted')),
     service: median(shares('statement', 'service')),
     share: { median: median(own), min: Math.min(...own), max: Math.max(...own) },
     goal: goals[path],
@@ -155,6 +156,8 @@ export async function measureLicenses(
         if (round > 0) ofSide.push(sample);
       }
     }
+    // As autovacuum does in time: by now there are machines, of which Postgres knows nothing yet.
+    if (round === 0) await owner.query('analyze');
     say(round === 0 ? 'Warmed up' : `Round ${round} of ${rounds}`);
   }
   return [...samples].map(([path, ofPath]) => summarizePath(path, ofPath));
@@ -168,13 +171,13 @@ export function renderLicenses(summaries: readonly LicenseSummary[]): string {
   const line = (cells: readonly string[]): string =>
     cells.map((cell, column) => (column === 0 ? cell.padEnd(34) : cell.padStart(13))).join('');
   return summaries
-    .flatMap(({ path, costs, least, service, share, goal }) => [
+    .flatMap(({ path, costs, bareWithAll, service, share, goal }) => [
       line([path, 'CPU µs', 'Postgres µs', 'req/s', 'p50 ms']),
       ...costs.map(({ side, serverMicros, postgresMicros, rate, p50 }) =>
         line([nameOf(side), ...[whole(serverMicros), whole(postgresMicros ?? 0), whole(rate), two(p50)]]),
       ),
-      `of the bare statement in processor time: at most ${two(least)} with all of them, the service ${two(service)}`,
-      `of what they take at least: ${two(share.median)} (${two(share.min)}–${two(share.max)}), goal ≥ ${two(goal)} ${verdict(share.median >= goal)}`,
+      `processor time, of the bare statement: ${two(bareWithAll)} bare with all of it, ${two(service)} the service`,
+      `processor time, of bare with all of it: ${two(share.median)} (${two(share.min)}–${two(share.max)}), goal ≥ ${two(goal)} ${verdict(share.median >= goal)}`,
       '',
     ])
     .map((text) => `  ${text}`.trimEnd())
